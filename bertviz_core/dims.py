@@ -1,0 +1,80 @@
+"""Named axes. A tensor's shape is a tuple of these; sizes come from the tensor or the config."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bertviz_core.errors import DimsError
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a tensor.
+
+    name: what addresses and chart titles call it; latex: the letter for its size in formulas;
+    meaning: what one step along it is.
+    """
+
+    name: str
+    latex: str
+    meaning: str
+
+
+Dims = tuple[Axis, ...]
+
+TOKEN = Axis("token", "n", "one token of the input")
+QUERY = Axis("query", "n_q", "the token that looks")
+KEY = Axis("key", "n_k", "the token that is looked at")
+HEAD = Axis("head", "h", "one attention head")
+HEAD_DIM = Axis("head_dim", "d_k", "one component inside a head")
+HIDDEN = Axis("hidden", "d", "one component of a token's vector")
+CONCAT = Axis("concat", r"h\,d_k", "one component of the heads laid side by side")
+INTERMEDIATE = Axis("intermediate", r"d_{\mathrm{ff}}", "one neuron of the feed-forward network")
+TRANSFORM = Axis("transform", "d_t", "one component of the vector that the vocabulary is compared with")
+POOLED = Axis("pooled", "d_p", "one component of the pooled [CLS] vector")
+VOCAB = Axis("vocab", "|V|", "one entry of the vocabulary")
+POSITION = Axis("position", r"n_{\max}", "one place in the longest possible input")
+SEGMENT = Axis("segment", "n_s", "first or second sentence")
+RELATION = Axis("relation", "2", "index 0: B follows A; index 1: B is a random sentence")
+LABEL = Axis("label", "c", "one class of the classifier")
+
+AXES: dict[str, Axis] = {
+    axis.name: axis
+    for axis in (
+        TOKEN, QUERY, KEY, HEAD, HEAD_DIM, HIDDEN, CONCAT, INTERMEDIATE,
+        TRANSFORM, POOLED, VOCAB, POSITION, SEGMENT, RELATION, LABEL,
+    )
+}  # fmt: skip
+
+
+def names(dims: Dims) -> tuple[str, ...]:
+    """The axes' names, in order."""
+    return tuple(axis.name for axis in dims)
+
+
+def combined(left: Dims, right: Dims) -> Dims:
+    """The axes of an elementwise operation: one side must have every axis of the other.
+
+    Raises DimsError where neither side contains the other, even if the sizes would broadcast.
+    """
+    wide, narrow = (left, right) if len(left) >= len(right) else (right, left)
+    missing = [axis.name for axis in narrow if axis not in wide]
+    if missing:
+        raise DimsError(f"cannot combine axes {names(left)} with {names(right)}: {missing} stand on one side only")
+    return wide
+
+
+def contracted(left: Dims, right: Dims) -> Dims:
+    """The axes of a matrix product: the left's last axis is summed against the right's last but one.
+
+    Raises DimsError where the two summed axes differ by name, or the leading axes do not fit.
+    """
+    if not left or len(right) < 2 or left[-1] != right[-2]:
+        raise DimsError(f"cannot multiply axes {names(left)} by {names(right)}: the summed axes differ")
+    batch = right[:-2]
+    if batch and batch != left[:-2]:
+        raise DimsError(f"cannot multiply axes {names(left)} by {names(right)}: the leading axes differ")
+    result = (*left[:-1], right[-1])
+    if len(set(result)) != len(result):
+        raise DimsError(f"the product of {names(left)} and {names(right)} would have one axis twice: {names(result)}")
+    return result

@@ -1,0 +1,21 @@
+"""The one exception family: its text says what was wrong and what to do about it."""
+
+
+class BertvizError(Exception):
+    """Anything a user can mend. A page shows the text as it stands and stays usable."""
+
+
+class AddressError(BertvizError):
+    """An address that cannot be read, or that names nothing in this trace."""
+
+
+class CheckpointError(BertvizError):
+    """A checkpoint that cannot be found, read, or run as BERT."""
+
+
+class InputError(BertvizError):
+    """A text, a change or an option that the model cannot run on."""
+
+
+class DimsError(BertvizError):
+    """An expression that combines axes whose names do not fit."""

@@ -1,0 +1,332 @@
+"""A formula as data: one small tree, five readings.
+
+value(env)        the torch tensor (differentiable)
+dims()            its named axes
+latex(paint)      the formula as typeset
+code()            the PyTorch expression that computes it
+work(env, at), worked(env, at), operands(env, at)
+                  one cell recomputed in float64, its formula with numbers, and the cells it was made from
+
+The leaves, arithmetic and the matrix product stand here; functions of one tensor in `operations`. A node says what it
+does once, in `apply`; everything about a single cell follows from `pull`, which maps the cells
+wanted of the node to the cells needed of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import torch
+from torch import Tensor
+
+from bertviz_core.dims import Axis, Dims, combined, contracted, names
+from bertviz_core.errors import DimsError
+from bertviz_core.numbers import latex_number
+
+Env = Mapping[str, Tensor]
+At = Mapping[Axis, range]  # the axes that are narrowed, and to which indices
+Paint = Callable[["Symbol"], str]  # how a symbol is typeset: plain, or in its colour
+_Cell = TypeVar("_Cell")
+
+SUM, PRODUCT, POSTFIX, ATOM = 1, 2, 3, 4  # how tightly a node binds, for parentheses
+_SHOWN_TERMS = 3  # a long sum is written as its first terms and its last
+
+
+def plain(symbol: Symbol) -> str:
+    return symbol.tex
+
+
+class Expr:
+    """A node. `parts` are its operands; `level` is how tightly it binds in code, `tex_level` in LaTeX."""
+
+    level: ClassVar[int] = ATOM
+    tex_level: ClassVar[int] = ATOM
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return ()
+
+    def dims(self) -> Dims:
+        raise NotImplementedError
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def latex(self, paint: Paint = plain) -> str:
+        raise NotImplementedError
+
+    def code(self) -> str:
+        raise NotImplementedError
+
+    def worked(self, env: Env, at: At) -> str:
+        raise NotImplementedError
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        """Which cells of each part the cells `at` of this node are made from."""
+        return tuple(only(at, part.dims()) for part in self.parts)
+
+    def value(self, env: Env) -> Tensor:
+        """The whole tensor, axes as in `dims()`."""
+        return self.apply(*(part.value(env) for part in self.parts))
+
+    def work(self, env: Env, at: At) -> Tensor:
+        """The cells `at`, recomputed in float64 from the recorded leaves; narrowed axes keep their place."""
+        return narrow(self.apply(*self._worked_parts(env, at)), self.dims(), at)
+
+    def operands(self, env: Env, at: At) -> Iterator[tuple[Symbol, At]]:
+        """The leaves that the cells `at` are made from, with the cells needed of each."""
+        for part, needed in zip(self.parts, self.pull(env, at), strict=True):
+            yield from part.operands(env, needed)
+
+    def _worked_parts(self, env: Env, at: At) -> list[Tensor]:
+        return [part.work(env, needed) for part, needed in zip(self.parts, self.pull(env, at), strict=True)]
+
+    def _number(self, env: Env, at: At) -> str:
+        return latex_number(self.work(env, at).item())
+
+    def __add__(self, other: Expr) -> Expr:
+        return Add(self, other)
+
+    def __sub__(self, other: Expr) -> Expr:
+        return Sub(self, other)
+
+    def __mul__(self, other: Expr) -> Expr:
+        return Mul(self, other)
+
+    def __truediv__(self, other: Expr) -> Expr:
+        return Div(self, other)
+
+    def __matmul__(self, other: Expr) -> Expr:
+        return MatMul(self, other)
+
+
+@dataclass(frozen=True)
+class Symbol(Expr):
+    """A leaf: a recorded tensor, a parameter of the checkpoint, or an input."""
+
+    address: str
+    tex: str
+    axes: Dims
+    variable: str
+    kind: str
+
+    def __post_init__(self) -> None:
+        if len(set(self.axes)) != len(self.axes):
+            raise DimsError(f"{self.address} has one axis twice: {names(self.axes)}")
+
+    def dims(self) -> Dims:
+        return self.axes
+
+    def value(self, env: Env) -> Tensor:
+        return env[self.address]
+
+    def work(self, env: Env, at: At) -> Tensor:
+        cells = narrow(env[self.address], self.axes, at)
+        return cells.double() if cells.is_floating_point() else cells
+
+    def operands(self, env: Env, at: At) -> Iterator[tuple[Symbol, At]]:
+        yield self, at
+
+    def latex(self, paint: Paint = plain) -> str:
+        return paint(self)
+
+    def code(self) -> str:
+        return self.variable
+
+    def worked(self, env: Env, at: At) -> str:
+        return self._number(env, at)
+
+
+@dataclass(frozen=True)
+class Size(Expr):
+    """A fixed number: a size of the model, epsilon, or a plain constant."""
+
+    tex: str
+    amount: float | int
+
+    def dims(self) -> Dims:
+        return ()
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return torch.tensor(self.amount, dtype=torch.float64)
+
+    def latex(self, paint: Paint = plain) -> str:
+        return self.tex
+
+    def code(self) -> str:
+        return repr(self.amount)
+
+    def worked(self, env: Env, at: At) -> str:
+        return latex_number(self.amount)
+
+
+@dataclass(frozen=True)
+class _Binary(Expr):
+    left: Expr
+    right: Expr
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return self.left, self.right
+
+
+class _Elementwise(_Binary):
+    """Cell by cell. The side with fewer axes is repeated along the axes that it lacks."""
+
+    sign: ClassVar[str]
+    number_sign: ClassVar[str]
+
+    def dims(self) -> Dims:
+        return combined(self.left.dims(), self.right.dims())
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        dims = self.dims()
+        return self._operate(*(cells[_index(part.dims(), dims)] for part, cells in zip(self.parts, parts, strict=True)))
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def latex(self, paint: Paint = plain) -> str:
+        return self._joined(self.left.latex(paint), self._tex_sign(), self.right.latex(paint))
+
+    def worked(self, env: Env, at: At) -> str:
+        left, right = (part.worked(env, needed) for part, needed in zip(self.parts, self.pull(env, at), strict=True))
+        return self._joined(left, self.number_sign, signed(right))
+
+    def _tex_sign(self) -> str:
+        return self.number_sign
+
+    def _joined(self, left: str, sign: str, right: str) -> str:
+        return f"{bracketed(left, self.left, self.tex_level)} {sign} {bracketed(right, self.right, self.tex_level + 1)}"
+
+    def code(self) -> str:
+        dims = self.dims()
+        left = parenthesized(self.left.code(), self.left, self.level) + _index_code(self.left.dims(), dims)
+        right = parenthesized(self.right.code(), self.right, self.level + 1) + _index_code(self.right.dims(), dims)
+        return f"{left} {self.sign} {right}"
+
+
+class Add(_Elementwise):
+    sign = number_sign = "+"
+    level = tex_level = SUM
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        return left + right
+
+
+class Sub(_Elementwise):
+    sign = number_sign = "-"
+    level = tex_level = SUM
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        return left - right
+
+
+class Mul(_Elementwise):
+    sign, number_sign = "*", r"\cdot"
+    level = tex_level = PRODUCT
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        return left * right
+
+    def _tex_sign(self) -> str:
+        return r"\odot" if self.left.dims() and self.right.dims() else r"\cdot"
+
+
+class Div(_Elementwise):
+    sign, number_sign = "/", ""
+    level = PRODUCT  # in LaTeX a fraction needs no brackets
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        return left / right
+
+    def _joined(self, left: str, sign: str, right: str) -> str:
+        return rf"\frac{{{left}}}{{{right}}}"
+
+
+class MatMul(_Binary):
+    """A matrix product: the left's last axis summed against the right's last but one, which must share its name."""
+
+    level = tex_level = PRODUCT
+
+    def dims(self) -> Dims:
+        return contracted(self.left.dims(), self.right.dims())
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0] @ parts[1]
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        summed = self.left.dims()[-1]
+        keep = {axis: cells for axis, cells in at.items() if axis != summed}
+        return only(keep, self.left.dims()), only(keep, self.right.dims())
+
+    def latex(self, paint: Paint = plain) -> str:
+        left = bracketed(self.left.latex(paint), self.left, self.tex_level)
+        return rf"{left}\, {bracketed(self.right.latex(paint), self.right, self.tex_level + 1)}"
+
+    def code(self) -> str:
+        left = parenthesized(self.left.code(), self.left, self.level)
+        return f"{left} @ {parenthesized(self.right.code(), self.right, self.level + 1)}"
+
+    def worked(self, env: Env, at: At) -> str:
+        left, right = (part.flatten().tolist() for part in self._worked_parts(env, at))
+        terms = [
+            rf"{signed(latex_number(a))}\cdot {signed(latex_number(b))}"
+            for a, b in ends(list(zip(left, right, strict=True)))
+        ]
+        return long_sum(terms, len(left))
+
+
+def narrow(tensor: Tensor, dims: Dims, at: At) -> Tensor:
+    """Only the cells `at`, every axis kept in place."""
+    for place, axis in enumerate(dims):
+        if axis in at and tensor.shape[place] != len(at[axis]):
+            tensor = tensor.narrow(place, at[axis].start, len(at[axis]))
+    return tensor
+
+
+def only(at: At, dims: Dims) -> At:
+    """The part of `at` that speaks of these axes."""
+    return {axis: cells for axis, cells in at.items() if axis in dims}
+
+
+def bracketed(text: str, node: Expr, level: int) -> str:
+    """LaTeX in brackets where the node binds less tightly than its place needs."""
+    return rf"\left({text}\right)" if node.tex_level < level else text
+
+
+def parenthesized(text: str, node: Expr, level: int) -> str:
+    """Code in parentheses where the node binds less tightly than its place needs."""
+    return f"({text})" if node.level < level else text
+
+
+def signed(text: str) -> str:
+    """A worked number behind a sign: a negative one needs brackets."""
+    return rf"\left({text}\right)" if text.startswith("-") else text
+
+
+def ends(cells: list[_Cell]) -> list[_Cell]:
+    """What of a long sum is written out: the first few and the last."""
+    return cells if len(cells) <= _SHOWN_TERMS + 1 else [*cells[:_SHOWN_TERMS], cells[-1]]
+
+
+def long_sum(terms: Iterable[str], count: int) -> str:
+    """A sum of `count` terms of which `terms` are written out."""
+    shown = list(terms)
+    if count > len(shown):
+        shown.insert(-1, r"\cdots")
+    total = " + ".join(shown)
+    return rf"\underbrace{{{total}}}_{{{count}\ \text{{terms}}}}" if count > 1 else total
+
+
+def _index(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
+    """How to index a tensor of `dims` so that it lines up with `wide`."""
+    return tuple(slice(None) if axis in dims else None for axis in wide) if dims else ()
+
+
+def _index_code(dims: Dims, wide: Dims) -> str:
+    if not dims or dims == wide[len(wide) - len(dims) :]:
+        return ""  # PyTorch's own broadcasting lines trailing axes up
+    return "[" + ", ".join(":" if axis in dims else "None" for axis in wide) + "]"

@@ -1,0 +1,356 @@
+"""Expression nodes that reshape, reduce or transform one tensor, and the table lookup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bertviz_core.dims import CONCAT, HEAD, HEAD_DIM, Axis, Dims
+from bertviz_core.expressions import (
+    ATOM,
+    POSTFIX,
+    PRODUCT,
+    At,
+    Env,
+    Expr,
+    Paint,
+    Size,
+    Symbol,
+    bracketed,
+    ends,
+    long_sum,
+    only,
+    parenthesized,
+    plain,
+    signed,
+)  # fmt: skip
+from bertviz_core.numbers import latex_number
+
+
+@dataclass(frozen=True)
+class _Unary(Expr):
+    inner: Expr
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+    def dims(self) -> Dims:
+        return self.inner.dims()
+
+    def worked(self, env: Env, at: At) -> str:
+        (needed,) = self.pull(env, at)
+        return self.inner.worked(env, needed)
+
+    def _place(self, axis: Axis) -> int:
+        """The axis as PyTorch counts it from the end."""
+        dims = self.inner.dims()
+        return dims.index(axis) - len(dims)
+
+
+class Square(_Unary):
+    level = tex_level = POSTFIX
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].square()
+
+    def latex(self, paint: Paint = plain) -> str:
+        return f"{{{bracketed(self.inner.latex(paint), self.inner, ATOM)}}}^2"
+
+    def code(self) -> str:
+        return f"{parenthesized(self.inner.code(), self.inner, ATOM)} ** 2"
+
+    def worked(self, env: Env, at: At) -> str:
+        return rf"\left({super().worked(env, at)}\right)^2"
+
+
+class Sqrt(_Unary):
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].sqrt()
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"\sqrt{{{self.inner.latex(paint)}}}"
+
+    def code(self) -> str:
+        return f"{'torch' if self.dims() else 'math'}.sqrt({self.inner.code()})"
+
+    def worked(self, env: Env, at: At) -> str:
+        return rf"\sqrt{{{super().worked(env, at)}}}"
+
+
+class Transpose(_Unary):
+    """The last two axes swapped."""
+
+    level = tex_level = POSTFIX
+
+    def dims(self) -> Dims:
+        *batch, rows, columns = self.inner.dims()
+        return (*batch, columns, rows)
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].mT
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"{{{bracketed(self.inner.latex(paint), self.inner, ATOM)}}}^{{\top}}"
+
+    def code(self) -> str:
+        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.mT"
+
+
+@dataclass(frozen=True)
+class Rename(_Unary):
+    """One axis under another name: the same token, now as the one that looks or is looked at."""
+
+    old: Axis
+    new: Axis
+
+    def dims(self) -> Dims:
+        return tuple(self.new if axis == self.old else axis for axis in self.inner.dims())
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0]
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        return ({self.old if axis == self.new else axis: cells for axis, cells in at.items()},)
+
+    def latex(self, paint: Paint = plain) -> str:
+        return bracketed(self.inner.latex(paint), self.inner, ATOM)
+
+    def code(self) -> str:
+        return parenthesized(self.inner.code(), self.inner, ATOM)
+
+
+@dataclass(frozen=True)
+class Mean(_Unary):
+    """The mean over one axis, which disappears."""
+
+    over: Axis
+
+    def dims(self) -> Dims:
+        return tuple(axis for axis in self.inner.dims() if axis != self.over)
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].mean(dim=self._place(self.over))
+
+    def latex(self, paint: Paint = plain) -> str:
+        def indexed(symbol: Symbol) -> str:
+            return f"{{{paint(symbol)}}}_{{j}}" if self.over in symbol.axes else paint(symbol)
+
+        size = self.over.latex
+        return (
+            rf"\frac{{1}}{{{size}}}\sum_{{j=1}}^{{{size}}} {bracketed(self.inner.latex(indexed), self.inner, PRODUCT)}"
+        )
+
+    def code(self) -> str:
+        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.mean(dim={self._place(self.over)})"
+
+    def worked(self, env: Env, at: At) -> str:
+        cells = self._worked_parts(env, at)[0].flatten().tolist()
+        terms = [signed(latex_number(cell)) for cell in ends(cells)]
+        return rf"\frac{{1}}{{{len(cells)}}}\left({long_sum(terms, len(cells))}\right)"
+
+
+@dataclass(frozen=True)
+class Softmax(_Unary):
+    """exp(x) over its sum along one axis; along that axis the result sums to 1."""
+
+    along: Axis
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].softmax(dim=self._place(self.along))
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        return ({axis: cells for axis, cells in at.items() if axis != self.along},)
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"\mathrm{{softmax}}_{{\mathrm{{{self.along.name}}}}}\left({self.inner.latex(paint)}\right)"
+
+    def code(self) -> str:
+        return f"torch.softmax({self.inner.code()}, dim={self._place(self.along)})"
+
+    def worked(self, env: Env, at: At) -> str:
+        row = self._worked_parts(env, at)[0].flatten().tolist()
+        top = signed(latex_number(max(row)))
+        powers = [rf"e^{{{latex_number(score)} - {top}}}" for score in ends(row)]
+        mine = rf"e^{{{latex_number(row[at[self.along].start])} - {top}}}"
+        return rf"\frac{{{mine}}}{{{long_sum(powers, len(row))}}}"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of one number. `definition` is its formula in x; `torch_code` its PyTorch call around {}."""
+
+    tex: str
+    definition: str
+    torch_code: str
+    of: Callable[[Tensor], Tensor]
+
+
+GELU = Function(
+    r"\mathrm{GELU}",
+    r"x\,\Phi(x) = \tfrac{1}{2}x\left(1+\mathrm{erf}\left(x/\sqrt{2}\right)\right)",
+    "torch.nn.functional.gelu({})",
+    torch.nn.functional.gelu,
+)
+GELU_TANH = Function(
+    r"\mathrm{GELU}_{\tanh}",
+    r"\tfrac{1}{2}x\left(1+\tanh\left(\sqrt{2/\pi}\,(x+0.044715\,x^3)\right)\right)",
+    'torch.nn.functional.gelu({}, approximate="tanh")',
+    lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+)
+RELU = Function(r"\mathrm{ReLU}", r"\max(0, x)", "torch.relu({})", torch.relu)
+TANH = Function(r"\tanh", r"\frac{e^{x}-e^{-x}}{e^{x}+e^{-x}}", "torch.tanh({})", torch.tanh)
+SIGMOID = Function(r"\mathrm{sigmoid}", r"\frac{1}{1+e^{-x}}", "torch.sigmoid({})", torch.sigmoid)
+
+
+@dataclass(frozen=True)
+class Apply(_Unary):
+    """A function of one number, applied to every cell by itself."""
+
+    function: Function
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return self.function.of(parts[0])
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"{self.function.tex}\left({self.inner.latex(paint)}\right)"
+
+    def code(self) -> str:
+        return self.function.torch_code.format(self.inner.code())
+
+    def worked(self, env: Env, at: At) -> str:
+        return rf"{self.function.tex}\left({super().worked(env, at)}\right)"
+
+
+@dataclass(frozen=True)
+class Lookup(Expr):
+    """Rows of a table, chosen by whole numbers. Explained one row at a time."""
+
+    table: Symbol
+    ids: Symbol
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return self.table, self.ids
+
+    def dims(self) -> Dims:
+        return (*self.ids.dims(), *self.table.dims()[1:])
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        table, ids = parts
+        return table[ids]
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        ids = only(at, self.ids.dims())
+        row = int(self.ids.work(env, ids).flatten()[0])
+        rows, *columns = self.table.dims()
+        return {rows: range(row, row + 1), **only(at, tuple(columns))}, ids
+
+    def work(self, env: Env, at: At) -> Tensor:
+        return self.table.work(env, self.pull(env, at)[0])  # the row that the id chooses stands where the id stood
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"{self.table.latex(paint)}\left[{self.ids.latex(paint)}\right]"
+
+    def code(self) -> str:
+        return f"{self.table.code()}[{self.ids.code()}]"
+
+    def worked(self, env: Env, at: At) -> str:
+        cells = self.pull(env, at)[0]
+        return rf"{self.table.latex()}\left[{', '.join(str(cells[axis].start) for axis in self.table.dims())}\right]"
+
+
+@dataclass(frozen=True)
+class SplitHeads(_Unary):
+    """The concatenated axis cut into heads: (..., token, concat) becomes (..., head, token, head_dim).
+
+    A reshape: concat index = head index * head_dim + component.
+    """
+
+    heads: Size
+    head_dim: Size
+
+    def dims(self) -> Dims:
+        *batch, token, _ = self.inner.dims()
+        return (*batch, HEAD, token, HEAD_DIM)
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].unflatten(-1, (int(self.heads.amount), int(self.head_dim.amount))).transpose(-3, -2)
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        rest = {axis: cells for axis, cells in at.items() if axis not in (HEAD, HEAD_DIM)}
+        if HEAD not in at:
+            return (rest,)
+        width = int(self.head_dim.amount)
+        inside = at.get(HEAD_DIM, range(width))
+        head = at[HEAD].start
+        return ({**rest, CONCAT: range(head * width + inside.start, head * width + inside.stop)},)
+
+    def work(self, env: Env, at: At) -> Tensor:
+        if HEAD not in at:
+            return super().work(env, at)
+        return self._worked_parts(env, at)[0].unsqueeze(-3)  # the cells pulled belong to one head
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"\left[{self.inner.latex(paint)}\right]_{{h}}"
+
+    def code(self) -> str:
+        inner = parenthesized(self.inner.code(), self.inner, ATOM)
+        return f"{inner}.unflatten(-1, ({self.heads.code()}, {self.head_dim.code()})).transpose(-3, -2)"
+
+
+@dataclass(frozen=True)
+class MergeHeads(_Unary):
+    """The heads laid side by side: (..., head, token, head_dim) becomes (..., token, concat)."""
+
+    head_dim: Size
+
+    def dims(self) -> Dims:
+        *batch, _, token, _ = self.inner.dims()
+        return (*batch, token, CONCAT)
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].transpose(-3, -2).flatten(-2)
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        rest = {axis: cells for axis, cells in at.items() if axis != CONCAT}
+        if CONCAT not in at or len(at[CONCAT]) != 1:
+            return (rest,)
+        head, inside = divmod(at[CONCAT].start, int(self.head_dim.amount))
+        return ({**rest, HEAD: range(head, head + 1), HEAD_DIM: range(inside, inside + 1)},)
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"\mathrm{{Concat}}_{{h}}\left({self.inner.latex(paint)}\right)"
+
+    def code(self) -> str:
+        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.transpose(-3, -2).flatten(-2)"
+
+
+@dataclass(frozen=True)
+class Select(_Unary):
+    """One position along an axis, which disappears."""
+
+    axis: Axis
+    index: int
+
+    def dims(self) -> Dims:
+        return tuple(axis for axis in self.inner.dims() if axis != self.axis)
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].select(self._place(self.axis), self.index)
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        return ({**at, self.axis: range(self.index, self.index + 1)},)
+
+    def work(self, env: Env, at: At) -> Tensor:
+        return self._worked_parts(env, at)[0].squeeze(self._place(self.axis))
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"{{{bracketed(self.inner.latex(paint), self.inner, ATOM)}}}_{{{self.index},:}}"
+
+    def code(self) -> str:
+        place = self.inner.dims().index(self.axis)
+        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}[{':, ' * place}{self.index}]"

@@ -1,0 +1,1 @@
+"""Forward passes written as programs of expressions."""

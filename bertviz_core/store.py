@@ -1,0 +1,74 @@
+"""One store of traces for all sessions: each text is run once, and memory is bounded."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from bertviz_core.lru import ByteLRU
+from bertviz_core.model import Model
+from bertviz_core.tokenizer import Encoding
+from bertviz_core.trace import TensorCache, Trace, run
+
+Key = tuple[object, ...]
+
+
+@dataclass
+class _Pending:
+    done: threading.Event = field(default_factory=threading.Event)
+    trace: Trace | None = None
+    error: BaseException | None = None
+
+
+class TraceStore:
+    """Traces by (model, revision, token ids, segments, mask, program, changes).
+
+    trace_bytes bounds the traces' spines, in memory and in temporary files; cache_bytes the recomputed tensors of all
+    of them together; at_once the number of forward passes that run side by side.
+    """
+
+    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1) -> None:
+        self._traces: ByteLRU[Key, Trace] = ByteLRU(trace_bytes)
+        self._cache: TensorCache = ByteLRU(cache_bytes)
+        self._pending: dict[Key, _Pending] = {}
+        self._lock = threading.Lock()
+        self._passes = threading.Semaphore(at_once)
+        self.runs = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held now: spines and recomputed tensors."""
+        return self._traces.nbytes + self._cache.nbytes
+
+    def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None) -> Trace:
+        """The trace of a text: from the store, from a run that another session has begun, or from a run of its own."""
+        encoding = model.tokenizer.encode(text, text_pair, pad_to)
+        key: Key = (model.name, model.revision, model.dtype, encoding.ids, encoding.segments, encoding.mask, "bert", ())
+        with self._lock:
+            found = self._traces.get(key)
+            if found is not None:
+                return found
+            pending = self._pending.get(key)
+            mine = pending is None
+            if pending is None:
+                pending = self._pending[key] = _Pending()
+        if mine:
+            self._fill(key, pending, model, encoding, pad_to)
+        pending.done.wait()
+        if pending.error is not None:
+            raise pending.error
+        assert pending.trace is not None
+        return pending.trace
+
+    def _fill(self, key: Key, pending: _Pending, model: Model, encoding: Encoding, pad_to: int | None) -> None:
+        try:
+            with self._passes:
+                self.runs += 1
+                pending.trace = run(model, encoding, pad_to=pad_to, cache=self._cache)
+            self._traces.put(key, pending.trace, pending.trace.nbytes + pending.trace.spilled_bytes)
+        except BaseException as error:
+            pending.error = error
+        finally:
+            with self._lock:
+                del self._pending[key]
+            pending.done.set()
