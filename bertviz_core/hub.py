@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from huggingface_hub import HfApi, snapshot_download
-from huggingface_hub.errors import HTTPError  # pyright: ignore[reportPrivateImportUsage] - its library's name changes
-from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
+from huggingface_hub.errors import (
+    HFValidationError,
+    HTTPError,  # pyright: ignore[reportPrivateImportUsage] - its library's name changes
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+)
 
 from bertviz_core.errors import CheckpointError
 from bertviz_core.weights import INDEX, WEIGHTS

@@ -126,8 +126,8 @@ def _feed_forward(b: Builder, config: BertConfig, layer: int, y: Symbol) -> Symb
     before = b.add(at("intermediate.dense"), at.tex("F"), at.var("F"), kind.FFN,
                    at.linear(y, "intermediate.dense", "1", HIDDEN, INTERMEDIATE),
                    "Each neuron's weighted sum of the token's vector, before its activation.", ffn)
-    after = b.add(at("intermediate.activation"), at.tex("G"), at.var("G"), kind.FFN, Apply(before, config.activation), "How strongly each neuron fires.",
-                  HENDRYCKS if config.hidden_act.startswith("gelu") else ffn)
+    after = b.add(at("intermediate.activation"), at.tex("G"), at.var("G"), kind.FFN, Apply(before, config.activation),
+                  "How strongly each neuron fires.", HENDRYCKS if "gelu" in config.hidden_act else ffn)
     dense = b.add(at("output.dense"), at.tex("D"), at.var("D"), kind.FFN,
                   at.linear(after, "output.dense", "2", INTERMEDIATE, HIDDEN),
                   "Every neuron adds its own direction, times its strength.", ffn)
@@ -147,8 +147,8 @@ def _masked_language_model(b: Builder, config: BertConfig, x: Symbol) -> None:
     norm = _layer_norm(b, config, f"{path}.LayerNorm", active, r"\tilde{T}", "N", "N", result_kind=kind.PREDICTION)
     decoder = "cls.predictions.decoder"
     logits = b.add(decoder, "L", "logits", kind.PREDICTION, _linear(norm, decoder, r"\mathrm{vocab}", TRANSFORM, VOCAB),
-                   "One score for every entry of the vocabulary: how well the vector fits that entry's embedding.", source,
-                   keep=True)
+                   "One score for every entry of the vocabulary: how well the vector fits that entry's embedding.",
+                   source, keep=True)
     b.add("cls.predictions.probs", "P", "probs", kind.PREDICTION, Softmax(logits, VOCAB),
           "The scores as probabilities over the whole vocabulary.", source)
 
