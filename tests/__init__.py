@@ -1,0 +1,1 @@
+"""Tests of the engine, the figures and the pages."""

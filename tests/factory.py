@@ -1,0 +1,59 @@
+"""Small random checkpoints, written to disk as Hugging Face writes them."""
+
+import string
+from pathlib import Path
+
+import torch
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForPreTraining,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+    BertTokenizer,
+    PreTrainedModel,
+)
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+WORDS = ("the", "cat", "sat", "on", "mat", "play", "##ing", "##ed", "in", "rome", "do", "as", "romans")
+VOCABULARY = (*SPECIAL, *string.ascii_lowercase, *(f"##{c}" for c in string.ascii_lowercase), *".,?!'", *WORDS)
+SIZES = {
+    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40,
+    "max_position_embeddings": 64, "type_vocab_size": 2,
+}  # fmt: skip
+KINDS = {
+    "pretraining": BertForPreTraining,
+    "masked-lm": BertForMaskedLM,
+    "base": BertModel,
+    "base-without-pooler": lambda config: BertModel(config, add_pooling_layer=False),
+    "sequence-classification": BertForSequenceClassification,
+    "token-classification": BertForTokenClassification,
+}
+
+
+def random_checkpoint(folder, *, kind="pretraining", seed=0, vocab_size=101, **config) -> Path:
+    """A checkpoint of one of KINDS in `folder`, every parameter random. `config` goes to BertConfig as it is."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    model = KINDS[kind](BertConfig(vocab_size=vocab_size, **{**SIZES, **config}))
+    randomize(model, seed)
+    model.save_pretrained(folder)
+    vocabulary = folder / "vocab.txt"
+    vocabulary.write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    BertTokenizer(vocab=str(vocabulary)).save_pretrained(folder)
+    return folder
+
+
+@torch.no_grad()
+def randomize(model: PreTrainedModel, seed: int) -> None:
+    """Draw every parameter, also the biases and LayerNorm weights that start at 0 and 1 and would hide a mistake."""
+    generator = torch.Generator().manual_seed(seed)
+    for name, parameter in model.named_parameters():
+        noise = torch.randn(parameter.shape, generator=generator)
+        if "LayerNorm.weight" in name:
+            parameter.copy_(1 + 0.3 * noise)
+        elif "embeddings" in name or name.endswith("bias"):
+            parameter.copy_(0.5 * noise)
+        else:
+            parameter.copy_(noise * (1.5 / parameter.shape[1] ** 0.5))
