@@ -88,6 +88,15 @@ class Program:
         return {step.address: step for step in self.steps}
 
     @cached_property
+    def forward(self) -> tuple[Step, ...]:
+        """The steps that the spine is made from: all that a forward pass has to compute."""
+        needed = set(self.spine)
+        for step in reversed(self.steps):
+            if step.address in needed:
+                needed.update(leaf.address for leaf in step.leaves)
+        return tuple(step for step in self.steps if step.address in needed)
+
+    @cached_property
     def leaves(self) -> dict[str, Symbol]:
         """Parameters and inputs by address, in order of first use."""
         return {

@@ -1,6 +1,7 @@
 """A trace: every tensor of one forward pass under its address, of which only the spine is kept.
 
-The run computes every step once and keeps the spine. What lies between is recomputed, bit for bit, when somebody looks.
+The run computes what the spine is made from, each step once, and keeps the spine. Everything else is recomputed, bit
+for bit, when somebody looks.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Trace:
         where = parse(address)
         symbol = self._symbol(where)
         at = self._indices(where, symbol)
-        array = self._tensor(symbol.address).numpy()[tuple(at.get(axis, slice(None)) for axis in symbol.axes)]
+        array = _Env(self)[symbol.address].numpy()[tuple(at.get(axis, slice(None)) for axis in symbol.axes)]
         array = np.asarray(array)
         array.flags.writeable = False
         return array
@@ -145,7 +146,7 @@ class Trace:
         recent: dict[str, Tensor] = {}
         env = _Env(self, recent)
         with torch.inference_mode():
-            for step in self.program.steps:
+            for step in self.program.forward:
                 result = self._changed(step.address, step.expr.value(env))
                 if step.address in self.program.spine:
                     recent.clear()
@@ -153,7 +154,7 @@ class Trace:
                 else:
                     recent[step.address] = result
 
-    def _tensor(self, address: str) -> Tensor:
+    def _tensor(self, address: str, env: _Env) -> Tensor:
         for held in (self._spine, self._inputs, self.model.parameters):
             if address in held:
                 return held[address]
@@ -162,7 +163,7 @@ class Trace:
             found = self._cache.get(key)
             if found is None:
                 with torch.inference_mode():
-                    found = self._changed(address, self.program.by_address[address].expr.value(_Env(self)))
+                    found = self._changed(address, self.program.by_address[address].expr.value(env))
                 self._cache.put(key, found, found.nbytes)
             return found
 
@@ -207,15 +208,20 @@ class Trace:
 
 
 class _Env(Mapping[str, Tensor]):
-    """The trace's tensors by address, as expressions read them."""
+    """The trace's tensors by address, as expressions read them.
 
-    def __init__(self, trace: Trace, recent: Mapping[str, Tensor] | None = None) -> None:
+    What it has handed out it holds, so that one request computes nothing twice, however small the cache is.
+    """
+
+    def __init__(self, trace: Trace, recent: dict[str, Tensor] | None = None) -> None:
         self._trace = trace
-        self._recent: Mapping[str, Tensor] = {} if recent is None else recent
+        self._recent = {} if recent is None else recent
 
     def __getitem__(self, address: str) -> Tensor:
         found = self._recent.get(address)
-        return self._trace._tensor(address) if found is None else found
+        if found is None:
+            found = self._recent[address] = self._trace._tensor(address, self)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._trace.addresses)

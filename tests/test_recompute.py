@@ -1,0 +1,131 @@
+"""Recomputing an address: only what it is made from, each step once, the same numbers, however small the cache is."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import pytest
+import torch
+
+import bertviz_core as bv
+from bertviz_core.address import layer_path, split_layer
+from bertviz_core.expressions import Expr
+from bertviz_core.lru import ByteLRU
+from bertviz_core.steps import Program
+
+TEXT = "When in Rome, do as the [MASK] do."
+PROBS, RESIDUAL, VARIANCE, NORMALIZED = (
+    layer_path(1, leaf)
+    for leaf in ("attention.self.probs", "output.residual", "output.LayerNorm.variance", "output.LayerNorm.normalized")
+)
+
+
+@dataclass(frozen=True)
+class Counted(Expr):
+    """An expression that counts how often it is computed."""
+
+    inner: Expr
+    address: str
+    counts: Counter = field(compare=False)
+
+    @property
+    def parts(self):
+        return self.inner.parts
+
+    def dims(self):
+        return self.inner.dims()
+
+    def value(self, env):
+        self.counts[self.address] += 1
+        return self.inner.value(env)
+
+    def work(self, env, at):
+        return self.inner.work(env, at)
+
+    def pull(self, env, at):
+        return self.inner.pull(env, at)
+
+    def worked(self, env, at):
+        return self.inner.worked(env, at)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return Counter()
+
+
+@pytest.fixture(scope="module")
+def counted(bundled, counts):
+    """The bundled model with every step counted."""
+    program = bundled.program
+    steps = tuple(replace(step, expr=Counted(step.expr, step.address, counts)) for step in program.steps)
+    return replace(bundled, program=Program(program.name, steps, program.spine))
+
+
+@pytest.fixture
+def cold(counted, counts):
+    """A trace that caches nothing, and counts that start after its run."""
+    trace = bv.run(counted, TEXT, cache=ByteLRU(0))
+    counts.clear()
+    return trace
+
+
+def made_from(program, address):
+    """The steps between an address and the spine, itself included."""
+    if address not in program.by_address or address in program.spine:
+        return set()
+    leaves = program.by_address[address].leaves
+    return {address}.union(*(made_from(program, leaf.address) for leaf in leaves))
+
+
+def test_a_run_computes_once_what_the_spine_is_made_from(counted, counts):
+    counts.clear()
+    trace = bv.run(counted, TEXT)
+    heads = {address for address in trace.addresses if address.startswith(("pooler", "cls.seq_relationship"))}
+    assert counts == dict.fromkeys(set(trace.addresses) - heads - {"cls.predictions.probs"}, 1)
+
+
+def test_a_cold_request_computes_once_what_the_address_is_made_from(cold, counts):
+    for address in cold.addresses:
+        if split_layer(address)[0] not in (None, 1):
+            continue
+        counts.clear()
+        cold[address]
+        assert counts == dict.fromkeys(made_from(cold.program, address), 1), address
+
+
+def test_explaining_a_cell_computes_nothing_twice(cold, counts):
+    cold.explain(f"{NORMALIZED}[token=2,hidden=7]")
+    assert counts == dict.fromkeys(made_from(cold.program, NORMALIZED), 1)
+
+
+def test_what_a_request_computed_on_its_way_is_cached(counted, counts):
+    trace = bv.run(counted, TEXT)
+    trace[RESIDUAL]
+    counts.clear()
+    trace[NORMALIZED]
+    trace[VARIANCE]
+    assert set(counts) == {NORMALIZED, VARIANCE, layer_path(1, "output.LayerNorm.mean")}
+    assert max(counts.values()) == 1
+
+
+def test_a_cache_that_keeps_evicting_stays_in_its_bound(counted, counts):
+    cache = ByteLRU(bv.run(counted, TEXT)[RESIDUAL].nbytes * 3 // 2)
+    trace = bv.run(counted, TEXT, cache=cache)
+    counts.clear()
+    trace[NORMALIZED]
+    assert max(counts.values()) == 1
+    assert 0 < cache.nbytes <= cache.max_bytes
+
+
+@pytest.mark.parametrize("changes", [None, {f"{PROBS}[head=3]": 0.0}], ids=["as it is", "what if"])
+def test_recomputed_tensors_are_those_of_a_pass_that_keeps_everything(bundled, changes):
+    trace = bv.run(bundled, TEXT, changes=changes)
+    inputs = {symbol.address: torch.tensor(trace[symbol.address]) for symbol in bundled.program.inputs}
+    kept = {**bundled.parameters, **inputs}
+    with torch.inference_mode():
+        for step in bundled.program.steps:
+            kept[step.address] = step.expr.value(kept)
+            if changes and step.address == PROBS:
+                kept[step.address][3] = 0.0
+    for address in trace.addresses:
+        assert torch.equal(torch.tensor(trace[address]), kept[address]), address
