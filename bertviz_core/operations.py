@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bertviz_core.dims import CONCAT, HEAD, HEAD_DIM, Axis, Dims
+from bertviz_core.dims import CONCAT, HEAD, HEAD_DIM, VOCAB, Axis, Dims
 from bertviz_core.expressions import (
     ATOM,
     POSTFIX,
@@ -155,12 +155,16 @@ class Mean(_Unary):
 
 @dataclass(frozen=True)
 class Softmax(_Unary):
-    """exp(x) over its sum along one axis; along that axis the result sums to 1."""
+    """exp(x) over its sum along one axis; along that axis the result sums to 1.
+
+    Over the vocabulary so many terms are summed that float32 loses the fifth digit: there the sum is taken in float64.
+    """
 
     along: Axis
 
     def apply(self, *parts: Tensor) -> Tensor:
-        return parts[0].softmax(dim=self._place(self.along))
+        scores = parts[0].double() if self.along == VOCAB else parts[0]
+        return scores.softmax(dim=self._place(self.along)).to(parts[0].dtype)
 
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         return ({axis: cells for axis, cells in at.items() if axis != self.along},)
@@ -169,7 +173,11 @@ class Softmax(_Unary):
         return rf"\mathrm{{softmax}}_{{\mathrm{{{self.along.name}}}}}\left({self.inner.latex(paint)}\right)"
 
     def code(self) -> str:
-        return f"torch.softmax({self.inner.code()}, dim={self._place(self.along)})"
+        place = self._place(self.along)
+        if self.along != VOCAB:
+            return f"torch.softmax({self.inner.code()}, dim={place})"
+        inner = parenthesized(self.inner.code(), self.inner, ATOM)
+        return f"torch.softmax({inner}.double(), dim={place}).to({inner}.dtype)"
 
     def worked(self, env: Env, at: At) -> str:
         row = self._worked_parts(env, at)[0].flatten().tolist()
