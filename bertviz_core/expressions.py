@@ -31,7 +31,7 @@ Paint = Callable[["Symbol"], str]  # how a symbol is typeset: plain, or in its c
 _Cell = TypeVar("_Cell")
 
 SUM, PRODUCT, POSTFIX, ATOM = 1, 2, 3, 4  # how tightly a node binds, for parentheses
-_SHOWN_TERMS = 3  # a long sum is written as its first terms and its last
+_SHOWN_TERMS = 2  # a long sum is written as its first terms and its last
 
 
 def plain(symbol: Symbol) -> str:

@@ -1,0 +1,51 @@
+"""Bars: one number per token or per vocabulary entry, and the curve of an activation function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.palette import Palette
+
+BAR_HEIGHT = 26
+
+
+def bars(
+    values: np.ndarray, words: Sequence[str], colors: Palette, color: str, *, name: str, share: bool = False
+) -> go.Figure:
+    """Horizontal bars in the given order, first on top. share: values are probabilities, drawn from 0 to 1."""
+    chart = figure(
+        go.Bar(
+            x=np.asarray(values, dtype=np.float32), y=list(range(len(values))), orientation="h", marker_color=color,
+            texttemplate="%{x:.4f}", textposition="outside", cliponaxis=False, customdata=list(words),
+            textfont={"family": MONOSPACE, "size": 12, "color": colors.text},
+            hovertemplate="%{customdata}<br><b>%{x:.6f}</b><extra></extra>",
+        ),
+        len(values) * BAR_HEIGHT + 70, colors, right=52,
+    )  # fmt: skip
+    chart.update_layout(bargap=0.25)
+    chart.update_yaxes(
+        **axis(colors), autorange="reversed", tickmode="array", tickvals=list(range(len(words))), ticktext=list(words)
+    )
+    chart.update_xaxes(**axis(colors, name, grid=True), range=[0, 1] if share else None)
+    return chart
+
+
+def curve(x: np.ndarray, y: np.ndarray, at: np.ndarray, on: np.ndarray, colors: Palette, color: str) -> go.Figure:
+    """A function as a line (x, y), and the points (at, on) that one token's neurons take on it."""
+    chart = figure(
+        [
+            go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), mode="lines", name="function",
+                       line={"color": colors.faint, "width": 1.5}, hoverinfo="skip"),
+            go.Scatter(x=at.astype(np.float32), y=on.astype(np.float32), mode="markers", name="neurons",
+                       marker={"color": color, "size": 5, "opacity": 0.55},
+                       hovertemplate="neuron %{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>"),
+        ],
+        320, colors, right=16,
+    )  # fmt: skip
+    chart.update_xaxes(**axis(colors, "before the activation", grid=True))
+    chart.update_yaxes(**axis(colors, "after", grid=True))
+    return chart

@@ -1,0 +1,126 @@
+"""A panel: one tensor with its title, shape, chart, formula, meaning and values. The same everywhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from bertviz_core.address import cell, parse
+from bertviz_core.analysis import strongest
+from bertviz_core.steps import Step
+from bertviz_core.trace import Trace
+from bertviz_core.ui import style
+from bertviz_core.ui.shell import View
+
+_TOKEN_AXES = {"token", "query", "key"}
+
+
+def panel(view: View, address: str, see: str, figure: go.Figure, *, at: Mapping[str, int] | None = None, note: str = ""
+          ) -> None:  # fmt: skip
+    """Show a tensor or slice.
+
+    see: a title that says what to see; figure: its chart; at: the cell to work out with numbers, by default the
+    strongest one for the chosen token; note: one more line of how to read the chart.
+    """
+    step = view.trace.step(address)
+    with st.container(border=True, key=f"panel-{address}"):
+        st.html(_heading(view, address, step, see))
+        chart, side = st.columns([3, 2], gap="medium")
+        with chart:
+            st.plotly_chart(
+                figure, theme=None, key=f"chart-{address}", config={"displayModeBar": False}, alt=f"{see}: {address}"
+            )
+            if note:
+                st.caption(note)
+        with side:
+            _formula(view, address, step, at)
+            st.markdown(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+            _download(view.trace, address)
+
+
+def _heading(view: View, address: str, step: Step, see: str) -> str:
+    color = view.colors.kinds[step.kind]
+    return (
+        f'<div class="bv-panel-title" style="border-color:{color}"><b>{escape(see)}</b><br>'
+        f'<span class="bv-shape" style="color:{view.colors.faint}">{escape(address)} &nbsp;'
+        f"{escape(shape(view.trace, address))}</span></div>"
+    )
+
+
+def shape(trace: Trace, address: str) -> str:
+    """The named shape, as in `(head 12 × query 12 × key 12)`."""
+    sizes = zip(trace.dims(address), trace.shape(address), strict=True)
+    return f"({' × '.join(f'{name} {size}' for name, size in sizes)})"
+
+
+def _formula(view: View, address: str, step: Step, at: Mapping[str, int] | None) -> None:
+    letters, numbers, code = st.tabs(["Formula", "With numbers", "PyTorch"])
+    with letters:
+        st.latex(step.typeset(style.painter(view.colors)))
+    with numbers:
+        why = view.trace.explain(_cell(view, address, at or {}))
+        st.latex(broken(why.latex))
+        st.caption(
+            f"Recorded {why.value:.6g}; recomputed from its {len(why.operands):,} operands {why.recomputed:.6g}."
+        )
+    with code:
+        st.code(step.code, language="python", wrap_lines=True)
+
+
+def broken(latex: str) -> str:
+    """An equation chain over several lines, broken at its top-level equality signs, so that it fits beside a chart."""
+    left, *rights = latex.split(" = ")
+    return r"\footnotesize\begin{aligned}" + left + "".join(rf" &= {right} \\" for right in rights) + r"\end{aligned}"
+
+
+def _cell(view: View, address: str, at: Mapping[str, int]) -> str:
+    """The cell to work out: fixed axes as in the address, tokens as chosen, the rest where the value is strongest."""
+    where = parse(address)
+    fixed = {**where.at, **at}
+    for axis in view.trace.dims(address):
+        if axis in _TOKEN_AXES - {"key"} and axis not in fixed:
+            fixed[axis] = view.chosen.token
+    row = view.trace[cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path) if axis in fixed})]
+    free = [axis for axis in view.trace.dims(where.path) if axis not in fixed]
+    strongest_place = np.unravel_index(strongest(row.ravel()), row.shape) if free else ()
+    fixed |= {axis: int(i) for axis, i in zip(free, strongest_place, strict=True)}
+    return cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path)})
+
+
+def _download(trace: Trace, address: str) -> None:
+    name = address.replace("[", "-").replace("]", "").replace("=", "").replace(",", "-")
+    with st.container(horizontal=True):
+        for kind, make, mime in (("csv", _csv, "text/csv"), ("npy", _npy, "application/octet-stream")):
+            st.download_button(
+                f"Values (.{kind})", data=partial(make, trace, address), file_name=f"{name}.{kind}", mime=mime,
+                key=f"{kind}-{address}", on_click="ignore", type="tertiary", icon=":material/download:",
+            )  # fmt: skip
+
+
+def _csv(trace: Trace, address: str) -> bytes:
+    """The values with one line a row: the leading axes' indices (and tokens), then the last axis across."""
+    values, dims = trace[address], trace.dims(address)
+    table = values.reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
+    lead = dims[:-1]
+    out = io.StringIO()
+    writer = csv.writer(out)
+    last = dims[-1] if dims else "value"
+    text = ["text"] if _TOKEN_AXES & set(lead) else []
+    writer.writerow([*lead, *text, *(f"{last} {i}" for i in range(table.shape[1]))])
+    for place, row in zip(np.ndindex(values.shape[:-1]), table, strict=True):
+        token = [trace.tokens[i] for axis, i in zip(lead, place, strict=True) if axis in _TOKEN_AXES][:1]
+        writer.writerow([*place, *token, *(repr(float(x)) for x in row)])
+    return out.getvalue().encode("utf-8")
+
+
+def _npy(trace: Trace, address: str) -> bytes:
+    out = io.BytesIO()
+    np.save(out, trace[address])
+    return out.getvalue()

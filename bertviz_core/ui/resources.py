@@ -1,0 +1,70 @@
+"""What all sessions share: loaded models and the store of traces."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import streamlit as st
+import torch
+
+from bertviz_core.errors import BertvizError
+from bertviz_core.lru import ByteLRU
+from bertviz_core.model import Model, load_model
+from bertviz_core.store import TraceStore
+
+BUNDLED = "bundled"
+OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
+MODEL_BYTES = 2_000_000_000
+RETRY_AFTER_S = 60.0
+_SETTING = "BERTVIZ_MODELS"  # a comma-separated list: only these models may be chosen
+
+
+def offered_models() -> tuple[tuple[str, ...], bool]:
+    """The models to choose from, and whether the user may name another one."""
+    listed = tuple(name.strip() for name in os.environ.get(_SETTING, "").split(",") if name.strip())
+    return (listed, False) if listed else (OFFERED, True)
+
+
+class ModelShelf:
+    """Models by name, bounded in bytes, each loaded once. A failure is remembered for a while."""
+
+    def __init__(self, max_bytes: int = MODEL_BYTES) -> None:
+        self._models: ByteLRU[str, Model] = ByteLRU(max_bytes)
+        self._failures: dict[str, tuple[float, BertvizError]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str) -> Model:
+        """The model, loaded now if need be. Raises CheckpointError."""
+        with self._lock:
+            found = self._models.get(name)
+            if found is not None:
+                return found
+            failed_at, error = self._failures.get(name, (0.0, None))
+            if error is not None and time.monotonic() - failed_at < RETRY_AFTER_S:
+                raise error
+            try:
+                model = load_model(name)
+            except BertvizError as error:
+                self._failures = {name: (time.monotonic(), error)}
+                raise
+            self._models.put(name, model, model.nbytes)
+            return model
+
+    def forget_failure(self, name: str) -> None:
+        """Let the next `get` try again at once."""
+        self._failures.pop(name, None)
+
+
+@st.cache_resource(show_spinner=False)
+def shelf() -> ModelShelf:
+    """The process's models."""
+    torch.set_num_threads(1)  # many sessions on few cores: best throughput with one thread each
+    return ModelShelf()
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> TraceStore:
+    """The process's traces."""
+    return TraceStore()

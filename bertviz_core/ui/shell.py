@@ -1,0 +1,85 @@
+"""The frame around every page: sentence and selection above it, its neighbours below it, errors as sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bertviz_core.errors import BertvizError, CheckpointError
+from bertviz_core.figures.palette import Palette
+from bertviz_core.trace import Trace
+from bertviz_core.ui import site, style
+from bertviz_core.ui.resources import BUNDLED, shelf, store
+from bertviz_core.ui.state import Selection, selection_controls, sentence_controls
+
+_VIEW = "view"
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page draws from."""
+
+    text: str
+    pair: str | None
+    trace: Trace
+    chosen: Selection
+    colors: Palette
+
+
+def run() -> None:
+    """The whole app: one run of it answers one request of one session."""
+    page = site.navigation()
+    st.html(style.CSS)
+    text, pair, model = sentence_controls()
+    try:
+        trace = _trace(text, pair, model)
+    except BertvizError as error:
+        _explain(error, model)
+    else:
+        st.session_state[_VIEW] = View(text, pair, trace, selection_controls(trace), style.colors())
+        page.run()
+
+
+def page(name: str, what_happens: str) -> View:
+    """Open a page: its title and what happens there. Returns what to draw from."""
+    view = st.session_state.get(_VIEW)
+    if (
+        view is None
+    ):  # a deep link into a server that has just started: Streamlit ran the page without the app around it
+        site.navigation()
+        st.rerun()
+    info = next(info for info in site.PAGES if info.name == name)
+    st.title(info.title, anchor=False)
+    st.markdown(what_happens)
+    return view
+
+
+def end(name: str) -> None:
+    """Close a page: links to the ones before and after."""
+    before, after = site.neighbours(name)
+    pages = site.pages()
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        if before:
+            st.page_link(pages[before.name], label=before.title, icon=":material/arrow_back:")
+        if after:
+            st.page_link(pages[after.name], label=after.title, icon=":material/arrow_forward:")
+
+
+def _trace(text: str, pair: str | None, name: str) -> Trace:
+    with st.spinner("Loading the model …", show_time=True):
+        model = shelf().get(name)
+    with st.spinner("Running the forward pass …"):
+        return store().get(model, text, pair)
+
+
+def _explain(error: BertvizError, model: str) -> None:
+    st.error(str(error).replace("[", r"\[").replace("$", r"\$"), icon=":material/error:")
+    if isinstance(error, CheckpointError):
+        with st.container(horizontal=True):
+            st.button("Try again", on_click=shelf().forget_failure, args=(model,))
+            st.button("Use the bundled model", on_click=_choose_bundled)
+
+
+def _choose_bundled() -> None:
+    st.session_state["model"] = BUNDLED

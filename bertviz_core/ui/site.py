@@ -1,0 +1,61 @@
+"""The pages, in the order of the computation, and which of them shows which address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+
+@dataclass(frozen=True)
+class PageInfo:
+    """A page: its file under pages/ (and URL), its title, its section of the menu, the addresses it shows."""
+
+    name: str
+    title: str
+    section: str
+    icon: str
+    shows: str = r"(?!)"  # a pattern; this one fits nothing
+
+
+_IDS = r"input_ids|token_type_ids|attention_mask"
+
+PAGES = (
+    PageInfo("overview", "Overview", "Start", ":material/map:"),
+    PageInfo("tokenization", "Tokenization", "Input", ":material/content_cut:", _IDS),
+    PageInfo("embeddings", "Embeddings", "Input", ":material/layers:", r"embeddings\..*|position_ids"),
+    PageInfo("attention", "Self-attention", "Encoder layer", ":material/hub:", r".*\.attention\..*"),
+    PageInfo("feed_forward", "Feed-forward", "Encoder layer", ":material/bolt:", r".*\.(intermediate|output)\..*"),
+    PageInfo("predictions", "Predictions", "Whole model", ":material/target:", r"(cls|pooler|classifier).*"),
+)  # fmt: skip
+
+
+def navigation() -> StreamlitPage:
+    """Declare the pages to Streamlit, in sections; returns the one that the URL asks for."""
+    sections: dict[str, list[StreamlitPage]] = {}
+    for info, page in zip(PAGES, pages().values(), strict=True):
+        sections.setdefault(info.section, []).append(page)
+    return st.navigation(sections)
+
+
+def pages() -> Mapping[str, StreamlitPage]:
+    """Every page by name."""
+    return {
+        info.name: st.Page(f"pages/{info.name}.py", title=info.title, icon=info.icon, default=info is PAGES[0],
+                           url_path=None if info is PAGES[0] else info.name)
+        for info in PAGES
+    }  # fmt: skip
+
+
+def shown_on(address: str) -> PageInfo | None:
+    """The page that shows an address."""
+    return next((info for info in PAGES if re.fullmatch(info.shows, address)), None)
+
+
+def neighbours(name: str) -> tuple[PageInfo | None, PageInfo | None]:
+    """The pages before and after one, in the order of the computation."""
+    place = [info.name for info in PAGES].index(name)
+    return (PAGES[place - 1] if place else None), (PAGES[place + 1] if place + 1 < len(PAGES) else None)

@@ -1,0 +1,110 @@
+"""The one selection that all pages share: sentence, model, layer, head and token, held in widgets bound to the URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from bertviz_core.analysis import mask_positions
+from bertviz_core.trace import Trace
+from bertviz_core.ui.labels import labels
+from bertviz_core.ui.resources import BUNDLED, offered_models
+
+LONGEST_IN_URL = 400
+LONGEST_TEXT = 6000
+
+EXAMPLES: tuple[tuple[str, str], ...] = (
+    ("When in Rome, do as the [MASK] do.", ""),
+    ("She opened the door and [MASK] into the room.", ""),
+    ("The old man was [MASK] and tired.", ""),
+    ("He sat by the bank of the river.", "The bank lent him the money."),
+    ("The children went to bed.", "Their mother turned off the [MASK]."),
+    ("Unbelievably, tokenizers split electroencephalography.", ""),
+)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which layer, head and token the pages look at, all 0-based."""
+
+    layer: int
+    head: int
+    token: int
+
+
+def sentence_controls() -> tuple[str, str | None, str]:
+    """The sentence, the optional second one and the model's name, as chosen."""
+    first = EXAMPLES[0][0]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="sentence-bar"):
+        text = st.text_input(
+            "Sentence", first, key="text", max_chars=LONGEST_TEXT, on_change=_forget_token, bind=_bound("text", first),
+            placeholder="Type a sentence; [MASK] hides a word", persist_state="session",
+        )  # fmt: skip
+        with st.popover("Examples, pair, model", icon=":material/tune:"):
+            pair, model = _more_controls()
+    return text, pair or None, model
+
+
+def _more_controls() -> tuple[str, str]:
+    for i, (text, pair) in enumerate(EXAMPLES):
+        label = _shown(text + (f" / {pair}" if pair else ""))
+        st.button(label, key=f"example-{i}", on_click=_use_example, args=(text, pair), type="tertiary")
+    pair = st.text_input(
+        "Second sentence (optional)", "", key="pair", max_chars=LONGEST_TEXT, on_change=_forget_token,
+        bind=_bound("pair", ""), placeholder="A second sentence makes a pair",
+    )  # fmt: skip
+    names, free = offered_models()
+    model = st.selectbox(
+        "Model", names, key="model", accept_new_options=free, bind="query-params", format_func=_model_label,
+        help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
+        on_change=_forget_token,
+    )  # fmt: skip
+    return pair, model or names[0]
+
+
+def selection_controls(trace: Trace) -> Selection:
+    """Layer, head and token, kept within what the trace has."""
+    config = trace.model.config
+    masks = mask_positions(trace.tokens)
+    names = labels(trace)
+    _clamp("layer", config.num_hidden_layers)
+    _clamp("head", config.num_attention_heads)
+    _clamp("token", len(trace.tokens))
+    with st.container(horizontal=True, key="selection-bar"):
+        layer = st.selectbox("Layer", range(config.num_hidden_layers), key="layer", bind="query-params", width=110)
+        head = st.selectbox("Head", range(config.num_attention_heads), key="head", bind="query-params", width=110)
+        token = st.selectbox(
+            "Token", range(len(trace.tokens)), index=masks[0] if masks else min(1, len(trace.tokens) - 1), key="token",
+            bind="query-params", width=220, format_func=lambda i: names[i],
+        )  # fmt: skip
+    return Selection(layer or 0, head or 0, token or 0)
+
+
+def _use_example(text: str, pair: str) -> None:
+    st.session_state["text"], st.session_state["pair"] = text, pair
+    _forget_token()
+
+
+def _forget_token() -> None:
+    st.session_state.pop("token", None)
+
+
+def _bound(key: str, default: str) -> Literal["query-params"] | None:
+    return "query-params" if len(st.session_state.get(key, default) or "") <= LONGEST_IN_URL else None
+
+
+def _clamp(key: str, size: int) -> None:
+    value = st.session_state.get(key)
+    if value is not None and not (isinstance(value, int) and 0 <= value < size):
+        del st.session_state[key]
+
+
+def _model_label(name: str) -> str:
+    return "Bundled: 6 layers, 384 wide" if name == BUNDLED else name
+
+
+def _shown(text: str) -> str:
+    text = text if len(text) <= 60 else text[:57] + "…"
+    return text.replace("[", r"\[").replace("]", r"\]")

@@ -1,0 +1,84 @@
+"""Colours and HTML that Streamlit has no widget for: symbols in their colour, tokens as chips, a few CSS rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+import streamlit as st
+
+from bertviz_core.expressions import Symbol
+from bertviz_core.figures.palette import Palette, palette
+from bertviz_core.tokenizer import Encoding
+
+CSS = """
+<style>
+.bv-tokens { display: flex; flex-wrap: wrap; gap: 4px; font-family: monospace; font-size: 0.9rem; }
+.bv-token { padding: 1px 7px 2px; border-radius: 6px; border: 1px solid transparent; white-space: pre; }
+.bv-token small { opacity: 0.72; margin-right: 5px; }
+.bv-special { font-weight: 700; border-style: dashed; border-color: currentColor; }
+.bv-piece { border-top-left-radius: 0; border-bottom-left-radius: 0; margin-left: -4px; }
+.bv-pad { opacity: 0.65; }
+.bv-word { border-color: currentColor; }
+.bv-chosen { outline: 2px solid currentColor; }
+.bv-shape { font-family: monospace; font-size: 0.82rem; overflow-wrap: anywhere; }
+.bv-panel-title { border-left: 4px solid; padding-left: 10px; }
+.bv-panel-title b { font-size: 1.05rem; }
+.bv-answer { font-family: monospace; display: grid; grid-template-columns: max-content 1fr max-content; gap: 2px 10px;
+             align-items: center; max-width: 460px; }
+.bv-answer i { display: block; height: 10px; border-radius: 3px; min-width: 1px; }
+.bv-search { font-family: monospace; line-height: 1.9; overflow-wrap: anywhere; }
+.bv-search s { opacity: 0.72; margin-right: 8px; }
+.bv-search b { margin-right: 8px; }
+.stMainBlockContainer { padding-top: 3.5rem; }
+h1 { font-size: 2.1rem !important; padding-bottom: 0.4rem !important; }
+h2 { font-size: 1.35rem !important; }
+[class*="st-key-steps-"] ul { padding-left: 0; margin: 0; }
+[class*="st-key-steps-"] li { list-style: none; break-inside: avoid; margin: 0 0 0.9rem; padding-left: 0; }
+@media (min-width: 1100px) { [class*="st-key-steps-"] ul { columns: 2; column-gap: 2.5rem; } }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 2px 0; }
+</style>
+"""
+
+
+def colors() -> Palette:
+    """The palette of the theme that the browser shows."""
+    return palette(st.context.theme.type)
+
+
+def painter(colors: Palette) -> Callable[[Symbol], str]:
+    """Typesets symbols in the colour of their kind; parameters and inputs in the text's own."""
+
+    def paint(symbol: Symbol) -> str:
+        color = colors.kinds.get(symbol.kind)
+        return rf"\textcolor{{{color}}}{{{symbol.tex}}}" if color else symbol.tex
+
+    return paint
+
+
+def tokens_html(encoding: Encoding, colors: Palette, special: frozenset[str], chosen: int | None = None,
+                below: Sequence[str] | None = None) -> str:  # fmt: skip
+    """The input as a row of chips: pieces look like pieces, specials special, the two segments have two tints."""
+    chips = []
+    for i, token in enumerate(encoding.tokens):
+        classes = ["bv-token"]
+        classes += ["bv-special"] if token in special else []
+        classes += ["bv-piece"] if token.startswith("##") else []
+        classes += ["bv-pad"] if not encoding.mask[i] else []
+        classes += ["bv-chosen"] if i == chosen else []
+        tint = colors.segments[min(encoding.segments[i], 1)]
+        note = f" <small>{escape(below[i])}</small>" if below else ""
+        chips.append(
+            f'<span class="{" ".join(classes)}" style="background:{tint};color:{colors.text}">'
+            f"<small>{i}</small>{escape(token)}{note}</span>"
+        )
+    return f'<div class="bv-tokens">{"".join(chips)}</div>'
+
+
+def answer_html(rows: Sequence[tuple[str, float]], color: str) -> str:
+    """Words with their probabilities, as bars from 0 to 1 that need no chart."""
+    cells = "".join(
+        f'<span>{escape(word)}</span><i style="width:{share:.2%};background:{color}"></i><span>{share:.4f}</span>'
+        for word, share in rows
+    )
+    return f'<div class="bv-answer">{cells}</div>'

@@ -1,0 +1,96 @@
+"""The tokenizer's record on screen."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from bertviz_core.ui import style
+from bertviz_core.ui.shell import View
+from bertviz_core.wordpiece import Record, Search, Word
+
+_SHOWN_REJECTED = 12
+_SHOWN_WORDS = 60
+
+
+def result(view: View) -> None:
+    """The tokens with their ids, and the four numbers per token that the model reads."""
+    trace = view.trace
+    special = trace.model.tokenizer.special_tokens
+    ids = [str(i) for i in trace.encoding.ids]
+    with st.container(border=True):
+        st.markdown(f"**{len(trace.tokens)} tokens**, each with its position before it and its id behind it")
+        st.html(style.tokens_html(trace.encoding, view.colors, special, view.chosen.token, below=ids))
+        st.caption(
+            "Dashed: special tokens. `##`: the piece continues the word before it. Tint: first or second sentence."
+        )
+        rows = [
+            {"position": i, "token": token, "input_ids": token_id, "token_type_ids": segment, "attention_mask": mask}
+            for i, (token, token_id, segment, mask) in enumerate(zip(
+                trace.tokens, trace.encoding.ids, trace.encoding.segments, trace.encoding.mask, strict=True))
+        ]  # fmt: skip
+        st.dataframe(rows, hide_index=True, height=min(420, 36 * len(rows) + 40))
+
+
+def stages(view: View) -> None:
+    """Each change to the text's characters, and the words it is cut into."""
+    for record in _records(view):
+        with st.container(border=True):
+            rows = [("as typed", record.text), *record.stages]
+            texts = [None, *(text for _, text in rows)]
+            st.html("".join(_stage(*row, before) for row, before in zip(rows, texts, strict=False)))
+            words = " ".join(f'<span class="bv-token bv-word">{escape(word.text)}</span>' for word in record.words)
+            st.html(
+                f"<p>cut at spaces and around punctuation: {len(record.words)} words</p>"
+                f'<div class="bv-tokens">{words}</div>'
+            )
+
+
+def searches(view: View) -> None:
+    """For every word, the candidates in the order tried: rejected ones struck out, found ones bold."""
+    st.markdown(
+        "From the left, the longest candidate that the vocabulary has is taken; the search goes on behind it with "
+        "`##`. ~~Struck out~~: not in the vocabulary. **Bold**: found."
+    )
+    for record in _records(view):
+        words = [word for word in record.words if word.searches or word.note]
+        longest_first = sorted(words, key=lambda word: -len(word.searches))
+        with st.container(border=True):
+            st.html(
+                '<div class="bv-search">' + "<br>".join(_word(word) for word in longest_first[:_SHOWN_WORDS]) + "</div>"
+            )
+            if len(words) > _SHOWN_WORDS:
+                st.caption(f"The {_SHOWN_WORDS} words with the longest search, of {len(words)}.")
+
+
+def _records(view: View) -> list[Record]:
+    texts = [view.text, view.pair]
+    records = [view.trace.model.tokenizer.record(text) for text in texts if text]
+    if None in records:
+        st.info(
+            "This checkpoint's tokenizer follows other rules than BERT's; its ids are used, its steps are not shown."
+        )
+    return [record for record in records if record]
+
+
+def _word(word: Word) -> str:
+    tried = "".join(_search(search) for search in word.searches)
+    return f"{escape(word.text)} → {tried}" + (f"<i>{escape(word.note)}</i>" if word.note else "")
+
+
+def _search(search: Search) -> str:
+    first, rest = search.rejected[:_SHOWN_REJECTED], len(search.rejected) - _SHOWN_REJECTED
+    struck = "".join(f"<s>{escape(candidate)}</s>" for candidate in first) + (f"… {rest} more … " if rest > 0 else "")
+    return struck + (f"<b>{escape(search.found)}</b>" if search.found else "")
+
+
+def _stage(name: str, text: str, before: str | None) -> str:
+    """One stage's text; shorter where the stage changed nothing."""
+    if text == before:
+        return f"<p>{escape(name)}: <i>nothing to change here</i></p>"
+    return f"<p>{escape(name)}<br><code>{_visible(text)}</code></p>"
+
+
+def _visible(text: str) -> str:
+    return escape(text).replace(" ", "·") or "∅"

@@ -1,0 +1,18 @@
+"""From characters to token ids: cleaning, splitting, and the longest-match search."""
+
+import streamlit as st
+
+from bertviz_core.ui import tokenization
+from bertviz_core.ui.shell import end, page
+
+view = page(
+    "tokenization",
+    "BERT reads numbers, not letters. The text is cleaned and cut into words, and each word into the longest pieces "
+    "that the vocabulary has; a piece's place in the vocabulary is its id.",
+)
+tokenization.result(view)
+st.header("How the text was cut", anchor=False)
+tokenization.stages(view)
+st.header("The search for the longest piece", anchor=False)
+tokenization.searches(view)
+end("tokenization")
