@@ -14,7 +14,7 @@ from bertviz_core.hub import locate
 from bertviz_core.programs.bert import ALL_HEADS, CLASSIFIER, TOKEN_CLASSIFIER, bert
 from bertviz_core.steps import Program
 from bertviz_core.tokenizer import Tokenizer, load_tokenizer
-from bertviz_core.weights import detect_heads, load_parameters, read_tensors
+from bertviz_core.weights import completed, detect_heads, load_parameters, read_tensors, unused
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,7 @@ def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = to
     place = locate(os.fspath(name))
     config = read_config(place.folder / "config.json")
     tensors = read_tensors(place.folder)
+    config = completed(config, tensors)
     heads = detect_heads(tensors, config)
     program = bert(config, heads, dtype)
     parameters = load_parameters(program.parameters, tensors, config, dtype)
@@ -79,6 +80,6 @@ def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = to
         program=program,
         parameters=parameters,
         heads=tuple(head for head in ALL_HEADS if head in heads),
-        unused=tuple(name for name in tensors if name not in parameters),
+        unused=unused(tensors, parameters),
         dtype=dtype,
     )

@@ -11,13 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from transformers import AutoTokenizer
 
+from bertviz_core.config import read_json
 from bertviz_core.errors import CheckpointError, InputError
 from bertviz_core.wordpiece import Record, Rules, record
 
 _FILES = ("tokenizer.json", "vocab.txt")
+_EXTRA_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,10 @@ class Encoding:
 class Tokenizer:
     """A checkpoint's tokenizer: ids from the library, and the record of how they came about."""
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: Any, rules: Rules | None, vocab_size: int) -> None:
+        self.rules = rules
         self._library = library
+        self._vocab_size = vocab_size
 
     def encode(self, text: str, pair: str | None = None, pad_to: int | None = None) -> Encoding:
         """Token ids of a text, or of two, with [CLS] and [SEP]; filled up with [PAD] to `pad_to` tokens if given.
@@ -54,13 +57,13 @@ class Tokenizer:
         _check_text("The sentence", text)
         if pair is not None:
             _check_text("The second sentence", pair)
-        result = self._library(text, pair, verbose=False)
+        result = self._library(text, pair, return_token_type_ids=True, split_special_tokens=False, verbose=False)
         ids = [int(i) for i in result["input_ids"]]
-        if all(i in self._framing for i in ids):
+        if len(ids) <= self._library.num_special_tokens_to_add(pair=pair is not None):
             raise InputError(
                 "Nothing of this text is left once it is cleaned up. Type a sentence with visible characters."
             )
-        segments = [int(s) for s in result.get("token_type_ids", [0] * len(ids))]
+        segments = [int(s) for s in result["token_type_ids"]]
         fill = max(0, (pad_to or 0) - len(ids))
         return Encoding(
             tokens=tuple(self._library.convert_ids_to_tokens(ids)) + (self.pad_token,) * fill,
@@ -71,21 +74,18 @@ class Tokenizer:
 
     def record(self, text: str) -> Record | None:
         """How the text becomes pieces, step by step; None where the checkpoint's rules are not BERT's."""
+        _check_unicode("The text", text)
         return record(text, self.rules) if self.rules else None
 
     def token(self, token_id: int) -> str:
-        """The vocabulary entry with this id."""
-        return self._library.convert_ids_to_tokens(token_id)
+        """The vocabulary entry with this id; "" where the model has a row for it but the vocabulary no entry."""
+        return self.vocabulary[token_id]
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
-        """Every entry of the vocabulary, by id; "" where an id has none."""
+        """The entry of every row of the model's vocabulary matrix; "" where a row has none."""
         by_id = {index: token for token, index in self._library.get_vocab().items()}
-        return tuple(by_id.get(index, "") for index in range(max(by_id) + 1))
-
-    @cached_property
-    def rules(self) -> Rules | None:
-        return Rules.from_library(json.loads(self._library.backend_tokenizer.to_str()))
+        return tuple(by_id.get(index, "") for index in range(self._vocab_size))
 
     @property
     def pad_id(self) -> int:
@@ -103,14 +103,14 @@ class Tokenizer:
     def special_tokens(self) -> frozenset[str]:
         return frozenset(self._library.all_special_tokens)
 
-    @cached_property
-    def _framing(self) -> frozenset[int]:
-        return frozenset((self._library.cls_token_id, self._library.sep_token_id))
-
 
 def _check_text(what: str, text: str) -> None:
     if not text.strip():
         raise InputError(f"{what} is empty. Type a few words, or choose an example.")
+    _check_unicode(what, text)
+
+
+def _check_unicode(what: str, text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -121,20 +121,65 @@ def _check_text(what: str, text: str) -> None:
 
 def load_tokenizer(folder: Path, vocab_size: int) -> Tokenizer:
     """The tokenizer of a checkpoint folder. Raises CheckpointError where files are missing, broken or do not fit."""
-    if not any((folder / file).is_file() for file in _FILES):
-        raise CheckpointError(f"There are no tokenizer files ({' or '.join(_FILES)}) in {folder}.")
+    listed = _listed_tokens(folder)
     try:
         library = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     except Exception as error:  # the library raises many kinds, down to bare Exception from its Rust part
-        raise CheckpointError(f"The tokenizer files cannot be read: {error}") from error
+        raise CheckpointError(
+            f"The tokenizer files cannot be read ({_first_line(error)}). Save them again with transformers: "
+            "tokenizer.save_pretrained(folder)."
+        ) from error
     if not getattr(library, "is_fast", False):
         raise CheckpointError(
-            f"The tokenizer {type(library).__name__} is not a WordPiece tokenizer that is supported here."
+            f"The tokenizer {type(library).__name__} runs in Python only, which is not supported. Choose a model with "
+            "a tokenizer.json or a vocab.txt."
         )
-    highest = int(np.max(list(library.get_vocab().values())))
+    state = json.loads(library.backend_tokenizer.to_str())
+    _check_vocabulary(library, state["model"], listed, vocab_size)
+    return Tokenizer(library, Rules.from_library(state), vocab_size)
+
+
+def _check_vocabulary(library: Any, model: dict[str, Any], listed: set[str], vocab_size: int) -> None:
+    needed = {library.unk_token, library.cls_token, library.sep_token} - {None}
+    missing = needed - listed
+    if model.get("type") == "WordPiece":  # its unknown token must stand among its pieces
+        missing |= {model["unk_token"]} - set(model["vocab"])
+    if missing:
+        raise CheckpointError(
+            f"The vocabulary lacks {', '.join(sorted(missing))}, so no text can be encoded. Copy the tokenizer files "
+            "from the original model."
+        )
+    highest = max(library.get_vocab().values())
     if highest >= vocab_size:
         raise CheckpointError(
             f"The tokenizer goes up to token id {highest}, but the model has only {vocab_size} embeddings: these are "
-            "files of two models."
+            "files of two models. Copy the tokenizer files from the model's own source."
         )
-    return Tokenizer(library)
+
+
+def _listed_tokens(folder: Path) -> set[str]:
+    """The tokens that the files list. The library invents ids for special tokens that they lack."""
+    present = [file for file in _FILES if (folder / file).is_file()]
+    if not present:
+        raise CheckpointError(
+            f"There is no tokenizer.json and no vocab.txt in {folder}. Copy the tokenizer files there from the "
+            "original model."
+        )
+    extra = {file: read_json(folder / file) for file in _EXTRA_FILES if (folder / file).is_file()}
+    if present[0] == "vocab.txt":
+        try:
+            entries = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"vocab.txt cannot be read: {error}. Fetch the file again.") from error
+        return {*entries, *extra.get("added_tokens.json", ())}
+    state = read_json(folder / "tokenizer.json")
+    try:
+        vocabulary, added = state["model"]["vocab"], [token["content"] for token in state["added_tokens"]]
+        return {*added, *(entry if isinstance(entry, str) else entry[0] for entry in vocabulary)}
+    except (KeyError, TypeError, IndexError):
+        raise CheckpointError("tokenizer.json has no readable vocabulary. Fetch the file again.") from None
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().split("\n")[0]
+    return text if isinstance(error, OSError | ValueError) and text else f"{type(error).__name__}: {text}"

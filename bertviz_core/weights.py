@@ -5,23 +5,26 @@ What the files may look like is decided here; what tensors a model needs, and in
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from bertviz_core.config import BertConfig
+from bertviz_core.address import split_layer
+from bertviz_core.config import BertConfig, read_json
 from bertviz_core.errors import CheckpointError
 from bertviz_core.expressions import Symbol
 from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, TOKEN_CLASSIFIER
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+_SHARD = re.compile(r"[\w.-]+\.safetensors")  # a name without a folder: weights are read from the checkpoint only
 _ANCHOR = "embeddings.word_embeddings.weight"  # every BERT has it: what stands before it is the file's prefix
-_DECODER = "cls.predictions.decoder.weight"
+TIED = {"cls.predictions.decoder.weight": _ANCHOR, "cls.predictions.decoder.bias": "cls.predictions.bias"}
 _MARKS = {
     MLM: "cls.predictions.transform.dense.weight",
     POOLER: "pooler.dense.weight",
@@ -40,7 +43,7 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
         try:
             with safe_open(file, framework="pt") as opened:
                 tensors |= {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-        except (SafetensorError, OSError, ValueError) as error:
+        except (SafetensorError, OSError, ValueError, RuntimeError) as error:
             raise CheckpointError(
                 f"{file.name} cannot be read; it is damaged or was not downloaded to the end. Fetch it again. ({error})"
             ) from error
@@ -51,39 +54,48 @@ def _weight_files(folder: Path) -> list[Path]:
     if (folder / WEIGHTS).is_file():
         return [folder / WEIGHTS]
     if (folder / INDEX).is_file():
-        try:
-            shards = sorted(set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values()))
-            files = [folder / Path(shard).name for shard in shards]
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
-            raise CheckpointError(f"{INDEX} cannot be read: {error!r}") from error
+        files = [folder / shard for shard in shard_names(folder)]
         missing = [file.name for file in files if not file.is_file()]
         if missing:
             raise CheckpointError(
-                f"The checkpoint is in {len(files)} files, of which these are missing: {', '.join(missing)}."
+                f"The checkpoint is in {len(files)} files, of which {len(missing)} are missing: {_some(missing)}. "
+                "Fetch them too."
             )
         return files
-    pickles = [file.name for pattern in _PICKLES for file in folder.glob(pattern)]
+    pickles = [file.name for pattern in _PICKLES for file in sorted(folder.glob(pattern))]
     if pickles:
         raise CheckpointError(
             f"{pickles[0]} is a Python pickle: loading it can run any code, so it is refused. Save the model as "
             "safetensors, for example with transformers: model.save_pretrained(folder)."
         )
-    raise CheckpointError(f"There is no {WEIGHTS} in {folder}.")
+    raise CheckpointError(f"There is no {WEIGHTS} in {folder}. Copy it there, or give another folder.")
+
+
+def shard_names(folder: Path) -> list[str]:
+    """The names of the files that the weights are split over, from their index. Raises CheckpointError if broken."""
+    shards = read_json(folder / INDEX).get("weight_map")
+    names = list(shards.values()) if isinstance(shards, dict) else []
+    if not names or not all(isinstance(name, str) and _SHARD.fullmatch(name) for name in names):
+        raise CheckpointError(
+            f"{INDEX} does not say which safetensors files beside it hold the weights. Fetch the file again."
+        )
+    return sorted(set(names))
 
 
 def _renamed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    anchor = min((name for name in tensors if name.endswith(_ANCHOR)), key=len, default=None)
+    anchor = min((name for name in tensors if f".{name}".endswith(f".{_ANCHOR}")), key=len, default=None)
     if anchor is None:
-        raise CheckpointError(f"The checkpoint has no {_ANCHOR}: it is not a BERT, or its tensors have other names.")
+        raise CheckpointError(
+            f"The checkpoint has no {_ANCHOR}: it is not a BERT, or its tensors have other names. Save it again with "
+            "transformers, as a BertModel or one of its heads."
+        )
     prefix = anchor.removesuffix(_ANCHOR)
-    renamed = {}
-    for name, tensor in tensors.items():
+    renamed: dict[str, Tensor] = {}
+    for name in sorted(tensors, key=lambda name: not name.startswith(prefix)):  # the encoder's own tensors come first
         short = name.removeprefix(prefix)
         if "LayerNorm." in short:
             short = short.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-        renamed[short] = tensor
-    if "cls.predictions.bias" in renamed:  # older files name the decoder's bias after the head
-        renamed.setdefault("cls.predictions.decoder.bias", renamed.pop("cls.predictions.bias"))
+        renamed.setdefault(short, tensors[name])
     return renamed
 
 
@@ -106,34 +118,77 @@ def load_parameters(wanted: Iterable[Symbol], tensors: dict[str, Tensor], config
     Raises CheckpointError naming the tensors that are missing, of a wrong shape, not floating point or not finite.
     """
     symbols = list(wanted)
-    missing = [symbol.address for symbol in symbols if symbol.address not in tensors and symbol.address != _DECODER]
+    if config.tie_word_embeddings:
+        tensors = {**tensors, **_tied(tensors)}
+    missing = [symbol.address for symbol in symbols if symbol.address not in tensors]
     if missing:
         raise CheckpointError(
-            f"The checkpoint lacks {len(missing)} tensors that its config asks for: {_some(missing)}."
+            f"The checkpoint lacks {len(missing)} of the tensors that its config asks for: {_some(missing)}. Fetch it "
+            "again, or correct config.json."
         )
-    sizes = {**config.sizes, "label": len(tensors.get("classifier.weight", ()))}
-    loaded: dict[str, Tensor] = {}
-    for symbol in symbols:
-        if symbol.address == _DECODER and _DECODER not in tensors:
-            loaded[_DECODER] = loaded[_ANCHOR].T  # tied: the vocabulary matrix itself, read the other way
-        else:
-            loaded[symbol.address] = _parameter(symbol, tensors[symbol.address], sizes, dtype)
-    return loaded
+    sizes = {**config.sizes, "label": label_count(tensors)}
+    stored = {symbol.address: tensors[symbol.address] for symbol in symbols}
+    floats = {id(tensor): tensor.to(dtype) for tensor in stored.values()}  # what is tied is converted once
+    return {symbol.address: _parameter(symbol, stored[symbol.address], floats, sizes) for symbol in symbols}
 
 
-def _parameter(symbol: Symbol, stored: Tensor, sizes: dict[str, int], dtype: torch.dtype) -> Tensor:
+def completed(config: BertConfig, tensors: Mapping[str, Tensor]) -> BertConfig:
+    """The config with what only the tensors tell. Raises CheckpointError where they hold fewer layers than it says."""
+    layers = len({layer for layer, _ in map(split_layer, tensors) if layer is not None})
+    if layers < config.num_hidden_layers:
+        raise CheckpointError(
+            f"config.json asks for {config.num_hidden_layers} layers, but the checkpoint holds {layers}. Fetch it "
+            "again, or correct config.json."
+        )
+    if config.problem_type is None and label_count(tensors) == 1:
+        return replace(config, problem_type="regression")  # as transformers has it: one score is no choice of classes
+    return config
+
+
+def label_count(tensors: Mapping[str, Tensor]) -> int:
+    """How many classes the checkpoint's classifier tells apart; 0 without a classifier."""
+    return next(iter(tensors["classifier.weight"].shape), 0) if "classifier.weight" in tensors else 0
+
+
+def _tied(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The decoder's tensors under their second names, unless the file has others: these win, as in transformers."""
+    return {
+        name: tensors[source]
+        for name, source in TIED.items()
+        if source in tensors and (name not in tensors or _equal(tensors[name], tensors[source]))
+    }
+
+
+def unused(tensors: Iterable[str], parameters: Mapping[str, Tensor]) -> tuple[str, ...]:
+    """The tensors of a checkpoint that none of its parameters was made from."""
+    return tuple(name for name in tensors if name not in parameters and name not in TIED.values())
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    return one.dtype == other.dtype and torch.equal(one, other)
+
+
+def _parameter(symbol: Symbol, stored: Tensor, floats: Mapping[int, Tensor], sizes: Mapping[str, int]) -> Tensor:
     shape = tuple(sizes[axis.name] for axis in symbol.axes)
     linear = len(shape) == 2 and not symbol.address.startswith("embeddings.")
     expected = shape[::-1] if linear else shape
     if tuple(stored.shape) != expected:
-        raise CheckpointError(f"{symbol.address} has shape {tuple(stored.shape)}; the config asks for {expected}.")
+        raise CheckpointError(
+            f"{symbol.address} has shape {tuple(stored.shape)}; the config asks for {expected}. Fetch the checkpoint "
+            "again, or correct config.json."
+        )
     if not stored.is_floating_point():
-        raise CheckpointError(f"{symbol.address} is stored as {stored.dtype}; quantized checkpoints are not supported.")
-    tensor = stored.to(dtype)
+        raise CheckpointError(
+            f"{symbol.address} is stored as {stored.dtype}; quantized checkpoints are not supported. Choose one in "
+            "float32, float16 or bfloat16."
+        )
+    tensor = floats[id(stored)]
     if not torch.isfinite(tensor).all():
-        raise CheckpointError(f"{symbol.address} holds numbers that are not finite: the file is damaged.")
+        raise CheckpointError(
+            f"{symbol.address} holds numbers that are not finite: the file is damaged. Fetch it again."
+        )
     return tensor.T if linear else tensor
 
 
-def _some(addresses: list[str]) -> str:
-    return ", ".join(addresses[:3]) + (", …" if len(addresses) > 3 else "")
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")

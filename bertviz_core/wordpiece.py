@@ -1,22 +1,33 @@
 """How a text becomes word pieces, written out: clean, split, search, with every candidate that was tried.
 
 Our own account of BERT's tokenizer (Devlin et al. 2018, released code, tokenization.py). The ids that the model reads
-come from the library; the tests hold this account equal to it.
+come from the library; the tests hold this account equal to it. Only what hangs on a table of characters is asked of the
+library, one change at a time: which characters are accents, punctuation or control characters depends on the version
+of Unicode, and the library's tables are older than Python's: they differ in hundreds of characters.
 """
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from dataclasses import dataclass
 from typing import Any
 
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+
 # Unicode's White_Space property; str.isspace() also counts the separators U+001C to U+001F.
-_SPACES = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {chr(c) for c in range(0x2000, 0x200B)}
-_ASCII_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-_CJK = (
-    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B920, 0x2CEAF),
-    (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
-)  # fmt: skip
+_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+
+_STAGES = {  # the normalizer's switches, in the order in which it obeys them
+    "clean_text": "control characters dropped, every kind of space made plain",
+    "handle_chinese_chars": "spaces set around Chinese characters",
+    "strip_accents": "accents taken off",
+    "lowercase": "made lower case",
+}
+_NORMALIZERS = {switch: BertNormalizer(**{other: other == switch for other in _STAGES}) for switch in _STAGES}
+_SPLITTER = BertPreTokenizer()
+_TAKEN = "a special token, taken from the text as it stands"
+_NO_PIECE = "no piece of the vocabulary fits here, so the whole word is unknown"
 
 
 @dataclass(frozen=True)
@@ -35,10 +46,7 @@ class Rules:
 
     vocabulary: dict[str, int]
     specials: tuple[Special, ...]
-    clean: bool
-    cjk: bool
-    strip_accents: bool
-    lowercase: bool
+    changes: tuple[str, ...]
     unknown: str
     prefix: str
     max_letters: int
@@ -51,16 +59,14 @@ class Rules:
             return None
         normalizer, model = state["normalizer"], state["model"]
         accents = normalizer["strip_accents"]
+        switches = {**normalizer, "strip_accents": normalizer["lowercase"] if accents is None else accents}
         specials = [token for token in state["added_tokens"] if not token["normalized"] and not token["single_word"]]
         if len(specials) != len(state["added_tokens"]):
             return None
         return cls(
             vocabulary=model["vocab"],
             specials=tuple(Special(t["content"], t["id"], t["lstrip"], t["rstrip"]) for t in specials),
-            clean=normalizer["clean_text"],
-            cjk=normalizer["handle_chinese_chars"],
-            strip_accents=normalizer["lowercase"] if accents is None else accents,
-            lowercase=normalizer["lowercase"],
+            changes=tuple(switch for switch in _STAGES if switches[switch]),
             unknown=model["unk_token"],
             prefix=model["continuing_subword_prefix"],
             max_letters=model["max_input_chars_per_word"],
@@ -103,99 +109,44 @@ class Record:
 def record(text: str, rules: Rules) -> Record:
     """Every stage of the text's way to word pieces."""
     words: list[Word] = []
-    stages: dict[str, str] = {}
+    stages = dict.fromkeys(rules.changes, "")
     for part in _cut_specials(text, rules.specials):
         if isinstance(part, Special):
-            words.append(
-                Word(part.text, (part.text,), (part.id,), (), "a special token, taken from the text as it stands")
-            )
-            for name in stages:
-                stages[name] += f" {part.text} "
+            words.append(Word(part.text, (part.text,), (part.id,), (), _TAKEN))
+            stages = {change: before + part.text for change, before in stages.items()}
             continue
-        changed = list(_normalized(part, rules))
-        for name, result in changed:
-            stages[name] = stages.get(name, "") + result
-        words.extend(_pieces(word, rules) for word in split_words(changed[-1][1] if changed else part))
-    return Record(text, tuple(stages.items()), tuple(words))
+        changed = part
+        for change in rules.changes:
+            changed = _NORMALIZERS[change].normalize_str(changed)
+            stages[change] += changed
+        words.extend(_pieces(word, rules) for word in split_words(changed))
+    return Record(text, tuple((_STAGES[change], result) for change, result in stages.items()), tuple(words))
 
 
 def _cut_specials(text: str, specials: tuple[Special, ...]) -> list[str | Special]:
+    by_text = {special.text: special for special in specials}
+    longest_first = "|".join(map(re.escape, sorted(by_text, key=len, reverse=True)))
     parts: list[str | Special] = []
-    start = at = 0
-    while at < len(text):
-        special = max((s for s in specials if text.startswith(s.text, at)), key=lambda s: len(s.text), default=None)
-        if special is None:
-            at += 1
-            continue
-        before, at = text[start:at], at + len(special.text)
-        parts += [_stripped(before, right=True) if special.eats_left else before, special]
-        start = at
+    start = 0
+    for match in re.finditer(longest_first, text) if specials else ():
+        special = by_text[match[0]]
+        before = text[start : match.start()]
+        parts += [before.rstrip(_SPACES) if special.eats_left else before, special]
+        start = match.end()
         if special.eats_right:
-            start += len(text) - start - len(_stripped(text[start:], right=False))
-            at = start
-    return [*(part for part in parts if part != ""), *([text[start:]] if text[start:] else [])]
-
-
-def _stripped(text: str, right: bool) -> str:
-    spaces = "".join(_SPACES)
-    return text.rstrip(spaces) if right else text.lstrip(spaces)
-
-
-def _normalized(text: str, rules: Rules) -> list[tuple[str, str]]:
-    """The text after each change that the rules ask for, with the change's name."""
-    changes = (
-        (rules.clean, "control characters dropped, every kind of space made plain", clean),
-        (rules.cjk, "spaces set around Chinese characters", space_cjk),
-        (rules.strip_accents, "accents taken off", strip_accents),
-        (rules.lowercase, "made lower case", lowercase),
-    )
-    results = []
-    for wanted, name, change in changes:
-        if wanted:
-            text = change(text)
-            results.append((name, text))
-    return results
-
-
-def clean(text: str) -> str:
-    """Drop control characters and U+FFFD; turn every white space into a plain one."""
-    kept = (char for char in text if char not in "\x00\ufffd" and not _is_control(char))
-    return "".join(" " if char in _SPACES else char for char in kept)
-
-
-def space_cjk(text: str) -> str:
-    """Set spaces around Chinese characters, so that each becomes a word of its own."""
-    return "".join(f" {char} " if any(low <= ord(char) <= high for low, high in _CJK) else char for char in text)
-
-
-def strip_accents(text: str) -> str:
-    """Split letters from their accents (NFD) and drop the accents (Unicode category Mn)."""
-    return "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
-
-
-def lowercase(text: str) -> str:
-    """Lower case, character by character (so a final sigma is like any other)."""
-    return "".join(char.lower() for char in text)
+            start = len(text) - len(text[start:].lstrip(_SPACES))
+    return [part for part in (*parts, text[start:]) if part != ""]
 
 
 def split_words(text: str) -> list[str]:
     """Cut at spaces, which go, and around punctuation, every sign of which becomes a word."""
-    words: list[str] = []
-    current = ""
-    for char in text:
-        if char in _SPACES or _is_punctuation(char):
-            words += [current] if current else []
-            words += [] if char in _SPACES else [char]
-            current = ""
-        else:
-            current += char
-    return words + ([current] if current else [])
+    return [word for word, _ in _SPLITTER.pre_tokenize_str(text)]
 
 
 def _pieces(word: str, rules: Rules) -> Word:
     """WordPiece: from the left, the longest piece that is in the vocabulary; then the rest, with `##`."""
     if len(word) > rules.max_letters:
-        return _unknown(word, rules, (), f"longer than {rules.max_letters} characters")
+        return _unknown(word, rules, (), f"longer than {rules.max_letters} characters, so the whole word is unknown")
     searches: list[Search] = []
     start = 0
     while start < len(word):
@@ -210,20 +161,10 @@ def _pieces(word: str, rules: Rules) -> Word:
             rejected.append(candidate)
         else:
             searches.append(Search(tuple(rejected), None))
-            return _unknown(
-                word, rules, tuple(searches), "no piece of the vocabulary fits here, so the whole word is unknown"
-            )
+            return _unknown(word, rules, tuple(searches), _NO_PIECE)
     pieces = tuple(search.found for search in searches if search.found)
     return Word(word, pieces, tuple(rules.vocabulary[piece] for piece in pieces), tuple(searches))
 
 
 def _unknown(word: str, rules: Rules, searches: tuple[Search, ...], note: str) -> Word:
     return Word(word, (rules.unknown,), (rules.vocabulary[rules.unknown],), searches, note)
-
-
-def _is_control(char: str) -> bool:
-    return char not in "\t\n\r" and unicodedata.category(char).startswith("C")
-
-
-def _is_punctuation(char: str) -> bool:
-    return char in _ASCII_PUNCTUATION or unicodedata.category(char).startswith("P")
