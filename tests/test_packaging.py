@@ -1,0 +1,109 @@
+"""What is installed and shipped: exact pins, and an image that holds all that the app needs and nothing else."""
+
+import ast
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+SHIPPED = re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(encoding="utf-8"), re.MULTILINE)
+PIN = re.compile(r"([A-Za-z0-9_.-]+)(?:\[[a-z]+\])?==([0-9][0-9.]*)")
+
+
+def pins(text):
+    """Versions by package, of a requirements file in which nothing but exact pins and comments stands."""
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return dict(PIN.fullmatch(line).groups() for line in lines)
+
+
+def runtime_pins():
+    """The pins that the image installs, cut out of the file as the image does it."""
+    cut = re.search(r"sed '(.+?)'", DOCKERFILE)[1]
+    command = ["sed", cut, ROOT / "requirements.txt"]
+    return pins(subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout)
+
+
+def commands(name):
+    """The arguments of an instruction that the Dockerfile gives as a list."""
+    return json.loads(re.search(rf"^{name}(?:.*\\\n +CMD)? (\[.+\])$", DOCKERFILE, re.MULTILINE)[1])
+
+
+def imported(folder):
+    """The top-level packages that the shipped Python files import."""
+    files = [
+        file for name in SHIPPED for file in [folder / name, *(folder / name).rglob("*.py")] if file.suffix == ".py"
+    ]
+    for node in (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0]
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    """A folder with the files that the image holds."""
+    folder = tmp_path_factory.mktemp("image")
+    for name in SHIPPED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "secrets.toml"))
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def test_the_pinned_versions_are_the_tested_ones():
+    wanted = pins((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    assert {name: version(name).split("+")[0] for name in wanted} == wanted
+    assert wanted["torch"] == "2.13.0"
+
+
+def test_the_image_installs_what_the_app_imports_and_no_test_tools(image):
+    installed = set(runtime_pins())
+    assert not installed & {"pytest", "playwright", "ruff", "pyright"}
+    owners = packages_distributions()
+    foreign = set(imported(image)) - sys.stdlib_module_names - {Path(name).stem for name in SHIPPED}
+    assert {name for name in foreign if not installed & set(owners[name])} == set()
+
+
+def test_the_image_runs_as_user_1000_with_the_hub_cache_in_its_home():
+    assert re.search(r"useradd .*--uid 1000\b", DOCKERFILE)
+    assert re.search(r"^USER 1000$", DOCKERFILE, re.MULTILINE)
+    assert re.search(r"\bHF_HOME=/home/user/", DOCKERFILE)
+
+
+def test_the_image_serves_on_the_port_that_it_exposes_and_checks():
+    port = re.search(r"^EXPOSE (\d+)$", DOCKERFILE, re.MULTILINE)[1]
+    assert {"--server.address=0.0.0.0", f"--server.port={port}"} <= set(commands("CMD"))
+    assert f"http://127.0.0.1:{port}/_stcore/health" in commands("HEALTHCHECK")[-1]
+
+
+def test_the_app_runs_on_the_image_files_alone(image):
+    script = (
+        "from streamlit.testing.v1 import AppTest; assert not AppTest.from_file('app.py').run(timeout=60).exception"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=image, check=True, timeout=90)
+
+
+def test_the_health_check_passes_once_the_server_is_up(image):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    start, check = ([part.replace("8501", port) for part in commands(name)] for name in ("CMD", "HEALTHCHECK"))
+    health = [sys.executable, *check[1:]]
+    with subprocess.Popen([sys.executable, "-m", *start], cwd=image, stdout=subprocess.DEVNULL) as server:
+        try:
+            deadline = time.monotonic() + 60
+            while subprocess.run(health, check=False, stderr=subprocess.DEVNULL, timeout=10).returncode:
+                assert server.poll() is None and time.monotonic() < deadline
+                time.sleep(0.2)
+        finally:
+            server.kill()
