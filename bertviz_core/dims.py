@@ -53,7 +53,7 @@ def names(dims: Dims) -> tuple[str, ...]:
 
 
 def combined(left: Dims, right: Dims) -> Dims:
-    """The axes of an elementwise operation: one side must have every axis of the other.
+    """The axes of an elementwise operation: one side must have every axis of the other, in the same order.
 
     Raises DimsError where neither side contains the other, even if the sizes would broadcast.
     """
@@ -61,6 +61,8 @@ def combined(left: Dims, right: Dims) -> Dims:
     missing = [axis.name for axis in narrow if axis not in wide]
     if missing:
         raise DimsError(f"cannot combine axes {names(left)} with {names(right)}: {missing} stand on one side only")
+    if tuple(axis for axis in wide if axis in narrow) != narrow:
+        raise DimsError(f"cannot combine axes {names(left)} with {names(right)}: the order differs")
     return wide
 
 
@@ -78,3 +80,14 @@ def contracted(left: Dims, right: Dims) -> Dims:
     if len(set(result)) != len(result):
         raise DimsError(f"the product of {names(left)} and {names(right)} would have one axis twice: {names(result)}")
     return result
+
+
+def changed(dims: Dims, old: Dims, new: Dims) -> Dims:
+    """The axes with the run `old` of them replaced by `new`. Raises DimsError where there is no such run."""
+    for start in range(len(dims) - len(old) + 1):
+        if dims[start : start + len(old)] == old:
+            result = (*dims[:start], *new, *dims[start + len(old) :])
+            if len(set(result)) != len(result):
+                raise DimsError(f"{names(result)} would have one axis twice")
+            return result
+    raise DimsError(f"expected {', '.join(names(old))} among the axes {names(dims)}")

@@ -51,6 +51,11 @@ class Expr:
     def dims(self) -> Dims:
         raise NotImplementedError
 
+    @property
+    def worked_level(self) -> int:
+        """How tightly the formula with numbers binds."""
+        return self.tex_level
+
     def apply(self, *parts: Tensor) -> Tensor:
         raise NotImplementedError
 
@@ -153,10 +158,10 @@ class Size(Expr):
         return torch.tensor(self.amount, dtype=torch.float64)
 
     def latex(self, paint: Paint = plain) -> str:
-        return self.tex
+        return signed(self.tex)
 
     def code(self) -> str:
-        return repr(self.amount)
+        return f"({self.amount!r})" if self.amount < 0 else repr(self.amount)
 
     def worked(self, env: Env, at: At) -> str:
         return latex_number(self.amount)
@@ -189,23 +194,24 @@ class _Elementwise(_Binary):
         raise NotImplementedError
 
     def latex(self, paint: Paint = plain) -> str:
-        return self._joined(self.left.latex(paint), self._tex_sign(), self.right.latex(paint))
+        left, right = (part.latex(paint) for part in self.parts)
+        return self._joined(left, self.left.tex_level, self._tex_sign(), right, self.right.tex_level)
 
     def worked(self, env: Env, at: At) -> str:
         left, right = (part.worked(env, needed) for part, needed in zip(self.parts, self.pull(env, at), strict=True))
-        return self._joined(left, self.number_sign, signed(right))
+        return self._joined(left, self.left.worked_level, self.number_sign, right, self.right.worked_level)
 
     def _tex_sign(self) -> str:
         return self.number_sign
 
-    def _joined(self, left: str, sign: str, right: str) -> str:
-        return f"{bracketed(left, self.left, self.tex_level)} {sign} {bracketed(right, self.right, self.tex_level + 1)}"
+    def _joined(self, left: str, left_level: int, sign: str, right: str, right_level: int) -> str:
+        """Both sides as LaTeX, in brackets where they bind too loosely, and a negative right side always."""
+        right = signed(bracketed(right, right_level, self.tex_level + 1))
+        return f"{bracketed(left, left_level, self.tex_level)} {sign} {right}"
 
     def code(self) -> str:
         dims = self.dims()
-        left = parenthesized(self.left.code(), self.left, self.level) + _index_code(self.left.dims(), dims)
-        right = parenthesized(self.right.code(), self.right, self.level + 1) + _index_code(self.right.dims(), dims)
-        return f"{left} {self.sign} {right}"
+        return f"{_placed(self.left, self.level, dims)} {self.sign} {_placed(self.right, self.level + 1, dims)}"
 
 
 class Add(_Elementwise):
@@ -237,12 +243,13 @@ class Mul(_Elementwise):
 
 class Div(_Elementwise):
     sign, number_sign = "/", ""
-    level = PRODUCT  # in LaTeX a fraction needs no brackets
+    level = PRODUCT
+    tex_level = POSTFIX  # a fraction needs no brackets, unless it carries an exponent
 
     def _operate(self, left: Tensor, right: Tensor) -> Tensor:
         return left / right
 
-    def _joined(self, left: str, sign: str, right: str) -> str:
+    def _joined(self, left: str, left_level: int, sign: str, right: str, right_level: int) -> str:
         return rf"\frac{{{left}}}{{{right}}}"
 
 
@@ -263,8 +270,8 @@ class MatMul(_Binary):
         return only(keep, self.left.dims()), only(keep, self.right.dims())
 
     def latex(self, paint: Paint = plain) -> str:
-        left = bracketed(self.left.latex(paint), self.left, self.tex_level)
-        return rf"{left}\, {bracketed(self.right.latex(paint), self.right, self.tex_level + 1)}"
+        left = bracketed(self.left.latex(paint), self.left.tex_level, self.tex_level)
+        return rf"{left}\, {bracketed(self.right.latex(paint), self.right.tex_level, self.tex_level + 1)}"
 
     def code(self) -> str:
         left = parenthesized(self.left.code(), self.left, self.level)
@@ -292,9 +299,9 @@ def only(at: At, dims: Dims) -> At:
     return {axis: cells for axis, cells in at.items() if axis in dims}
 
 
-def bracketed(text: str, node: Expr, level: int) -> str:
-    """LaTeX in brackets where the node binds less tightly than its place needs."""
-    return rf"\left({text}\right)" if node.tex_level < level else text
+def bracketed(text: str, own: int, level: int) -> str:
+    """LaTeX in brackets where its own level binds less tightly than its place needs."""
+    return rf"\left({text}\right)" if own < level else text
 
 
 def parenthesized(text: str, node: Expr, level: int) -> str:
@@ -313,17 +320,25 @@ def ends(cells: list[_Cell]) -> list[_Cell]:
 
 
 def long_sum(terms: Iterable[str], count: int) -> str:
-    """A sum of `count` terms of which `terms` are written out."""
+    """A sum of `count` terms, one a line, of which `terms` are written out."""
     shown = list(terms)
+    if count == 1:
+        return shown[0]
     if count > len(shown):
-        shown.insert(-1, r"\cdots")
-    total = " + ".join(shown)
-    return rf"\underbrace{{{total}}}_{{{count}\ \text{{terms}}}}" if count > 1 else total
+        shown.insert(-1, rf"\cdots\ {{\scriptstyle {count}\ \text{{terms}}}}")
+    lines = r" \\ ".join(f"& {'+ ' if i else ''}{term}" for i, term in enumerate(shown))
+    return rf"\left.\begin{{aligned}} {lines} \end{{aligned}}\right\}}"
 
 
 def _index(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
     """How to index a tensor of `dims` so that it lines up with `wide`."""
     return tuple(slice(None) if axis in dims else None for axis in wide) if dims else ()
+
+
+def _placed(part: Expr, level: int, wide: Dims) -> str:
+    """The part's code, indexed so that it lines up with `wide`."""
+    index = _index_code(part.dims(), wide)
+    return parenthesized(part.code(), part, ATOM if index else level) + index
 
 
 def _index_code(dims: Dims, wide: Dims) -> str:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bertviz_core.dims import CONCAT, HEAD, HEAD_DIM, VOCAB, Axis, Dims
+from bertviz_core.dims import CONCAT, HEAD, HEAD_DIM, VOCAB, Axis, Dims, changed, names
+from bertviz_core.errors import DimsError
 from bertviz_core.expressions import (
     ATOM,
     POSTFIX,
     PRODUCT,
+    SUM,
     At,
     Env,
     Expr,
@@ -51,6 +53,14 @@ class _Unary(Expr):
         return dims.index(axis) - len(dims)
 
 
+class _Moved(_Unary):
+    """The inner numbers at other places: a cell is worked like the inner cell that it is."""
+
+    @property
+    def worked_level(self) -> int:
+        return self.inner.worked_level
+
+
 class Square(_Unary):
     level = tex_level = POSTFIX
 
@@ -58,7 +68,7 @@ class Square(_Unary):
         return parts[0].square()
 
     def latex(self, paint: Paint = plain) -> str:
-        return f"{{{bracketed(self.inner.latex(paint), self.inner, ATOM)}}}^2"
+        return f"{{{bracketed(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}^2"
 
     def code(self) -> str:
         return f"{parenthesized(self.inner.code(), self.inner, ATOM)} ** 2"
@@ -81,34 +91,36 @@ class Sqrt(_Unary):
         return rf"\sqrt{{{super().worked(env, at)}}}"
 
 
-class Transpose(_Unary):
+class Transpose(_Moved):
     """The last two axes swapped."""
 
     level = tex_level = POSTFIX
 
     def dims(self) -> Dims:
-        *batch, rows, columns = self.inner.dims()
-        return (*batch, columns, rows)
+        dims = self.inner.dims()
+        if len(dims) < 2:
+            raise DimsError(f"cannot transpose the axes {names(dims)}: there must be two")
+        return (*dims[:-2], *dims[:-3:-1])
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].mT
 
     def latex(self, paint: Paint = plain) -> str:
-        return rf"{{{bracketed(self.inner.latex(paint), self.inner, ATOM)}}}^{{\top}}"
+        return rf"{{{bracketed(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}^{{\top}}"
 
     def code(self) -> str:
         return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.mT"
 
 
 @dataclass(frozen=True)
-class Rename(_Unary):
+class Rename(_Moved):
     """One axis under another name: the same token, now as the one that looks or is looked at."""
 
     old: Axis
     new: Axis
 
     def dims(self) -> Dims:
-        return tuple(self.new if axis == self.old else axis for axis in self.inner.dims())
+        return changed(self.inner.dims(), (self.old,), (self.new,))
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0]
@@ -117,7 +129,7 @@ class Rename(_Unary):
         return ({self.old if axis == self.new else axis: cells for axis, cells in at.items()},)
 
     def latex(self, paint: Paint = plain) -> str:
-        return bracketed(self.inner.latex(paint), self.inner, ATOM)
+        return bracketed(self.inner.latex(paint), self.inner.tex_level, ATOM)
 
     def code(self) -> str:
         return parenthesized(self.inner.code(), self.inner, ATOM)
@@ -127,10 +139,16 @@ class Rename(_Unary):
 class Mean(_Unary):
     """The mean over one axis, which disappears."""
 
+    tex_level = SUM
+
     over: Axis
 
+    @property
+    def worked_level(self) -> int:
+        return PRODUCT
+
     def dims(self) -> Dims:
-        return tuple(axis for axis in self.inner.dims() if axis != self.over)
+        return changed(self.inner.dims(), (self.over,), ())
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].mean(dim=self._place(self.over))
@@ -140,9 +158,8 @@ class Mean(_Unary):
             return f"{{{paint(symbol)}}}_{{j}}" if self.over in symbol.axes else paint(symbol)
 
         size = self.over.latex
-        return (
-            rf"\frac{{1}}{{{size}}}\sum_{{j=1}}^{{{size}}} {bracketed(self.inner.latex(indexed), self.inner, PRODUCT)}"
-        )
+        inner = bracketed(self.inner.latex(indexed), self.inner.tex_level, PRODUCT)
+        return rf"\frac{{1}}{{{size}}}\sum_{{j=1}}^{{{size}}} {inner}"
 
     def code(self) -> str:
         return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.mean(dim={self._place(self.over)})"
@@ -161,6 +178,9 @@ class Softmax(_Unary):
     """
 
     along: Axis
+
+    def dims(self) -> Dims:
+        return changed(self.inner.dims(), (self.along,), (self.along,))
 
     def apply(self, *parts: Tensor) -> Tensor:
         scores = parts[0].double() if self.along == VOCAB else parts[0]
@@ -272,7 +292,7 @@ class Lookup(Expr):
 
 
 @dataclass(frozen=True)
-class SplitHeads(_Unary):
+class SplitHeads(_Moved):
     """The concatenated axis cut into heads: (..., token, concat) becomes (..., head, token, head_dim).
 
     A reshape: concat index = head index * head_dim + component.
@@ -282,8 +302,9 @@ class SplitHeads(_Unary):
     head_dim: Size
 
     def dims(self) -> Dims:
-        *batch, token, _ = self.inner.dims()
-        return (*batch, HEAD, token, HEAD_DIM)
+        dims = self.inner.dims()
+        token = dims[-2:-1]
+        return changed(dims, (*token, CONCAT), (HEAD, *token, HEAD_DIM))
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].unflatten(-1, (int(self.heads.amount), int(self.head_dim.amount))).transpose(-3, -2)
@@ -311,14 +332,15 @@ class SplitHeads(_Unary):
 
 
 @dataclass(frozen=True)
-class MergeHeads(_Unary):
+class MergeHeads(_Moved):
     """The heads laid side by side: (..., head, token, head_dim) becomes (..., token, concat)."""
 
     head_dim: Size
 
     def dims(self) -> Dims:
-        *batch, _, token, _ = self.inner.dims()
-        return (*batch, token, CONCAT)
+        dims = self.inner.dims()
+        token = dims[-2:-1]
+        return changed(dims, (HEAD, *token, HEAD_DIM), (*token, CONCAT))
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].transpose(-3, -2).flatten(-2)
@@ -338,14 +360,14 @@ class MergeHeads(_Unary):
 
 
 @dataclass(frozen=True)
-class Select(_Unary):
+class Select(_Moved):
     """One position along an axis, which disappears."""
 
     axis: Axis
     index: int
 
     def dims(self) -> Dims:
-        return tuple(axis for axis in self.inner.dims() if axis != self.axis)
+        return changed(self.inner.dims(), (self.axis,), ())
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].select(self._place(self.axis), self.index)
@@ -357,7 +379,7 @@ class Select(_Unary):
         return self._worked_parts(env, at)[0].squeeze(self._place(self.axis))
 
     def latex(self, paint: Paint = plain) -> str:
-        return rf"{{{bracketed(self.inner.latex(paint), self.inner, ATOM)}}}_{{{self.index},:}}"
+        return rf"{{{bracketed(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}_{{{self.index},:}}"
 
     def code(self) -> str:
         place = self.inner.dims().index(self.axis)

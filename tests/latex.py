@@ -1,0 +1,126 @@
+"""Reads a formula back: a small calculator for the LaTeX that expressions write, independent of how they write it."""
+
+import math
+import re
+
+import torch
+from torch.nn import functional
+
+_LAYOUT = re.compile(r"\\(begin|end)\{aligned\}|\\\\|&")  # lines of a long sum
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+\.?\d*|\S")
+_PLUS, _TIMES = ("+", "-"), (r"\cdot", r"\odot", r"\times", r"\,")
+_FUNCTIONS = {
+    "GELU": functional.gelu,
+    r"GELU_\tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "ReLU": torch.relu,
+    r"\tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+}
+
+
+def balanced(text: str) -> bool:
+    """Whether every brace and every \\left is closed, in order."""
+    stack = []
+    for token in re.findall(r"\\left.|\\right\\?.|(?<!\\)[{}]", text):
+        if token == "{" or token.startswith(r"\left"):
+            stack.append(token)
+        elif not stack or (stack.pop() == "{") != (token == "}"):
+            return False
+    return not stack
+
+
+def evaluated(text: str, symbols: dict[str, torch.Tensor] | None = None) -> torch.Tensor:
+    """The value of a formula, products left to right, juxtaposition by a thin space a matrix product."""
+    reader = _Reader(text, symbols or {})
+    value = reader.sum()
+    assert not reader.tokens, f"{text!r} could not be read from {reader.tokens[:5]}"
+    return value
+
+
+class _Reader:
+    def __init__(self, text, symbols):
+        self.tokens = _TOKEN.findall(_LAYOUT.sub(" ", text))
+        self.symbols = {"e": torch.tensor(math.e, dtype=torch.float64), **symbols}
+
+    def take(self, *expected):
+        token = self.tokens.pop(0)
+        assert not expected or token in expected, f"{token} where {expected} should stand"
+        return token
+
+    def next_is(self, *tokens):
+        return bool(self.tokens) and self.tokens[0] in tokens
+
+    def sum(self):
+        value = -self.product() if self.next_is("-") and self.take() else self.product()
+        while self.next_is(*_PLUS):
+            value = value + self.product() if self.take() == "+" else value - self.product()
+        return value
+
+    def product(self):
+        value = self.power()
+        while self.next_is(*_TIMES, r"\left"):
+            sign = r"\cdot" if self.next_is(r"\left") else self.take()  # a bracket after a number multiplies it
+            value = value @ self.power() if sign == r"\," else value * self.power()
+        return value
+
+    def power(self):
+        value = self.atom()
+        while self.next_is("^"):
+            self.take()
+            if self.tokens[:3] == ["{", r"\top", "}"]:
+                del self.tokens[:3]
+                value = value.mT
+            else:
+                value = value ** self.group()
+        return value
+
+    def group(self):
+        """What stands in braces, or the one sign that stands for it."""
+        if not self.next_is("{"):
+            return self.atom()
+        self.take()
+        value = self.sum()
+        self.take("}")
+        return value
+
+    def atom(self):
+        if self.next_is("{"):
+            return self.group()
+        token = self.take()
+        if token[0].isdigit():
+            return torch.tensor(float(token), dtype=torch.float64)
+        if token in self.symbols:
+            return self.symbols[token]
+        known = {r"\left": self.bracket, r"\frac": self.fraction, r"\sqrt": self.root}
+        return known[token]() if token in known else self.called(token)
+
+    def bracket(self):
+        closing = {"(": ")", ".": r"\}"}[self.take("(", ".")]
+        value = self.sum()
+        self.take(r"\right")
+        self.take(closing)
+        return value
+
+    def fraction(self):
+        return self.group() / self.group()
+
+    def root(self):
+        return self.group().sqrt()
+
+    def called(self, token):
+        name = self.skipped() if token == r"\mathrm" else token
+        if self.next_is("_"):
+            name += self.take() + self.skipped()
+        self.take(r"\left")
+        return _FUNCTIONS[name](self.bracket())
+
+    def skipped(self):
+        """The text in one pair of braces, unread."""
+        self.take("{")
+        end, depth = 0, 1
+        while depth:
+            depth += {"{": 1, "}": -1}.get(self.tokens[end], 0)
+            end += 1
+        text = "".join(self.tokens[: end - 1])
+        del self.tokens[:end]
+        return text
