@@ -60,7 +60,7 @@ def heatmap(
             colorbar=_bar(values, low, limit, colors), xgap=1 if width <= 64 else 0, ygap=1,
             hovertemplate=f"{rows.name} %{{y}}<br>{columns.name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
         ),
-        min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 90)), colors, top=26,
+        min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=24,
     )  # fmt: skip
     _name_sides(chart, values.shape, rows, columns, colors)
     if selected is not None and rows.start <= selected < rows.start + count:
@@ -89,6 +89,7 @@ def _bar(values: np.ndarray, low: float, high: float, colors: Palette) -> dict[s
     if low:
         texts[low] = f"{'≤ ' if below else ''}{text_number(low)}"
     return {
-        "tickvals": list(texts), "ticktext": list(texts.values()), "thickness": 10, "len": 1.0, "outlinewidth": 0,
-        "ypad": 4, "tickfont": {"family": MONOSPACE, "size": 11, "color": colors.text},
+        "tickvals": list(texts), "ticktext": list(texts.values()), "ticklabeloverflow": "allow", "orientation": "h",
+        "thickness": 8, "len": 0.6, "x": 1, "xanchor": "right", "xpad": 0, "y": 1, "yanchor": "bottom", "ypad": 6,
+        "outlinewidth": 0, "tickfont": {"family": MONOSPACE, "size": 11, "color": colors.text},
     }  # fmt: skip

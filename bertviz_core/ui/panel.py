@@ -14,6 +14,7 @@ import streamlit as st
 
 from bertviz_core.address import cell, parse
 from bertviz_core.analysis import strongest
+from bertviz_core.numbers import text_number
 from bertviz_core.steps import Step
 from bertviz_core.trace import Trace
 from bertviz_core.ui import style
@@ -68,7 +69,8 @@ def _formula(view: View, address: str, step: Step, at: Mapping[str, int] | None)
         why = view.trace.explain(_cell(view, address, at or {}))
         st.latex(broken(why.latex))
         st.caption(
-            f"Recorded {why.value:.6g}; recomputed from its {len(why.operands):,} operands {why.recomputed:.6g}."
+            f"Recorded: {text_number(why.value)}. Recomputed in double precision from its {len(why.operands):,} "
+            f"operands: {text_number(why.recomputed)}. Difference: {text_number(abs(why.value - why.recomputed))}."
         )
     with code:
         st.code(step.code, language="python", wrap_lines=True)
@@ -77,7 +79,8 @@ def _formula(view: View, address: str, step: Step, at: Mapping[str, int] | None)
 def broken(latex: str) -> str:
     """An equation chain over several lines, broken at its top-level equality signs, so that it fits beside a chart."""
     left, *rights = latex.split(" = ")
-    return r"\footnotesize\begin{aligned}" + left + "".join(rf" &= {right} \\" for right in rights) + r"\end{aligned}"
+    lines = "".join(rf" \\ &= {right}" for right in rights)
+    return rf"\footnotesize\begin{{aligned}} & {left}{lines} \end{{aligned}}"
 
 
 def _cell(view: View, address: str, at: Mapping[str, int]) -> str:

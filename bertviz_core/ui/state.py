@@ -73,11 +73,11 @@ def selection_controls(trace: Trace) -> Selection:
     _clamp("head", config.num_attention_heads)
     _clamp("token", len(trace.tokens))
     with st.container(horizontal=True, key="selection-bar"):
-        layer = st.selectbox("Layer", range(config.num_hidden_layers), key="layer", bind="query-params", width=110)
-        head = st.selectbox("Head", range(config.num_attention_heads), key="head", bind="query-params", width=110)
+        layer = st.selectbox("Layer", range(config.num_hidden_layers), key="layer", bind="query-params", width=92)
+        head = st.selectbox("Head", range(config.num_attention_heads), key="head", bind="query-params", width=92)
         token = st.selectbox(
             "Token", range(len(trace.tokens)), index=masks[0] if masks else min(1, len(trace.tokens) - 1), key="token",
-            bind="query-params", width=220, format_func=lambda i: names[i],
+            bind="query-params", format_func=lambda i: names[i],
         )  # fmt: skip
     return Selection(layer or 0, head or 0, token or 0)
 

@@ -30,13 +30,16 @@ CSS = """
 .bv-search { font-family: monospace; line-height: 1.9; overflow-wrap: anywhere; }
 .bv-search s { opacity: 0.72; margin-right: 8px; }
 .bv-search b { margin-right: 8px; }
+.st-key-sentence-bar { flex-wrap: wrap; }
+.st-key-sentence-bar > :first-child { min-width: min(100%, 420px); }
+.st-key-selection-bar > :last-child { max-width: 260px; }
 .stMainBlockContainer { padding-top: 3.5rem; }
 h1 { font-size: 2.1rem !important; padding-bottom: 0.4rem !important; }
 h2 { font-size: 1.35rem !important; }
 [class*="st-key-steps-"] ul { padding-left: 0; margin: 0; }
 [class*="st-key-steps-"] li { list-style: none; break-inside: avoid; margin: 0 0 0.9rem; padding-left: 0; }
 @media (min-width: 1100px) { [class*="st-key-steps-"] ul { columns: 2; column-gap: 2.5rem; } }
-.katex-display { overflow-x: auto; overflow-y: hidden; padding: 2px 0; }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 2px 4px; }
 </style>
 """
 
