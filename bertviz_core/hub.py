@@ -1,31 +1,31 @@
-"""From a model's name to a folder on this machine. The only place that talks to the Hugging Face hub."""
+"""From a model's name to a folder on this machine."""
 
 from __future__ import annotations
 
 import hashlib
-import re
+import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from huggingface_hub import HfApi, snapshot_download
-from huggingface_hub.errors import (
-    HFValidationError,
-    HTTPError,  # pyright: ignore[reportPrivateImportUsage] - its library's name changes
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-)
+from huggingface_hub import constants, snapshot_download
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils import validate_repo_id
 
 from bertviz_core.errors import CheckpointError
-from bertviz_core.weights import INDEX, WEIGHTS
+from bertviz_core.weights import INDEX, WEIGHTS, shard_names
 
 BUNDLED = "bundled"
 BUNDLED_FOLDER = Path(__file__).parent / "models" / "bundled"
-TIMEOUT_S = 5.0
+SILENCE_S = 10.0  # a download that stands still for longer is given up
 MAX_BYTES = 3_000_000_000
 
-_FILES = ("config.json", "*.safetensors", INDEX, "vocab.txt", "tokenizer.json", "tokenizer_config.json",
+_FILES = ("config.json", WEIGHTS, INDEX, "vocab.txt", "tokenizer.json", "tokenizer_config.json",
           "special_tokens_map.json", "added_tokens.json")  # fmt: skip
-_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
+_NEEDED = (("config.json",), (WEIGHTS, INDEX), ("tokenizer.json", "vocab.txt"))
+_DOWNLOAD = Path(__file__).with_name("download.py")
 
 
 @dataclass(frozen=True)
@@ -43,64 +43,78 @@ def locate(name: str) -> Located:
     Raises CheckpointError, within seconds, where there is no such folder or model, or no network to ask.
     """
     name = name.strip()
-    if name == BUNDLED:
-        return Located(name, BUNDLED_FOLDER, _fingerprint(BUNDLED_FOLDER))
-    folder = Path(name).expanduser()
-    if name and _is_dir(folder):
-        return Located(name, folder.resolve(), _fingerprint(folder))
-    if not _ID.fullmatch(name) or ".." in name:
-        raise CheckpointError(f"{name[:120]!r} is neither a folder on this machine nor a Hugging Face model id.")
+    if not name:
+        raise CheckpointError(f'No model was named. Give a folder, a Hugging Face model id, or "{BUNDLED}".')
+    folder = BUNDLED_FOLDER if name == BUNDLED else _local(name)
+    if folder is not None:
+        return Located(name, folder, _fingerprint(folder))
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise CheckpointError(
+            f"{name[:120]!r} is neither a folder on this machine nor a Hugging Face model id, which looks like "
+            "google-bert/bert-base-uncased. Check the spelling."
+        ) from None
     return _cached(name) or _downloaded(name)
 
 
-def _is_dir(folder: Path) -> bool:
+def _local(name: str) -> Path | None:
+    """The folder of this name; None where there is none. Raises CheckpointError for a file."""
     try:
-        return folder.is_dir()
-    except (OSError, ValueError):
-        return False
+        path = Path(name).expanduser()
+        if path.is_file():
+            raise CheckpointError(f"{name} is a file. Give the folder that it lies in.")
+        return path.resolve() if path.is_dir() else None
+    except (OSError, ValueError, RuntimeError):  # a name too long, with a NUL, or of an unknown user's home
+        return None
 
 
 def _cached(name: str) -> Located | None:
     try:
-        folder = Path(snapshot_download(name, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError, OSError):
+        folder = Path(snapshot_download(name, local_files_only=True, allow_patterns=list(_FILES)))
+    except OSError:
         return None
-    complete = (folder / "config.json").is_file() and ((folder / WEIGHTS).is_file() or (folder / INDEX).is_file())
-    return Located(name, folder, folder.name) if complete else None
+    return Located(name, folder, folder.name) if _complete(folder) else None
+
+
+def _complete(folder: Path) -> bool:
+    if not all(any((folder / file).is_file() for file in one_of) for one_of in _NEEDED):
+        return False
+    try:
+        return (folder / WEIGHTS).is_file() or all((folder / shard).is_file() for shard in shard_names(folder))
+    except CheckpointError:
+        return False
 
 
 def _downloaded(name: str) -> Located:
+    wish = {
+        "name": name, "files": _FILES, "weights": WEIGHTS, "needed": _NEEDED, "max_bytes": MAX_BYTES,
+        "silence_s": SILENCE_S, "cache": str(constants.HF_HUB_CACHE), "endpoint": constants.ENDPOINT,
+    }  # fmt: skip
+    settings = {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}  # plain files, whose growth is seen
+    command = [sys.executable, "-P", str(_DOWNLOAD), json.dumps(wish)]  # -P: no module of ours hides one of Python's
+    done = subprocess.run(
+        command, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     try:
-        info = HfApi().model_info(name, timeout=TIMEOUT_S, files_metadata=True)
-        _check_listing(name, {file.rfilename: file.size or 0 for file in info.siblings or []})
-        folder = snapshot_download(name, revision=info.sha, allow_patterns=list(_FILES), etag_timeout=TIMEOUT_S)
-    except RepositoryNotFoundError:
-        raise CheckpointError(
-            f"There is no public model {name!r} on the Hugging Face hub, and no such folder here. Check the spelling."
-        ) from None
-    except (HTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise CheckpointError(
-            f"{name!r} is not on this machine and the Hugging Face hub could not be reached ({type(error).__name__}). "
-            "Check the network, or give a local folder; the bundled model needs no network."
-        ) from error
-    return Located(name, Path(folder), info.sha or Path(folder).name)
-
-
-def _check_listing(name: str, sizes: dict[str, int]) -> None:
-    weights = {file: size for file, size in sizes.items() if file.endswith(".safetensors")}
-    if not weights:
-        raise CheckpointError(
-            f"{name!r} has no safetensors file. Its weights are in a format that can run code when loaded (a Python "
-            "pickle), so they are refused; choose a model that ships safetensors."
-        )
-    if sum(weights.values()) > MAX_BYTES:
-        raise CheckpointError(
-            f"{name!r} is {sum(weights.values()) / 1e9:.1f} GB; the limit here is {MAX_BYTES / 1e9:.0f} GB."
-        )
+        answer = json.loads(done.stdout)
+    except ValueError:
+        answer = {"error": f"The download of {name!r} broke off (exit code {done.returncode}). Try again."}
+    if "error" in answer:
+        raise CheckpointError(answer["error"])
+    folder = Path(answer["folder"])
+    if not _complete(folder):
+        raise CheckpointError(f"{name!r} was not downloaded to the end. Check the network and try again.")
+    return Located(name, folder, folder.name)
 
 
 def _fingerprint(folder: Path) -> str:
     """A revision for a local folder: changes when a file's name, size or time changes."""
-    files = sorted(file for file in folder.iterdir() if file.suffix in {".safetensors", ".json", ".txt"})
-    listing = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    try:
+        files = sorted(
+            file for file in folder.iterdir() if file.suffix in {".safetensors", ".json", ".txt"} and file.is_file()
+        )
+        listing = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    except OSError as error:
+        raise CheckpointError(f"{folder} cannot be read: {error.strerror}. Check who may read it.") from error
     return hashlib.sha256(repr(listing).encode()).hexdigest()[:12]
