@@ -60,7 +60,7 @@ def heatmap(
             colorbar=_bar(values, low, limit, colors), xgap=1 if width <= 64 else 0, ygap=1,
             hovertemplate=f"{rows.name} %{{y}}<br>{columns.name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
         ),
-        min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=24,
+        min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=34,
     )  # fmt: skip
     _name_sides(chart, values.shape, rows, columns, colors)
     if selected is not None and rows.start <= selected < rows.start + count:
