@@ -319,15 +319,16 @@ def ends(cells: list[_Cell]) -> list[_Cell]:
     return cells if len(cells) <= _SHOWN_TERMS + 1 else [*cells[:_SHOWN_TERMS], cells[-1]]
 
 
-def long_sum(terms: Iterable[str], count: int) -> str:
-    """A sum of `count` terms, one a line, of which `terms` are written out."""
+def long_sum(terms: Iterable[str], count: int, brace: bool = True) -> str:
+    """A sum of `count` terms, one a line, of which `terms` are written out. brace: something follows the sum."""
     shown = list(terms)
     if count == 1:
         return shown[0]
     if count > len(shown):
         shown.insert(-1, rf"\cdots\ {{\scriptstyle {count}\ \text{{terms}}}}")
     lines = r" \\ ".join(f"& {'+ ' if i else ''}{term}" for i, term in enumerate(shown))
-    return rf"\left.\begin{{aligned}} {lines} \end{{aligned}}\right\}}"
+    total = rf"\begin{{aligned}} {lines} \end{{aligned}}"
+    return rf"\left.{total}\right\}}" if brace else total
 
 
 def _index(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:

@@ -167,7 +167,7 @@ class Mean(_Unary):
     def worked(self, env: Env, at: At) -> str:
         cells = self._worked_parts(env, at)[0].flatten().tolist()
         terms = [signed(latex_number(cell)) for cell in ends(cells)]
-        return rf"\frac{{1}}{{{len(cells)}}}\left({long_sum(terms, len(cells))}\right)"
+        return rf"\frac{{1}}{{{len(cells)}}}\left({long_sum(terms, len(cells), brace=False)}\right)"
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Softmax(_Unary):
         top = signed(latex_number(max(row)))
         powers = [rf"e^{{{latex_number(score)} - {top}}}" for score in ends(row)]
         mine = rf"e^{{{latex_number(row[at[self.along].start])} - {top}}}"
-        return rf"\frac{{{mine}}}{{{long_sum(powers, len(row))}}}"
+        return rf"\frac{{{mine}}}{{{long_sum(powers, len(row), brace=False)}}}"
 
 
 @dataclass(frozen=True)
