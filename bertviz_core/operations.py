@@ -183,8 +183,12 @@ class Softmax(_Unary):
         return changed(self.inner.dims(), (self.along,), (self.along,))
 
     def apply(self, *parts: Tensor) -> Tensor:
-        scores = parts[0].double() if self.along == VOCAB else parts[0]
-        return scores.softmax(dim=self._place(self.along)).to(parts[0].dtype)
+        (scores,), place = parts, self._place(self.along)
+        if self.along != VOCAB:
+            return scores.softmax(dim=place)
+        if scores.dim() > -place:  # row by row: a whole vocabulary of every token in float64 is a lot of memory
+            return torch.stack([self.apply(row) for row in scores])
+        return scores.double().softmax(dim=place).to(scores.dtype)
 
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         return ({axis: cells for axis, cells in at.items() if axis != self.along},)
