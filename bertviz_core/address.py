@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from bertviz_core.errors import AddressError
 
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
-_INDEX = re.compile(r"([a-z_]+)=(\d{1,9})")
+_INDEX = re.compile(r"([a-z_]+)=([0-9]{1,9})")
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.(.+)")
 
 

@@ -1,0 +1,193 @@
+"""The contracts that every step keeps, for every kind of checkpoint; and addresses as text."""
+
+import keyword
+
+import pytest
+
+import bertviz_core as bv
+from bertviz_core import steps
+from bertviz_core.address import Address, cell, layer_path, parse, split_layer
+from bertviz_core.dims import AXES
+from tests.factory import KINDS, random_checkpoint
+from tests.latex import balanced
+
+COLOURED = {
+    steps.EMBEDDING, steps.QUERY, steps.KEY, steps.VALUE, steps.ATTENTION, steps.RESIDUAL, steps.NORM, steps.FFN,
+    steps.PREDICTION,
+}  # fmt: skip
+NORM_LEAVES = ("LayerNorm.mean", "LayerNorm.variance", "LayerNorm.normalized", "LayerNorm")
+EMBEDDINGS = ["embeddings." + leaf for leaf in (
+    "word_embeddings", "position_embeddings", "token_type_embeddings", "sum", *NORM_LEAVES)]  # fmt: skip
+LAYER = [
+    *("attention.self." + leaf for leaf in (
+        "query", "key", "value", "products", "scaled", "scores", "probs", "context")),
+    *("attention.output." + leaf for leaf in ("dense", "residual", *NORM_LEAVES)),
+    *("intermediate.dense", "intermediate.activation"),
+    *("output." + leaf for leaf in ("dense", "residual", *NORM_LEAVES)),
+]  # fmt: skip
+PREDICTIONS = ["cls.predictions." + leaf for leaf in (
+    "transform.dense", "transform.activation", *("transform." + norm for norm in NORM_LEAVES), "decoder", "probs")
+]  # fmt: skip
+POOLER = ["pooler.dense", "pooler.activation"]
+HEADS = {
+    "pretraining": [*PREDICTIONS, *POOLER, "cls.seq_relationship", "cls.seq_relationship.probs"],
+    "masked-lm": PREDICTIONS,
+    "base": POOLER,
+    "base-without-pooler": [],
+    "sequence-classification": [*POOLER, "classifier", "classifier.probs"],
+    "token-classification": ["classifier", "classifier.probs"],
+}
+DIMS = {
+    "embeddings.sum": ("token", "hidden"),
+    "embeddings.LayerNorm.mean": ("token",),
+    "encoder.layer.0.attention.self.query": ("head", "query", "head_dim"),
+    "encoder.layer.0.attention.self.key": ("head", "key", "head_dim"),
+    "encoder.layer.0.attention.self.value": ("head", "key", "head_dim"),
+    "encoder.layer.1.attention.self.products": ("head", "query", "key"),
+    "encoder.layer.1.attention.self.probs": ("head", "query", "key"),
+    "encoder.layer.1.attention.self.context": ("token", "concat"),
+    "encoder.layer.1.attention.output.dense": ("token", "hidden"),
+    "encoder.layer.1.intermediate.activation": ("token", "intermediate"),
+    "encoder.layer.1.output.LayerNorm": ("token", "hidden"),
+    "cls.predictions.transform.dense": ("token", "transform"),
+    "cls.predictions.probs": ("token", "vocab"),
+    "pooler.activation": ("pooled",),
+    "cls.seq_relationship": ("relation",),
+}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kinds")
+    return {kind: bv.load_model(random_checkpoint(folder / kind, kind=kind)) for kind in KINDS}
+
+
+@pytest.fixture(params=[*KINDS, "bundled"])
+def program(request, models, bundled):
+    return (models | {"bundled": bundled})[request.param].program
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_addresses_are_those_agreed(models, kind):
+    layers = [layer_path(layer, leaf) for layer in range(2) for leaf in LAYER]
+    assert [step.address for step in models[kind].program.steps] == [*EMBEDDINGS, *layers, *HEADS[kind]]
+
+
+def test_the_axes_are_those_agreed(rome):
+    assert {address: rome.dims(address) for address in DIMS} == DIMS
+
+
+def test_a_step_says_what_it_is(program):
+    for step in program.steps:
+        assert step.symbol and step.meaning.endswith(".") and step.source, step.address
+        assert step.kind in COLOURED and step.dims and set(step.dims) <= set(AXES), step.address
+        assert step.latex.startswith(f"{step.symbol} = ") and balanced(step.latex), step.address
+        assert step.code.startswith(f"{step.output.variable} = "), step.address
+        compile(step.code, step.address, "exec")
+
+
+def test_axes_have_a_letter_and_a_meaning():
+    assert all(axis.name == name and axis.meaning and balanced(axis.latex) for name, axis in AXES.items())
+    assert len({axis.latex for axis in AXES.values()}) == len(AXES)
+
+
+def test_names_are_unique(program):
+    """No address, formula symbol or variable stands for two things, nor hides what a script needs."""
+    symbols = [*(step.output for step in program.steps), *program.leaves.values()]
+    for names in zip(*((symbol.address, symbol.tex, symbol.variable) for symbol in symbols), strict=True):
+        assert len(set(names)) == len(names)
+    variables = {symbol.variable for symbol in symbols}
+    assert all(name.isidentifier() and not keyword.iskeyword(name) for name in variables)
+    assert not variables & {"torch", "math", "load_file", "read", "w"}
+
+
+def test_addresses_round_trip(program):
+    for address in [*program.by_address, *program.leaves]:
+        assert str(parse(address)) == address
+        layer, leaf = split_layer(address)
+        assert address == (leaf if layer is None else layer_path(layer, leaf))
+
+
+def test_a_step_reads_only_what_was_there_before(program):
+    known = set(program.leaves)
+    for step in program.steps:
+        assert {leaf.address for leaf in step.leaves} <= known, step.address
+        known.add(step.address)
+    assert {leaf.kind for leaf in program.leaves.values()} == {steps.PARAMETER, steps.INPUT}
+
+
+def test_the_spine_holds_every_layer_and_the_logits(program):
+    layers = sum(step.address.endswith(".attention.self.probs") for step in program.steps)
+    expected = {"embeddings.LayerNorm", *(layer_path(layer, "output.LayerNorm") for layer in range(layers))}
+    assert program.spine == expected | ({"cls.predictions.decoder"} & set(program.by_address))
+
+
+@pytest.mark.parametrize(
+    ("problem", "steps_after", "function"),
+    [("single_label_classification", ["classifier", "classifier.probs"], "torch.softmax(c, dim=-1)"),
+     ("multi_label_classification", ["classifier", "classifier.probs"], "torch.sigmoid(c)"),
+     ("regression", ["classifier"], None)],
+)  # fmt: skip
+def test_the_problem_type_decides_what_follows_the_classifier(tmp_path, problem, steps_after, function):
+    folder = random_checkpoint(tmp_path, kind="sequence-classification", problem_type=problem, num_labels=3)
+    program = bv.load_model(folder).program
+    assert [step.address for step in program.steps if step.address.startswith("classifier")] == steps_after
+    assert function is None or program.steps[-1].code.endswith(function)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("embeddings.sum", Address("embeddings.sum")),
+        ("  embeddings.sum \n", Address("embeddings.sum")),
+        ("a.b[token=2]", Address("a.b", (("token", 2),))),
+        ("a.b[ head=5, query=2 ,key=7 ]", Address("a.b", (("head", 5), ("query", 2), ("key", 7)))),
+        ("a.b[head_dim=007]", Address("a.b", (("head_dim", 7),))),
+    ],
+)
+def test_an_address_is_read(text, address):
+    assert parse(text) == address
+    assert parse(str(address)) == address
+
+
+def test_the_parts_of_an_address():
+    address = parse("encoder.layer.11.attention.self.probs[head=5,query=2,key=7]")
+    assert address.layer == 11 and address.at == {"head": 5, "query": 2, "key": 7}
+    assert cell(address.path, address.at) == str(address)
+    assert parse("embeddings.sum").layer is None and parse("encoder.layer.x.y").layer is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'' is not an address: expected a path such as embeddings.sum"),
+        ("[token=1]", "expected a path"),
+        (".sum", "expected a path"),
+        ("embeddings.", "expected a path"),
+        ("embeddings..sum", "expected a path"),
+        ("embeddings sum", "expected a path"),
+        ("../../etc/passwd", "expected a path"),
+        ("<script>", "expected a path"),
+        ("embeddings.sum]", "expected a path"),
+        ("einbettung.größe", "expected a path"),
+        ("a.b[token=1", "the bracket is not closed"),
+        ("a.b[", "the bracket is not closed"),
+        ("a.b[]", "'' should read axis=number"),
+        ("a.b[token]", "'token' should read axis=number"),
+        ("a.b[token=]", "'token=' should read axis=number"),
+        ("a.b[token=-1]", "'token=-1' should read axis=number"),
+        ("a.b[token=1.5]", "'token=1.5' should read axis=number"),
+        ("a.b[token=x]", "'token=x' should read axis=number"),
+        ("a.b[token=1,]", "'' should read axis=number"),
+        ("a.b[1,2]", "'1' should read axis=number"),
+        ("a.b[token=1][hidden=2]", "should read axis=number"),
+        ("a.b[token=٣]", "should read axis=number"),
+        ("a.b[token=9999999999]", "should read axis=number"),
+        ("a.b[token=1,token=2]", "fixes one axis twice"),
+        ("x y" * 1000, "..."),
+    ],
+)
+def test_what_is_no_address_is_said(text, message):
+    with pytest.raises(bv.AddressError) as caught:
+        parse(text)
+    assert message in str(caught.value) and len(str(caught.value)) < 250

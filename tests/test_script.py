@@ -1,0 +1,126 @@
+"""The code beside the formulas: line by line on the trace's tensors, and as one plain script."""
+
+import ast
+import builtins
+import math
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import bertviz_core as bv
+from bertviz_core.hub import BUNDLED_FOLDER
+from tests.factory import random_checkpoint
+
+PAIR = ("The cat sat on the mat.", "Playing in Rome?")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Checkpoints as they are met: with and without `bert.`, tied and untied, and with the oldest names."""
+    made = tmp_path_factory.mktemp("script")
+    folders = {
+        "bundled": BUNDLED_FOLDER,
+        "prefix, tied decoder": random_checkpoint(made / "tied", hidden_act="gelu_new"),
+        "prefix, own decoder": random_checkpoint(made / "untied", kind="masked-lm", tie_word_embeddings=False),
+        "no prefix": random_checkpoint(made / "base", kind="base", hidden_act="relu"),
+        "token classifier": random_checkpoint(made / "token", kind="token-classification", num_labels=5),
+        "gamma and beta": random_checkpoint(made / "old", seed=3),
+    }
+    old = folders["gamma and beta"] / "model.safetensors"
+    names = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+    save_file({renamed(name, names): tensor for name, tensor in load_file(old).items()}, old)
+    return folders
+
+
+def renamed(name, names):
+    for new, old in names.items():
+        name = name.replace(new, old)
+    return name
+
+
+@pytest.fixture(scope="module", params=["bundled", "prefix, tied decoder", "prefix, own decoder", "no prefix",
+                                        "token classifier", "gamma and beta"])  # fmt: skip
+def case(request, folders):
+    folder = folders[request.param]
+    return folder, bv.run(bv.load_model(folder), *PAIR, pad_to=20)
+
+
+def tensors(trace):
+    """Everything that code can read, by variable, as a script would have it."""
+    program = trace.program
+    return {leaf.variable: torch.tensor(trace[leaf.address]) for leaf in program.leaves.values()}
+
+
+def test_the_checkpoints_are_what_they_are_called(folders):
+    names = {name: set(load_file(folder / "model.safetensors")) for name, folder in folders.items()}
+    decoder, words = "cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"
+    assert words in names["prefix, tied decoder"] and decoder not in names["prefix, tied decoder"]
+    assert words in names["prefix, own decoder"] and decoder in names["prefix, own decoder"]
+    assert words not in names["no prefix"]
+    assert "bert.embeddings.LayerNorm.gamma" in names["gamma and beta"]
+
+
+def test_each_line_gives_the_recorded_tensor(case):
+    _, trace = case
+    known = {"torch": torch, "math": math, **tensors(trace)}
+    for step in trace.program.steps:
+        exec(step.code, known)
+        assert_same(known[step.output.variable], trace[step.address], step.address)
+        known[step.output.variable] = torch.tensor(trace[step.address])
+
+
+def test_the_whole_script_gives_every_recorded_tensor(case):
+    folder, trace = case
+    known = executed(bv.script(trace, str(folder / "model.safetensors")))
+    for step in trace.program.steps:
+        assert_same(known[step.output.variable], trace[step.address], step.address)
+
+
+def assert_same(tensor, recorded, address):
+    """Equal up to the order in which a matrix product adds, which depends on how the matrix lies in memory."""
+    assert tensor.dtype == torch.float32 and tuple(tensor.shape) == recorded.shape, address
+    scale = max(1.0, float(np.abs(recorded[np.abs(recorded) < 1e30]).max()))
+    np.testing.assert_allclose(tensor.numpy(), recorded, rtol=1e-6, atol=2e-6 * scale, err_msg=address)
+
+
+def executed(source):
+    """The variables of a script that may import torch, safetensors and math, and nothing else."""
+
+    def only(name, *rest):
+        assert name.split(".")[0] in {"torch", "safetensors", "math"}, name
+        return __import__(name, *rest)
+
+    variables = {"__builtins__": {**vars(builtins), "__import__": only}}
+    exec(compile(source, "script", "exec"), variables)
+    return variables
+
+
+def test_a_script_imports_only_what_it_says(rome):
+    source = ast.parse(bv.script(rome))
+    imported = [node for node in ast.walk(source) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert [ast.unparse(node) for node in imported] == [
+        "import math", "import torch", "from safetensors.torch import load_file"]  # fmt: skip
+
+
+def test_a_script_names_every_address_beside_its_line(rome):
+    lines = bv.script(rome).splitlines()
+    for step in rome.program.steps:
+        assert f"{step.code}  # {step.address} ({', '.join(step.dims)})" in lines
+
+
+@pytest.mark.parametrize("path", ["a b/model.safetensors", 'it\'s "here".safetensors', "C:\\new\\model.safetensors"])
+def test_a_path_is_written_so_that_python_reads_it_back(rome, path):
+    calls = [node for node in ast.walk(ast.parse(bv.script(rome, path))) if isinstance(node, ast.Call)]
+    (read,) = [call for call in calls if ast.unparse(call.func) == "read"]
+    assert ast.literal_eval(read.args[0]) == path
+
+
+@pytest.mark.parametrize("text", ["東京 is [MASK].", "new\nline\u2028here # '''", "\\u0041 \\N{BULLET} \x85 end"])
+def test_any_text_leaves_the_script_whole(bundled, text):
+    trace = bv.run(bundled, text)
+    source = bv.script(trace)
+    assert source.isascii()
+    assert f"torch.tensor({list(trace.encoding.ids)})" in source
+    compile(source, "script", "exec")
