@@ -20,6 +20,7 @@ _POSITIVE = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
     "max_position_embeddings", "type_vocab_size",
 )  # fmt: skip
+_LARGEST = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class BertConfig:
     def __post_init__(self) -> None:
         for name in _POSITIVE:
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise _wrong(f"{name} must be a whole number of at least 1, not {reprlib.repr(value)}")
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _LARGEST:
+                raise _wrong(f"{name} must be a whole number from 1 to a billion, not {reprlib.repr(value)}")
         if self.hidden_size % self.num_attention_heads:
             raise _wrong(f"hidden_size {self.hidden_size} cannot be split over {self.num_attention_heads} heads")
         if not isinstance(self.hidden_act, str) or self.hidden_act not in ACTIVATIONS:
@@ -86,7 +87,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path.name} cannot be read: {error}. Fetch the file again.") from error
+        raise CheckpointError(f"{path.name} cannot be read as JSON ({error}). Fetch the file again.") from error
     if not isinstance(raw, dict):
         raise CheckpointError(f"{path.name} is not a JSON object. Fetch the file again.")
     return raw

@@ -58,8 +58,8 @@ def _weight_files(folder: Path) -> list[Path]:
         missing = [file.name for file in files if not file.is_file()]
         if missing:
             raise CheckpointError(
-                f"The checkpoint is in {len(files)} files, of which {len(missing)} are missing: {_some(missing)}. "
-                "Fetch them too."
+                f"The checkpoint is split over {len(files)} files, of which these are missing: {_some(missing)}. Fetch "
+                "them too."
             )
         return files
     pickles = [file.name for pattern in _PICKLES for file in sorted(folder.glob(pattern))]
