@@ -1,6 +1,7 @@
 """The whole pass on one page: the answer first, then every step in order."""
 
 from bertviz_core.ui import overview
+from bertviz_core.ui.canvas import canvas
 from bertviz_core.ui.shell import end, page
 
 view = page(
@@ -9,5 +10,6 @@ view = page(
     "with its formula, address and shape. Nothing here is made up; every page shows the real values.",
 )
 overview.answer(view)
+canvas(view)
 overview.steps(view)
 end("overview")

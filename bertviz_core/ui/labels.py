@@ -7,4 +7,5 @@ from bertviz_core.trace import Trace
 
 def labels(trace: Trace, shown: range | None = None) -> list[str]:
     """Each token with its position, in sentence order."""
-    return [f"{i} {trace.tokens[i]}" for i in shown or range(len(trace.tokens))]
+    tokens = trace.tokens
+    return [f"{i} {tokens[i]}" for i in shown or range(len(tokens))]

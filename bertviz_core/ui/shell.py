@@ -50,9 +50,23 @@ def page(name: str, what_happens: str) -> View:
         site.navigation()
         st.rerun()
     info = next(info for info in site.PAGES if info.name == name)
+    _map(view, info)
     st.title(info.title, anchor=False)
     st.markdown(what_happens)
     return view
+
+
+def _map(view: View, here: site.PageInfo) -> None:
+    """The pass as a thin line of stages with their shapes; a click goes there, the page's own place is marked."""
+    pages = site.pages()
+    with st.container(horizontal=True, key="pass-map"):
+        for info in site.PAGES:
+            name, address = info.stage or ("", "")
+            address = address.format(layer=view.chosen.layer)
+            if name and address in view.trace:
+                sizes = "×".join(str(size) for size in view.trace.shape(address))
+                with st.container(key=f"stage-{'here' if info is here else info.name}", width="content"):
+                    st.page_link(pages[info.name], label=f"{name} :small[{sizes}]")
 
 
 def end(name: str) -> None:

@@ -12,24 +12,32 @@ from streamlit.navigation.page import StreamlitPage
 
 @dataclass(frozen=True)
 class PageInfo:
-    """A page: its file under pages/ (and URL), its title, its section of the menu, the addresses it shows."""
+    """A page: its file under pages/ (and URL), its title, its section of the menu, the addresses it shows.
+
+    stage: its place on the map of the pass, in a word or two, with the address whose shape stands there.
+    """
 
     name: str
     title: str
     section: str
     icon: str
     shows: str = r"(?!)"  # a pattern; this one fits nothing
+    stage: tuple[str, str] | None = None
 
 
 _IDS = r"input_ids|token_type_ids|attention_mask"
 
 PAGES = (
     PageInfo("overview", "Overview", "Start", ":material/map:"),
-    PageInfo("tokenization", "Tokenization", "Input", ":material/content_cut:", _IDS),
-    PageInfo("embeddings", "Embeddings", "Input", ":material/layers:", r"embeddings\..*|position_ids"),
-    PageInfo("attention", "Self-attention", "Encoder layer", ":material/hub:", r".*\.attention\..*"),
-    PageInfo("feed_forward", "Feed-forward", "Encoder layer", ":material/bolt:", r".*\.(intermediate|output)\..*"),
-    PageInfo("predictions", "Predictions", "Whole model", ":material/target:", r"(cls|pooler|classifier).*"),
+    PageInfo("tokenization", "Tokenization", "Input", ":material/content_cut:", _IDS, ("tokens", "input_ids")),
+    PageInfo("embeddings", "Embeddings", "Input", ":material/layers:", r"embeddings\..*|position_ids",
+             ("embeddings", "embeddings.LayerNorm")),
+    PageInfo("attention", "Self-attention", "Encoder layer", ":material/hub:", r".*\.attention\..*",
+             ("attention", "encoder.layer.{layer}.attention.self.probs")),
+    PageInfo("feed_forward", "Feed-forward", "Encoder layer", ":material/bolt:", r".*\.(intermediate|output)\..*",
+             ("feed-forward", "encoder.layer.{layer}.intermediate.activation")),
+    PageInfo("predictions", "Predictions", "Whole model", ":material/target:", r"(cls|pooler|classifier).*",
+             ("words", "cls.predictions.probs")),
 )  # fmt: skip
 
 

@@ -30,6 +30,21 @@ CSS = """
 .bv-search { font-family: monospace; line-height: 1.9; overflow-wrap: anywhere; }
 .bv-search s { opacity: 0.72; margin-right: 8px; }
 .bv-search b { margin-right: 8px; }
+.bv-canvas { display: grid; column-gap: 4px; overflow-x: auto; padding: 4px 4px 8px;
+             font-family: monospace; font-size: 0.8rem; }
+.bv-head { border-top: 4px solid transparent; line-height: 1.25; padding: 4px 0 8px; font-size: 0.66rem;
+           align-self: end; }
+.bv-head b { font-family: sans-serif; font-size: 0.78rem; }
+.bv-cell { display: flex; align-items: center; gap: 6px; white-space: nowrap; }
+.bv-canvas .bv-token { padding: 0 6px; line-height: 20px; }
+.bv-canvas img { width: 100%; height: 100%; image-rendering: pixelated; min-width: 0; border-radius: 2px; }
+.bv-stick { position: sticky; left: 0; z-index: 1; }
+.bv-chosen-row { outline: 2px solid currentColor; border-radius: 3px; pointer-events: none; }
+.st-key-pass-map { gap: 0 1.3rem; flex-wrap: nowrap; overflow-x: auto; padding: 3px; }
+.st-key-pass-map > * { flex: none; position: relative; }
+.st-key-pass-map > * + *::before { content: "→"; position: absolute; left: -1.15rem; top: 0.2rem; opacity: 0.6; }
+.st-key-pass-map a { padding: 0.1rem 0.35rem; }
+.st-key-stage-here { outline: 2px solid currentColor; outline-offset: -1px; border-radius: 6px; }
 .st-key-sentence-bar { flex-wrap: wrap; }
 .st-key-sentence-bar > :first-child { min-width: min(100%, 420px); }
 .st-key-selection-bar > :last-child { max-width: 260px; }
@@ -69,13 +84,17 @@ def tokens_html(encoding: Encoding, colors: Palette, special: frozenset[str], ch
         classes += ["bv-piece"] if token.startswith("##") else []
         classes += ["bv-pad"] if not encoding.mask[i] else []
         classes += ["bv-chosen"] if i == chosen else []
-        tint = colors.segments[min(encoding.segments[i], 1)]
         note = f" <small>{escape(below[i])}</small>" if below else ""
         chips.append(
-            f'<span class="{" ".join(classes)}" style="background:{tint};color:{colors.text}">'
+            f'<span class="{" ".join(classes)}" style="background:{tint(encoding, i, colors)};color:{colors.text}">'
             f"<small>{i}</small>{escape(token)}{note}</span>"
         )
     return f'<div class="bv-tokens">{"".join(chips)}</div>'
+
+
+def tint(encoding: Encoding, i: int, colors: Palette) -> str:
+    """The background of a token: one tint a segment."""
+    return colors.segments[min(encoding.segments[i], 1)]
 
 
 def answer_html(rows: Sequence[tuple[str, float]], color: str) -> str:
