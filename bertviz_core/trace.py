@@ -99,7 +99,9 @@ class Trace:
     def axes(self, address: str) -> tuple[Axis, ...]:
         """The axes of what `trace[address]` gives."""
         where = parse(address)
-        return tuple(axis for axis in self._symbol(where).axes if axis.name not in where.at)
+        symbol = self._symbol(where)
+        fixed = self._indices(where, symbol)
+        return tuple(axis for axis in symbol.axes if axis not in fixed)
 
     def shape(self, address: str) -> tuple[int, ...]:
         """The sizes that go with `dims`, known without computing the tensor."""
@@ -256,11 +258,11 @@ def _checked_changes(trace: Trace, changes: Changes) -> dict[str, list[tuple[tup
         step = trace.step(address)
         at = trace._indices(where, step.output)
         try:
-            numbers = np.asarray(value, dtype=np.float64)
+            numbers = np.array(value, dtype=np.float64)
         except (TypeError, ValueError):
             raise InputError(f"{address}: {value!r} is not a number or an array of numbers") from None
-        if not np.isfinite(numbers).all():
-            raise InputError(f"{address} can only be set to finite numbers")
+        if not (np.abs(numbers) <= torch.finfo(trace.model.dtype).max).all():
+            raise InputError(f"{address} can only be set to finite numbers that {trace.model.dtype} can hold")
         shape = trace.shape(address)
         if numbers.shape not in ((), shape):
             raise InputError(f"{address} has shape {shape}; it cannot be set to numbers of shape {numbers.shape}")

@@ -1,8 +1,11 @@
 """What all tests share: the bundled model and one trace of it, made once."""
 
 import pytest
+import torch
 
 import bertviz_core as bv
+
+torch.set_num_threads(1)  # most matrices here are too small to be worth a second thread
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,322 @@
+"""A trace: what it gives, that it cannot be changed, what it holds, and what-if runs."""
+
+import gc
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import bertviz_core as bv
+from bertviz_core import trace as trace_module
+from bertviz_core.lru import ByteLRU
+from tests.factory import random_checkpoint
+
+PAIR = ("The cat sat on the mat.", "Playing in Rome?")
+PROBS, DENSE = "encoder.layer.0.attention.self.probs", "encoder.layer.1.intermediate.dense"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return bv.load_model(random_checkpoint(tmp_path_factory.mktemp("trace")))
+
+
+@pytest.fixture(scope="module")
+def trace(model):
+    return bv.run(model, *PAIR, pad_to=21)
+
+
+def everything(trace):
+    return [*trace.addresses, *trace.program.leaves]
+
+
+def test_the_tokens_are_the_models_input(trace):
+    assert trace.tokens == [
+        "[CLS]", "the", "cat", "sat", "on", "the", "mat", ".", "[SEP]",
+        "play", "##ing", "in", "rome", "?", "[SEP]", *["[PAD]"] * 6]  # fmt: skip
+    assert trace["attention_mask"].tolist() == [1] * 15 + [0] * 6
+    assert trace["token_type_ids"].tolist() == [0] * 9 + [1] * 6 + [0] * 6
+    assert trace["position_ids"].tolist() == list(range(21))
+    assert [trace.model.tokenizer.token(i) for i in trace["input_ids"].tolist()] == trace.tokens
+
+
+def test_every_array_is_read_only(trace):
+    for address in everything(trace):
+        array = trace[address]
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+        with pytest.raises(ValueError, match="read-only"):
+            trace[f"{address}[{trace.dims(address)[0]}=0]"][...] = 0
+
+
+def test_tokens_cannot_be_changed_from_outside(trace):
+    trace.tokens.append("more")
+    assert len(trace.tokens) == 21
+
+
+def test_every_array_has_the_shape_and_dtype_it_says(trace):
+    for address in everything(trace):
+        array = trace[address]
+        assert array.shape == trace.shape(address) and array.ndim == len(trace.dims(address)), address
+        assert array.dtype == (np.int64 if address.endswith("_ids") else np.float32), address
+
+
+def test_float64_is_float64_throughout(model):
+    double = bv.run(bv.load_model(model.name, dtype=torch.float64), *PAIR, pad_to=21)
+    for address in everything(double):
+        assert double[address].dtype == (np.int64 if address.endswith("_ids") else np.float64), address
+
+
+def test_slices_and_cells(trace):
+    whole = trace[PROBS]
+    assert trace.dims(PROBS) == ("head", "query", "key") and trace.shape(PROBS) == (3, 21, 21)
+    assert trace.dims(f"{PROBS}[query=4]") == ("head", "key") and trace.shape(f"{PROBS}[query=4]") == (3, 21)
+    assert trace.dims(f"{PROBS}[key=1,head=2,query=3]") == () and trace.shape(f"{PROBS}[key=1,head=2,query=3]") == ()
+    np.testing.assert_array_equal(trace[f"{PROBS}[query=4]"], whole[:, 4])
+    np.testing.assert_array_equal(trace[f"{PROBS}[key=4,head=1]"], whole[1, :, 4])
+    assert trace[f"{PROBS}[key=1,head=2,query=3]"].item() == whole[2, 3, 1].item()
+
+
+def test_parameters_are_in_by_out(trace):
+    weight = "encoder.layer.0.intermediate.dense.weight"
+    assert trace.dims(weight) == ("hidden", "intermediate") and trace[weight].shape == (24, 40)
+    np.testing.assert_array_equal(
+        trace["cls.predictions.decoder.weight"], trace["embeddings.word_embeddings.weight"].T)  # fmt: skip
+
+
+def test_membership(trace):
+    assert PROBS in trace and "input_ids" in trace and f"{DENSE}.weight" in trace
+    assert "encoder.layer.2.output" not in trace and "" not in trace
+
+
+@pytest.mark.parametrize("ask", ["__getitem__", "dims", "shape", "step", "explain"])
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("encoder.layer.9.attention.self.probs", "did you mean encoder.layer.0.attention.self.probs"),
+        ("bert.embeddings.sum", "did you mean embeddings.sum"),
+        ("nowhere", "an address looks like embeddings.word_embeddings"),
+        ("not an address", "is not an address"),
+    ],
+)
+def test_an_address_that_is_not_there_is_an_error_with_a_hint(trace, ask, address, message):
+    with pytest.raises(bv.AddressError, match=message):
+        getattr(trace, ask)(address)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        (f"{PROBS}[head=3]", "head 3 is out of range; it runs from 0 to 2"),
+        (f"{PROBS}[token=0]", "has no axis 'token'; its axes are head, query, key"),
+        ("input_ids[token=21]", "token 21 is out of range; it runs from 0 to 20"),
+        ("cls.seq_relationship[relation=2]", "relation 2 is out of range; it runs from 0 to 1"),
+    ],
+)
+@pytest.mark.parametrize("ask", ["__getitem__", "dims", "shape"])
+def test_an_index_that_is_not_there_is_an_error_that_says_what_is(trace, ask, address, message):
+    with pytest.raises(bv.AddressError) as caught:
+        getattr(trace, ask)(address)
+    assert message in str(caught.value)
+
+
+def test_a_second_look_is_bit_for_bit_the_first(model):
+    trace = bv.run(model, *PAIR, cache=ByteLRU(0))  # nothing is cached: every look computes anew
+    for address in trace.addresses:
+        first, second = trace[address], trace[address]
+        assert first.tobytes() == second.tobytes(), address
+        assert address in trace.program.spine or not np.shares_memory(first, second)
+
+
+def test_what_is_cached_is_not_computed_again(model):
+    trace = bv.run(model, *PAIR)
+    assert np.shares_memory(trace[PROBS], trace[PROBS])
+
+
+def test_the_cache_stays_within_its_bound(model):
+    cache = ByteLRU(20_000)
+    traces = [bv.run(model, text, cache=cache) for text in PAIR]
+    for address in traces[0].addresses:
+        for trace in traces:
+            trace[address]
+            assert cache.nbytes <= 20_000
+    assert cache.nbytes > 10_000 and len(cache) > 1
+
+
+def test_traces_that_share_a_cache_do_not_share_numbers(model):
+    cache = ByteLRU(10_000_000)
+    one, other = (bv.run(model, text, pad_to=12, cache=cache) for text in PAIR)
+    alone = bv.run(model, PAIR[1], pad_to=12)
+    assert not np.array_equal(one[PROBS], other[PROBS])
+    np.testing.assert_array_equal(other[PROBS], alone[PROBS])
+
+
+def test_a_trace_holds_its_spine_and_nothing_else(model):
+    trace = bv.run(model, *PAIR)
+    spine = sum(trace[address].nbytes for address in trace.program.spine)
+    assert trace.nbytes == spine and trace.spilled_bytes == 0
+    assert trace.nbytes < sum(trace[address].nbytes for address in trace.addresses) / 4
+
+
+def test_a_long_trace_of_the_bundled_model_is_small(bundled):
+    trace = bv.run(bundled, "the cat sat " * 170)
+    assert len(trace.tokens) == 512
+    assert trace.nbytes < 10_000_000 < 512 * 30_522 * 4 == trace.spilled_bytes
+
+
+def test_tensors_in_files_are_those_in_memory(model, monkeypatch):
+    held = bv.run(model, *PAIR)
+    nbytes = held.nbytes
+    monkeypatch.setattr(trace_module, "SPILL_BYTES", 100)
+    spilled = bv.run(model, *PAIR)
+    assert spilled.nbytes == 0 and spilled.spilled_bytes == nbytes
+    for address in held.addresses:
+        assert spilled[address].tobytes() == held[address].tobytes(), address
+        with pytest.raises(ValueError, match="read-only"):
+            spilled[address][...] = 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_files_go_with_their_trace(model, monkeypatch):
+    def mapped():
+        gc.collect()
+        return sum(line.endswith("(deleted)") for line in Path("/proc/self/maps").read_text().splitlines())
+
+    monkeypatch.setattr(trace_module, "SPILL_BYTES", 100)
+    before = mapped()
+    trace = bv.run(model, *PAIR)
+    assert mapped() - before == len(trace.program.spine)
+    del trace
+    assert mapped() == before
+
+
+def test_threads_that_look_at_once_see_the_same(model):
+    trace = bv.run(model, *PAIR, cache=ByteLRU(30_000))
+    expected = {address: trace[address].copy() for address in trace.addresses}
+    wrong = []
+
+    def look(addresses):
+        wrong.extend(a for a in addresses if not np.array_equal(trace[a], expected[a]))
+
+    threads = [threading.Thread(target=look, args=(trace.addresses[:: (-1) ** i],)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_setting_one_slice_to_a_number(model, trace):
+    changed = bv.run(model, *PAIR, pad_to=21, changes={f"{PROBS}[head=1]": 0.0})
+    assert (changed[f"{PROBS}[head=1]"] == 0).all()
+    np.testing.assert_array_equal(changed[f"{PROBS}[head=0]"], trace[f"{PROBS}[head=0]"])
+    context = changed["encoder.layer.0.attention.self.context"]
+    assert (context[:, 8:16] == 0).all()
+    np.testing.assert_array_equal(context[:, :8], trace["encoder.layer.0.attention.self.context"][:, :8])
+    assert not np.allclose(changed["cls.predictions.decoder"], trace["cls.predictions.decoder"])
+
+
+@pytest.mark.parametrize("address", [PROBS, DENSE, "embeddings.LayerNorm", "encoder.layer.0.output.LayerNorm",
+                                     "cls.predictions.probs", "pooler.dense"])  # fmt: skip
+def test_setting_a_tensor_to_what_it_was_changes_nothing(model, trace, address):
+    same = bv.run(model, *PAIR, pad_to=21, changes={address: trace[address]})
+    assert all(np.array_equal(same[a], trace[a]) for a in trace.addresses)
+
+
+@pytest.mark.parametrize("address", ["embeddings.sum", "encoder.layer.1.output.LayerNorm", "pooler.activation"])
+def test_setting_a_tensor_to_an_array(model, trace, address):
+    numbers = np.linspace(-1, 1, trace[address].size).reshape(trace.shape(address))
+    changed = bv.run(model, *PAIR, pad_to=21, changes={address: numbers})
+    np.testing.assert_array_equal(changed[address], numbers.astype(np.float32))
+    before = trace.addresses[: trace.addresses.index(address)]
+    assert all(np.array_equal(changed[a], trace[a]) for a in before)
+    head = "cls.seq_relationship"
+    expected = changed["pooler.activation"] @ changed[f"{head}.weight"] + changed[f"{head}.bias"]
+    np.testing.assert_allclose(changed[head], expected, rtol=1e-5)
+
+
+def test_changes_are_made_in_the_order_given(model):
+    changes = {"embeddings.sum": 1.0, "embeddings.sum[token=2]": 2.0, "embeddings.sum[hidden=3,token=2]": 3.0}
+    result = bv.run(model, PAIR[0], changes=changes)["embeddings.sum"]
+    assert result[2, 3] == 3 and result[2, 4] == 2 and result[1, 3] == 1
+
+
+def test_what_was_handed_in_can_be_changed_afterwards(model):
+    numbers = np.zeros(24)
+    changed = bv.run(model, PAIR[0], changes={"embeddings.sum[token=1]": numbers}, cache=ByteLRU(0))
+    numbers[:] = 7
+    assert (changed["embeddings.sum[token=1]"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("address", "value", "error", "message"),
+    [
+        (PROBS, float("nan"), bv.InputError, "finite"),
+        (PROBS, float("inf"), bv.InputError, "finite"),
+        (f"{PROBS}[head=0,query=0]", [0.0] * 8 + [float("-inf")], bv.InputError, "finite"),
+        (PROBS, 1e39, bv.InputError, "finite"),
+        (PROBS, "much", bv.InputError, "not a number"),
+        (PROBS, None, bv.InputError, "finite"),
+        (PROBS, 1j, bv.InputError, "not a number"),
+        (PROBS, [[1.0], [1.0, 2.0]], bv.InputError, "not a number"),
+        (f"{PROBS}[head=0]", np.zeros(9), bv.InputError, r"has shape \(9, 9\); .* shape \(9,\)"),
+        (PROBS, np.zeros((9, 9)), bv.InputError, r"has shape \(3, 9, 9\)"),
+        (f"{PROBS}[head=3]", 0.0, bv.AddressError, "head 3 is out of range; it runs from 0 to 2"),
+        (f"{PROBS}[token=0]", 0.0, bv.AddressError, "has no axis 'token'"),
+        ("encoder.layer.7.output.dense", 0.0, bv.AddressError, "not computed by a step"),
+        ("input_ids", 1.0, bv.AddressError, "not computed by a step"),
+        (f"{DENSE}.weight", 0.0, bv.AddressError, "not computed by a step"),
+        ("embeddings sum", 0.0, bv.AddressError, "is not an address"),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_said(model, address, value, error, message):
+    with pytest.raises(error, match=message):
+        bv.run(model, PAIR[0], changes={address: value})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"text": ""}, "The sentence is empty"),
+        ({"text": " \n\t "}, "The sentence is empty"),
+        ({"text": "a", "text_pair": ""}, "The second sentence is empty"),
+        ({"text": "\ud800"}, "half a character"),
+        ({"text": "a", "pad_to": 0}, "between 1 and 64 tokens, not 0"),
+        ({"text": "a", "pad_to": -5}, "between 1 and 64 tokens, not -5"),
+        ({"text": "a", "pad_to": 65}, "between 1 and 64 tokens, not 65"),
+        ({"text": "a " * 63}, "The text has 65 tokens; this model reads at most 64. Shorten it by 1."),
+        ({"text": "a " * 40, "text_pair": "b " * 40}, "The text has 83 tokens; .* Shorten it by 19."),
+        ({"text": "a", "program": "gpt"}, "no program 'gpt'; known: bert"),
+    ],
+)
+def test_an_input_that_cannot_be_run_is_said(model, arguments, message):
+    with pytest.raises(bv.InputError, match=message):
+        bv.run(model, **arguments)
+
+
+def test_513_tokens_are_one_too_many(bundled):
+    with pytest.raises(bv.InputError, match="has 513 tokens; this model reads at most 512"):
+        bv.run(bundled, "the " * 511)
+
+
+def test_a_model_of_one_segment_refuses_a_pair(tmp_path):
+    model = bv.load_model(random_checkpoint(tmp_path, type_vocab_size=1))
+    assert bv.run(model, PAIR[0]).tokens
+    with pytest.raises(bv.InputError, match="only one segment"):
+        bv.run(model, *PAIR)
+
+
+def test_padding_does_not_change_what_the_words_get(model):
+    plain, padded = bv.run(model, PAIR[0]), bv.run(model, PAIR[0], pad_to=30)
+    np.testing.assert_allclose(
+        padded["cls.predictions.decoder"][:9], plain["cls.predictions.decoder"], rtol=0, atol=1e-5)  # fmt: skip
+
+
+def test_padding_to_less_than_the_text_leaves_it_as_it_is(model):
+    assert bv.run(model, PAIR[0], pad_to=3).tokens == bv.run(model, PAIR[0]).tokens
+
+
+def test_the_longest_text_can_be_padded_to_its_own_length(model):
+    assert len(bv.run(model, "a " * 62, pad_to=64).tokens) == 64
