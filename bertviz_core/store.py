@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bertviz_core.lru import ByteLRU
 from bertviz_core.model import Model
 from bertviz_core.tokenizer import Encoding
-from bertviz_core.trace import TensorCache, Trace, run
+from bertviz_core.trace import TensorCache, Trace, encode, run
 
 Key = tuple[object, ...]
 
@@ -42,7 +42,7 @@ class TraceStore:
 
     def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None) -> Trace:
         """The trace of a text: from the store, from a run that another session has begun, or from a run of its own."""
-        encoding = model.tokenizer.encode(text, text_pair, pad_to)
+        encoding = encode(model, text, text_pair, pad_to)
         key: Key = (model.name, model.revision, model.dtype, encoding.ids, encoding.segments, encoding.mask, "bert", ())
         with self._lock:
             found = self._traces.get(key)
@@ -53,18 +53,18 @@ class TraceStore:
             if pending is None:
                 pending = self._pending[key] = _Pending()
         if mine:
-            self._fill(key, pending, model, encoding, pad_to)
+            self._fill(key, pending, model, encoding)
         pending.done.wait()
         if pending.error is not None:
             raise pending.error
         assert pending.trace is not None
         return pending.trace
 
-    def _fill(self, key: Key, pending: _Pending, model: Model, encoding: Encoding, pad_to: int | None) -> None:
+    def _fill(self, key: Key, pending: _Pending, model: Model, encoding: Encoding) -> None:
         try:
             with self._passes:
                 self.runs += 1
-                pending.trace = run(model, encoding, pad_to=pad_to, cache=self._cache)
+                pending.trace = run(model, encoding, cache=self._cache)
             self._traces.put(key, pending.trace, pending.trace.nbytes + pending.trace.spilled_bytes)
         except BaseException as error:
             pending.error = error

@@ -291,10 +291,21 @@ def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad
     """
     if program != model.program.name:
         raise InputError(f"There is no program {program!r}; known: {model.program.name}.")
+    encoding = checked(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to)
+    return Trace(model, encoding, changes, cache)
+
+
+def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None) -> Encoding:
+    """The tokens of a text, or of two, as the model reads them. Raises InputError for what it cannot read."""
     longest = model.config.max_position_embeddings
     if pad_to is not None and not 1 <= pad_to <= longest:
         raise InputError(f"The input can be padded to between 1 and {longest} tokens, not {pad_to}.")
-    encoding = text if isinstance(text, Encoding) else model.tokenizer.encode(text, text_pair, pad_to)
+    return checked(model, model.tokenizer.encode(text, text_pair, pad_to))
+
+
+def checked(model: Model, encoding: Encoding) -> Encoding:
+    """The same tokens, if the model has room for them. Raises InputError otherwise."""
+    longest = model.config.max_position_embeddings
     if len(encoding) > longest:
         raise InputError(
             f"The text has {len(encoding)} tokens; this model reads at most {longest}. "
@@ -302,4 +313,4 @@ def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad
         )
     if max(encoding.segments, default=0) >= model.config.type_vocab_size:
         raise InputError("This model knows only one segment: it cannot read a second sentence.")
-    return Trace(model, encoding, changes, cache)
+    return encoding
