@@ -53,15 +53,15 @@ def random_input(tokens: int) -> Encoding:
     return Encoding(("token",) * tokens, tuple(ids), (0,) * tokens, (1,) * tokens)
 
 
-def seconds(work: Callable[[], object], times: int) -> float:
-    """The shortest of `times` calls, after one that does not count: what else the machine does only adds to it."""
-    work()
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
+def seconds(times: int, *works: Callable[[], object]) -> list[float]:
+    """The shortest of `times` calls of each, in turns, after one that does not count: other load only adds to it."""
+    taken: list[list[float]] = [[] for _ in works]
+    for _ in range(times + 1):
+        for work, calls in zip(works, taken, strict=True):
+            start = time.perf_counter()
+            work()
+            calls.append(time.perf_counter() - start)
+    return [min(calls[1:]) for calls in taken]
 
 
 def resident() -> int:
@@ -85,17 +85,14 @@ def memory(model: Model, encoding: Encoding) -> bool:
 
 def access(model: Model, encoding: Encoding, times: int) -> bool:
     """Print how long each address takes with nothing cached, worst first; whether all are within the contract."""
-    run = seconds(lambda: bv.run(model, encoding), times)
     trace = bv.run(model, encoding, cache=ByteLRU(0))
-    shares = {
-        address: seconds(lambda address=address: trace[address].sum(), times) / run
-        for address in trace.addresses
-        if split_layer(address)[0] in (None, LAYER)
-    }
+    wanted = [address for address in trace.addresses if split_layer(address)[0] in (None, LAYER)]
+    reads = [lambda address=address: trace[address].sum() for address in wanted]
+    run, *read = seconds(times, lambda: bv.run(model, encoding), *reads)
     print(f"\nThe run takes {run:.3f} s. Until an address is there, as a share of that:")
-    for address, share in sorted(shares.items(), key=lambda item: -item[1]):
-        print(ROW.format(address, f"{1000 * share * run:.1f} ms", f"{share:.2%}"))
-    return max(shares.values()) <= MAX_SHARE
+    for taken, address in sorted(zip(read, wanted, strict=True), reverse=True):
+        print(ROW.format(address, f"{1000 * taken:.1f} ms", f"{taken / run:.2%}"))
+    return max(read) <= MAX_SHARE * run
 
 
 def passes(model: Model, library: BertForPreTraining, lengths: list[int], times: int) -> None:
@@ -108,9 +105,10 @@ def passes(model: Model, library: BertForPreTraining, lengths: list[int], times:
             "attention_mask": torch.tensor([encoding.mask]),
             "token_type_ids": torch.tensor([encoding.segments]),
         }
-        ours = seconds(lambda encoding=encoding: bv.run(model, encoding), times)
         with torch.inference_mode():
-            theirs = seconds(lambda batch=batch: library(**batch), times)
+            ours, theirs = seconds(
+                times, lambda encoding=encoding: bv.run(model, encoding), lambda batch=batch: library(**batch)
+            )
         print(ROW.format(length, f"{1000 * ours:.1f} ms", f"{ours / theirs:.2f}"))
 
 

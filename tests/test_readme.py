@@ -24,3 +24,12 @@ def test_every_file_that_the_readme_names_exists():
     paths = [first or second for first, second in named]
     assert len(paths) >= 4
     assert [path for path in paths if not (README.parent / path).exists()] == []
+
+
+def test_one_line_runs_the_app_and_one_line_the_tests():
+    blocks = re.findall(
+        r"^## (\w+)\n\n```sh\n(.+?)\n```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert [section for section, _ in blocks] == ["Run", "Test"]
+    install = "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt && .venv/bin/"
+    assert [line for _, line in blocks] == [f"{install}streamlit run app.py", f"{install}python -m pytest"]
