@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from bertviz_core.figures.palette import Palette
 
 _CLEAR = "rgba(0,0,0,0)"
+Figure = go.Figure  # by this name for who shows one: only figures import Plotly
 MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 
 

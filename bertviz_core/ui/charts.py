@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bertviz_core.analysis import window
 from bertviz_core.figures.bars import bars
+from bertviz_core.figures.base import Figure
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.trace import Trace
 from bertviz_core.ui.labels import labels
@@ -20,7 +20,7 @@ _WORDS = {"query", "key", "token"}
 
 
 def tensor_map(view: View, address: str, *, share: bool = False, end: float | None = None, cells: int = CELLS
-               ) -> tuple[go.Figure, str]:  # fmt: skip
+               ) -> tuple[Figure, str]:  # fmt: skip
     """A matrix of the trace, tokens as rows, as a heat map; and a note where only a part of it fits.
 
     share, end: as in `heatmap`. Masked scores do not stretch the scale.
@@ -39,7 +39,7 @@ def tensor_map(view: View, address: str, *, share: bool = False, end: float | No
     return figure, _note(values.shape, rows, columns, row_axis, column_axis)
 
 
-def strips(view: View, addresses: Sequence[str]) -> go.Figure:
+def strips(view: View, addresses: Sequence[str]) -> Figure:
     """The chosen token's vector at several addresses, one under the other, on one scale."""
     token = view.chosen.token
     vectors = np.stack([view.trace[f"{address}[token={token}]"] for address in addresses])
@@ -49,7 +49,7 @@ def strips(view: View, addresses: Sequence[str]) -> go.Figure:
     )
 
 
-def share_bars(view: View, values: np.ndarray, words: Sequence[str], kind: str, name: str) -> go.Figure:
+def share_bars(view: View, values: np.ndarray, words: Sequence[str], kind: str, name: str) -> Figure:
     """Probabilities as bars from 0 to 1, in the colour of their kind."""
     return bars(values, words, view.colors, view.colors.kinds[kind], name=name, share=True)
 

@@ -9,11 +9,11 @@ from functools import partial
 from html import escape
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertviz_core.address import cell, parse
 from bertviz_core.analysis import strongest
+from bertviz_core.figures.base import Figure
 from bertviz_core.numbers import text_number
 from bertviz_core.steps import Step
 from bertviz_core.trace import Trace
@@ -23,7 +23,7 @@ from bertviz_core.ui.shell import View
 _TOKEN_AXES = {"token", "query", "key"}
 
 
-def panel(view: View, address: str, see: str, figure: go.Figure, *, at: Mapping[str, int] | None = None, note: str = ""
+def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str, int] | None = None, note: str = ""
           ) -> None:  # fmt: skip
     """Show a tensor or slice.
 
