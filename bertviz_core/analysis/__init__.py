@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-
-from bertviz_core.config import BertConfig
 
 MIN_ROWS = 8  # a window never shows fewer rows than this, however wide they are
 
@@ -40,8 +37,3 @@ def window(rows: int, columns: int, row: int, cells: int) -> tuple[range, range]
 def mask_positions(tokens: Sequence[str], mask_token: str = "[MASK]") -> list[int]:
     """Where the masked tokens stand."""
     return [i for i, token in enumerate(tokens) if token == mask_token]
-
-
-def activation(config: BertConfig, x: np.ndarray) -> np.ndarray:
-    """The model's activation function, applied to every number of `x`."""
-    return config.activation.of(torch.from_numpy(np.asarray(x, dtype=np.float64))).numpy()

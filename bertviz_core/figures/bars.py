@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -34,18 +34,37 @@ def bars(
     return chart
 
 
-def curve(x: np.ndarray, y: np.ndarray, at: np.ndarray, on: np.ndarray, colors: Palette, color: str) -> go.Figure:
-    """A function as a line (x, y), and the points (at, on) that one token's neurons take on it."""
+def curve(
+    x: np.ndarray,
+    y: np.ndarray,
+    at: np.ndarray,
+    on: np.ndarray,
+    colors: Palette,
+    color: str,
+    others: Mapping[str, np.ndarray] | None = None,
+) -> go.Figure:
+    """A function as a line (x, y), and the points (at, on) that one token's numbers take on it.
+
+    others: further functions of x to compare with, by name, as dashed lines named at their right end.
+    """
+    dashes = ["dash", "dot", "dashdot"]
+    lines = [
+        go.Scatter(x=x.astype(np.float32), y=line.astype(np.float32), mode="lines", name=name, hoverinfo="name",
+                   line={"color": colors.faint, "width": 1.5, "dash": dash})
+        for (name, line), dash in zip((others or {}).items(), dashes, strict=False)
+    ]  # fmt: skip
     chart = figure(
         [
-            go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), mode="lines", name="function",
-                       line={"color": colors.faint, "width": 1.5}, hoverinfo="skip"),
-            go.Scatter(x=at.astype(np.float32), y=on.astype(np.float32), mode="markers", name="neurons",
+            *lines,
+            go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), mode="lines", name="this model",
+                       line={"color": colors.text, "width": 1.5}, hoverinfo="skip"),
+            go.Scatter(x=at.astype(np.float32), y=on.astype(np.float32), mode="markers", name="this token",
                        marker={"color": color, "size": 5, "opacity": 0.55},
-                       hovertemplate="neuron %{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>"),
+                       hovertemplate="%{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>"),
         ],
-        320, colors, right=16,
+        340, colors, right=16,
     )  # fmt: skip
+    chart.update_layout(showlegend=bool(others), legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     chart.update_xaxes(**axis(colors, "before the activation", grid=True))
     chart.update_yaxes(**axis(colors, "after", grid=True))
     return chart

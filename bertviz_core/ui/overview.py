@@ -15,8 +15,6 @@ from bertviz_core.ui.predictions import RELATIONS, absent_heads, top_words
 from bertviz_core.ui.shell import View
 
 _SHOWN_MASKS = 6
-_STAGES = {"overview": "", "embeddings": "Embeddings", "attention": "Self-attention", "feed_forward": "Feed-forward",
-           "predictions": "Heads"}  # fmt: skip
 
 
 def answer(view: View) -> None:
@@ -56,15 +54,16 @@ def steps(view: View) -> None:
     trace = view.trace
     shown = [step for step in trace.program.steps if split_layer(step.address)[0] in (None, view.chosen.layer)]
     pages = site.pages()
-    for info, group in groupby(shown, key=lambda step: site.shown_on(step.address)):
+    groups = groupby(shown, key=lambda step: site.shown_on(step.address))
+    for i, (info, group) in enumerate(groups):
         if info is None:
             continue
         in_layer = info.section == "Encoder layer"
-        with st.container(border=True, key=f"steps-{info.name}"):
+        with st.container(border=True, key=f"steps-{i}"):
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
                 layers = trace.model.config.num_hidden_layers
                 place = f", layer {view.chosen.layer} of 0 to {layers - 1}" if in_layer else ""
-                st.markdown(f"## {_STAGES[info.name]}{place}")
+                st.markdown(f"## {info.title}{place}")
                 st.page_link(pages[info.name], label="See the values", icon=info.icon)
             st.markdown("\n".join(_line(view, step) for step in group))
 

@@ -40,7 +40,7 @@ CSS = """
 .bv-canvas img { width: 100%; height: 100%; image-rendering: pixelated; min-width: 0; border-radius: 2px; }
 .bv-stick { position: sticky; left: 0; z-index: 1; }
 .bv-chosen-row { outline: 2px solid currentColor; border-radius: 3px; pointer-events: none; }
-.st-key-pass-map { gap: 0 1.3rem; flex-wrap: nowrap; overflow-x: auto; padding: 3px; }
+.st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
 .st-key-pass-map > * { flex: none; position: relative; }
 .st-key-pass-map > * + *::before { content: "→"; position: absolute; left: -1.15rem; top: 0.2rem; opacity: 0.6; }
 .st-key-pass-map a { padding: 0.1rem 0.35rem; }
@@ -48,6 +48,7 @@ CSS = """
 .st-key-sentence-bar { flex-wrap: wrap; }
 .st-key-sentence-bar > :first-child { min-width: min(100%, 420px); }
 .st-key-selection-bar > :last-child { max-width: 260px; }
+.st-key-token { display: none; }
 .stMainBlockContainer { padding-top: 3.5rem; }
 h1 { font-size: 2.1rem !important; padding-bottom: 0.4rem !important; }
 h2 { font-size: 1.35rem !important; }
