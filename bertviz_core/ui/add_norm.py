@@ -35,7 +35,7 @@ def place(view: View, module: str, title: str) -> None:
     word = f"“{trace.tokens[token]}”"
     rows = [x, layer_path(layer, sublayer), f"{path}.residual"]
     panel(view, f"{path}.residual", f"What {word} was, what is new, and their sum", _strips(view, rows),
-          note="One row a vector, one column a component, one scale: every column of the last row is the sum of the two "
+          note="One row a vector, one column a component, one scale. Every column of the last row sums the two "
                "above it.")  # fmt: skip
     _inside(view, path, word)
     figure, note = tensor_map(view, f"{path}.LayerNorm", cells=_CELLS)
@@ -73,10 +73,8 @@ def _inside(view: View, path: str, word: str) -> None:
             step = trace.step(f"{norm}.{leaf}")
             st.markdown(f"{name.capitalize()} of this token: ${step.symbol} = {latex_number(value)}$")
         root = float(np.sqrt(variance + epsilon))
-        st.markdown(
-            rf"Spread: $\sqrt{{\sigma^2 + \varepsilon}} = \sqrt{{{latex_number(variance)} + {latex_number(epsilon)}}} = "
-            rf"{latex_number(root)}$. Every component is divided by it."
-        )
+        worked = rf"\sqrt{{{latex_number(variance)} + {latex_number(epsilon)}}} = {latex_number(root)}"
+        st.markdown(rf"Spread: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. Every component is divided by it.")
 
 
 def epsilon(view: View) -> None:
@@ -108,9 +106,9 @@ def post_or_pre(view: View) -> None:
     with st.container(border=True):
         st.latex(r"\text{post: } y = \mathrm{LN}(x + f(x)) \qquad \text{pre: } y = x + f(\mathrm{LN}(x))")
         st.html(
-            f"<p>BERT normalizes after adding. So what <b>{escape(trace.tokens[token])}</b> came in with is divided by the "
-            "spread again at every place; with the LayerNorm before the sublayer it would be carried on untouched, factor "
-            "1. Below: the product of all divisors 1/√(σ² + ε) on the direct path so far, gamma left aside.</p>"
+            f"<p>BERT normalizes after adding. So what <b>{escape(trace.tokens[token])}</b> came in with is divided by "
+            "the spread again at every place; with the LayerNorm before the sublayer it would be carried on untouched, "
+            "factor 1. Below: the product of all divisors 1/√(σ² + ε) on the direct path so far, gamma left aside.</p>"
         )
         st.plotly_chart(bars(factors, names, view.colors, color, name="factor on the embedding"), theme=None,
                         key="direct-path", config={"displayModeBar": False}, alt="Factor on the embedding")  # fmt: skip

@@ -7,6 +7,7 @@ import streamlit as st
 
 from bertviz_core.analysis import top_k
 from bertviz_core.analysis.feed_forward import ACTIVATIONS, activation, contributions_of, strongest_neurons
+from bertviz_core.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.figures.bars import curve
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.numbers import text_number
@@ -34,8 +35,11 @@ def on_the_curve(view: View) -> None:
         at={"intermediate": best[0]},
         note=f"{(y > 0).mean():.1%} of {len(y):,} neurons are above 0. The strongest: "
         + ", ".join(f"{i} ({text_number(float(y[i]))})" for i in best)
-        + ". Each function's formula is on the notation page.",
+        + ".",
     )
+    with st.expander("The functions' formulas"):
+        for name in ACTIVATIONS:
+            st.latex(rf"{FUNCTIONS[name].tex}(x) = {FUNCTIONS[name].definition}")
 
 
 def contributions(view: View) -> None:
