@@ -8,12 +8,14 @@ import streamlit as st
 
 from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.figures.palette import Palette
+from bertviz_core.model import Model
 from bertviz_core.trace import Trace
 from bertviz_core.ui import site, style
 from bertviz_core.ui.resources import BUNDLED, shelf, store
-from bertviz_core.ui.state import Selection, selection_controls, sentence_controls
+from bertviz_core.ui.state import Selection, place_controls, sentence_controls, token_control
 
 _VIEW = "view"
+_ICON = "bertviz_core/ui/icon.png"
 
 
 @dataclass(frozen=True)
@@ -31,22 +33,27 @@ def run() -> None:
     """The whole app: one run of it answers one request of one session."""
     page = site.navigation()
     st.html(style.CSS)
-    text, pair, model = sentence_controls()
+    text, pair, name = sentence_controls()
+    bar = st.container(horizontal=True, key="selection-bar")
     try:
-        trace = _trace(text, pair, model)
+        model = _model(name)
+        with bar:
+            layer, head, position = place_controls(model.config)
+        trace = _trace(model, text, pair)
     except BertvizError as error:
-        _explain(error, model)
+        _explain(error, name)
     else:
-        st.session_state[_VIEW] = View(text, pair, trace, selection_controls(trace), style.colors())
+        with bar:
+            chosen = Selection(layer, head, token_control(trace, position))
+        st.session_state[_VIEW] = View(text, pair, trace, chosen, style.colors())
         page.run()
 
 
 def page(name: str, what_happens: str) -> View:
     """Open a page: its title and what happens there. Returns what to draw from."""
     view = st.session_state.get(_VIEW)
-    if (
-        view is None
-    ):  # a deep link into a server that has just started: Streamlit ran the page without the app around it
+    if view is None:  # a deep link into a server that has just started: the page was run without the app around it
+        st.set_page_config(page_icon=_ICON)  # otherwise the page's own icon, which the browser fetches elsewhere
         site.navigation()
         st.rerun()
     info = next(info for info in site.PAGES if info.name == name)
@@ -80,9 +87,12 @@ def end(name: str) -> None:
             st.page_link(pages[after.name], label=after.title, icon=":material/arrow_forward:")
 
 
-def _trace(text: str, pair: str | None, name: str) -> Trace:
+def _model(name: str) -> Model:
     with st.spinner("Loading the model …", show_time=True):
-        model = shelf().get(name)
+        return shelf().get(name)
+
+
+def _trace(model: Model, text: str, pair: str | None) -> Trace:
     with st.spinner("Running the forward pass …"):
         return store().get(model, text, pair)
 

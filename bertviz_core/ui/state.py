@@ -8,6 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from bertviz_core.analysis import mask_positions
+from bertviz_core.config import BertConfig
 from bertviz_core.trace import Trace
 from bertviz_core.ui.labels import labels
 from bertviz_core.ui.resources import BUNDLED, offered_models
@@ -64,22 +65,37 @@ def _more_controls() -> tuple[str, str]:
     return pair, model or names[0]
 
 
-def selection_controls(trace: Trace) -> Selection:
-    """Layer, head and token, kept within what the trace has."""
-    config = trace.model.config
-    masks = mask_positions(trace.tokens)
-    names = labels(trace)
+def place_controls(config: BertConfig) -> tuple[int, int, str]:
+    """Layer and head, kept within what the model has, and the token's position as the URL gives it.
+
+    They need no trace: where a sentence cannot be run, the place in the model stays chosen.
+    """
     _clamp("layer", config.num_hidden_layers)
     _clamp("head", config.num_attention_heads)
-    _clamp("token", len(trace.tokens))
-    with st.container(horizontal=True, key="selection-bar"):
-        layer = st.selectbox("Layer", range(config.num_hidden_layers), key="layer", bind="query-params", width=92)
-        head = st.selectbox("Head", range(config.num_attention_heads), key="head", bind="query-params", width=92)
-        token = st.selectbox(
-            "Token", range(len(trace.tokens)), index=masks[0] if masks else min(1, len(trace.tokens) - 1), key="token",
-            bind="query-params", format_func=lambda i: names[i],
-        )  # fmt: skip
-    return Selection(layer or 0, head or 0, token or 0)
+    layer = st.selectbox("Layer", range(config.num_hidden_layers), key="layer", bind="query-params", width=92)
+    head = st.selectbox("Head", range(config.num_attention_heads), key="head", bind="query-params", width=92)
+    # Never seen: it holds the position in the URL, where a menu of words would write the word.
+    position = st.text_input("Position of the token", key="token", bind="query-params", label_visibility="collapsed")
+    return layer or 0, head or 0, position
+
+
+def token_control(trace: Trace, position: str) -> int:
+    """The token at a position, by default the first masked one, as a menu of words."""
+    names, masks = labels(trace), mask_positions(trace.tokens)
+    positions = [str(i) for i in range(len(names))]
+    usual = masks[0] if masks else min(1, len(names) - 1)
+    st.session_state["token-menu"] = positions.index(position) if position in positions else usual
+    return st.selectbox(
+        "Token", range(len(names)), key="token-menu", on_change=_take_token, format_func=lambda i: names[i]
+    )
+
+
+def _take_token() -> None:
+    st.session_state["token"] = str(st.session_state["token-menu"])
+
+
+def _forget_token() -> None:
+    st.session_state["token"] = ""
 
 
 def _use_example(text: str, pair: str) -> None:
@@ -87,18 +103,18 @@ def _use_example(text: str, pair: str) -> None:
     _forget_token()
 
 
-def _forget_token() -> None:
-    st.session_state.pop("token", None)
-
-
 def _bound(key: str, default: str) -> Literal["query-params"] | None:
-    return "query-params" if len(st.session_state.get(key, default) or "") <= LONGEST_IN_URL else None
+    """Binds a short text to the URL. What was typed while a long one stood there has to be put into the URL by hand."""
+    short = len(st.session_state.get(key, default) or "") <= LONGEST_IN_URL
+    if short and st.session_state.get(f"{key}-unbound"):
+        st.session_state[key] = st.session_state[key]
+    st.session_state[f"{key}-unbound"] = not short
+    return "query-params" if short else None
 
 
 def _clamp(key: str, size: int) -> None:
-    value = st.session_state.get(key)
-    if value is not None and not (isinstance(value, int) and 0 <= value < size):
-        del st.session_state[key]
+    if st.session_state.get(key, 0) not in range(size):
+        st.session_state[key] = 0
 
 
 def _model_label(name: str) -> str:
