@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -9,7 +10,7 @@ import time
 import streamlit as st
 import torch
 
-from bertviz_core.errors import BertvizError
+from bertviz_core.errors import CheckpointError
 from bertviz_core.lru import ByteLRU
 from bertviz_core.model import Model, load_model
 from bertviz_core.store import TraceStore
@@ -18,6 +19,7 @@ BUNDLED = "bundled"
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 MODEL_BYTES = 2_000_000_000
 RETRY_AFTER_S = 60.0
+FAILURES = 32  # remembered at most
 _SETTING = "BERTVIZ_MODELS"  # a comma-separated list: only these models may be chosen
 
 
@@ -28,33 +30,46 @@ def offered_models() -> tuple[tuple[str, ...], bool]:
 
 
 class ModelShelf:
-    """Models by name, bounded in bytes, each loaded once. A failure is remembered for a while."""
+    """Models by name, bounded in bytes, each loaded once. A failure is remembered for a while.
+
+    Whoever waits for a model, also for one that is being downloaded, keeps nobody waiting who wants another.
+    """
 
     def __init__(self, max_bytes: int = MODEL_BYTES) -> None:
         self._models: ByteLRU[str, Model] = ByteLRU(max_bytes)
-        self._failures: dict[str, tuple[float, BertvizError]] = {}
+        self._failures: ByteLRU[str, tuple[float, str]] = ByteLRU(FAILURES)
+        self._loading: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def get(self, name: str) -> Model:
         """The model, loaded now if need be. Raises CheckpointError."""
+        found = self._models.get(name)
+        if found is not None:
+            return found
         with self._lock:
-            found = self._models.get(name)
-            if found is not None:
-                return found
-            failed_at, error = self._failures.get(name, (0.0, None))
-            if error is not None and time.monotonic() - failed_at < RETRY_AFTER_S:
-                raise error
+            loading = self._loading.setdefault(name, threading.Lock())
+        with loading:
             try:
-                model = load_model(name)
-            except BertvizError as error:
-                self._failures = {name: (time.monotonic(), error)}
-                raise
-            self._models.put(name, model, model.nbytes)
-            return model
+                return self._models.get(name) or self._load(name)
+            finally:
+                with self._lock:
+                    self._loading.pop(name, None)
 
     def forget_failure(self, name: str) -> None:
         """Let the next `get` try again at once."""
-        self._failures.pop(name, None)
+        self._failures.put(name, (-math.inf, ""), 1)
+
+    def _load(self, name: str) -> Model:
+        failed_at, reason = self._failures.get(name) or (-math.inf, "")
+        if time.monotonic() - failed_at < RETRY_AFTER_S:
+            raise CheckpointError(reason)
+        try:
+            model = load_model(name)
+        except CheckpointError as error:
+            self._failures.put(name, (time.monotonic(), str(error)), 1)
+            raise
+        self._models.put(name, model, model.nbytes)
+        return model
 
 
 @st.cache_resource(show_spinner=False)
