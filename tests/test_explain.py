@@ -219,3 +219,26 @@ def test_the_widest_cell_is_explained_at_once(rome):
     start = time.perf_counter()
     rome.explain("cls.predictions.probs[token=1,vocab=2]")
     assert time.perf_counter() - start < 1.0  # 30,522 operands take 0.05 s; a loop through tensors would take seconds
+
+
+@pytest.mark.parametrize(
+    ("value", "latex", "text"),
+    [
+        (0.0, "0.0000", "0.0000"),
+        (-0.43214, "-0.4321", "−0.4321"),
+        (0.001, "0.0010", "0.0010"),
+        (0.00099, r"9.900\times 10^{-4}", "9.900e−04"),
+        (1e-12, r"1.000\times 10^{-12}", "1.000e−12"),
+        (99999.5, "99999.5000", "99999.5000"),
+        (-123456.0, r"-1.235\times 10^{5}", "−1.235e+05"),
+        (12, "12", "12"),
+        (30522, "30522", "30,522"),
+        (-3, "-3", "−3"),
+        (float("inf"), r"\infty", "inf"),
+        (float("-inf"), r"-\infty", "−inf"),
+        (float("nan"), r"\mathrm{nan}", "nan"),
+    ],
+)
+def test_a_number_has_the_same_digits_everywhere(value, latex, text):
+    assert numbers.latex_number(value) == latex
+    assert numbers.text_number(value) == text

@@ -5,12 +5,12 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertviz_core.address import layer_path
 from bertviz_core.analysis.norm import direct_path, normalized_with
 from bertviz_core.figures.bars import bars
+from bertviz_core.figures.base import Figure
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.ui.charts import robust_limit, tensor_map
@@ -46,7 +46,7 @@ def _input_of(layer: int) -> str:
     return layer_path(layer - 1, "output.LayerNorm") if layer else "embeddings.LayerNorm"
 
 
-def _strips(view: View, addresses: list[str]) -> go.Figure:
+def _strips(view: View, addresses: list[str]) -> Figure:
     token = view.chosen.token
     vectors = np.stack([view.trace[f"{address}[token={token}]"] for address in addresses])
     names = [view.trace.step(address).output.variable for address in addresses]
