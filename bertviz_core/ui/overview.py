@@ -10,6 +10,7 @@ from bertviz_core.address import split_layer
 from bertviz_core.analysis import mask_positions
 from bertviz_core.steps import Step
 from bertviz_core.ui import site, style
+from bertviz_core.ui.labels import literal
 from bertviz_core.ui.panel import shape
 from bertviz_core.ui.predictions import RELATIONS, absent_heads, top_words
 from bertviz_core.ui.shell import View
@@ -30,7 +31,7 @@ def answer(view: View) -> None:
             st.html(style.answer_html(list(zip(RELATIONS, shares, strict=True)), view.colors.kinds["attention"]))
         config = model.config
         st.caption(
-            f"{model.name}: {config.num_hidden_layers} layers, {config.num_attention_heads} heads, "
+            f"{literal(model.name)}: {config.num_hidden_layers} layers, {config.num_attention_heads} heads, "
             f"{config.hidden_size} wide, {config.vocab_size:,} entries in the vocabulary, "
             f"{model.parameter_count:,} parameters."
         )

@@ -11,6 +11,7 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.model import Model
 from bertviz_core.trace import Trace
 from bertviz_core.ui import site, style
+from bertviz_core.ui.labels import literal
 from bertviz_core.ui.resources import BUNDLED, shelf, store
 from bertviz_core.ui.state import Selection, place_controls, sentence_controls, token_control
 
@@ -98,7 +99,7 @@ def _trace(model: Model, text: str, pair: str | None) -> Trace:
 
 
 def _explain(error: BertvizError, model: str) -> None:
-    st.error(str(error).replace("[", r"\[").replace("$", r"\$"), icon=":material/error:")
+    st.error(literal(str(error)), icon=":material/error:")
     if isinstance(error, CheckpointError):
         with st.container(horizontal=True):
             st.button("Try again", on_click=shelf().forget_failure, args=(model,))

@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analysis import mask_positions
 from bertviz_core.config import BertConfig
 from bertviz_core.trace import Trace
-from bertviz_core.ui.labels import labels
+from bertviz_core.ui.labels import labels, literal
 from bertviz_core.ui.resources import BUNDLED, offered_models
 
 LONGEST_IN_URL = 400
@@ -123,4 +123,4 @@ def _model_label(name: str) -> str:
 
 def _shown(text: str) -> str:
     text = text if len(text) <= 60 else text[:57] + "…"
-    return text.replace("[", r"\[").replace("]", r"\]")
+    return literal(text)
