@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bertviz_core.lru import ByteLRU
@@ -40,9 +41,10 @@ class TraceStore:
         """Bytes held now: spines and recomputed tensors."""
         return self._traces.nbytes + self._cache.nbytes
 
-    def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None) -> Trace:
+    def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
+            masked: Iterable[int] = ()) -> Trace:  # fmt: skip
         """The trace of a text: from the store, from a run that another session has begun, or from a run of its own."""
-        encoding = encode(model, text, text_pair, pad_to)
+        encoding = encode(model, text, text_pair, pad_to, masked)
         key: Key = (model.name, model.revision, model.dtype, encoding.ids, encoding.segments, encoding.mask, "bert", ())
         with self._lock:
             found = self._traces.get(key)

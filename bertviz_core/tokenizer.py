@@ -6,7 +6,8 @@ The ids come from the library. How they come about is recorded beside it in `wor
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,29 @@ class Tokenizer:
             mask=(1,) * len(ids) + (0,) * fill,
         )
 
+    def maskable(self, encoding: Encoding) -> tuple[int, ...]:
+        """The positions whose token can be hidden: all but special ones; none where the checkpoint has no [MASK]."""
+        if self.mask_id is None:
+            return ()
+        return tuple(i for i, token in enumerate(encoding.tokens) if token not in self.special_tokens)
+
+    def masked(self, encoding: Encoding, positions: Iterable[int]) -> Encoding:
+        """The same input with [MASK] at these positions. Raises InputError where no word piece stands there."""
+        hidden = sorted(set(positions))
+        if not hidden:
+            return encoding
+        if self.mask_id is None:
+            raise InputError("This checkpoint's vocabulary has no mask token, so no token can be hidden.")
+        wrong = sorted(set(hidden) - set(self.maskable(encoding)))
+        if wrong:
+            raise InputError(
+                f"Position {wrong[0]} cannot be masked: {_what_stands(encoding, wrong[0])}. Choose a word or a piece."
+            )
+        tokens, ids = list(encoding.tokens), list(encoding.ids)
+        for i in hidden:
+            tokens[i], ids[i] = self.token(self.mask_id), self.mask_id
+        return replace(encoding, tokens=tuple(tokens), ids=tuple(ids))
+
     def record(self, text: str) -> Record | None:
         """How the text becomes pieces, step by step; None where the checkpoint's rules are not BERT's."""
         _check_unicode("The text", text)
@@ -102,6 +126,12 @@ class Tokenizer:
     @cached_property
     def special_tokens(self) -> frozenset[str]:
         return frozenset(self._library.all_special_tokens)
+
+
+def _what_stands(encoding: Encoding, position: int) -> str:
+    if 0 <= position < len(encoding):
+        return f"{encoding.tokens[position]}, a special token, stands there"
+    return f"the input has positions 0 to {len(encoding) - 1}"
 
 
 def _check_text(what: str, text: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -283,24 +283,28 @@ def _hint(path: str, addresses: tuple[str, ...]) -> str:
 
 
 def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
-        program: str = "bert", changes: Changes | None = None, cache: TensorCache | None = None) -> Trace:  # fmt: skip
+        masked: Iterable[int] = (), program: str = "bert", changes: Changes | None = None,
+        cache: TensorCache | None = None) -> Trace:  # fmt: skip
     """The forward pass of one text, or of two, with every intermediate under its address.
 
-    text: a sentence, or tokens already encoded; pad_to: fill up with [PAD] to this many tokens; changes: numbers to put
-    in place of computed ones, by address, before the pass goes on. Raises InputError for what the model cannot read.
+    text: a sentence, or tokens already encoded; pad_to: fill up with [PAD] to this many tokens; masked: the positions
+    to put [MASK] at; changes: numbers to put in place of computed ones, by address, before the pass goes on. Raises
+    InputError for what the model cannot read.
     """
     if program != model.program.name:
         raise InputError(f"There is no program {program!r}; known: {model.program.name}.")
-    encoding = checked(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to)
+    encoding = checked(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked)
     return Trace(model, encoding, changes, cache)
 
 
-def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None) -> Encoding:
+def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
+           masked: Iterable[int] = ()) -> Encoding:  # fmt: skip
     """The tokens of a text, or of two, as the model reads them. Raises InputError for what it cannot read."""
     longest = model.config.max_position_embeddings
     if pad_to is not None and not 1 <= pad_to <= longest:
         raise InputError(f"The input can be padded to between 1 and {longest} tokens, not {pad_to}.")
-    return checked(model, model.tokenizer.encode(text, text_pair, pad_to))
+    encoding = checked(model, model.tokenizer.encode(text, text_pair, pad_to))
+    return model.tokenizer.masked(encoding, masked)
 
 
 def checked(model: Model, encoding: Encoding) -> Encoding:
