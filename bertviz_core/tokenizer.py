@@ -101,6 +101,22 @@ class Tokenizer:
         _check_unicode("The text", text)
         return record(text, self.rules) if self.rules else None
 
+    def pieces(self, text: str) -> tuple[int, ...]:
+        """The ids of a text by itself, without [CLS] and [SEP]; none where nothing is left once it is cleaned up.
+
+        Raises InputError where the text is not valid Unicode.
+        """
+        _check_unicode("The text", text)
+        return tuple(int(i) for i in self._library(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Ids as one readable text: pieces joined, no space before punctuation."""
+        return str(self._library.decode(list(ids)))
+
+    def id(self, token: str) -> int | None:
+        """The row of a vocabulary entry; None where the vocabulary has no such entry."""
+        return self._rows.get(token)
+
     def token(self, token_id: int) -> str:
         """The vocabulary entry with this id; "" where the model has a row for it but the vocabulary no entry."""
         return self.vocabulary[token_id]
@@ -108,8 +124,16 @@ class Tokenizer:
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
         """The entry of every row of the model's vocabulary matrix; "" where a row has none."""
-        by_id = {index: token for token, index in self._library.get_vocab().items()}
+        by_id = {index: token for token, index in self._rows.items()}
         return tuple(by_id.get(index, "") for index in range(self._vocab_size))
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return self._library.get_vocab()
+
+    @property
+    def unk_token(self) -> str:
+        return self._library.unk_token or "[UNK]"
 
     @property
     def pad_id(self) -> int:

@@ -1,0 +1,81 @@
+"""What the language model head's probabilities say: rankings, the softmax's running denominator, any word's place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.analysis import top_k
+from bertviz_core.trace import Trace
+
+SCORES, PROBS = "cls.predictions.decoder", "cls.predictions.probs"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A vocabulary entry's place at one position. rank: 1 for the most probable."""
+
+    token: str
+    id: int
+    score: float
+    probability: float
+    rank: int
+
+
+@dataclass(frozen=True)
+class Running:
+    """The softmax's denominator, summed up from its largest term to its smallest.
+
+    ids: (rank,) vocabulary entries, best first; terms: (rank,) e^(score - best score); sums: (rank,) what the terms
+    so far add up to. All terms in float64.
+    """
+
+    ids: np.ndarray
+    terms: np.ndarray
+    sums: np.ndarray
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The part of the whole denominator that is reached at each rank; the last is 1."""
+        return self.sums / self.sums[-1]
+
+    def needed(self, share: float) -> int:
+        """How many of the best entries hold at least this share of the probability."""
+        return int(np.searchsorted(self.shares, share)) + 1
+
+
+def running(scores: np.ndarray) -> Running:
+    """The running denominator of a softmax over these scores."""
+    ids = np.argsort(-scores, kind="stable")
+    best_first = scores[ids].astype(np.float64)
+    terms = np.exp(best_first - best_first[0])
+    return Running(ids, terms, np.cumsum(terms))
+
+
+def top_words(trace: Trace, token: int, k: int) -> list[tuple[str, float, int]]:
+    """The k most probable vocabulary entries at a position: word, probability, id."""
+    probs = trace[f"{PROBS}[token={token}]"]
+    return [(trace.model.tokenizer.token(i), float(probs[i]), i) for i in top_k(probs, k)]
+
+
+def places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
+    """Where a word stands in the ranking at a position, piece by piece as the model's tokenizer cuts it.
+
+    A text that is itself an entry of the vocabulary, such as ##ing, is not cut. Raises InputError for text that is
+    not valid Unicode.
+    """
+    tokenizer = trace.model.tokenizer
+    name = text.strip()
+    known = tokenizer.id(name) if name else None
+    ids = tokenizer.pieces(text) if known is None else (known,)
+    scores, probs = (trace[f"{address}[token={token}]"] for address in (SCORES, PROBS))
+    return tuple(
+        Entry(tokenizer.token(i), i, float(scores[i]), float(probs[i]), int((scores > scores[i]).sum()) + 1)
+        for i in ids
+    )
+
+
+def first_choices(trace: Trace) -> tuple[int, ...]:
+    """The id of the most probable entry at every position."""
+    return tuple(int(i) for i in trace[SCORES].argmax(axis=-1))

@@ -1,0 +1,174 @@
+"""Norms, cosines, principal components, the logit lens and attention rollout, each against a plain reference."""
+
+import gc
+import math
+import weakref
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+import bertviz_core as bv
+from bertviz_core.analysis import layers
+from tests.factory import random_checkpoint
+
+RNG = np.random.default_rng(5)
+STATES = RNG.normal(size=(4, 5, 7)) * 3 + 1  # (stage, token, hidden)
+PAIR = ("The cat sat on the mat.", "Playing in Rome?")
+
+
+@pytest.fixture(scope="module")
+def double(tmp_path_factory):
+    """A random pretraining checkpoint in float64: three layers, every size another one."""
+    folder = random_checkpoint(tmp_path_factory.mktemp("layers"), num_hidden_layers=3, num_attention_heads=4)
+    return bv.run(bv.load_model(folder, dtype=torch.float64), *PAIR)
+
+
+def test_the_stages_are_what_each_layer_reads_and_the_last_one_hands_on(double):
+    addresses = layers.stages(double)
+    assert len(addresses) == 4 and addresses[0] == "embeddings.LayerNorm"
+    for layer, address in enumerate(addresses[:-1]):
+        read = {leaf.address for leaf in double.step(f"encoder.layer.{layer}.attention.self.query").leaves}
+        assert address in read
+    assert addresses[-1] in {leaf.address for leaf in double.step("pooler.dense").leaves}
+    states = layers.vectors(double)
+    assert states.shape == (4, len(double.tokens), 24) and states.dtype == np.float64
+    np.testing.assert_array_equal(states[2], double["encoder.layer.1.output.LayerNorm"])
+
+
+def test_norms_are_euclidean_lengths():
+    found = layers.norms(STATES)
+    assert found.shape == (4, 5)
+    for place in np.ndindex(4, 5):
+        assert found[place] == pytest.approx(math.sqrt(math.fsum(x * x for x in STATES[place])), rel=1e-14)
+
+
+def test_a_vector_that_is_only_stretched_has_not_turned():
+    stretched = np.stack([STATES[0], 2.5 * STATES[0], -0.1 * STATES[0]])
+    np.testing.assert_allclose(layers.turns(stretched), [[1.0] * 5, [-1.0] * 5], atol=1e-12)
+
+
+def test_cosines_are_dot_products_over_lengths():
+    def cosine(a, b):
+        return math.fsum(a * b) / math.sqrt(math.fsum(a * a) * math.fsum(b * b))
+
+    turned, alike = layers.turns(STATES), layers.cosines(STATES[2])
+    assert turned.shape == (3, 5) and alike.shape == (5, 5)
+    for stage, token in np.ndindex(3, 5):
+        assert turned[stage, token] == pytest.approx(cosine(STATES[stage, token], STATES[stage + 1, token]))
+    for i, j in np.ndindex(5, 5):
+        assert alike[i, j] == pytest.approx(cosine(STATES[2, i], STATES[2, j]))
+
+
+def test_a_zero_vector_has_cosine_zero():
+    rows = np.array([[0.0, 0.0], [3.0, 4.0]])
+    np.testing.assert_allclose(layers.cosines(rows), [[0.0, 0.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("shape", [(4, 30, 7), (2, 3, 40)], ids=["more vectors than components", "fewer"])
+def test_principal_components_are_the_eigenvectors_of_the_covariance(shape):
+    states = RNG.normal(size=shape) @ np.diag(np.linspace(1, 3, shape[-1])) + 2
+    found = layers.principal_components(states, 3)
+    rows = states.reshape(-1, shape[-1])
+    values, directions = np.linalg.eigh(np.cov(rows, rowvar=False))
+    np.testing.assert_allclose(found.shares, values[::-1][:3] / values.sum(), rtol=1e-9)
+    for k in range(3):
+        np.testing.assert_allclose(abs(found.directions[k] @ directions[:, -1 - k]), 1, rtol=1e-9)
+        assert found.directions[k][np.abs(found.directions[k]).argmax()] > 0
+    np.testing.assert_allclose(found.directions @ found.directions.T, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(found.mean, rows.mean(axis=0))
+    for stage, token in np.ndindex(*shape[:2]):
+        offset = states[stage, token] - rows.mean(axis=0)
+        np.testing.assert_allclose(found.points[stage, token], found.directions @ offset, atol=1e-10)
+
+
+def test_all_components_together_are_the_whole_picture():
+    found = layers.principal_components(STATES, 7)
+    assert found.shares.sum() == pytest.approx(1)
+    np.testing.assert_allclose(found.mean + found.points @ found.directions, STATES, atol=1e-10)
+
+
+def test_components_that_do_not_exist_are_zero():
+    found = layers.principal_components(np.ones((2, 3, 2)), 3)
+    assert found.points.shape == (2, 3, 3) and not found.points.any() and not found.shares.any()
+
+
+def test_a_traces_projection_is_computed_once_and_kept_no_longer_than_the_trace(bundled):
+    trace = bv.run(bundled, "Hello.")
+    first = weakref.ref(layers.projection(trace))
+    assert layers.projection(trace) is first()
+    np.testing.assert_allclose(first().points, layers.principal_components(layers.vectors(trace), 3).points)
+    del trace
+    gc.collect()
+    assert first() is None
+
+
+def test_the_lens_at_the_last_layer_is_the_traces_own_prediction(double, rome):
+    for trace, tolerance in ((double, 1e-13), (rome, 1e-6)):
+        for token in (0, 3, len(trace.tokens) - 1):
+            lens = layers.Lens(trace, token)
+            np.testing.assert_allclose(lens.probs[-1], trace[f"cls.predictions.probs[token={token}]"], atol=tolerance)
+
+
+def test_the_lens_is_what_the_pass_gives_with_the_last_output_replaced(double):
+    *earlier, last = layers.stages(double)
+    token = 4
+    lens = layers.Lens(double, token)
+    for stage, address in enumerate(earlier):
+        replaced = bv.run(double.model, *PAIR, changes={f"{last}[token={token}]": double[f"{address}[token={token}]"]})
+        np.testing.assert_allclose(
+            lens.probs[stage], replaced[f"cls.predictions.probs[token={token}]"], rtol=1e-10, atol=1e-14
+        )
+
+
+def test_the_lens_is_the_head_written_out(double):
+    token, weights = 2, {name: tensor.numpy() for name, tensor in double.model.parameters.items()}
+    head = "cls.predictions.transform"
+    for stage, probs in enumerate(layers.Lens(double, token).probs):
+        x = double[layers.stages(double)[stage]][token]
+        x = x @ weights[f"{head}.dense.weight"] + weights[f"{head}.dense.bias"]
+        x = x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
+        x = (x - x.mean()) / np.sqrt(x.var() + double.model.config.layer_norm_eps)
+        x = x * weights[f"{head}.LayerNorm.weight"] + weights[f"{head}.LayerNorm.bias"]
+        scores = x @ weights["cls.predictions.decoder.weight"] + weights["cls.predictions.decoder.bias"]
+        powers = np.exp(scores - scores.max())
+        np.testing.assert_allclose(probs, powers / powers.sum(), rtol=1e-9)
+
+
+def test_the_lens_ranks_and_works_out_a_word(double):
+    lens = layers.Lens(double, 5)
+    order = np.argsort(-lens.probs, axis=1)
+    for word in (0, 17, 100):
+        assert lens.ranks(word).tolist() == [list(row).index(word) + 1 for row in order]
+    best = int(order[1, 0])
+    assert lens.worked(1, best).startswith(r"\frac{e^{") and "101" in lens.worked(1, best)
+
+
+def test_rollout_is_the_product_of_half_attention_and_half_identity():
+    attention = RNG.dirichlet(np.ones(6), size=(3, 6))
+    found = layers.rollout(attention)
+    expected = np.eye(6)
+    for layer in range(3):
+        step = np.zeros((6, 6))
+        for i, j in np.ndindex(6, 6):
+            step[i, j] = 0.5 * attention[layer, i, j] + 0.5 * (i == j)
+        expected = np.array([[sum(step[i, k] * expected[k, j] for k in range(6)) for j in range(6)] for i in range(6)])
+        np.testing.assert_allclose(found[layer], expected, rtol=1e-12)
+
+
+def test_rollout_of_a_pass_divides_every_token_up(rome):
+    found = layers.rollout(layers.attention(rome))
+    count = len(rome.tokens)
+    assert found.shape == (6, count, count)
+    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-6)
+    assert (found >= 0).all()
+    heads = rome["encoder.layer.0.attention.self.probs"]
+    np.testing.assert_allclose(found[0], (sum(heads) / len(heads) + np.eye(count)) / 2, atol=1e-7)
+    for before, after in pairwise(np.diagonal(found, axis1=1, axis2=2)):
+        assert after.mean() < before.mean()  # layer by layer, less of a token comes from its own place
+
+
+def test_rows_that_do_not_sum_to_one_are_renormalized():
+    attention = np.array([[[0.2, 0.2], [0.5, 0.5]]])
+    np.testing.assert_allclose(layers.rollout(attention)[0], [[0.6 / 0.7, 0.1 / 0.7], [0.25, 0.75]])

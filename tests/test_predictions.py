@@ -1,0 +1,90 @@
+"""The running denominator, the place of any word, and the first choices, against plain references."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analysis import predictions
+from tests.factory import random_checkpoint
+
+MASK = 8
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    """A checkpoint whose vocabulary matrix has more rows than the vocabulary has entries."""
+    return bv.run(bv.load_model(random_checkpoint(tmp_path_factory.mktemp("predictions"))), "The [MASK] sat in Rome.")
+
+
+def test_the_running_denominator_adds_every_term_up():
+    scores = np.array([0.5, 3.0, -1.0, 3.0, 2.0], dtype=np.float32)
+    found = predictions.running(scores)
+    assert found.ids.tolist() == [1, 3, 4, 0, 2]
+    np.testing.assert_allclose(found.terms, [1, 1, math.exp(-1), math.exp(-2.5), math.exp(-4)])
+    np.testing.assert_allclose(found.sums, [1, 2, *(2 + np.cumsum(np.exp([-1, -2.5, -4])))])
+    assert found.shares[-1] == 1
+    half = 2 / (2 + math.exp(-1) + math.exp(-2.5) + math.exp(-4))
+    assert [found.needed(share) for share in (half / 2, half - 1e-9, half + 1e-9, 1)] == [1, 2, 3, 5]
+
+
+def test_the_running_shares_are_the_cumulated_probabilities(rome):
+    address = f"[token={MASK}]"
+    found = predictions.running(rome[predictions.SCORES + address])
+    probs = rome[predictions.PROBS + address].astype(np.float64)
+    assert sorted(found.ids.tolist()) == list(range(30522))
+    np.testing.assert_allclose(np.cumsum(probs[found.ids]), found.shares, atol=1e-6)
+    for share in (0.5, 0.9, 0.99):
+        count = found.needed(share)
+        assert probs[found.ids[:count]].sum() >= share - 1e-6 > probs[found.ids[: count - 1]].sum() - 2e-6
+
+
+def test_top_words_are_the_most_probable(rome):
+    probs = rome[f"cls.predictions.probs[token={MASK}]"]
+    found = predictions.top_words(rome, MASK, 7)
+    assert [share for _, share, _ in found] == sorted(probs.tolist(), reverse=True)[:7]
+    assert all(rome.model.tokenizer.token(i) == word and probs[i] == share for word, share, i in found)
+
+
+@pytest.mark.parametrize(("text", "tokens"), [
+    ("people", ["people"]), ("  PEOPLE ", ["people"]), ("##ing", ["##ing"]), ("[MASK]", ["[MASK]"]), ("!", ["!"]),
+    ("", []), ("   ", []), ("\u200b\u0000", []), ("☃", ["[UNK]"]), ("<b>", ["<", "b", ">"]), ("do as", ["do", "as"]),
+    ("électro", ["electro"]), ("electroencephalography", ["electro", "##ence", "##pha", "##log", "##raphy"]),
+])  # fmt: skip
+def test_a_word_is_found_as_the_tokenizer_cuts_it(rome, text, tokens):
+    found = predictions.places(rome, MASK, text)
+    assert [entry.token for entry in found] == tokens
+    scores, probs = (rome[f"{address}[token={MASK}]"] for address in (predictions.SCORES, predictions.PROBS))
+    order = np.argsort(-scores, kind="stable").tolist()
+    for entry in found:
+        assert rome.model.tokenizer.token(entry.id) == entry.token
+        assert (entry.score, entry.probability) == (scores[entry.id], probs[entry.id])
+        assert entry.rank == order.index(entry.id) + 1
+
+
+def test_a_lone_surrogate_is_refused(rome):
+    with pytest.raises(bv.BertvizError, match="half a character"):
+        predictions.places(rome, MASK, "caf\ud800")
+
+
+def test_first_choices_are_the_best_entry_of_every_row(rome, trace):
+    for run in (rome, trace):
+        rows = run["cls.predictions.decoder"].tolist()
+        assert predictions.first_choices(run) == tuple(row.index(max(row)) for row in rows)
+        assert isinstance(run.model.tokenizer.decode(predictions.first_choices(run)), str)
+
+
+def test_ids_are_decoded_as_the_notebook_prints_them(bundled):
+    """The last line of the notebook: what bert-base-uncased answers to the sentence about Rome."""
+    words = [".", "when", "in", "rome", ",", "do", "as", "the", "romans", "do", ".", "."]
+    ids = [bundled.tokenizer.id(word) for word in words]
+    assert None not in ids
+    assert bundled.tokenizer.decode(ids) == ". when in rome, do as the romans do.."
+
+
+def test_rows_without_an_entry_can_be_ranked_and_decoded(trace):
+    tokenizer = trace.model.tokenizer
+    assert tokenizer.token(100) == "" and tokenizer.id("") is None and tokenizer.id("nonsense") is None
+    assert tokenizer.decode([100, tokenizer.id("cat")]).strip() == "cat"
+    assert len(predictions.top_words(trace, 2, 101)) == 101
