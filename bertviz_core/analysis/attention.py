@@ -1,0 +1,120 @@
+"""Attention taken apart: products term by term, cosines and norms, the softmax step by step, who brought how much.
+
+Everything is computed in float64 from what a trace recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.analysis import top_k
+
+
+@dataclass(frozen=True, eq=False)
+class DotProduct:
+    """A dot product taken apart, the largest terms (by absolute value) first.
+
+    order: the components in that order; terms: their products; running: the sums so far, the last one the whole.
+    """
+
+    order: np.ndarray
+    terms: np.ndarray
+    running: np.ndarray
+
+
+def dot_product(q: np.ndarray, k: np.ndarray) -> DotProduct:
+    """q · k, term by term; terms of one size in order of component."""
+    terms = _exact(q) * _exact(k)
+    order = np.argsort(-np.abs(terms), kind="stable")
+    return DotProduct(order, terms[order], terms[order].cumsum())
+
+
+@dataclass(frozen=True, eq=False)
+class Angles:
+    """One query's products with all keys as cosine times lengths: cosines (key,), query_norm, key_norms (key,)."""
+
+    cosines: np.ndarray
+    query_norm: float
+    key_norms: np.ndarray
+
+    @property
+    def products(self) -> np.ndarray:
+        """cos(q, k) |q| |k| for every key."""
+        return self.cosines * self.query_norm * self.key_norms
+
+
+def angles(q: np.ndarray, keys: np.ndarray) -> Angles:
+    """A query (head_dim,) and keys (key, head_dim). The cosine with a vector of length 0 is 0."""
+    q, keys = _exact(q), _exact(keys)
+    query_norm, key_norms = float(np.linalg.norm(q)), np.linalg.norm(keys, axis=1)
+    lengths = query_norm * key_norms
+    cosines = np.divide(keys @ q, lengths, out=np.zeros(len(keys)), where=lengths > 0)
+    return Angles(cosines, query_norm, key_norms)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxRow:
+    """A softmax over one row of scores, as it is computed.
+
+    largest: the row's maximum; below: every score minus that; powers: e to that; running: the powers summed so far, in
+    the order of the row, the last one the denominator; shares: powers over the denominator.
+    """
+
+    largest: float
+    below: np.ndarray
+    powers: np.ndarray
+    running: np.ndarray
+    shares: np.ndarray
+
+    @property
+    def denominator(self) -> float:
+        return float(self.running[-1])
+
+
+def softmax_row(scores: np.ndarray) -> SoftmaxRow:
+    """The softmax of a row, with everything on the way."""
+    scores = _exact(scores)
+    largest = float(scores.max())
+    below = scores - largest
+    powers = np.exp(below)
+    running = powers.cumsum()
+    return SoftmaxRow(largest, below, powers, running, powers / running[-1])
+
+
+def weighted_values(shares: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """What every token brings to one query: (key, head_dim), share times value. Summed over the keys: the context."""
+    return _exact(shares)[:, None] * _exact(values)
+
+
+def head_parts(context: np.ndarray, weight: np.ndarray, heads: int) -> np.ndarray:
+    """What every head brings to one token's output: (head, hidden). With the bias, the rows sum to the output.
+
+    context: (concat,) the token's heads side by side; weight: (concat, hidden), of which every head uses its own rows.
+    """
+    rows = _exact(weight).reshape(heads, -1, weight.shape[1])
+    return (_exact(context).reshape(heads, 1, -1) @ rows)[:, 0]
+
+
+def shares_of_sum(parts: np.ndarray) -> np.ndarray:
+    """How much of a sum of vectors (part, hidden) each part makes up, along the sum's own direction: together 1.
+
+    A part that points against the sum has a negative share. Where the sum is 0, so is every share.
+    """
+    parts = _exact(parts)
+    total = parts.sum(axis=0)
+    size = total @ total
+    return parts @ total / size if size else np.zeros(len(parts))
+
+
+def worth_showing(sizes: np.ndarray, k: int, also: Iterable[int] = ()) -> list[int]:
+    """The k largest of a row, and those asked for, in the row's own order; all where only one would be left out."""
+    if len(sizes) <= k + 1:
+        return list(range(len(sizes)))
+    return sorted({*top_k(sizes, k), *also})
+
+
+def _exact(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values, dtype=np.float64)
