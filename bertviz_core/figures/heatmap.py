@@ -57,7 +57,7 @@ def heatmap(
         go.Heatmap(
             z=np.ascontiguousarray(values, dtype=np.float32), x0=columns.start, dx=1, y0=rows.start, dy=1,
             zmin=low, zmax=limit, colorscale=colors.share if share else colors.signed,
-            colorbar=_bar(values, low, limit, colors), xgap=1 if width <= 64 else 0, ygap=1,
+            colorbar=color_bar(values, low, limit, colors), xgap=1 if width <= 64 else 0, ygap=1,
             hovertemplate=f"{rows.name} %{{y}}<br>{columns.name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
         ),
         min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=34,
@@ -82,7 +82,7 @@ def _name_sides(chart: go.Figure, shape: tuple[int, ...], rows: Side, columns: S
     )  # fmt: skip
 
 
-def _bar(values: np.ndarray, low: float, high: float, colors: Palette) -> dict[str, Any]:
+def color_bar(values: np.ndarray, low: float, high: float, colors: Palette) -> dict[str, Any]:
     """The colour bar, with its ends (and 0) printed; an end that values go beyond says so."""
     above, below = values.max(initial=0.0) > high, values.min(initial=0.0) < low
     texts = {high: f"{'≥ ' if above else ''}{text_number(high)}", 0.0: "0"}

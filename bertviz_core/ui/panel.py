@@ -32,7 +32,7 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
     """
     step = view.trace.step(address)
     with st.container(border=True, key=f"panel-{address}"):
-        st.html(_heading(view, address, step, see))
+        st.html(heading(view, address, see))
         chart, side = st.columns([3, 2], gap="medium")
         with chart:
             st.plotly_chart(
@@ -46,8 +46,9 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
             _download(view.trace, address)
 
 
-def _heading(view: View, address: str, step: Step, see: str) -> str:
-    color = view.colors.kinds[step.kind]
+def heading(view: View, address: str, see: str) -> str:
+    """What to see, over the address and shape of what is shown, in the colour of its kind."""
+    color = view.colors.kinds[view.trace.step(address).kind]
     return (
         f'<div class="bv-panel-title" style="border-color:{color}"><b>{escape(see)}</b><br>'
         f'<span class="bv-shape" style="color:{view.colors.faint}">{escape(address)} &nbsp;'

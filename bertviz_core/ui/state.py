@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,28 +75,35 @@ def place_controls(config: BertConfig) -> tuple[int, int, str]:
     _clamp("head", config.num_attention_heads)
     layer = st.selectbox("Layer", range(config.num_hidden_layers), key="layer", bind="query-params", width=92)
     head = st.selectbox("Head", range(config.num_attention_heads), key="head", bind="query-params", width=92)
-    # Never seen: it holds the position in the URL, where a menu of words would write the word.
-    position = st.text_input("Position of the token", key="token", bind="query-params", label_visibility="collapsed")
-    return layer or 0, head or 0, position
+    return layer or 0, head or 0, position_in_url("token")
 
 
 def token_control(trace: Trace, position: str) -> int:
     """The token at a position, by default the first masked one, as a menu of words."""
     names, masks = labels(trace), mask_positions(trace.tokens)
-    positions = [str(i) for i in range(len(names))]
-    usual = masks[0] if masks else min(1, len(names) - 1)
-    st.session_state["token-menu"] = positions.index(position) if position in positions else usual
+    return token_menu("Token", "token", names, position, masks[0] if masks else min(1, len(names) - 1))
+
+
+def position_in_url(key: str) -> str:
+    """A token's position as the URL gives it, by a field that is never seen: a menu of words would write the word."""
+    return st.text_input("Position of the token", key=key, bind="query-params", label_visibility="collapsed")
+
+
+def token_menu(label: str, key: str, names: Sequence[str], position: str, usual: int) -> int:
+    """The token at a position, if there is one, otherwise the usual one, as a menu of its names."""
+    positions, menu = [str(i) for i in range(len(names))], f"{key}-menu"
+    st.session_state[menu] = positions.index(position) if position in positions else usual
     return st.selectbox(
-        "Token", range(len(names)), key="token-menu", on_change=_take_token, format_func=lambda i: names[i]
+        label, range(len(names)), key=menu, on_change=_take_token, args=(key,), format_func=lambda i: names[i]
     )
 
 
-def _take_token() -> None:
-    st.session_state["token"] = str(st.session_state["token-menu"])
+def _take_token(key: str) -> None:
+    st.session_state[key] = str(st.session_state[f"{key}-menu"])
 
 
 def _forget_token() -> None:
-    st.session_state["token"] = ""
+    st.session_state["token"] = st.session_state["key_token"] = ""
 
 
 def _use_example(text: str, pair: str) -> None:

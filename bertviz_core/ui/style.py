@@ -39,6 +39,12 @@ CSS = """
 .bv-canvas .bv-token { padding: 0 6px; line-height: 20px; }
 .bv-canvas img { width: 100%; height: 100%; image-rendering: pixelated; min-width: 0; border-radius: 2px; }
 .bv-stick { position: sticky; left: 0; z-index: 1; }
+.bv-table { overflow-x: auto; padding: 3px; }
+.bv-table table { border-collapse: collapse; font-family: monospace; font-size: 0.82rem; }
+.bv-table th, .bv-table td { padding: 2px 10px; text-align: right; white-space: pre; font-weight: 400; border: none; }
+.bv-table th:first-child { text-align: left; padding-left: 4px; }
+.bv-table thead th { font-weight: 600; vertical-align: bottom; }
+.bv-table .bv-chosen { outline-offset: -2px; }
 .bv-chosen-row { outline: 2px solid currentColor; border-radius: 3px; pointer-events: none; }
 .st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
 .st-key-pass-map > * { flex: none; position: relative; }
@@ -48,7 +54,7 @@ CSS = """
 .st-key-sentence-bar { flex-wrap: wrap; }
 .st-key-sentence-bar > :first-child { min-width: min(100%, 420px); }
 .st-key-selection-bar > :last-child { max-width: 260px; }
-.st-key-token { display: none; }
+.st-key-token, .st-key-key_token { display: none; }
 .stMainBlockContainer { padding-top: 3.5rem; }
 h1 { font-size: 2.1rem !important; padding-bottom: 0.4rem !important; }
 h2 { font-size: 1.35rem !important; }
