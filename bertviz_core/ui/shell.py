@@ -9,11 +9,13 @@ import streamlit as st
 from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.figures.palette import Palette
 from bertviz_core.model import Model
-from bertviz_core.trace import Trace
+from bertviz_core.tokenizer import Encoding
+from bertviz_core.trace import Trace, encode
 from bertviz_core.ui import site, style
 from bertviz_core.ui.labels import literal
+from bertviz_core.ui.preparation import Preparation, prepared
 from bertviz_core.ui.resources import BUNDLED, shelf, store
-from bertviz_core.ui.state import Selection, place_controls, sentence_controls, token_control
+from bertviz_core.ui.state import Asked, Selection, place_controls, sentence_controls, token_control
 
 _VIEW = "view"
 _ICON = "bertviz_core/ui/icon.png"
@@ -21,32 +23,43 @@ _ICON = "bertviz_core/ui/icon.png"
 
 @dataclass(frozen=True)
 class View:
-    """What a page draws from."""
+    """What a page draws from. typed: the tokens of the text and its pair, before any was masked or padding added."""
 
     text: str
     pair: str | None
+    typed: Encoding
     trace: Trace
     chosen: Selection
     colors: Palette
+
+    @property
+    def masked(self) -> tuple[int, ...]:
+        """The positions at which a token that was typed is hidden."""
+        ids = zip(self.typed.ids, self.trace.encoding.ids, strict=False)
+        return tuple(i for i, (typed, read) in enumerate(ids) if typed != read)
 
 
 def run() -> None:
     """The whole app: one run of it answers one request of one session."""
     page = site.navigation()
     st.html(style.CSS)
-    text, pair, name = sentence_controls()
+    asked = sentence_controls()
     bar = st.container(horizontal=True, key="selection-bar")
     try:
-        model = _model(name)
+        model = _model(asked.model)
         with bar:
             layer, head, position = place_controls(model.config)
-        trace = _trace(model, text, pair)
+        typed = encode(model, asked.text, asked.pair)
+        preparation = prepared(model, typed, asked.pad, asked.mask)
+        trace = _trace(model, asked, preparation)
     except BertvizError as error:
-        _explain(error, name)
+        _explain(error, asked.model)
     else:
         with bar:
             chosen = Selection(layer, head, token_control(trace, position))
-        st.session_state[_VIEW] = View(text, pair, trace, chosen, style.colors())
+        for remark in preparation.remarks:
+            st.info(remark, icon=":material/info:")
+        st.session_state[_VIEW] = View(asked.text, asked.pair, typed, trace, chosen, style.colors())
         page.run()
 
 
@@ -93,9 +106,9 @@ def _model(name: str) -> Model:
         return shelf().get(name)
 
 
-def _trace(model: Model, text: str, pair: str | None) -> Trace:
+def _trace(model: Model, asked: Asked, preparation: Preparation) -> Trace:
     with st.spinner("Running the forward pass …"):
-        return store().get(model, text, pair)
+        return store().get(model, asked.text, asked.pair, preparation.pad_to, preparation.masked)
 
 
 def _explain(error: BertvizError, model: str) -> None:

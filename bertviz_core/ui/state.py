@@ -12,6 +12,7 @@ from bertviz_core.analysis import mask_positions
 from bertviz_core.config import BertConfig
 from bertviz_core.trace import Trace
 from bertviz_core.ui.labels import labels, literal
+from bertviz_core.ui.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.resources import BUNDLED, offered_models
 
 LONGEST_IN_URL = 400
@@ -28,6 +29,17 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What is to be run: the sentence, the second one if any, the model's name; pad and mask as the URL has them."""
+
+    text: str
+    pair: str | None
+    model: str
+    pad: str
+    mask: str
+
+
+@dataclass(frozen=True)
 class Selection:
     """Which layer, head and token the pages look at, all 0-based."""
 
@@ -36,34 +48,48 @@ class Selection:
     token: int
 
 
-def sentence_controls() -> tuple[str, str | None, str]:
-    """The sentence, the optional second one and the model's name, as chosen."""
+def sentence_controls() -> Asked:
+    """The sentence, and in a popover what else is run with it."""
     first = EXAMPLES[0][0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="sentence-bar"):
         text = st.text_input(
-            "Sentence", first, key="text", max_chars=LONGEST_TEXT, on_change=_forget_token, bind=_bound("text", first),
+            "Sentence", first, key="text", max_chars=LONGEST_TEXT, on_change=_new_tokens, bind=_bound("text", first),
             placeholder="Type a sentence; [MASK] hides a word", persist_state="session",
         )  # fmt: skip
-        with st.popover("Examples, pair, model", icon=":material/tune:"):
-            pair, model = _more_controls()
-    return text, pair or None, model
+        with st.popover("Examples and options", icon=":material/tune:"):
+            _examples()
+            pair = st.text_input(
+                "Second sentence (optional)", "", key="pair", max_chars=LONGEST_TEXT, on_change=_new_tokens,
+                bind=_bound("pair", ""), placeholder="A second sentence makes a pair",
+            )  # fmt: skip
+            return Asked(text, pair or None, _model_control(), *_preparation_controls())
 
 
-def _more_controls() -> tuple[str, str]:
+def _examples() -> None:
     for i, (text, pair) in enumerate(EXAMPLES):
         label = _shown(text + (f" / {pair}" if pair else ""))
         st.button(label, key=f"example-{i}", on_click=_use_example, args=(text, pair), type="tertiary")
-    pair = st.text_input(
-        "Second sentence (optional)", "", key="pair", max_chars=LONGEST_TEXT, on_change=_forget_token,
-        bind=_bound("pair", ""), placeholder="A second sentence makes a pair",
-    )  # fmt: skip
+
+
+def _model_control() -> str:
     names, free = offered_models()
-    model = st.selectbox(
+    name = st.selectbox(
         "Model", names, key="model", accept_new_options=free, bind="query-params", format_func=_model_label,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
-        on_change=_forget_token,
+        on_change=_new_tokens,
     )  # fmt: skip
-    return pair, model or names[0]
+    return name or names[0]
+
+
+def _preparation_controls() -> tuple[str, str]:
+    """How far to pad, and which positions are masked; these are chosen on the tokenization page."""
+    pad = st.selectbox(
+        "Pad to", PAD_TO, key="pad", bind="query-params", accept_new_options=True,
+        format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
+        help="Fills the input up with [PAD] tokens, as in a batch of texts of different lengths.",
+    )  # fmt: skip
+    mask = st.text_input("Masked positions", key="mask", bind="query-params", label_visibility="collapsed")
+    return pad or NO_PADDING, mask
 
 
 def place_controls(config: BertConfig) -> tuple[int, int, str]:
@@ -102,13 +128,15 @@ def _take_token(key: str) -> None:
     st.session_state[key] = str(st.session_state[f"{key}-menu"])
 
 
-def _forget_token() -> None:
-    st.session_state["token"] = st.session_state["key_token"] = ""
+def _new_tokens() -> None:
+    """Other tokens: what was chosen or masked at a position means nothing to them."""
+    for key in ("token", "key_token", "mask"):
+        st.session_state[key] = ""
 
 
 def _use_example(text: str, pair: str) -> None:
     st.session_state["text"], st.session_state["pair"] = text, pair
-    _forget_token()
+    _new_tokens()
 
 
 def _bound(key: str, default: str) -> Literal["query-params"] | None:

@@ -54,7 +54,7 @@ CSS = """
 .st-key-sentence-bar { flex-wrap: wrap; }
 .st-key-sentence-bar > :first-child { min-width: min(100%, 420px); }
 .st-key-selection-bar > :last-child { max-width: 260px; }
-.st-key-token, .st-key-key_token { display: none; }
+.st-key-token, .st-key-key_token, .st-key-mask { display: none; }
 .stMainBlockContainer { padding-top: 3.5rem; }
 h1 { font-size: 2.1rem !important; padding-bottom: 0.4rem !important; }
 h2 { font-size: 1.35rem !important; }
