@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from html import escape
 
@@ -23,37 +24,42 @@ from bertviz_core.ui.shell import View
 _TOKEN_AXES = {"token", "query", "key"}
 
 
-def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str, int] | None = None, note: str = ""
-          ) -> None:  # fmt: skip
+def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str, int] | None = None, note: str = "",
+          table: str = "") -> None:  # fmt: skip
     """Show a tensor or slice.
 
     see: a title that says what to see; figure: its chart; at: the cell to work out with numbers, by default the
-    strongest one for the chosen token; note: one more line of how to read the chart.
+    strongest one for the chosen token; note: one more line of how to read the chart; table: HTML to stand below.
     """
     step = view.trace.step(address)
-    with st.container(border=True, key=f"panel-{address}"):
-        st.html(heading(view, address, see))
+    with card(view, step.kind, see, f"{address}  {shape(view.trace, address)}"):
         chart, side = st.columns([3, 2], gap="medium")
         with chart:
-            st.plotly_chart(
-                figure, theme=None, key=f"chart-{address}", config={"displayModeBar": False}, alt=f"{see}: {address}"
-            )
+            draw(figure, address, f"{see}: {address}")
             if note:
                 st.caption(note)
         with side:
             _formula(view, address, step, at)
             st.markdown(f"{step.meaning}  \n:small[:gray[{step.source}]]")
-            _download(view.trace, address)
+            _values(view.trace, address)
+        if table:
+            st.html(table)
 
 
-def heading(view: View, address: str, see: str) -> str:
-    """What to see, over the address and shape of what is shown, in the colour of its kind."""
-    color = view.colors.kinds[view.trace.step(address).kind]
-    return (
-        f'<div class="bv-panel-title" style="border-color:{color}"><b>{escape(see)}</b><br>'
-        f'<span class="bv-shape" style="color:{view.colors.faint}">{escape(address)} &nbsp;'
-        f"{escape(shape(view.trace, address))}</span></div>"
-    )
+@contextmanager
+def card(view: View, kind: str, see: str, what: str) -> Iterator[None]:
+    """A box with a panel's heading: what to see, over the addresses of what is shown, in the colour of its kind."""
+    with st.container(border=True, key=f"panel-{what.partition(' ')[0]}-{see}"):
+        st.html(
+            f'<div class="bv-panel-title" style="border-color:{view.colors.kinds[kind]}"><b>{escape(see)}</b><br>'
+            f'<span class="bv-shape" style="color:{view.colors.faint}">{escape(what)}</span></div>'
+        )
+        yield
+
+
+def draw(figure: Figure, key: str, alt: str) -> None:
+    """A chart as it stands in every panel. alt: what it shows, for those who cannot see it."""
+    st.plotly_chart(figure, theme=None, key=f"chart-{key}", config={"displayModeBar": False}, alt=alt)
 
 
 def shape(trace: Trace, address: str) -> str:
@@ -98,13 +104,18 @@ def _cell(view: View, address: str, at: Mapping[str, int]) -> str:
     return cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path)})
 
 
-def _download(trace: Trace, address: str) -> None:
+def _values(trace: Trace, address: str) -> None:
     name = address.replace("[", "-").replace("]", "").replace("=", "").replace(",", "-")
+    downloads(name, partial(_csv, trace, address), lambda: npy(trace[address]))
+
+
+def downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
+    """Buttons for the values, which are written out only when they are asked for. name: of the files."""
     with st.container(horizontal=True):
-        for kind, make, mime in (("csv", _csv, "text/csv"), ("npy", _npy, "application/octet-stream")):
+        for kind, make, mime in (("csv", as_csv, "text/csv"), ("npy", as_npy, "application/octet-stream")):
             st.download_button(
-                f"Values (.{kind})", data=partial(make, trace, address), file_name=f"{name}.{kind}", mime=mime,
-                key=f"{kind}-{address}", on_click="ignore", type="tertiary", icon=":material/download:",
+                f"Values (.{kind})", data=make, file_name=f"{name}.{kind}", mime=mime, key=f"{kind}-{name}",
+                on_click="ignore", type="tertiary", icon=":material/download:",
             )  # fmt: skip
 
 
@@ -124,7 +135,8 @@ def _csv(trace: Trace, address: str) -> bytes:
     return out.getvalue().encode("utf-8")
 
 
-def _npy(trace: Trace, address: str) -> bytes:
+def npy(values: np.ndarray) -> bytes:
+    """An array as a file of NumPy's."""
     out = io.BytesIO()
-    np.save(out, trace[address])
+    np.save(out, values)
     return out.getvalue()

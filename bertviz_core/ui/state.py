@@ -119,9 +119,8 @@ def token_menu(label: str, key: str, names: Sequence[str], position: str, usual:
     """The token at a position, if there is one, otherwise the usual one, as a menu of its names."""
     positions, menu = [str(i) for i in range(len(names))], f"{key}-menu"
     st.session_state[menu] = positions.index(position) if position in positions else usual
-    return st.selectbox(
-        label, range(len(names)), key=menu, on_change=_take_token, args=(key,), format_func=lambda i: names[i]
-    )
+    st.selectbox(label, range(len(names)), key=menu, on_change=_take_token, args=(key,), format_func=names.__getitem__)
+    return st.session_state[menu]
 
 
 def _take_token(key: str) -> None:
