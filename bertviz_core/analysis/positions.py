@@ -1,0 +1,28 @@
+"""Positions as vectors: the sinusoidal ones that are computed, to stand beside BERT's, which are learned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+LEARNED = "embeddings.position_embeddings.weight"
+BASE = 10_000.0
+
+
+def sinusoidal(positions: int, hidden: int) -> np.ndarray:
+    """The encoder article's position vectors, (position, hidden) in float64.
+
+    Component 2i is sin(pos / 10000^(2i/d)), component 2i + 1 the cosine of the same (Vaswani et al. 2017, sec. 3.5).
+    """
+    pair = np.arange(hidden) // 2 * 2
+    angles = np.arange(positions)[:, None] / BASE ** (pair / hidden)
+    return np.where(np.arange(hidden) % 2, np.cos(angles), np.sin(angles))
+
+
+def wavelength(component: int, hidden: int) -> float:
+    """How many positions pass until a component of a sinusoidal vector is the same again."""
+    return float(2 * np.pi * BASE ** (component // 2 * 2 / hidden))
+
+
+def by_distance(cosines: np.ndarray) -> np.ndarray:
+    """The mean over all pairs of positions that are 0, 1, 2, ... apart, from their (position, position) cosines."""
+    return np.array([np.diagonal(cosines, distance).mean() for distance in range(len(cosines))])
