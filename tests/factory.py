@@ -1,5 +1,6 @@
 """Small random checkpoints, written to disk as Hugging Face writes them."""
 
+import shutil
 import string
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from transformers import (
     BertTokenizer,
     PreTrainedModel,
 )
+
+from bertviz_core.hub import BUNDLED_FOLDER
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = ("the", "cat", "sat", "on", "mat", "play", "##ing", "##ed", "in", "rome", "do", "as", "romans")
@@ -43,6 +46,15 @@ def random_checkpoint(folder, *, kind="pretraining", seed=0, vocab_size=101, **c
     vocabulary.write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
     BertTokenizer(vocab=str(vocabulary)).save_pretrained(folder)
     return folder
+
+
+def base_sized_checkpoint(folder) -> Path:
+    """A random checkpoint of the sizes and with the vocabulary of BERT base."""
+    standard = BertConfig()
+    random_checkpoint(folder, vocab_size=standard.vocab_size, **{size: getattr(standard, size) for size in SIZES})
+    for file in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        shutil.copy(BUNDLED_FOLDER / file, folder)
+    return Path(folder)
 
 
 @torch.no_grad()
