@@ -1,0 +1,30 @@
+"""Positions compared: how near one position's vector is to every other one's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.palette import Palette
+
+
+def nearness(series: Mapping[str, np.ndarray], chosen: int, colors: Palette, color: str) -> go.Figure:
+    """Cosines from -1 to 1 over positions, one line a name, the first one solid. chosen: a position to mark."""
+    styles = ({"color": color, "width": 2}, {"color": colors.faint, "width": 1.5, "dash": "dash"})
+    chart = figure(
+        [
+            go.Scatter(x0=0, dx=1, y=values.astype(np.float32), mode="lines", name=name, line=style,
+                       hovertemplate=f"{name}, position %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>")
+            for (name, values), style in zip(series.items(), styles, strict=True)
+        ],
+        320, colors, right=16,
+    )  # fmt: skip
+    chart.add_vline(x=chosen, line={"color": colors.text, "width": 1, "dash": "dot"})
+    chart.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
+                                                 "font": {"family": MONOSPACE, "size": 12}})  # fmt: skip
+    chart.update_xaxes(**axis(colors, "position", grid=True))
+    chart.update_yaxes(**axis(colors, "cosine", grid=True), range=[-1.05, 1.05])
+    return chart
