@@ -39,6 +39,7 @@ PAGES = (
              ("add & norm", "encoder.layer.{layer}.attention.output.LayerNorm")),
     PageInfo("feed_forward", "Feed-forward", "Encoder layer", ":material/bolt:", r".*\.(intermediate|output)\..*",
              ("feed-forward", "encoder.layer.{layer}.intermediate.activation")),
+    PageInfo("heads", "Heads", "Whole model", ":material/grid_view:"),
     PageInfo("layers", "Layers", "Whole model", ":material/stacks:"),
     PageInfo("predictions", "Predictions", "Whole model", ":material/target:", r"(cls|pooler|classifier).*",
              ("words", "cls.predictions.probs")),

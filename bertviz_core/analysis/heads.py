@@ -1,0 +1,258 @@
+"""What a head does on one sentence: numbers over its attention, and the rules that give it a name."""
+
+from __future__ import annotations
+
+import string
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bertviz_core.address import layer_path
+from bertviz_core.trace import Trace
+
+CLS, SEP = "[CLS]", "[SEP]"
+SHARE, BITS, TOKENS = "share", "bits", "tokens"
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """The tokens that attention runs over, and which of them belong together."""
+
+    tokens: Sequence[str]
+    special: frozenset[str]
+
+    def are(self, token: str) -> np.ndarray:
+        """(token,) which tokens have this text."""
+        return np.array([text == token for text in self.tokens])
+
+    @cached_property
+    def punctuation(self) -> np.ndarray:
+        """(token,) which tokens are signs and nothing else."""
+        return np.array([text not in self.special and all(map(_is_sign, text)) for text in self.tokens])
+
+    @cached_property
+    def same_word(self) -> np.ndarray:
+        """(query, key) which tokens belong to the query's word: its other pieces, and wherever it stands again."""
+        words = np.array(self._words())
+        real = np.array([text not in self.special for text in self.tokens])
+        return (words[:, None] == words) & real[:, None] & real & ~np.eye(len(words), dtype=bool)
+
+    def _words(self) -> list[str]:
+        """The whole word that each token belongs to."""
+        starts = [i for i, text in enumerate(self.tokens) if i == 0 or not text.startswith("##")]
+        words = []
+        for start, end in zip(starts, [*starts[1:], len(self.tokens)], strict=True):
+            words += ["".join(text.removeprefix("##") for text in self.tokens[start:end])] * (end - start)
+        return words
+
+
+def _is_sign(character: str) -> bool:
+    return character in string.punctuation or unicodedata.category(character).startswith("P")
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One number per head: the mean of what each query gives.
+
+    by_query: (head, query, key) shares and the sentence to (head, query), with those queries that have something to
+    measure; short, title: for narrow and wide places; unit: a share of 1, bits or tokens; latex: the formula, with A
+    for attention; meaning: the same in words.
+    """
+
+    name: str
+    short: str
+    title: str
+    unit: str
+    latex: str
+    meaning: str
+    by_query: Callable[[np.ndarray, Sentence], np.ndarray]
+
+    def of(self, probs: np.ndarray, sentence: Sentence) -> np.ndarray:
+        """(head,) numbers; nan where the sentence has nothing to measure."""
+        values = self.by_query(probs, sentence)
+        return values.mean(axis=-1) if values.shape[-1] else np.full(len(values), np.nan)
+
+
+@dataclass(frozen=True)
+class Role:
+    """A name for heads one of whose statistics is above a threshold."""
+
+    name: str
+    statistic: Statistic
+    above: float
+
+    @property
+    def rule(self) -> str:
+        return f"{self.statistic.meaning}, above {self.above}"
+
+
+def _entropy(probs: np.ndarray, _: Sentence) -> np.ndarray:
+    """In bits; 0 log 0 is 0."""
+    logs = np.log2(probs, where=probs > 0, out=np.zeros_like(probs))
+    return np.abs((probs * logs).sum(axis=-1))  # a share of 1.0000001 must not make it negative
+
+
+def _evenness(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
+    most = np.log2(probs.shape[-1])
+    return _entropy(probs, sentence) / most if most else probs[:, :0, 0]
+
+
+def _distance(probs: np.ndarray, _: Sentence) -> np.ndarray:
+    places = np.arange(probs.shape[-1], dtype=probs.dtype)
+    return np.einsum("hqk,qk->hq", probs, np.abs(places[:, None] - places))
+
+
+def _offset(k: int) -> Callable[[np.ndarray, Sentence], np.ndarray]:
+    """The share on the token k places after the query, of the queries that have one."""
+    return lambda probs, _: np.diagonal(probs, k, axis1=1, axis2=2)
+
+
+def _token(text: str) -> Callable[[np.ndarray, Sentence], np.ndarray]:
+    return lambda probs, sentence: _on(probs, sentence.are(text))
+
+
+def _on(probs: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The share on these keys together; of no query where there are none."""
+    return probs[:, :, keys].sum(axis=-1) if keys.any() else probs[:, :0, 0]
+
+
+def _on_same_word(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
+    same = sentence.same_word
+    return np.einsum("hqk,qk->hq", probs, same)[:, same.any(axis=-1)]
+
+
+_OVER = r"\frac{1}{n}\sum_{q}\,"
+
+PREVIOUS = Statistic(
+    "previous", "previous", "share on the previous token", SHARE, r"\frac{1}{n-1}\sum_{q=1}^{n-1} A_{q,\,q-1}",
+    "the mean share on the token before, over queries 1 to n−1", _offset(-1),
+)  # fmt: skip
+NEXT = Statistic(
+    "next", "next", "share on the next token", SHARE, r"\frac{1}{n-1}\sum_{q=0}^{n-2} A_{q,\,q+1}",
+    "the mean share on the token after, over queries 0 to n−2", _offset(1),
+)  # fmt: skip
+SELF = Statistic(
+    "self", "itself", "share on itself", SHARE, rf"{_OVER}A_{{qq}}",
+    "the mean share on the query's own token", _offset(0),
+)  # fmt: skip
+ON_CLS = Statistic(
+    "cls", "[CLS]", "share on [CLS]", SHARE, rf"{_OVER}A_{{q,\,\mathrm{{[CLS]}}}}",
+    "the mean share on [CLS]", _token(CLS),
+)  # fmt: skip
+ON_SEP = Statistic(
+    "sep", "[SEP]", "share on [SEP]", SHARE, rf"{_OVER}\sum_{{k\,\in\,\mathrm{{[SEP]}}}} A_{{qk}}",
+    "the mean share on all [SEP] together", _token(SEP),
+)  # fmt: skip
+PUNCTUATION = Statistic(
+    "punctuation", "punctuation", "share on punctuation", SHARE, rf"{_OVER}\sum_{{k\,\in\,\mathrm{{signs}}}} A_{{qk}}",
+    "the mean share on all punctuation marks together", lambda probs, sentence: _on(probs, sentence.punctuation),
+)  # fmt: skip
+SAME_WORD = Statistic(
+    "same_word", "same word", "share on the same word", SHARE,
+    r"\frac{1}{|Q|}\sum_{q\,\in\,Q}\ \sum_{k\,\in\,\mathrm{word}(q),\ k\neq q} A_{qk}",
+    "the mean share on other pieces of the query's word and on the same word elsewhere, over the queries Q that have "
+    "such tokens", _on_same_word,
+)  # fmt: skip
+ENTROPY = Statistic(
+    "entropy", "entropy", "entropy in bits", BITS, rf"-{_OVER}\sum_{{k}} A_{{qk}}\log_2 A_{{qk}}",
+    "how widely a query spreads its attention, on average: 0 bits on one token, log₂ n evenly on all", _entropy,
+)  # fmt: skip
+EVENNESS = Statistic(
+    "evenness", "evenness", "entropy relative to even attention", SHARE,
+    rf"-\frac{{1}}{{\log_2 n}}\,{_OVER}\sum_{{k}} A_{{qk}}\log_2 A_{{qk}}",
+    "the mean entropy of the queries, as a share of the log₂ n bits of even attention", _evenness,
+)  # fmt: skip
+DISTANCE = Statistic(
+    "distance", "distance", "mean distance in tokens", TOKENS, rf"{_OVER}\sum_{{k}} A_{{qk}}\,|q-k|",
+    "how many tokens away a query looks, weighted by attention, on average", _distance,
+)  # fmt: skip
+
+STATISTICS = {
+    statistic.name: statistic
+    for statistic in (
+        PREVIOUS, NEXT, SELF, ON_CLS, ON_SEP, PUNCTUATION, SAME_WORD, ENTROPY, EVENNESS, DISTANCE,
+    )
+}  # fmt: skip
+
+ROLES = (
+    Role("previous token", PREVIOUS, 0.5),
+    Role("next token", NEXT, 0.5),
+    Role("itself", SELF, 0.5),
+    Role("[CLS]", ON_CLS, 0.5),
+    Role("[SEP]", ON_SEP, 0.5),
+    Role("punctuation", PUNCTUATION, 0.5),
+    Role("same word", SAME_WORD, 0.5),
+    Role("broad", EVENNESS, 0.9),
+)
+
+
+def statistics(probs: np.ndarray, sentence: Sentence) -> dict[str, np.ndarray]:
+    """Every statistic of (head, query, key) shares, by name: (head,) float64."""
+    exact = probs.astype(np.float64)
+    return {statistic.name: statistic.of(exact, sentence) for statistic in STATISTICS.values()}
+
+
+def by_query(trace: Trace, layer: int, head: int, statistic: Statistic) -> np.ndarray:
+    """What each query of one head gives to a statistic; their mean is the number."""
+    probs, sentence = _real(trace, layer)
+    return statistic.by_query(probs[head : head + 1].astype(np.float64), sentence)[0]
+
+
+def _real(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
+    """A layer's shares, and its tokens, without padding."""
+    real = np.flatnonzero(trace.encoding.mask)
+    probs = trace[layer_path(layer, "attention.self.probs")]
+    if len(real) < len(trace.tokens):
+        probs = probs[:, real[:, None], real]
+    return probs, Sentence([trace.tokens[i] for i in real], trace.model.tokenizer.special_tokens)
+
+
+def held(numbers: Mapping[str, float]) -> list[Role]:
+    """The roles whose rules hold for one head's statistics."""
+    return [role for role in ROLES if numbers[role.statistic.name] > role.above]
+
+
+def pooled(probs: np.ndarray, size: int) -> np.ndarray:
+    """(…, query, key) shares in at most size x size blocks of neighbouring tokens.
+
+    A block holds the share that its keys get together from its queries on average, so that rows still sum to 1.
+    """
+    tokens = probs.shape[-1]
+    if tokens <= size:
+        return probs
+    starts = np.arange(size) * tokens // size
+    queries = np.add.reduceat(probs, starts, axis=-2) / np.diff(starts, append=tokens)[:, None]
+    return np.add.reduceat(queries, starts, axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """All heads of a trace, small. Padding is left out.
+
+    pictures: (layer, head, query, key) shares, pooled, as whole numbers from 0 to 255;
+    numbers: every statistic by name, (layer, head); tokens: how many were read.
+    """
+
+    pictures: np.ndarray
+    numbers: Mapping[str, np.ndarray]
+    tokens: int
+
+    def of(self, layer: int, head: int) -> dict[str, float]:
+        """One head's statistics by name."""
+        return {name: float(values[layer, head]) for name, values in self.numbers.items()}
+
+
+def summarize(trace: Trace, size: int, done: Callable[[int], None] | None = None) -> Summary:
+    """Read all layers, one after the other, keeping little of each. done: told after each layer."""
+    pictures, numbers = [], []
+    for layer in range(trace.model.config.num_hidden_layers):
+        probs, sentence = _real(trace, layer)
+        pictures.append(np.rint(pooled(probs, size) * 255).astype(np.uint8))
+        numbers.append(statistics(probs, sentence))
+        if done is not None:
+            done(layer)
+    together = {name: np.stack([layer[name] for layer in numbers]) for name in STATISTICS}
+    return Summary(np.stack(pictures), together, sum(trace.encoding.mask))

@@ -1,0 +1,151 @@
+// One head, token to token: queries on the left, keys on the right, and a line for each share of attention. `data` gives
+// queries and keys as [{index, text, special, piece, second}], shares as a (query, key) list in ten-thousandths, and the
+// part of each query's attention that is not drawn.
+
+const SVG = "http://www.w3.org/2000/svg";
+const WHOLE = 10000;
+const FAINTEST = 50; // below half a percent a line cannot be seen
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const lines = (parentElement.tokenLines ??= new TokenLines(parentElement));
+  lines.choose = (index) => setTriggerValue("token", index);
+  lines.show(data);
+}
+
+class TokenLines {
+  constructor(root) {
+    this.frame = root.querySelector(".lines");
+    this.said = root.querySelector(".said");
+    this.svg = root.querySelector("svg");
+    this.sides = { query: root.querySelector(".query"), key: root.querySelector(".key") };
+    this.active = null;
+    this.frame.addEventListener("keydown", (event) => this.key(event));
+    this.frame.addEventListener("pointerleave", () => this.leave());
+    this.frame.addEventListener("focusout", () => this.point(null));
+  }
+
+  show(data) {
+    const focused = this.frame.querySelector(".token:focus")?.dataset;
+    const { active } = this;
+    this.data = data;
+    for (const [name, color] of Object.entries(data.colors)) this.frame.style.setProperty(`--${name}`, color);
+    this.tokens = {};
+    for (const side of ["query", "key"]) {
+      this.tokens[side] = data[side].map((token, place) => this.token(side, token, place));
+      const caption = element("div", "caption", data.captions[side]);
+      caption.setAttribute("aria-hidden", "true");
+      this.sides[side].replaceChildren(caption, ...this.tokens[side]);
+      const chosen = data[side].findIndex(({ index }) => index === data.chosen);
+      if (this.tokens[side].length) this.tokens[side][Math.max(chosen, 0)].tabIndex = 0;
+    }
+    this.draw();
+    this.point(null);
+    this.same(focused)?.focus();
+    const again = this.same(active);
+    if (again) this.point(again.dataset.side, +again.dataset.place);
+  }
+
+  // The token that stands where another one, of what was shown before, stood in the sentence.
+  same(before) {
+    return before && this.tokens[before.side].find(({ dataset }) => dataset.index === before.index);
+  }
+
+  // What the keyboard points at stays when the pointer goes.
+  leave() {
+    const focused = this.frame.querySelector(".token:focus-visible")?.dataset;
+    this.point(focused?.side ?? null, +focused?.place);
+  }
+
+  token(side, { index, text, special, piece, second }, place) {
+    const kinds = Object.entries({ special, piece, second }).flatMap(([kind, is]) => (is ? [kind] : []));
+    const button = element("button", "token");
+    Object.assign(button.dataset, { side, place, index });
+    button.append(element("span", ["text", ...kinds].join(" "), element("small", "", index), text));
+    button.append(element("span", "number", ""));
+    button.tabIndex = -1;
+    button.setAttribute("role", "option");
+    button.setAttribute("aria-selected", index === this.data.chosen);
+    button.setAttribute("aria-label", `${side} ${index} ${text}`);
+    button.addEventListener("pointerenter", () => this.point(side, place));
+    button.addEventListener("focus", () => this.point(side, place));
+    button.addEventListener("click", () => {
+      this.point(side, place);
+      this.choose(index);
+    });
+    return button;
+  }
+
+  draw() {
+    const { query, key, shares } = this.data;
+    const rows = Math.max(query.length, key.length);
+    this.svg.setAttribute("viewBox", `0 0 100 ${rows || 1}`);
+    this.svg.style.height = `calc(var(--row) * ${rows})`;
+    this.strokes = [];
+    for (let q = 0; q < query.length; q++) {
+      for (let k = 0; k < key.length; k++) {
+        const share = shares[q * key.length + k];
+        if (share < FAINTEST) continue;
+        const line = document.createElementNS(SVG, "line");
+        const ends = { x1: 0, y1: q + 0.5, x2: 100, y2: k + 0.5, "stroke-opacity": share / WHOLE };
+        for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
+        this.strokes.push({ line, query: q, key: k });
+      }
+    }
+    this.svg.replaceChildren(...this.strokes.map(({ line }) => line));
+  }
+
+  point(side, place) {
+    this.active = side && { ...this.tokens[side][place].dataset };
+    this.frame.classList.toggle("at-query", side === "query");
+    this.frame.classList.toggle("at-key", side === "key");
+    this.said.textContent = side ? this.sentence(side, place) : this.data.prompt;
+    if (!side) return;
+    const other = side === "query" ? "key" : "query";
+    for (const stroke of this.strokes) stroke.line.classList.toggle("on", stroke[side] === place);
+    this.tokens[side].forEach((token, i) => token.classList.toggle("on", i === place));
+    this.tokens[other].forEach((token, i) => {
+      token.querySelector(".number").textContent = number(this.share(side, place, i));
+    });
+    for (const token of this.tokens[side]) token.tabIndex = token.dataset.place == place ? 0 : -1;
+  }
+
+  share(side, place, i) {
+    const [q, k] = side === "query" ? [place, i] : [i, place];
+    return this.data.shares[q * this.data.key.length + k];
+  }
+
+  sentence(side, place) {
+    const other = this.data[side === "query" ? "key" : "query"];
+    const strongest = other
+      .map((token, i) => [this.share(side, place, i), token])
+      .sort(([a], [b]) => b - a)
+      .slice(0, 3)
+      .map(([share, token]) => `${token.index} ${token.text} ${number(share)}`);
+    const { index, text } = this.data[side][place];
+    const verb = side === "query" ? "looks most at" : "is looked at most by";
+    const hidden = side === "query" ? this.data.hidden[place] : 0;
+    return `${index} ${text} ${verb} ${strongest.join(", ")}.` + (hidden ? ` Not drawn: ${number(hidden)}.` : "");
+  }
+
+  key(event) {
+    const { side, place } = event.target.dataset;
+    const steps = { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity };
+    const sides = { ArrowLeft: "query", ArrowRight: "key" };
+    if (event.key === "Escape") return event.target.blur();
+    if (!(event.key in steps || event.key in sides)) return;
+    event.preventDefault();
+    const tokens = this.tokens[sides[event.key] ?? side];
+    tokens[Math.min(Math.max(+place + (steps[event.key] ?? 0), 0), tokens.length - 1)]?.focus();
+  }
+}
+
+function number(share) {
+  return (share / WHOLE).toFixed(4);
+}
+
+function element(tag, name, ...content) {
+  const made = document.createElement(tag);
+  made.className = name;
+  made.append(...content);
+  return made;
+}
