@@ -41,7 +41,8 @@ class Origin:
     source: str = ""
 
 
-def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, values: Values, note: str = "") -> None:
+def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, values: Values, note: str = "",
+            table: str = "") -> None:  # fmt: skip
     """Show derived numbers as `panel` shows recorded ones. name: a short one, for keys and file names."""
     with card(view, origin.kind, see, f"from {origin.of}"):
         chart, side = st.columns([3, 2], gap="medium")
@@ -53,6 +54,8 @@ def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, 
             _formula(origin)
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
             downloads(name, partial(_csv, values), partial(npy, values.matrix))
+        if table:
+            st.html(table)
 
 
 def _formula(origin: Origin) -> None:

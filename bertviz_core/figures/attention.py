@@ -1,0 +1,59 @@
+"""Sums as they grow: a dot product term by term, and a softmax's denominator token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core.figures.bars import BAR_HEIGHT
+from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.palette import Palette
+from bertviz_core.numbers import text_number
+
+
+def products(order: np.ndarray, terms: np.ndarray, running: np.ndarray, colors: Palette) -> go.Figure:
+    """The products of a dot product as bars, largest first, and their running sum as a line that ends at the whole."""
+    names = [str(component) for component in order]
+    chart = figure(
+        [
+            go.Bar(x=names, y=terms.astype(np.float32), marker_color=colors.kinds["attention"],
+                   hovertemplate="component %{x}<br>q · k here: <b>%{y:.6f}</b><extra></extra>"),
+            go.Scatter(x=names, y=running.astype(np.float32), mode="lines+markers", marker={"size": 4},
+                       line={"color": colors.text, "width": 1.5, "shape": "hv"},
+                       hovertemplate="with component %{x}<br>sum so far: <b>%{y:.6f}</b><extra></extra>"),
+        ],
+        340, colors, right=16, top=24,
+    )  # fmt: skip
+    end = float(running[-1])
+    chart.add_annotation(
+        x=names[-1], y=end, text=f"sum {text_number(end)}", showarrow=False, xanchor="right", yshift=12 if end >= 0 else
+        -12, font={"family": MONOSPACE, "size": 12, "color": colors.text}, bgcolor=colors.surface, opacity=0.9,
+    )  # fmt: skip
+    chart.update_layout(bargap=0.2)
+    chart.update_xaxes(**axis(colors, "component of the head, largest product first"), type="category")
+    chart.update_yaxes(**axis(colors, grid=True))
+    return chart
+
+
+def denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[str], colors: Palette) -> go.Figure:
+    """Exponentials laid end to end, one row a token, and as a line the denominator as it grows."""
+    rows = list(range(len(powers)))
+    chart = figure(
+        [
+            go.Bar(x=powers.astype(np.float32), base=(running - powers).astype(np.float32), y=rows, orientation="h",
+                   marker_color=colors.kinds["attention"], customdata=list(words), texttemplate="%{x:.4f}",
+                   text=powers.astype(np.float32), textposition="outside", cliponaxis=False,
+                   textfont={"family": MONOSPACE, "size": 12, "color": colors.text},
+                   hovertemplate="%{customdata}<br>e to (s − max): <b>%{text:.6f}</b><extra></extra>"),
+            go.Scatter(x=running.astype(np.float32), y=rows, mode="lines+markers", marker={"size": 4},
+                       line={"color": colors.text, "width": 1, "shape": "vh"}, customdata=list(words),
+                       hovertemplate="with %{customdata}<br>denominator so far: <b>%{x:.6f}</b><extra></extra>"),
+        ],
+        len(rows) * BAR_HEIGHT + 70, colors, right=56,
+    )  # fmt: skip
+    chart.update_layout(bargap=0.35)
+    chart.update_yaxes(**axis(colors), autorange="reversed", tickmode="array", tickvals=rows, ticktext=list(words))
+    chart.update_xaxes(**axis(colors, "the exponentials, added up", grid=True), range=[0, float(running[-1])])
+    return chart
