@@ -50,6 +50,7 @@ PAGES = (
     PageInfo("layers", "Layers", "Whole model", ":material/stacks:"),
     PageInfo("predictions", "Predictions", "Whole model", ":material/target:", r"(cls|pooler|classifier).*",
              ("words", "cls.predictions.probs")),
+    PageInfo("notation", "Notation", "Model", ":material/translate:"),
 )  # fmt: skip
 
 

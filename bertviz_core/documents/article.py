@@ -1,0 +1,77 @@
+"""The encoder article: the Transformer's encoder with worked examples."""
+
+# fmt: off
+# Laid out by hand: a row of a table is a row here.
+
+from __future__ import annotations
+
+from bertviz_core.documents.places import OUT, RELU, SELF, Document, attention, head, heads, row
+
+_OWN_NUMBERS = "worked with your sentence's own numbers"
+_DROPOUT = "a trained model runs without dropout; shown is the sum as it runs"
+
+_PLACES = (
+    row("Notation: emb_dim, input_length, hidden_dim, vocab_size", "names of the sizes", "notation", "input_ids"),
+    row("Information Flow, steps 1 to 3", "the pass as a whole, with its shapes", "overview",
+        "embeddings.LayerNorm L.output.LayerNorm"),
+    row("Tokenization: “Hello, how are you?”", "a text cut into tokens", "tokenization", "input_ids", _OWN_NUMBERS),
+    row(r"Numericalization: $\to [34, 90, 15, 684, 55, 193]$", "tokens to ids", "tokenization", "input_ids",
+        _OWN_NUMBERS),
+    row(r"$34 \to E[34] = [123.4, 0.32, \ldots, 94, 32]$ and five more", "one row of the table for each id",
+        "embeddings", "embeddings.word_embeddings.weight embeddings.word_embeddings", _OWN_NUMBERS),
+    row("The matrix $Z$ (input_length × emb_dim)", "the rows, stacked", "embeddings", "embeddings.word_embeddings",
+        _OWN_NUMBERS),
+    row(r"Padding: $[5, 5, 5, 34, 90, 15, 684, 55, 193]$", "inputs filled up to one length", "tokenization",
+        "input_ids attention_mask", "BERT pads behind the text, the article before it"),
+    row("$Z + P$", "a position added to each row", "embeddings", "embeddings.sum", "BERT's positions are learned"),
+    row(r"$p_{i,j} = \sin(i/10000^{j/d}), \cos(i/10000^{(j-1)/d})$", "sinusoidal positions", "embeddings",
+        "embeddings.position_embeddings", "beside the learned ones, which BERT uses instead"),
+    row("The matrix $P$ of six positions", "sinusoidal positions of a sentence", "embeddings",
+        "embeddings.position_embeddings", "beside the learned ones, which BERT uses instead"),
+    row("$X = Z + P$", "what the first block reads", "embeddings", "embeddings.sum embeddings.LayerNorm",
+        "BERT adds the segment and normalizes"),
+    heads(r"$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h) W^O$"),
+    head(r"$\mathrm{head}_i = \mathrm{Attention}(QW_i^Q, KW_i^K, VW_i^V)$"),
+    *(row(f"$W_i^{letter}$ with its dimensions", f"{name} weights of one head", "parameters", f"{SELF}{name}.weight")
+      for letter, name in (("K", "key"), ("Q", "query"), ("V", "value"))),
+    *(row(f"$XW_i^{letter} = {letter}_i$", what, "query_key_value", f"{SELF}{name}", "BERT adds a bias")
+      for letter, name, what in (("K", "key", "keys"), ("Q", "query", "queries"), ("V", "value", "values"))),
+    row(r"$d_k = d_v = \mathrm{embdim}/h$", "how wide a head is", "parameters", f"{SELF}query.weight"),
+    attention(r"$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}(\frac{QK^T}{\sqrt{d_k}})V$"),
+    row("$Q_i K_i^T$", "every query times every key", "attention", f"{SELF}products"),
+    row(r"$v_i u_j = \cos(v_i, u_j) \lVert v_i\rVert_2 \lVert u_j\rVert_2$", "a product as angle and lengths",
+        "attention", f"{SELF}query {SELF}key {SELF}products"),
+    row(r"$\mathrm{Softmax}(\frac{Q_i K_i^T}{\sqrt{d_k}})$", "attention weights", "attention",
+        f"{SELF}scaled {SELF}probs"),
+    row("Six by six numbers before the softmax", "scores, row by row", "attention", f"{SELF}scaled {SELF}scores",
+        _OWN_NUMBERS),
+    row("Six by six numbers after the softmax", "shares that sum to 1", "attention", f"{SELF}probs", _OWN_NUMBERS),
+    row(r"$\mathrm{Softmax}(\frac{Q_i K_i^T}{\sqrt{d_k}}) V_i$", "values averaged by attention", "attention_output",
+        f"{SELF}context"),
+    row("Example 1: $[0,0,0,0,1,0]$", "all attention on one token", "attention_output",
+        f"{SELF}probs {SELF}context", _OWN_NUMBERS),
+    row("Example 1: the product with $v$", "that token's value is taken over", "attention_output", f"{SELF}context",
+        _OWN_NUMBERS),
+    row("Example 2: $[0.1, 0, 0.06, 0.1, 0.6, 0.14]$", "attention shared out", "attention_output",
+        f"{SELF}probs {SELF}context", _OWN_NUMBERS),
+    row("Example 2: the product with $v$", "each row a mixture of values", "attention_output", f"{SELF}context",
+        _OWN_NUMBERS),
+    row("Example 2: $0.1v_{Hello} + 0v_{,} + 0.06v_{how} + 0.1v_{are} + 0.6v_{you} + 0.14v_{?}$",
+        "the weighted sum of one token", "attention_output", f"{SELF}context", _OWN_NUMBERS),
+    row(r"$V_{Hello,1} = 0.1v_{Hello} + \ldots$", "the same for head 1", "attention_output", f"{SELF}context",
+        _OWN_NUMBERS),
+    row(r"$\mathrm{Concat}(V_1, V_2, \ldots, V_h)W_0$", "all heads of that token, mixed", "attention_output",
+        f"{OUT}dense"),
+    row(r"$\mathrm{FFN}(x) = \max(0, xW_1 + b_1)W_2 + b_2$", "the feed-forward network", "feed_forward",
+        "L.intermediate.dense L.intermediate.activation L.output.dense", RELU),
+    row(r"$\mathrm{Dropout}(\mathrm{Sublayer}(x))$", "10 % of the numbers set to 0 in training", "add_norm",
+        f"{OUT}residual", _DROPOUT),
+    row(r"$x + \mathrm{Dropout}(\mathrm{Sublayer}(x))$", "what was there, plus what came", "add_norm",
+        f"{OUT}residual L.output.residual", _DROPOUT),
+    row(r"$\mathrm{LayerNorm}(x + \mathrm{Dropout}(\mathrm{Sublayer}(x)))$", "the sum, normalized", "add_norm",
+        f"{OUT}LayerNorm L.output.LayerNorm", _DROPOUT),
+)
+
+ARTICLE = Document(
+    "004", "encoder article", "The Transformer's encoder with worked examples.",
+    "Sinusoidal positions, ReLU and dropout; no segments, no LayerNorm on the embeddings, no padding mask.", _PLACES)

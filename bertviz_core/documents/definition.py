@@ -1,0 +1,68 @@
+"""The definition: BERT with column vectors, and pseudocode for the pass and for training."""
+
+# fmt: off
+# Laid out by hand: a row of a table is a row here.
+
+from __future__ import annotations
+
+from bertviz_core.documents.places import OUT, SELF, Document, row
+
+_PLACES = (
+    row("$x\\in V^*$", "the input as vocabulary entries", "tokenization", "input_ids"),
+    row(r"$\ell_{\max}, L, H, d_e, d_{\mathrm{MLP}}, d_f$", "the sizes", "parameters"),
+    row(r"$W_e\in \mathbb{R}^{d_e,\lvert V\rvert}$", "token embedding matrix, a column a token", "parameters",
+        "embeddings.word_embeddings.weight", "a row a token here"),
+    row(r"$W_p\in\mathbb{R}^{d_e,\ell_{\max}}$", "position embedding matrix, a column a position", "parameters",
+        "embeddings.position_embeddings.weight", "a row a position here"),
+    row(r"$\mathcal{W}^l$", "parameters of the attention in layer $l$", "parameters",
+        f"{SELF}query.weight {SELF}key.weight {SELF}value.weight {OUT}dense.weight"),
+    row(r"$\gamma^l_r,\beta^l_r$", "parameters of a layer's two LayerNorms", "parameters",
+        f"{OUT}LayerNorm.weight {OUT}LayerNorm.bias L.output.LayerNorm.weight L.output.LayerNorm.bias"),
+    row("$W_1^l, b_1^l$", "first feed-forward matrix and bias", "parameters",
+        "L.intermediate.dense.weight L.intermediate.dense.bias"),
+    row("$W_2^l, b_2^l$", "second feed-forward matrix and bias", "parameters",
+        "L.output.dense.weight L.output.dense.bias"),
+    row("$W_f, b_f$", "the language model head's projection", "parameters",
+        "cls.predictions.transform.dense.weight cls.predictions.transform.dense.bias"),
+    row(r"$\gamma,\beta$", "the head's LayerNorm", "parameters",
+        "cls.predictions.transform.LayerNorm.weight cls.predictions.transform.LayerNorm.bias"),
+    row("$W_u$", "unembedding matrix", "parameters", "cls.predictions.decoder.weight"),
+    row(r"$P\in (0,1)^{\lvert V\rvert,\lvert x\rvert}$", "a distribution over the vocabulary at every position",
+        "predictions", "cls.predictions.probs"),
+    row(r"E-Transformer: $X_{:,j}\gets (W_e)_{:,x_j}+(W_p)_{:,j}$", "embedding", "embeddings", "embeddings.sum",
+        "BERT adds the segment and normalizes"),
+    row(r"E-Transformer: for $l=1,\ldots,L$", "layer after layer", "layers", "L.output.LayerNorm"),
+    row(r"E-Transformer: $X\gets X + \mathrm{MultiHeadAttention}(X,X\vert\mathcal{W}^l,1)$", "attention, added",
+        "add_norm", f"{OUT}dense {OUT}residual"),
+    row(r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_1,\beta^l_1)$", "first LayerNorm", "add_norm",
+        f"{OUT}LayerNorm"),
+    row(r"E-Transformer: $X \gets X+W_2^l\cdot \mathrm{Gelu}(W_1^l X+b^l_1 1^\top)+b^l_2 1^\top$",
+        "feed-forward network, added", "feed_forward",
+        "L.intermediate.dense L.intermediate.activation L.output.dense L.output.residual"),
+    row(r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_2,\beta^l_2)$", "second LayerNorm", "add_norm",
+        "L.output.LayerNorm"),
+    row(r"E-Transformer: $X \gets \mathrm{Gelu}(W_f X+b_f 1^\top)$", "the head's projection and GELU", "predictions",
+        "cls.predictions.transform.dense cls.predictions.transform.activation"),
+    row(r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma,\beta)$", "the head's LayerNorm", "predictions",
+        "cls.predictions.transform.LayerNorm"),
+    row(r"E-Transformer: $P=\mathrm{softmax}(W_u X)$", "scores and probabilities", "predictions",
+        "cls.predictions.decoder cls.predictions.probs", "BERT adds a bias"),
+    row(r"$\mathrm{gelu}(x):=x\cdot P_{X\sim\mathcal{N}(0,1)}(X<x)$", "GELU by the normal distribution",
+        "feed_forward", "L.intermediate.activation"),
+    row(r"E-Training: for $t=1,\ldots,T$, for $i=1,\ldots,n$, for $j$", "every text again and again", "predictions",
+        "cls.predictions.probs", "one text, one pass: what a trained model says"),
+    row(r"E-Training: $\hat{x}^i_j \gets$ mask token with probability $p_{\mathrm{mask}}$", "words are hidden",
+        "tokenization", "input_ids", "you choose which word is hidden; nothing is drawn at random"),
+    row(r"E-Training: $P(\theta)\gets$ E-Transformer$(\hat{x}^i\vert\theta)$", "a pass over the masked text",
+        "predictions", "cls.predictions.probs"),
+    row(r"E-Training: $J(\theta)\gets -\sum_j \log P(\theta)_{x^i_j,j} [\hat{x}^i_j = \mathrm{mask}]$", "the loss",
+        "predictions", "cls.predictions.probs", "shown is the probability of which the loss takes the logarithm"),
+    row(r"E-Training: $\theta \gets \theta -\eta\cdot\nabla J(\theta)$", "a step of gradient descent", "parameters",
+        "", "the app runs trained models and takes no steps of its own"),
+    row(r"E-Training: return $\hat\theta=\theta$", "what training ends with", "parameters"),
+)
+
+DEFINITION = Document(
+    "002", "definition", "A definition with column vectors, and pseudocode for the pass and for training.",
+    "No segments, no LayerNorm on the embeddings, no bias in the unembedding; every matrix is the transpose of ours.",
+    _PLACES)

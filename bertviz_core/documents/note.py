@@ -1,0 +1,58 @@
+"""The forward-pass note: BERT as formulas, with row vectors and one matrix for each head."""
+
+# fmt: off
+# Laid out by hand: a row of a table is a row here.
+
+from __future__ import annotations
+
+from bertviz_core.documents.places import OUT, RELU, SELF, Document, row
+
+_FROM_X = "the note adds the pass's input $X$ in every layer; shown is BERT's sum with the layer's own input"
+_BIAS = "BERT adds a bias"
+
+_PLACES = (
+    row("$W_T$", "token embedding matrix", "parameters", "embeddings.word_embeddings.weight"),
+    row("$W_P$", "position embedding matrix", "parameters", "embeddings.position_embeddings.weight"),
+    row(r"$h \in \lbrace 1,\ldots,n_{heads}\rbrace$", "the heads", "heads", f"{SELF}probs", "counted from 0 here"),
+    row(r"$l \in \lbrace 1,\ldots,n_{layers}\rbrace$", "the layers", "layers", "L.output.LayerNorm",
+        "counted from 0 here"),
+    row("$W_{h,l}^Q$", "query weights, one matrix a head", "parameters", f"{SELF}query.weight"),
+    row("$W_{h,l}^K$", "key weights, one matrix a head", "parameters", f"{SELF}key.weight"),
+    row("$W_{h,l}^V$", "value weights, one matrix a head", "parameters", f"{SELF}value.weight"),
+    row("$W_l^{ffnn}$", "first feed-forward matrix", "parameters", "L.intermediate.dense.weight"),
+    row("$b_l^{ffnn}$", "first feed-forward bias", "parameters", "L.intermediate.dense.bias"),
+    row("$W_l^{out}$", "second feed-forward matrix", "parameters", "L.output.dense.weight"),
+    row("$b_l^{out}$", "second feed-forward bias", "parameters", "L.output.dense.bias"),
+    row("$W^{final}$", "matrix of the last linear layer", "parameters", "pooler.dense.weight"),
+    row(r"$I=(i_1,\ldots,i_{512})$", "token ids", "tokenization", "input_ids"),
+    row(r"$T=\mathrm{lookup}(W_T,I)$", "rows looked up for the ids", "embeddings", "embeddings.word_embeddings"),
+    row("$X = T + W_P$", "token plus position", "embeddings", "embeddings.sum", "BERT adds the segment too"),
+    row("$Z_0=X$", "what the first layer reads", "embeddings", "embeddings.LayerNorm", "BERT normalizes it first"),
+    row("For $l$, for $h$", "every layer, and in it every head", "overview", "L.output.LayerNorm",
+        "one layer stands open"),
+    row("$Q_{h,l}=Z_{l-1} W_{h,l}^{Q}$", "queries", "query_key_value", f"{SELF}query", _BIAS),
+    row("$K_{h,l}=Z_{l-1} W_{h,l}^{K}$", "keys", "query_key_value", f"{SELF}key", _BIAS),
+    row("$V_{h,l}=Z_{l-1} W_{h,l}^{V}$", "values", "query_key_value", f"{SELF}value", _BIAS),
+    row(r"$A_{h,l} = \mathrm{Softmax}(\frac{Q_{h,l}K_{h,l}^T}{\sqrt{d_k}})$", "attention weights", "attention",
+        f"{SELF}products {SELF}scaled {SELF}probs"),
+    row("$Z_{h,l} = A_{h,l}V_{h,l}$", "values averaged by attention", "attention_output", f"{SELF}context"),
+    row(r"$\tilde{Z}_l = \mathrm{concat}(Z_{1,l},\ldots,Z_{n_{heads},l})$", "the heads side by side",
+        "attention_output", f"{SELF}context"),
+    row(r"$\bar{Z}_l = \mathrm{LayerNorm}(X+\tilde{Z}_l)$", "first sum, normalized", "add_norm",
+        f"{OUT}residual {OUT}LayerNorm", _FROM_X),
+    row(r"$Z_l^{ffnn}=\max(0, \bar{Z}_l W_l^{ffnn}+b_l^{ffnn})$", "first half of the feed-forward network",
+        "feed_forward", "L.intermediate.dense L.intermediate.activation", RELU),
+    row("$Z_l^{out} = Z_l^{ffnn} W_l^{out} + b_l^{out}$", "second half of the feed-forward network", "feed_forward",
+        "L.output.dense"),
+    row(r"$Z_l = \mathrm{LayerNorm}(X+Z_l^{out})$", "second sum, normalized", "add_norm",
+        "L.output.residual L.output.LayerNorm", _FROM_X),
+    row(r"$\tanh(W^{final} Z_{n_{layers}}[0,:])$", "the first token's last vector, for the classes", "predictions",
+        "pooler.dense pooler.activation"),
+    row(r"$\mathrm{Softmax}$ that predicts the class", "a probability for each class", "predictions",
+        "classifier classifier.probs", "for checkpoints that have a classifier"),
+)
+
+NOTE = Document(
+    "000", "forward-pass note", "The pass as formulas, with row vectors and one matrix for each head.",
+    "No segments, no LayerNorm on the embeddings, no bias for queries, keys and values, no output matrix $W^O$, ReLU "
+    "for GELU, and in every layer the residual comes from the input embeddings $X$.", _PLACES)

@@ -1,0 +1,65 @@
+"""A document's places: a formula, a line or a code cell of it, and where the app shows what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_LAYER = "encoder.layer.{i}."
+SELF, OUT = "L.attention.self.", "L.attention.output."  # beginnings of addresses, as `row` takes them
+RELU = "BERT's activation stands where the document has ReLU"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A formula, a line or a code cell of a document, and the page and addresses where the app shows it.
+
+    place: the formula as LaTeX, the cell's number or the section; addresses: `{i}` stands for the layer, and none for
+    the page as a whole; remark: in what the page shows something else than the document says.
+    """
+
+    place: str
+    what: str
+    page: str
+    addresses: tuple[str, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document: its number and name, what it is, in what it differs from BERT as released, and its places."""
+
+    number: str
+    name: str
+    what: str
+    differs: str
+    places: tuple[Place, ...]
+
+
+def row(place: str, what: str, page: str, addresses: str = "", remark: str = "") -> Place:
+    """A place whose addresses are written in one string, `L.` standing for the layer's path."""
+    paths = (_LAYER + address[2:] if address.startswith("L.") else address for address in addresses.split())
+    return Place(place, what, page, tuple(paths), remark)
+
+
+def cells(numbers: str, what: str, page: str, addresses: str = "", remark: str = "") -> Iterable[Place]:
+    """One place for each cell of a notebook; cells that show one thing are written together."""
+    return (row(f"`In [{number}]`", what, page, addresses, remark) for number in numbers.split())
+
+
+def attention(formula: str) -> Place:
+    """Scaled dot-product attention in one formula, as two documents print it."""
+    addresses = f"{SELF}products {SELF}scaled {SELF}probs {SELF}context"
+    return row(formula, "the whole of scaled dot-product attention", "attention", addresses)
+
+
+def heads(formula: str) -> Place:
+    """The heads put together, as two documents print it."""
+    return row(formula, "the heads side by side, mixed by the output matrix", "attention_output",
+               f"{SELF}context {OUT}dense")  # fmt: skip
+
+
+def head(formula: str) -> Place:
+    """One head of its own, as two documents print it."""
+    return row(formula, "one head: queries, keys and values from its own matrices", "query_key_value",
+               f"{SELF}query {SELF}key {SELF}value")  # fmt: skip

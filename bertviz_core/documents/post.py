@@ -1,0 +1,58 @@
+"""The formula post: the modules of one implementation as functions of each other."""
+
+# fmt: off
+# Laid out by hand: a row of a table is a row here.
+
+from __future__ import annotations
+
+from bertviz_core.documents.places import OUT, SELF, Document, attention, head, heads, row
+
+_PRE = "the post normalizes before each part, BERT after each sum; shown is BERT's order"
+
+_EMBEDDING = (
+    ("$f_{EM1}(x)$", "token rows", "embeddings.word_embeddings", ""),
+    ("$f_{EM2}$ of `torch.arange(x.size(1))`", "position rows",
+     "position_ids embeddings.position_embeddings", ""),
+    ("$f_{EM3}$ of `torch.zeros_like(x)`", "segment rows, all of segment 0",
+     "token_type_ids embeddings.token_type_embeddings", "with a second sentence, segment 1 too"),
+    ("$E=f_{EM1}+f_{EM2}+f_{EM3}$", "their sum", "embeddings.sum", ""),
+    ("$E_o=LN(E)$", "the sum, normalized", "embeddings.LayerNorm", ""),
+)
+_ENCODER = ("one layer as one function", "add_norm",
+            f"{OUT}residual {OUT}LayerNorm L.output.residual L.output.LayerNorm", _PRE)
+
+_PLACES = (
+    attention(r"$Attention(Q,K,V)=softmax(\frac{QK^T}{\sqrt{d_k}})V$"),
+    heads(r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$"),
+    head("$head_i = Attention(QW^Q_i,KW^K_i,VW^V_i)$"),
+    row(r"$\mu = \frac{1}{H}\sum_{i=1}^H x_i$", "LayerNorm's mean", "add_norm", f"{OUT}LayerNorm.mean"),
+    row(r"$\sigma = \sqrt{\frac{1}{H}}\sum_{i=1}^H (x_i-\mu)^2$", "LayerNorm's spread", "add_norm",
+        f"{OUT}LayerNorm.variance", r"as printed it is no standard deviation; shown is the variance $\sigma^2$"),
+    row(r"$y=LN(x)=g\odot \frac{x-\mu}{\sqrt{\sigma^2+\epsilon}} + b$", "LayerNorm", "add_norm",
+        f"{OUT}LayerNorm.normalized {OUT}LayerNorm"),
+    row("$f_{EM}$ = `nn.Embedding`", "a lookup in a table", "embeddings",
+        "embeddings.word_embeddings embeddings.position_embeddings embeddings.token_type_embeddings"),
+    *(row(f"BERTEmbedding: {place}", what, "embeddings", addresses, remark)
+      for place, what, addresses, remark in _EMBEDDING),
+    row("BERTSelfAttention: $f_{SelfAtt}$", "attention up to the heads side by side", "attention",
+        f"{SELF}probs {SELF}context"),
+    row("BERTSelfOutput: $f_{SelfOut}$", "output projection", "attention_output", f"{OUT}dense"),
+    row("BERTAttention: $f_{Att}$", "both together", "attention_output", f"{SELF}context {OUT}dense"),
+    row("BERTIntermediate: $f_{Inter}$", "first half of the feed-forward network", "feed_forward",
+        "L.intermediate.dense L.intermediate.activation"),
+    row("BERTOutput: $f_{Out}$", "second half of the feed-forward network", "feed_forward", "L.output.dense"),
+    row("BERTLayer: $f_{E}=Attention(LN(x))+x+Linear(Inter(LN(LN(x)+Attention(LN(x))+x)))$", *_ENCODER),
+    row("BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$", *_ENCODER),
+    row("BERTEncoder", "all layers in a row", "layers", "L.output.LayerNorm"),
+    row("BERTPooler: $f_{Pooler}=tanh(f_{Linear})$", "the pooler", "predictions", "pooler.dense pooler.activation"),
+    *(row(f"Summary: {place}", what, "embeddings", addresses, remark)
+      for place, what, addresses, remark in _EMBEDDING),
+    *(row(f"Summary: ${name}=\\ldots$", *_ENCODER) for name in ("f_{E1}", "f_{E2}", "f_{E12}")),
+    row("Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$", "the pooler on the last layer", "predictions",
+        "pooler.dense pooler.activation"),
+)
+
+POST = Document(
+    "003", "formula post", "The modules of one implementation as functions of each other, in Chinese.",
+    "LayerNorm comes before each part instead of after each sum; the spread as printed is no standard deviation.",
+    _PLACES)

@@ -1,0 +1,103 @@
+"""The glossary on screen: one entry a quantity, its names elsewhere in a grid that wraps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import streamlit as st
+
+from bertviz_core.analysis.glossary import AXIS, Entry, absent, axes, found, glossary
+from bertviz_core.documents import DOCUMENTS
+from bertviz_core.notation import FORMULAS, SOURCES
+from bertviz_core.steps import INPUT, PARAMETER
+from bertviz_core.ui import site, style
+from bertviz_core.ui.panel import shape
+from bertviz_core.ui.shell import View
+
+_CSS = """
+<style>
+[class*="st-key-names-"] ul { padding-left: 0; margin: 0; }
+[class*="st-key-names-"] li { list-style: none; margin: 0; padding: 0; overflow-wrap: anywhere; min-width: 0; }
+[class*="st-key-names-"] ul > li > ul { display: grid; gap: 2px 16px; margin: 4px 0 18px; font-size: 0.88rem;
+  grid-template-columns: repeat(auto-fill, minmax(min(230px, 100%), 1fr)); }
+[class*="st-key-names-"] ul > li > ul .katex-display { margin: 0; }
+[class*="st-key-names-"] .katex { display: inline-block; max-width: 100%; overflow-x: auto;
+  overflow-y: hidden; vertical-align: middle; padding: 1px 0; }
+</style>
+"""
+_KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
+
+
+def differences() -> None:
+    """What each document leaves out, adds or writes otherwise."""
+    with st.expander("How the five documents differ from BERT as released, and so from each other"):
+        st.markdown("\n".join(f"- **{document.name}**: {document.what} {document.differs}" for document in DOCUMENTS))
+
+
+def search() -> tuple[str, str]:
+    """The words to look for, and the kind of quantity to show."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = st.text_input(
+            "Find", key="find", bind="query-params", max_chars=80, width=360,
+            placeholder="A name from anywhere: W_T, hook_pattern, γ, kernel …",
+        )  # fmt: skip
+        kind = st.segmented_control(
+            "Show", list(_KINDS), default="all", key="kind", bind="query-params", format_func=_KINDS.__getitem__,
+            required=True,
+        )  # fmt: skip
+    return text, kind or "all"
+
+
+def entries(view: View, text: str, kind: str) -> None:
+    """Every entry that fits, in the order of the computation, in groups by the page that shows it."""
+    st.html(_CSS)
+    model, layer = view.trace.model, view.chosen.layer
+    shown = [entry for entry in found(glossary(model.program, layer), text) if kind in ("all", _kind(entry))]
+    missing = [entry for entry in found(absent(model, layer), text) if kind in ("all", _kind(entry))]
+    lengths = found(axes(), text) if kind in ("all", "axes") else []
+    count = len(shown) + len(missing) + len(lengths)
+    st.caption(f"{count} {'entry' if count == 1 else 'entries'}." if count else "Nothing has this name. Try a shorter one.")
+    for info, group in groupby(shown, key=lambda entry: site.shown_on(entry.step)):
+        if info:
+            _group(view, info.name, info.title, list(group), site.pages()[info.name])
+    _group(view, "absent", "Heads that this checkpoint does not have", missing)
+    _group(view, "axes", "Axes: what shapes are made of", lengths)
+
+
+def _group(view: View, name: str, title: str, rows: Sequence[Entry], page: object = None) -> None:
+    if not rows:
+        return
+    with st.container(border=True, key=f"names-{name}-{rows[0].symbol.address}"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown(f"## {title}")
+            if page:
+                st.page_link(page, label="See the values")  # pyright: ignore[reportArgumentType]
+        st.markdown("\n".join(_entry(view, row) for row in rows))
+
+
+def _entry(view: View, entry: Entry) -> str:
+    symbol = style.painter(view.colors)(entry.symbol)
+    address = entry.symbol.address
+    size = shape(view.trace, address) if address in view.trace else _size(view, address)
+    head = f"- $\\displaystyle {symbol}$ &ensp; {entry.meaning}  \n  :small[`{address}` {size}]"
+    return "\n".join([head, *(f"  - {_name(entry, source)}" for source in SOURCES)])
+
+
+def _name(entry: Entry, source: str) -> str:
+    name = getattr(entry.names, source)
+    written = f"${name}$" if source in FORMULAS else f"`{name}`"
+    return f":gray[{SOURCES[source]}] {written if name else '–'}"
+
+
+def _size(view: View, axis: str) -> str:
+    """How long an axis is in this pass."""
+    trace = view.trace
+    for address in trace.addresses:
+        if axis in trace.dims(address):
+            return f"= {trace.shape(address)[trace.dims(address).index(axis)]:,}"
+    return ""
+
+
+def _kind(entry: Entry) -> str:
+    return {INPUT: "inputs", PARAMETER: "parameters", AXIS: "axes"}.get(entry.symbol.kind, "steps")
