@@ -1,4 +1,4 @@
-"""What comes out: the vocabulary's probabilities at one position, the next sentence, the classes."""
+"""The masked language model head: from a token's last vector to a probability for every entry of the vocabulary."""
 
 import streamlit as st
 
@@ -7,17 +7,22 @@ from bertviz_core.ui.shell import end, page
 
 view = page(
     "predictions",
-    "The last layer's vectors are turned into answers. The language model head compares a token's vector with every "
-    r"entry of the vocabulary; the pooler reads \[CLS\] for answers about the whole input.",
+    "At every position the head compares the token's last vector with all entries of the vocabulary: one score each. "
+    "The softmax turns the scores into probabilities, and the best entry is the model's answer.",
 )
-predictions.absent_heads(view)
 if "cls.predictions.probs" in view.trace:
+    st.header("From the last layer to the vocabulary", anchor=False)
+    predictions.transform(view)
     st.header("Which word stands here?", anchor=False)
-    predictions.masked_language_model(view)
-if "pooler.dense" in view.trace:
-    st.header("What about the input as a whole?", anchor=False)
-    predictions.whole_input(view)
-if "classifier" in view.trace:
-    st.header("Which class?", anchor=False)
-    predictions.classes(view)
+    predictions.ranking(view)
+    predictions.any_word(view)
+    st.header("What stands everywhere?", anchor=False)
+    predictions.every_position(view)
+else:
+    st.info(
+        "This checkpoint has no masked language model head, so it predicts no words. "
+        "Choose another model under “Examples and options”, for example the bundled one.",
+        icon=":material/info:",
+    )
+predictions.absent_heads(view)
 end("predictions")

@@ -15,7 +15,8 @@ _DRAWN = 400
 
 
 def shares_by_stage(series: Mapping[str, np.ndarray], stages: Sequence[str], colors: Palette, color: str) -> go.Figure:
-    """Probabilities at every stage, one line a name, told apart by dash and marker; the scale is 0 to 1."""
+    """Probabilities at every stage, one line a name, told apart by dash and marker; the scale's end is printed."""
+    end = min(1.0, 1.25 * max(float(values.max()) for values in series.values()))
     chart = figure(
         [
             go.Scatter(x=list(range(len(stages))), y=values.astype(np.float32), mode="lines+markers", name=name,
@@ -30,7 +31,8 @@ def shares_by_stage(series: Mapping[str, np.ndarray], stages: Sequence[str], col
                                                  "font": {"family": MONOSPACE, "size": 12}})  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": list(range(len(stages))), "ticktext": list(stages)}
     chart.update_xaxes(**axis(colors, "after", grid=True), **ticks)
-    chart.update_yaxes(**axis(colors, "probability", grid=True), range=[-0.02, 1.02])
+    chart.update_yaxes(**axis(colors, "probability", grid=True), range=[-0.02 * end, 1.02 * end],
+                       tickformat=".4~f")  # fmt: skip
     return chart
 
 
@@ -51,10 +53,10 @@ def growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Palette,
         320, colors, right=24, top=24,
     )  # fmt: skip
     for share, count in marks.items():
-        right_half = count > len(shares) ** 0.5
+        late = count > len(shares) ** 0.5  # above the line there is room for words to its left, below it to its right
         chart.add_annotation(
-            x=np.log10(count), y=shares[count - 1], text=f"{share:.0%}: {count:,}", showarrow=False, yshift=-12,
-            xanchor="right" if right_half else "left", xshift=-6 if right_half else 8,
+            x=np.log10(count), y=shares[count - 1], text=f"{share:.0%}: {count:,}", showarrow=False,
+            xanchor="right" if late else "left", xshift=-6 if late else 8, yshift=10 if late else -12,
             font={"family": MONOSPACE, "size": 12, "color": colors.text},
         )  # fmt: skip
     chart.update_xaxes(**axis(colors, "entries, best first (logarithmic)", grid=True), type="log", dtick=1,

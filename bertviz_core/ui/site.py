@@ -48,8 +48,11 @@ PAGES = (
              ("feed-forward", "encoder.layer.{layer}.intermediate.activation")),
     PageInfo("heads", "Heads", "Whole model", ":material/grid_view:"),
     PageInfo("layers", "Layers", "Whole model", ":material/stacks:"),
-    PageInfo("predictions", "Predictions", "Whole model", ":material/target:", r"(cls|pooler|classifier).*",
+    PageInfo("predictions", "Predictions", "Whole model", ":material/target:", r"cls\.predictions\..*",
              ("words", "cls.predictions.probs")),
+    PageInfo("sentence", "Sentence", "Whole model", ":material/short_text:",
+             r"(pooler|cls\.seq_relationship|classifier).*",
+             ("sentence", "pooler.activation")),
     PageInfo("notation", "Notation", "Model", ":material/translate:"),
 )  # fmt: skip
 

@@ -1,0 +1,27 @@
+"""Answers about the input as a whole: the pooled [CLS] vector, the next sentence, the classes."""
+
+import streamlit as st
+
+from bertviz_core.ui import sentence
+from bertviz_core.ui.predictions import absent_heads
+from bertviz_core.ui.shell import end, page
+
+view = page(
+    "sentence",
+    r"Some questions are about the input as a whole. For them the pooler reads one vector, the last one at \[CLS\]; a "
+    "small matrix turns it into one score an answer, and the softmax turns scores into probabilities.",
+)
+st.header("One vector for everything", anchor=False)
+sentence.one_vector(view)
+if "pooler.dense" in view.trace:
+    sentence.pooler(view)
+if "cls.seq_relationship" in view.trace:
+    st.header("Does the second sentence follow?", anchor=False)
+    sentence.next_sentence(view)
+if "classifier" in view.trace:
+    by_token = "token" in view.trace.dims("classifier")
+    st.header("Which class has each token?" if by_token else "Which class?", anchor=False)
+    (sentence.token_classes if by_token else sentence.classes)(view)
+st.caption(sentence.NOTES_LAST_LINE)
+absent_heads(view)
+end("sentence")
