@@ -28,8 +28,9 @@ def products(order: np.ndarray, terms: np.ndarray, running: np.ndarray, colors: 
     )  # fmt: skip
     end = float(running[-1])
     chart.add_annotation(
-        x=names[-1], y=end, text=f"sum {text_number(end)}", showarrow=False, xanchor="right", yshift=12 if end >= 0 else
-        -12, font={"family": MONOSPACE, "size": 12, "color": colors.text}, bgcolor=colors.surface, opacity=0.9,
+        x=len(names) - 1, y=end, text=f"sum {text_number(end)}", showarrow=False, xanchor="right",
+        yshift=14 if end >= 0 else -14, bgcolor=colors.surface, opacity=0.9,
+        font={"family": MONOSPACE, "size": 12, "color": colors.text},
     )  # fmt: skip
     chart.update_layout(bargap=0.2)
     chart.update_xaxes(**axis(colors, "component of the head, largest product first"), type="category")
@@ -55,5 +56,5 @@ def denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[str], c
     )  # fmt: skip
     chart.update_layout(bargap=0.35)
     chart.update_yaxes(**axis(colors), autorange="reversed", tickmode="array", tickvals=rows, ticktext=list(words))
-    chart.update_xaxes(**axis(colors, "the exponentials, added up", grid=True), range=[0, float(running[-1])])
+    chart.update_xaxes(**axis(colors, "the exponentials, added up", grid=True), range=[0, 1.02 * float(running[-1])])
     return chart

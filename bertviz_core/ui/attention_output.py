@@ -10,7 +10,7 @@ from bertviz_core.analysis.attention import head_parts, shares_of_sum, weighted_
 from bertviz_core.expressions import ends, long_sum, signed
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.figures.matrices import cut
-from bertviz_core.numbers import latex_number
+from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import ATTENTION, VALUE, Step
 from bertviz_core.ui import style
 from bertviz_core.ui.charts import robust_limit, tensor_map
@@ -22,6 +22,7 @@ from bertviz_core.ui.tables import Column, table
 
 SHOWN = 16  # tokens, at most, whose share of one sum is drawn
 _CELLS = 6_000
+_SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads side by side
 
 
 def brought(view: View) -> None:
@@ -44,9 +45,21 @@ def brought(view: View) -> None:
         _weighted(view, total),
         values=Values(np.stack([*parts, total]), [*names, "sum"], [str(i) for i in range(len(total))]),
         note="One row a token: its value, times its share of the attention. The last row is the sum of all rows, the "
-             "head's result." + (f" Drawn: the {len(shown)} that bring most; the rest is added up." if others else ""),
-        table=table("from", words, _who(view, trace[probs], trace[value], parts, shown), [shown.index(token)]),
+             "head's result. " + _most(trace[probs], lengths)
+             + (f" Drawn: the {len(shown)} that bring most; the rest is added up." if others else ""),
+        table=table("token", words, _who(view, trace[probs], trace[value], parts, shown), [shown.index(token)]),
     )  # fmt: skip
+
+
+def _most(shares: np.ndarray, lengths: np.ndarray) -> str:
+    """A large share of a short value is little: whether the token most looked at also brings most."""
+    looked, bringing = int(shares.argmax()), int(lengths.argmax())
+    if looked == bringing:
+        return f"Position {looked} has the largest share and also brings the longest vector."
+    return (
+        f"Position {looked} has the largest share, {text_number(float(shares[looked]))}, but position {bringing} "
+        "brings the longest vector: its value is longer."
+    )
 
 
 def _who(view: View, shares: np.ndarray, values: np.ndarray, parts: np.ndarray, shown: list[int]) -> list[Column]:
@@ -68,7 +81,8 @@ def _weighted(view: View, total: np.ndarray) -> Origin:
     column = head * len(total) + strongest(total)
     return Origin(
         f"{own}probs[head={head},query={token}] and {own}value[head={head}]", context.kind,
-        rf"{c}_{{{token},\; i\, d_k : (i+1)\, d_k}} = \sum_{{u}} {a}_{{i,{token},u}}\, {v}_{{i,u,:}}, \quad i = {head}",
+        rf"\begin{{aligned}} & {c}_{{{token},\,[i]}} = \sum_{{u}} {a}_{{i,{token},u}}\, {v}_{{i,u,:}} \\ "
+        rf"& i = {head}, \quad {_SLICE} \end{{aligned}}",
         "A weighted average: the shares sum to 1, so what one token gives more, another gives less. The part of the "
         "sum is measured along the sum's own direction; it is below 0 for a token that pulls the other way.",
         trace.explain(f"{own}context[token={token},concat={column}]").latex,
@@ -87,8 +101,8 @@ def context(view: View) -> None:
         view, "merged", f"{heads} heads, laid side by side into one vector of “{trace.tokens[token]}”",
         cut(vector, heads, head, robust_limit(vector), view.colors, merged=True),
         Origin(f"{address}[token={token}]", step.kind, step.typeset(style.painter(view.colors)),
-               "The merge changes no number: entry j of head i becomes entry i · d_k + j of the long vector, "
-               f"d_k = {width}.", trace.explain(f"{address}[token={token},concat={column}]").latex, step.source),
+               "The merge changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the long vector, "
+               f"$d_k = {width}$.", trace.explain(f"{address}[token={token},concat={column}]").latex, step.source),
         values=Values(vector.reshape(heads, width), [f"head {i}" for i in range(heads)],
                       [f"component {j}" for j in range(width)]),
         note="Above, one row a head, each with its own shares and values; below, the same numbers end to end. Framed: "
@@ -124,16 +138,15 @@ def per_head(view: View) -> None:
         values=Values(drawn, [*names, "sum"], [str(i) for i in range(drawn.shape[1])]),
         note="One row a head: its part of the context, times its rows of the output matrix. With the bias they sum to "
              "the last row.",
-        table=table("from", names, columns, [head]),
+        table=table("head", names, columns, [head]),
     )  # fmt: skip
 
 
 def _per_head(view: View, step: Step) -> str:
     o, (c, w, b) = style.painter(view.colors)(step.output), (x.latex(style.painter(view.colors)) for x in step.leaves)
-    rows = r"i\, d_k : (i+1)\, d_k"
     return (
-        rf"\begin{{aligned}} & {step.typeset(style.painter(view.colors))} \\ & {o}_{{t,:}} = \sum_{{i}} "
-        rf"{c}_{{t,\; {rows}}}\; {w}_{{{rows},\,:}} + {b} \end{{aligned}}"
+        rf"\begin{{aligned}} {step.typeset(style.painter(view.colors)).replace(' = ', ' &= ', 1)} \\ {o}_{{t,:}} &= "
+        rf"\sum_{{i}} {c}_{{t,[i]}}\; {{{w}}}_{{[i],:}} + {b} \\ & {_SLICE} \end{{aligned}}"
     )
 
 

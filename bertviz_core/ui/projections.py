@@ -79,7 +79,8 @@ def split(view: View, name: str) -> None:
         view, f"split-{name}", f"{heads} heads, each its own {width} components of one long vector",
         cut(rows.ravel(), heads, head, robust_limit(rows), view.colors),
         Origin(cell(step.address, at), step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
-               f"Nothing is computed here: entry j of head i is entry i · d_k + j of the long vector, d_k = {width}.",
+               f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
+               f"$d_k = {width}$.",
                rf"{symbol}_{{{head},\,{place},\,{column}}} = {long}_{{{place},\; {head}\cdot {width} + {column}}} = "
                rf"{long}_{{{place},\;{head * width + column}}} = {number}", step.source),
         values=Values(rows, [f"head {i}" for i in range(heads)], [f"component {j}" for j in range(width)]),

@@ -80,20 +80,21 @@ def angles(view: View, key: int) -> None:
     parts, names, shown = attention.angles(_row(view, "query"), _keys(view)), labels(view.trace), _shown(view, key)
     recorded, color = _row(view, "products"), view.colors.kinds[ATTENTION]
     figure = bars(parts.cosines[shown], [names[i] for i in shown], view.colors, color, name="cosine of query and key")
+    figure.update_xaxes(range=[-1.15, 1.15])
+    figure.update_traces(text=[text_number(float(x)) for x in parts.cosines[shown]], texttemplate="%{text}")
     columns = [
         Column("cosine", _floats(parts.cosines[shown]), color, 1.0, signed=True),
-        Column("length of q", [parts.query_norm] * len(shown)),
         Column("length of k", _floats(parts.key_norms[shown]), view.colors.kinds["key"]),
         Column("product R", _floats(recorded[shown]), color, signed=True),
     ]
     derived(
         view, "cosines", f"Direction and length: how “{_word(view)}” fits each key",
-        figure.update_xaxes(range=[-1.15, 1.15]), _cosine(view, key, parts),
+        figure, _cosine(view, key, parts),
         values=Values(np.stack([parts.cosines, parts.key_norms, parts.products], axis=1), names,
                       ["cosine", "length of k", "product"]),
         note="1: the query and the key point the same way; 0: at right angles; −1: opposite ways. A long key makes "
-             f"more of the same direction.{_some(view, shown)}",
-        table=table("key", [names[i] for i in shown], columns, _marked(shown, key)),
+             f"more of the same direction. The query's length is {text_number(parts.query_norm)}.{_some(view, shown)}",
+        table=table("key k", [names[i] for i in shown], columns, _marked(shown, key)),
     )  # fmt: skip
 
 
@@ -142,7 +143,7 @@ def softmax(view: View, key: int) -> None:
                       [column.name for column in columns]),
         note=f"Largest score: {text_number(steps.largest)}. Each bar is one exponential and starts where the sum so "
              f"far stood; the whole way is the denominator, {text_number(steps.denominator)}.{_some(view, shown)}",
-        table=table("key", [names[i] for i in shown], columns, _marked(shown, key)),
+        table=table("key u", [names[i] for i in shown], columns, _marked(shown, key)),
     )  # fmt: skip
 
 
