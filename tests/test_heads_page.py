@@ -1,0 +1,181 @@
+"""The heads page in a browser: the map of all heads selects, and lines follow the pointer without the server."""
+
+import base64
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bertviz_core.figures.palette import DARK, LIGHT, PALETTES
+from bertviz_core.figures.thumbnails import thumbnail
+from tests.browser import PHONE, visit
+
+PROBS = "encoder.layer.{}.attention.self.probs[head={}]"
+MASK = 8
+
+
+@pytest.fixture
+def heads(app):
+    app.open("heads")
+    return app
+
+
+def head_button(app, layer, head):
+    return app.page.locator(f'.head[data-layer="{layer}"][data-head="{head}"]')
+
+
+def token(app, side, index):
+    return app.page.locator(f'.side.{side} .token[data-index="{index}"]')
+
+
+def runs(app):
+    return app.page.evaluate("window.runs")
+
+
+def selected(app):
+    chosen = app.page.locator('.head[aria-selected="true"]')
+    return chosen.get_attribute("data-layer"), chosen.get_attribute("data-head")
+
+
+def lines(app):
+    """The lines that can be seen, as (y of the query, y of the key)."""
+    return app.page.locator(".lines line").evaluate_all(
+        """all => all.filter(line => !line.closest('.at-query, .at-key') || line.classList.contains('on'))
+            .map(line => [+line.getAttribute('y1') - 0.5, +line.getAttribute('y2') - 0.5])"""
+    )
+
+
+def shares(app, side):
+    """The shares that stand beside the tokens of one side."""
+    return [float(text) for text in app.page.locator(f".side.{side} .number").all_inner_texts()]
+
+
+def test_a_click_in_the_map_chooses_layer_and_head_for_all_pages(heads):
+    assert selected(heads) == heads.chosen()[:2] == ("0", "0")
+    with heads.rerun():
+        head_button(heads, 3, 5).click()
+    assert selected(heads) == heads.chosen()[:2] == ("3", "5")
+    assert heads.query == {"layer": "3", "head": "5"}
+    assert PROBS.format(3, 5) in heads.shown()
+    heads.page.reload()
+    heads.settle()
+    assert selected(heads) == heads.chosen()[:2] == ("3", "5")
+    heads.follow("Feed-forward")
+    assert heads.chosen()[:2] == ("3", "5")
+
+
+def test_arrow_keys_walk_through_the_map_and_enter_chooses(heads):
+    before, keyboard = runs(heads), heads.page.keyboard
+    assert heads.page.locator('.head[tabindex="0"]').count() == 1
+    heads.page.locator('.head[tabindex="0"]').focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown"):
+        keyboard.press(key)
+    assert "layer 1, head 2" in heads.page.locator(".about").inner_text()
+    assert selected(heads) == ("0", "0") and runs(heads) == before
+    with heads.rerun():
+        keyboard.press("Enter")
+    assert selected(heads) == heads.chosen()[:2] == ("1", "2")
+    keyboard.press("End")  # the map keeps the focus
+    with heads.rerun():
+        keyboard.press("Enter")
+    assert heads.chosen()[:2] == ("1", "11")
+
+
+def test_the_menus_move_the_mark_in_the_map(heads):
+    heads.choose("Layer", "4")
+    heads.choose("Head", "10")
+    assert selected(heads) == ("4", "10")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, rome, theme):
+    with visit(chromium, server, theme=theme) as app:
+        app.open("heads")
+        head_button(app, 1, 8).hover()
+        drawn = app.page.locator(".about canvas").evaluate(
+            "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]"
+        )
+    png = thumbnail(rome[PROBS.format(1, 8)], PALETTES[theme], share=True, end=1.0)
+    expected = np.array(Image.open(io.BytesIO(base64.b64decode(png.partition(",")[2]))), dtype=int)
+    pixels = np.array(drawn).reshape(12, 12, 4)
+    assert (pixels[..., 3] == 255).all()
+    assert np.abs(pixels[..., :3] - expected).max() <= 2  # the browser gets shares in steps of 1/255
+
+
+def test_the_map_and_the_lines_change_with_the_theme(heads):
+    for head, theme in enumerate((DARK, LIGHT)):
+        heads.page.emulate_media(color_scheme=theme)
+        with heads.rerun():
+            head_button(heads, 2, head).click()
+        for name in (".map", ".lines"):
+            text = heads.page.locator(name).evaluate("e => e.style.getPropertyValue('--text')")
+            assert text == PALETTES[theme].text
+
+
+def test_pointing_at_a_token_leaves_its_lines_and_asks_the_server_nothing(heads, rome):
+    probs, before, everything = rome[PROBS.format(0, 0)], runs(heads), lines(heads)
+    assert sorted(everything) == [[q, k] for q, k in np.argwhere(np.rint(probs * 10_000) >= 50).tolist()]
+    token(heads, "query", 3).hover()
+    assert lines(heads) and {q for q, _ in lines(heads)} == {3}
+    np.testing.assert_allclose(shares(heads, "key"), probs[3], atol=0.5e-4)
+    token(heads, "key", 11).hover()
+    assert lines(heads) and {k for _, k in lines(heads)} == {11}
+    np.testing.assert_allclose(shares(heads, "query"), probs[:, 11], atol=0.5e-4)
+    heads.page.locator("h1").hover()
+    assert lines(heads) == everything
+    assert runs(heads) == before
+
+
+def test_the_keyboard_reaches_every_token_and_chooses_one(heads, rome):
+    before = runs(heads)
+    token(heads, "query", MASK).focus()
+    heads.page.keyboard.press("ArrowUp")
+    assert {q for q, _ in lines(heads)} == {MASK - 1}
+    heads.page.keyboard.press("ArrowRight")
+    assert {k for _, k in lines(heads)} == {MASK - 1}
+    assert f"{MASK - 1} the is looked at most by" in heads.page.locator(".said").inner_text()
+    assert runs(heads) == before
+    with heads.rerun():
+        heads.page.keyboard.press("Enter")
+    assert heads.chosen()[2] == f"{MASK - 1} the" and heads.query == {"token": f"{MASK - 1}"}
+    assert token(heads, "key", MASK - 1).get_attribute("aria-selected") == "true"
+
+
+def test_special_tokens_can_be_hidden(heads):
+    with heads.rerun():
+        heads.page.get_by_text("Hide [CLS] and [SEP]").click()
+    assert heads.page.locator(".side.query .token").count() == 10
+    assert token(heads, "key", 0).count() == token(heads, "query", 11).count() == 0
+    assert "Not drawn: on average" in heads.shown()
+
+
+def test_lines_from_one_sentence_to_the_other(app):
+    app.open("heads", text="He sat by the river.", pair="The water was cold.", layer=2, head=9)
+    with app.rerun():
+        app.page.get_by_role("radio", name="A→B").click()
+    places = {side: app.page.locator(f".side.{side} .token").evaluate_all("all => all.map(t => +t.dataset.index)")
+              for side in ("query", "key")}  # fmt: skip
+    assert places == {"query": list(range(8)), "key": list(range(8, 14))}
+
+
+def test_many_tokens_are_drawn_around_the_chosen_one(app):
+    app.open("heads", layer=5)
+    app.type("very " * 300 + "[MASK] " + "very " * 200)
+    assert app.chosen()[2] == "301 [MASK]"
+    for side in ("query", "key"):
+        assert app.page.locator(f".side.{side} .token").count() == 64
+        assert token(app, side, 301).get_attribute("aria-selected") == "true"
+    assert "Drawn are queries 269 to 332 of 503 tokens." in app.shown()
+    assert "neighbouring queries and keys" in app.shown()
+
+
+def test_a_phone_shows_the_map_and_the_lines_without_scrolling_sideways(chromium, server):
+    with visit(chromium, server, size=PHONE) as app:
+        app.open("heads")
+        for name in (".frame", ".lines"):
+            inside = app.page.locator(name).evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+            assert inside and app.page.locator(name).bounding_box()["width"] >= 300
+        with app.rerun():
+            head_button(app, 5, 11).click()
+        assert app.chosen()[:2] == ("5", "11")
