@@ -46,13 +46,14 @@ def one_pair(view: View, key: int) -> None:
     """The products of one query and one key, their sum, and what becomes of it before the softmax."""
     trace = view.trace
     product = attention.dot_product(_row(view, "query"), _keys(view)[key])
+    width = len(product.terms)
     cells = [_at(view, name, query=view.chosen.token, key=key) for name in ("products", "scaled", "scores")]
     derived(
-        view, "dot-product", f"“{_word(view)}” asks, “{trace.tokens[key]}” is found: {len(product.terms)} products, "
+        view, "dot-product", f"“{_word(view)}” asks, “{trace.tokens[key]}” is found: {width} products, "
         "one sum", products(product.order, product.terms, product.running, view.colors),
         Origin(_origin(view, key), ATTENTION, _before_softmax(view, cells),
-               "The query and the key are multiplied component by component and added up, divided by the square root "
-               "of their length, and pushed far down if the key is padding.",
+               f"Query and key are multiplied component by component and added up. The sum is divided by √{width}, the "
+               "root of the number of components, and pushed far down if the key is padding.",
                r" \\[3pt] & ".join(trace.explain(address).latex for address in cells), trace.step(cells[0]).source),
         values=Values(np.stack([product.order, product.terms, product.running], axis=1),
                       [str(i + 1) for i in range(len(product.terms))], ["component", "product", "sum so far"]),
