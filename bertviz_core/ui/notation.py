@@ -9,13 +9,13 @@ import streamlit as st
 
 from bertviz_core.analysis.glossary import AXIS, Entry, absent, axes, found, glossary
 from bertviz_core.documents import DOCUMENTS
-from bertviz_core.notation import FORMULAS, SOURCES
+from bertviz_core.notation import FORMULAS, SOURCES, Names
 from bertviz_core.steps import INPUT, PARAMETER
 from bertviz_core.ui import site, style
 from bertviz_core.ui.panel import shape
 from bertviz_core.ui.shell import View
 
-_CSS = """
+CSS = """
 <style>
 [class*="st-key-names-"] ul { padding-left: 0; margin: 0; }
 [class*="st-key-names-"] li { list-style: none; margin: 0; padding: 0; overflow-wrap: anywhere; min-width: 0; }
@@ -51,13 +51,14 @@ def search() -> tuple[str, str]:
 
 def entries(view: View, text: str, kind: str) -> None:
     """Every entry that fits, in the order of the computation, in groups by the page that shows it."""
-    st.html(_CSS)
+    st.html(CSS)
     model, layer = view.trace.model, view.chosen.layer
     shown = [entry for entry in found(glossary(model.program, layer), text) if kind in ("all", _kind(entry))]
     missing = [entry for entry in found(absent(model, layer), text) if kind in ("all", _kind(entry))]
     lengths = found(axes(), text) if kind in ("all", "axes") else []
     count = len(shown) + len(missing) + len(lengths)
-    st.caption(f"{count} {'entry' if count == 1 else 'entries'}." if count else "Nothing has this name. Try a shorter one.")
+    counted = "1 entry." if count == 1 else f"{count} entries."
+    st.caption(counted if count else "Nothing has this name. Try a shorter one.")
     for info, group in groupby(shown, key=lambda entry: site.shown_on(entry.step)):
         if info:
             _group(view, info.name, info.title, list(group), site.pages()[info.name])
@@ -81,11 +82,15 @@ def _entry(view: View, entry: Entry) -> str:
     address = entry.symbol.address
     size = shape(view.trace, address) if address in view.trace else _size(view, address)
     head = f"- $\\displaystyle {symbol}$ &ensp; {entry.meaning}  \n  :small[`{address}` {size}]"
-    return "\n".join([head, *(f"  - {_name(entry, source)}" for source in SOURCES)])
+    return "\n".join([head, *(f"  - {name}" for name in elsewhere(entry.names))])
 
 
-def _name(entry: Entry, source: str) -> str:
-    name = getattr(entry.names, source)
+def elsewhere(names: Names) -> list[str]:
+    """What a quantity is called in each source, as Markdown."""
+    return [_name(source, getattr(names, source)) for source in SOURCES]
+
+
+def _name(source: str, name: str) -> str:
     written = f"${name}$" if source in FORMULAS else f"`{name}`"
     return f":gray[{SOURCES[source]}] {written if name else '–'}"
 

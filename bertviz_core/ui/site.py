@@ -53,6 +53,7 @@ PAGES = (
     PageInfo("sentence", "Sentence", "Whole model", ":material/short_text:",
              r"(pooler|cls\.seq_relationship|classifier).*",
              ("sentence", "pooler.activation")),
+    PageInfo("parameters", "Parameters", "Model", ":material/database:"),
     PageInfo("notation", "Notation", "Model", ":material/translate:"),
 )  # fmt: skip
 
