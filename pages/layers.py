@@ -20,6 +20,7 @@ layers.ways(view)
 st.header("What the head would say on the way", anchor=False)
 if "cls.predictions.probs" in view.trace:
     flow.lens(view)
+    flow.lens_everywhere(view)
 else:
     st.caption("This checkpoint has no masked language model head, so no words can be read from its vectors.")
 st.header("Where it all came from", anchor=False)

@@ -145,6 +145,16 @@ def test_the_lens_ranks_and_works_out_a_word(double):
     assert lens.worked(1, best).startswith(r"\frac{e^{") and "101" in lens.worked(1, best)
 
 
+def test_first_choices_are_the_lens_own_best_entries_read_once(double):
+    entries, shares = layers.first_choices(double, (5, 2))
+    assert entries.shape == shares.shape == (2, len(layers.stages(double)))
+    for row, token in enumerate((5, 2)):
+        for stage, probs in enumerate(layers.Lens(double, token).probs.tolist()):
+            assert shares[row, stage] == max(probs) == probs[entries[row, stage]]
+    again, _ = layers.first_choices(double, range(2, 6))
+    np.testing.assert_array_equal(again[[3, 0]], entries)
+
+
 def test_rollout_is_the_product_of_half_attention_and_half_identity():
     attention = RNG.dirichlet(np.ones(6), size=(3, 6))
     found = layers.rollout(attention)

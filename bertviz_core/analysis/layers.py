@@ -21,6 +21,7 @@ COMPONENTS = 3
 _HEAD = "cls.predictions."
 _PROBS = "cls.predictions.probs"
 _projections: WeakKeyDictionary[Trace, Projection] = WeakKeyDictionary()
+_read: WeakKeyDictionary[Trace, dict[int, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
 
 
 def stages(trace: Trace) -> tuple[str, ...]:
@@ -48,13 +49,18 @@ def unit(states: np.ndarray) -> np.ndarray:
 def turns(states: np.ndarray) -> np.ndarray:
     """The cosine between each vector and the same token's one stage before: (stage - 1, token)."""
     directions = unit(states)
-    return (directions[1:] * directions[:-1]).sum(axis=-1)
+    return _bounded((directions[1:] * directions[:-1]).sum(axis=-1))
 
 
 def cosines(rows: np.ndarray) -> np.ndarray:
     """The cosine between every two rows of a matrix."""
     directions = unit(rows)
-    return directions @ directions.T
+    return _bounded(directions @ directions.T)
+
+
+def _bounded(cosines: np.ndarray) -> np.ndarray:
+    """Cosines without the last bit by which rounding may put them beyond 1."""
+    return cosines.clip(-1, 1)
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,21 @@ class Lens:
         """One probability with its numbers, as LaTeX."""
         at = {TOKEN: range(stage, stage + 1), VOCAB: range(word, word + 1)}
         return self.trace.program.by_address[_PROBS].expr.worked(self.env, at)
+
+
+def first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The entry that the lens puts first, and its probability, at every stage: two arrays (token, stage).
+
+    What was read of a token is kept as long as its trace.
+    """
+    read = _read.setdefault(trace, {})
+    wanted = list(tokens)
+    for token in wanted:
+        if token not in read:
+            probs = Lens(trace, token).probs
+            read[token] = probs.argmax(axis=-1), probs.max(axis=-1)
+    entries, shares = zip(*(read[token] for token in wanted), strict=True)
+    return np.stack(entries), np.stack(shares)
 
 
 def attention(trace: Trace) -> Iterable[np.ndarray]:

@@ -20,7 +20,7 @@ def bars(
     chart = figure(
         go.Bar(
             x=np.asarray(values, dtype=np.float32), y=list(range(len(values))), orientation="h", marker_color=color,
-            texttemplate="%{x:.4f}", textposition="outside", cliponaxis=False, customdata=list(words),
+            text=[f"{x:.4f}".replace("-", "\N{MINUS SIGN}") for x in values], textposition="outside", cliponaxis=False, customdata=list(words),
             textfont={"family": MONOSPACE, "size": 12, "color": colors.text},
             hovertemplate="%{customdata}<br><b>%{x:.6f}</b><extra></extra>",
         ),
@@ -30,8 +30,14 @@ def bars(
     chart.update_yaxes(
         **axis(colors), autorange="reversed", tickmode="array", tickvals=list(range(len(words))), ticktext=list(words)
     )
-    chart.update_xaxes(**axis(colors, name, grid=True), range=[0, 1] if share else None)
+    chart.update_xaxes(**axis(colors, name, grid=True), range=[0, 1] if share else _room(np.asarray(values)))
     return chart
+
+
+def _room(values: np.ndarray) -> list[float] | None:
+    """A range that leaves room for the numbers beside bars to the left; none where there are no such bars."""
+    low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    return [low - 0.3 * (high - low), high + 0.02 * (high - low)] if low < 0 else None
 
 
 def curve(

@@ -11,6 +11,7 @@ from bertviz_core.figures.base import MONOSPACE, axis, figure
 from bertviz_core.figures.palette import Palette
 
 _HEIGHT = 520
+_EYE = {"x": 1.6, "y": 1.6, "z": 1.2}  # far enough off for the axes' names to be seen
 
 
 def paths(
@@ -40,7 +41,8 @@ def paths(
     )  # fmt: skip
     if points.shape[-1] == 3:
         x, y, z = (_solid_axis(colors, title) for title in titles)
-        chart.update_layout(scene={"xaxis": x, "yaxis": y, "zaxis": z, "aspectmode": "data", "dragmode": "orbit"})
+        chart.update_layout(scene={"xaxis": x, "yaxis": y, "zaxis": z, "aspectmode": "data", "dragmode": "orbit",
+                                   "camera": {"eye": _EYE}})  # fmt: skip
     else:
         chart.update_xaxes(**axis(colors, titles[0], grid=True), constrain="domain")
         chart.update_yaxes(**axis(colors, titles[1], grid=True), scaleanchor="x")

@@ -18,13 +18,16 @@ from bertviz_core.steps import ATTENTION, PREDICTION
 from bertviz_core.ui import style
 from bertviz_core.ui.charts import share_bars
 from bertviz_core.ui.derived import Origin, Values, derived
-from bertviz_core.ui.labels import labels
+from bertviz_core.ui.labels import labels, literal
 from bertviz_core.ui.layers import stage_names
 from bertviz_core.ui.shell import View
+from bertviz_core.ui.tables import Column, table
 
 WORDS = 3
 _CELLS = 6_000
 _BARS = 16
+_READ = 12  # tokens whose vectors the head reads at every stage
+_READ_FROM = "the steps of cls.predictions, run on the token's vector at every stage"
 
 
 def lens(view: View) -> None:
@@ -38,15 +41,39 @@ def lens(view: View) -> None:
     stage = view.chosen.layer + 1
     derived(
         view, "lens", f"When the words that win in the end come up for “{trace.tokens[view.chosen.token]}”", figure,
-        Origin("the steps of cls.predictions, run on the token's vector at every stage", PREDICTION,
+        Origin(_READ_FROM, PREDICTION,
                _head(view, seen), "The head was trained on the last layer only; read earlier, it shows how much of the "
                "answer already points in its direction. At the last layer this is the model's own prediction.",
                rf"P = {seen.worked(stage, final[0])} = {latex_number(float(seen.probs[stage, final[0]]))}",
                "nostalgebraist 2020, interpreting GPT: the logit lens"),
         values=Values(seen.probs, stages, trace.model.tokenizer.vocabulary),
-        note=f"With numbers: “{word[0]}” after {stages[stage]}.",
+        note=f"With numbers: “{literal(word[0])}” after {stages[stage]}.",
     )  # fmt: skip
     _said(view, seen, stages, final[0], word[0])
+
+
+def lens_everywhere(view: View) -> None:
+    """The head's best word at every stage, for the tokens around the chosen one, masked or not."""
+    trace, token, stages = view.trace, view.chosen.token, stage_names(view)
+    shown = around(token, _READ, len(trace.tokens))
+    names, entries = labels(trace, shown), trace.model.tokenizer.vocabulary
+    found, shares = layers.first_choices(trace, shown)
+    figure = heatmap(shares, Side("token", names, shown.start), Side("after", stages), view.colors, share=True, end=1.0,
+                     selected=token).update_xaxes(tickangle=0)  # fmt: skip
+    part = (
+        f" Drawn: tokens {shown.start}–{shown.stop - 1} of {len(trace.tokens)}."
+        if len(shown) < len(trace.tokens)
+        else ""
+    )
+    derived(
+        view, "lens-everywhere", "How sure the head would be at every token, and below, of which word", figure,
+        Origin(_READ_FROM, PREDICTION, r"\hat{w}^{(i)}_t = \underset{v}{\mathrm{argmax}}\; P^{(i)}_{t,v}",
+               "The same head, read at every token and stage; only the best entry is shown. A token that is not masked "
+               "starts out as itself; one that is masked has to be guessed, from layer to layer, out of the others."),
+        values=Values(shares, names, stages), note=f"Darker: surer. The word itself stands in the table.{part}",
+        table=table("token", names, [Column(stage, [entries[i] for i in column.tolist()]) for stage, column in
+                                     zip(stages, found.T, strict=True)], chosen={token - shown.start}),
+    )  # fmt: skip
 
 
 def _said(view: View, seen: layers.Lens, stages: Sequence[str], final: int, word: str) -> None:

@@ -96,7 +96,7 @@ def ways(view: View) -> None:
     names, stages = labels(view.trace), stage_names(view)
     found = layers.projection(view.trace)
     shown = around(view.chosen.token, _PATHS, len(names))
-    titles = [f"component {k + 1} ({share:.1%} of the variance)" for k, share in enumerate(found.shares)]
+    titles = [f"component {k + 1} ({share:.1%})" for k, share in enumerate(found.shares)]
     part = f" Drawn: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
     stage = view.chosen.layer + 1
     values = Values(found.points.transpose(1, 0, 2).reshape(-1, layers.COMPONENTS),
@@ -131,7 +131,7 @@ def _by_stage(view: View, found: np.ndarray, names: Sequence[str] = (), share: b
     figure = heatmap(
         found.T, rows, columns, view.colors, share=share, end=None if share else 1.0, selected=view.chosen.token
     )
-    return figure.update_xaxes(tickangle=0)
+    return figure.update_xaxes(tickangle=0, title_standoff=20)
 
 
 def _x(view: View, stage: str) -> str:

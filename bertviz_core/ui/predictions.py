@@ -132,7 +132,7 @@ def any_word(view: View) -> None:
 
 def _places(view: View, found: Sequence[Entry]) -> str:
     color = view.colors.kinds[PREDICTION]
-    return table("entry", [entry.token for entry in found], [
+    return table("looked up", [entry.token for entry in found], [
         Column("id", [entry.id for entry in found]),
         Column("rank", [entry.rank for entry in found]),
         Column("score", [entry.score for entry in found]),

@@ -15,12 +15,12 @@ from bertviz_core.ui.charts import robust_limit, share_bars, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import literal
 from bertviz_core.ui.panel import panel
-from bertviz_core.ui.predictions import RELATIONS
 from bertviz_core.ui.shell import View
 
 _COMPONENTS = 12
 _LABELLED = 40
 _NEXT = "cls.seq_relationship"
+_FOLLOWS = ("B follows A", "B is random")
 NOTES_LAST_LINE = (
     r"The forward-pass note ends in $\mathrm{softmax}(\tanh(W^{final} Z_{n_{layers}}[0,:]))$. BERT as released has the "
     r"same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: it turns the pooled "
@@ -80,7 +80,7 @@ def pooler(view: View) -> None:
 def next_sentence(view: View) -> None:
     """Does the second sentence follow the first? Scores, probabilities and what they come from."""
     alone = not max(view.trace.encoding.segments)
-    _scores(view, _NEXT, RELATIONS, "Two scores: B follows A, or B is a random sentence",
+    _scores(view, _NEXT, _FOLLOWS, "Two scores: B follows A, or B is a random sentence",
             "Does the second sentence follow the first?",
             "Only one sentence is given: the answer means little. A second one goes into “Examples and options”."
             if alone else "")  # fmt: skip
