@@ -45,6 +45,9 @@ CSS = """
 .bv-table th:first-child { text-align: left; padding-left: 4px; }
 .bv-table thead th { font-weight: 600; vertical-align: bottom; }
 .bv-table .bv-chosen { outline-offset: -2px; }
+.st-key-inputs-table .bv-table, .st-key-vocabulary-table .bv-table { max-height: 443px; overflow-y: auto; }
+.bv-table thead th { position: sticky; top: 0; backdrop-filter: blur(14px); }
+.st-key-hidden-tokens button { font-family: monospace; }
 .bv-chosen-row { outline: 2px solid currentColor; border-radius: 3px; pointer-events: none; }
 .st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
 .st-key-pass-map > * { flex: none; position: relative; }

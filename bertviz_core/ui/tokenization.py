@@ -6,31 +6,11 @@ from html import escape
 
 import streamlit as st
 
-from bertviz_core.ui import style
 from bertviz_core.ui.shell import View
 from bertviz_core.wordpiece import Record, Search, Word
 
 _SHOWN_REJECTED = 12
 _SHOWN_WORDS = 60
-
-
-def result(view: View) -> None:
-    """The tokens with their ids, and the four numbers per token that the model reads."""
-    trace = view.trace
-    special = trace.model.tokenizer.special_tokens
-    ids = [str(i) for i in trace.encoding.ids]
-    with st.container(border=True):
-        st.markdown(f"**{len(trace.tokens)} tokens**, each with its position before it and its id behind it")
-        st.html(style.tokens_html(trace.encoding, view.colors, special, view.chosen.token, below=ids))
-        st.caption(
-            "Dashed: special tokens. `##`: the piece continues the word before it. Tint: first or second sentence."
-        )
-        rows = [
-            {"position": i, "token": token, "input_ids": token_id, "token_type_ids": segment, "attention_mask": mask}
-            for i, (token, token_id, segment, mask) in enumerate(zip(
-                trace.tokens, trace.encoding.ids, trace.encoding.segments, trace.encoding.mask, strict=True))
-        ]  # fmt: skip
-        st.dataframe(rows, hide_index=True, height=min(420, 36 * len(rows) + 40))
 
 
 def stages(view: View) -> None:
