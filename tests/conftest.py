@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
+from tests.browser import app, chromium, server  # noqa: F401 - fixtures
 
 torch.set_num_threads(1)  # most matrices here are too small to be worth a second thread
 

@@ -48,16 +48,17 @@ def run() -> None:
     try:
         model = _model(asked.model)
         with bar:
-            layer, head, position = place_controls(model.config)
+            layer, head, position, remarks = place_controls(model.config)
         typed = encode(model, asked.text, asked.pair)
         preparation = prepared(model, typed, asked.pad, asked.mask)
         trace = _trace(model, asked, preparation)
     except BertvizError as error:
+        st.title(page.title, anchor=False)
         _explain(error, asked.model)
     else:
         with bar:
-            chosen = Selection(layer, head, token_control(trace, position))
-        for remark in preparation.remarks:
+            chosen = Selection(layer, head, token_control(trace, position, remarks))
+        for remark in (*preparation.remarks, *remarks):
             st.info(remark, icon=":material/info:")
         st.session_state[_VIEW] = View(asked.text, asked.pair, typed, trace, chosen, style.colors())
         page.run()

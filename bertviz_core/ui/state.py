@@ -92,22 +92,36 @@ def _preparation_controls() -> tuple[str, str]:
     return pad or NO_PADDING, mask
 
 
-def place_controls(config: BertConfig) -> tuple[int, int, str]:
-    """Layer and head, kept within what the model has, and the token's position as the URL gives it.
+def place_controls(config: BertConfig) -> tuple[int, int, str, list[str]]:
+    """Layer and head, kept within what the model has; the token's position as the URL gives it; what is wrong there.
 
     They need no trace: where a sentence cannot be run, the place in the model stays chosen.
     """
-    _clamp("layer", config.num_hidden_layers)
-    _clamp("head", config.num_attention_heads)
-    layer = st.selectbox("Layer", range(config.num_hidden_layers), key="layer", bind="query-params", width=92)
-    head = st.selectbox("Head", range(config.num_attention_heads), key="head", bind="query-params", width=92)
-    return layer or 0, head or 0, position_in_url("token")
+    remarks: list[str] = []
+    layer = _index_menu("Layer", "layer", config.num_hidden_layers, remarks)
+    head = _index_menu("Head", "head", config.num_attention_heads, remarks)
+    return layer, head, position_in_url("token"), remarks
 
 
-def token_control(trace: Trace, position: str) -> int:
+def _index_menu(label: str, key: str, size: int, remarks: list[str]) -> int:
+    """A menu of 0 to size - 1. What else the URL or another model left behind becomes 0, with a remark."""
+    for asked in (st.query_params.get(key), st.session_state.get(key)):
+        if asked is not None and str(asked) not in map(str, range(size)):
+            remarks.append(f"There is no {key} {_quoted(asked)} in this model, only 0 to {size - 1}; 0 is shown.")
+            st.session_state[key] = 0
+            break
+    return st.selectbox(label, range(size), key=key, bind="query-params", width=92) or 0
+
+
+def token_control(trace: Trace, position: str, remarks: list[str]) -> int:
     """The token at a position, by default the first masked one, as a menu of words."""
     names, masks = labels(trace), mask_positions(trace.tokens)
-    return token_menu("Token", "token", names, position, masks[0] if masks else min(1, len(names) - 1))
+    token = token_menu("Token", "token", names, position, masks[0] if masks else min(1, len(names) - 1))
+    if position and position != str(token):
+        remarks.append(
+            f"There is no token {_quoted(position)} in this input, only 0 to {len(names) - 1}; {token} is shown."
+        )
+    return token
 
 
 def position_in_url(key: str) -> str:
@@ -147,9 +161,9 @@ def _bound(key: str, default: str) -> Literal["query-params"] | None:
     return "query-params" if short else None
 
 
-def _clamp(key: str, size: int) -> None:
-    if st.session_state.get(key, 0) not in range(size):
-        st.session_state[key] = 0
+def _quoted(asked: object) -> str:
+    text = str(asked)
+    return literal(text if len(text) <= 20 else text[:19] + "…")
 
 
 def _model_label(name: str) -> str:

@@ -1,0 +1,192 @@
+"""The app in a real browser: a server on a free port, and Debian's Chromium with a page on it."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+         "--disable-background-networking", "--disable-component-update")  # fmt: skip
+HARMLESS = re.compile(r"_stcore/(health|host-config)")  # asked for below every deep link, answered by 404
+CLOSED_PORT = "http://127.0.0.1:9"  # where the Hugging Face hub is looked for: nobody answers
+
+COUNT_RUNS = """
+window.runs = 0;
+new MutationObserver(changes => {
+    for (const {target, oldValue} of changes)
+        if (oldValue === 'running' && target.dataset.testScriptState === 'notRunning') window.runs += 1;
+}).observe(document, {subtree: true, attributeFilter: ['data-test-script-state'], attributeOldValue: true});
+"""
+SETTLED = """before => window.runs > before
+    && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
+    && document.querySelector('h1, [data-testid="stAlert"]')
+    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]')
+    && [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every(chart => chart.querySelector('.main-svg'))
+"""
+
+
+class App:
+    """One browser page on the app. What goes wrong in it, visibly or not, is collected in `trouble`."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page, self.url = page, url
+        self.trouble: list[str] = []
+        page.add_init_script(COUNT_RUNS)
+        page.on("console", lambda said: self._note(said.type == "error", f"console: {said.text} {said.location}"))
+        page.on("pageerror", lambda error: self._note(True, f"script: {error}"))
+        page.on("request", lambda request: self._note(self._elsewhere(request.url), f"request: {request.url}"))
+        page.on("dialog", lambda dialog: (self._note(True, f"dialog: {dialog.message}"), dialog.dismiss()))
+
+    def _note(self, bad: bool, what: str) -> None:
+        if bad and not HARMLESS.search(what):
+            self.trouble.append(what)
+
+    def _elsewhere(self, url: str) -> bool:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != urlsplit(self.url).netloc
+
+    def open(self, path: str = "", **query: object) -> None:
+        """Load a page anew, as a link to it does."""
+        self.page.goto(f"{self.url}/{path}" + (f"?{urlencode(query, doseq=True)}" if query else ""))
+        self.settle()
+
+    def settle(self, before: int = 0) -> None:
+        """Wait until the script has run and everything it said is on screen."""
+        self.page.wait_for_function(SETTLED, arg=before, timeout=30_000)
+
+    @contextmanager
+    def rerun(self):
+        """Do something that makes the script run, and wait for it."""
+        before = self.page.evaluate("window.runs")
+        yield
+        self.settle(before)
+
+    @contextmanager
+    def reloading(self):
+        """Do something that loads the page anew, and wait for it."""
+        with self.page.expect_navigation(wait_until="commit"):
+            yield
+        self.settle()
+
+    def type(self, text: str) -> None:
+        self.sentence.fill(text)
+        with self.rerun():
+            self.sentence.press("Enter")
+
+    def choose(self, label: str, option: str) -> None:
+        """Pick from one of the menus."""
+        self.page.get_by_role("combobox", name=label, exact=True).click()
+        with self.rerun():
+            self.page.get_by_role("option", name=option, exact=True).click()
+
+    def follow(self, title: str, where: str = "stSidebar") -> None:
+        """Go to a page by its link in the sidebar, or in the page itself (stMain)."""
+        links = self.page.get_by_test_id(where).get_by_role("link", name=title)
+        with self.rerun():
+            links.last.click()
+        assert self.title == title
+
+    @property
+    def sentence(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Sentence", exact=True)
+
+    @property
+    def title(self) -> str:
+        return self.page.locator("h1").inner_text()
+
+    @property
+    def query(self) -> dict[str, str]:
+        return {key: values[-1] for key, values in parse_qs(urlsplit(self.page.url).query).items()}
+
+    def chosen(self) -> tuple[str, ...]:
+        """What stands in the menus Layer, Head and Token."""
+        return tuple(
+            self.page.get_by_role("combobox", name=name, exact=True).input_value()
+            for name in ("Layer", "Head", "Token")
+        )
+
+    def shown(self) -> str:
+        """All text of the page's own part, charts included; without the sentence and the menus above it."""
+        return self.page.evaluate(
+            """() => [...document.querySelector('[data-testid="stMain"]').querySelectorAll(
+                ':is(h1, p, code, span, text, .bv-cell, .bv-token)')].map(e => e.textContent).join(' ')"""
+        )
+
+
+@contextmanager
+def running(folder: Path):
+    """The app's server with nothing remembered; gives its URL. What it logs must hold no traceback."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url, log = f"http://127.0.0.1:{port}", folder / "server.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}",
+               "--server.address=127.0.0.1", "--server.fileWatcherType=none"]  # fmt: skip
+    environment = {**os.environ, "HF_ENDPOINT": CLOSED_PORT, "HF_HOME": str(folder / "hub")}
+    with (
+        log.open("w") as output,
+        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT) as server,
+    ):
+        try:
+            deadline = time.monotonic() + 60
+            while not answers(f"{url}/_stcore/health"):
+                assert server.poll() is None and time.monotonic() < deadline, log.read_text()
+                time.sleep(0.1)
+            yield url
+        finally:
+            server.kill()
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("server")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("No Chromium: install Debian's package chromium.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def visit(chromium, url, size=WIDE, theme="light"):
+    """A fresh browser window on the app, in which nothing may go wrong."""
+    context = chromium.new_context(viewport=size, color_scheme=theme, accept_downloads=True)
+    try:
+        app = App(context.new_page(), url)
+        yield app
+        assert app.trouble == []
+    finally:
+        context.close()
+
+
+@pytest.fixture
+def app(chromium, server):
+    with visit(chromium, server) as app:
+        yield app

@@ -1,0 +1,144 @@
+"""Bad input as the page receives it: a table of cases, each with its message. The session stays usable afterwards."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from huggingface_hub import constants
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.ui.labels import literal
+from bertviz_core.ui.site import PAGES
+from tests.factory import random_checkpoint
+from tests.test_bad_checkpoints import CONFIG, FILES, TENSORS, TOKENIZER
+
+APP = str(Path(__file__).parent.parent / "app.py")
+GOOD = "a good sentence"
+LONG = "The text has 602 tokens; this model reads at most 512"
+
+# What the URL holds, and the message that stands in the page.
+REFUSED = {
+    "no text": ({"text": ""}, "The sentence is empty"),
+    "blanks": ({"text": "   "}, "The sentence is empty"),
+    "invisible characters": ({"text": "\u200b\u200d\ufeff"}, "Nothing of this text is left"),
+    "600 tokens": ({"text": "word " * 600}, LONG),
+    "a pair of 600 tokens": ({"text": "word " * 300, "pair": "word " * 299}, "602 tokens"),
+    "no such model": ({"model": "no such model"}, "neither a folder on this machine nor"),
+    "a URL for a model": (
+        {"model": "https://huggingface.co/bert-base-uncased"},
+        "neither a folder on this machine nor",
+    ),
+    "markup for a model": ({"model": "<script>alert(1)</script>"}, "neither a folder on this machine nor"),
+    "no network": ({"model": "google-bert/bert-large-uncased"}, "could not be reached"),
+    "a folder without a model": ({"model": "/"}, "no config.json in"),
+}
+REMARKED = {
+    "a layer too many": ({"layer": "6"}, "There is no layer 6 in this model, only 0 to 5"),
+    "a layer below 0": ({"layer": "-1"}, "There is no layer -1"),
+    "a layer in words": ({"layer": "first"}, "There is no layer first"),
+    "markup for a layer": ({"layer": "<script>"}, "There is no layer <script>"),
+    "a head too many": ({"head": "12"}, "There is no head 12 in this model, only 0 to 11"),
+    "a broken head": ({"head": "1.5"}, "There is no head 1.5"),
+    "a token too many": ({"token": "12"}, "There is no token 12 in this input, only 0 to 4"),
+    "a token in words": ({"token": "rome"}, "There is no token rome"),
+    "a very long token": ({"token": "9" * 5000}, "There is no token 9999999999999999999…"),
+    "padding in words": ({"pad": "all"}, "“Pad to” takes a whole number"),
+    "padding too short": ({"pad": "2"}, "The input has 5 tokens already"),
+    "padding too long": ({"pad": "1000"}, "reads at most 512 tokens; the input is padded to 512"),
+    "padding below 0": ({"pad": "-4"}, "“Pad to” takes a whole number"),
+    "masks in words": ({"mask": "a;b"}, "Masked positions are whole numbers"),
+    "masks outside": ({"mask": "0,99"}, "Only words and their pieces can be masked"),
+}
+SHOWN = {
+    "emoji": {"text": "I ❤️ 🤗 and 👩🏽‍🚀"},
+    "right to left": {"text": "שלום עולם مرحبا"},
+    "no script of ours": {"text": "东京 हिन्दी ไทย"},
+    "markup": {"text": "<script>alert(1)</script><b>bold</b>"},
+    "Markdown and LaTeX": {"text": "**b** $x$ \\frac{1} :red[r] [l](http://x.y) `c` # h", "pair": "| a | b |\n|---|"},
+    "control characters": {"text": "a\x00b\x07c\x1bd"},
+    "a word without end": {"text": "x" * 3000},
+    "special tokens": {"text": "[CLS] [SEP] [PAD] [MASK] [UNK]"},
+    "parameters that nobody knows": {"nonsense": "1", "page": "../../etc/passwd", "layer": ["2", "3"]},
+}
+SPOILT = {
+    f"{family}: {name}": cases[name]
+    for family, cases, names in (
+        ("config", CONFIG, ("missing", "not JSON", "another model", "heads that do not divide", "a billion words")),
+        ("file", FILES, ("a pickle only", "cut in the middle", "a web page", "a missing shard")),
+        ("tensor", TENSORS, ("a missing tensor", "a wrong shape", "not a number", "whole numbers")),
+        ("tokenizer", TOKENIZER, ("no files", "no vocabulary", "larger than the model")),
+    )
+    for name in names
+}
+
+
+@pytest.fixture(scope="module")
+def good_model(tmp_path_factory):
+    return random_checkpoint(tmp_path_factory.mktemp("good"), kind="sequence-classification")
+
+
+@pytest.fixture
+def app(monkeypatch, tmp_path):
+    """The app as a browser finds it that follows a link; without a network."""
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+
+    def follow(query):
+        at = AppTest.from_file(APP, default_timeout=30)
+        at.query_params.update({"text": GOOD, **query})
+        return at.run()
+
+    return follow
+
+
+def said(at):
+    """All messages of the page."""
+    assert at.exception.len == 0, at.exception
+    return [message.value for kind in (at.error, at.warning, at.info) for message in kind]
+
+
+def still_usable(at):
+    at.text_input(key="text").set_value(GOOD)
+    at.text_input(key="pair").set_value("")
+    at.selectbox(key="model").set_value("bundled")
+    at.run()
+    assert said(at) == [] and at.session_state["view"].text == GOOD
+    for info in PAGES:
+        at.switch_page(f"pages/{info.name}.py").run()
+        assert (said(at), [title.value for title in at.title]) == ([], [info.title])
+
+
+@pytest.mark.parametrize(("query", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_run_is_refused(app, query, message):
+    at = app(query)
+    assert len(said(at)) == 1 and literal(message) in said(at)[0], said(at)
+    assert at.text_input(key="text").value == query.get("text", GOOD), "what was typed is lost"
+    still_usable(at)
+
+
+@pytest.mark.parametrize(("query", "message"), REMARKED.values(), ids=REMARKED)
+def test_what_does_not_fit_is_remarked_upon(app, query, message):
+    at = app(query)
+    assert len(said(at)) == 1 and message in said(at)[0].replace("\\", ""), said(at)
+    assert at.session_state["view"].text == GOOD
+
+
+@pytest.mark.parametrize("query", SHOWN.values(), ids=SHOWN)
+def test_what_is_only_strange_is_shown_on_every_page(app, query):
+    at = app(query)
+    for info in PAGES:
+        at.switch_page(f"pages/{info.name}.py").run()
+        assert (said(at), [title.value for title in at.title]) == ([], [info.title])
+
+
+@pytest.mark.parametrize(("spoil", "message"), SPOILT.values(), ids=SPOILT)
+def test_a_checkpoint_that_cannot_be_loaded(app, good_model, tmp_path, monkeypatch, spoil, message):
+    folder = shutil.copytree(good_model, tmp_path / "model")
+    spoil(folder)
+    monkeypatch.setenv("BERTVIZ_MODELS", str(folder))
+    at = app({})
+    assert len(said(at)) == 1 and literal(message) in said(at)[0], said(at)
+    shutil.rmtree(folder)
+    shutil.copytree(good_model, folder)
+    next(button for button in at.button if button.label == "Try again").click().run()
+    assert said(at) == [] and at.session_state["view"].trace.model.name == str(folder)

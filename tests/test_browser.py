@@ -1,0 +1,137 @@
+"""What only a real browser can tell: what is seen, where links and keys lead, what is kept in the URL."""
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.ui.site import PAGES
+from tests.browser import PHONE, WIDE, running, visit
+
+CHOICE = {"text": "The old man was [MASK] and tired.", "layer": "3", "head": "5", "token": "2"}
+
+# What cannot be seen well on the page: each entry says what and where.
+BLEMISHES = """() => {
+    const main = document.querySelector('[data-testid="stMain"]'), found = [];
+    const name = e => `${e.tagName} ${e.getAttribute('class') || ''} ${e.textContent.slice(0, 40)}`;
+    const scrolls = e => /auto|scroll|hidden/.test(getComputedStyle(e).overflowX)
+        && e.getBoundingClientRect().right <= innerWidth + 1;
+    for (const e of main.querySelectorAll('*')) {
+        if (e.getBoundingClientRect().right <= innerWidth + 1 || !e.checkVisibility() || e.closest('svg')) continue;
+        let above = e.parentElement;
+        while (above !== main && !scrolls(above)) above = above.parentElement;
+        if (above === main) found.push(`sticks out of the screen: ${name(e)}`);
+    }
+    for (const chart of main.querySelectorAll('.js-plotly-plot')) {
+        const box = chart.getBoundingClientRect();
+        const texts = [...chart.querySelectorAll('.main-svg text')]
+            .filter(e => e.textContent.trim() && e.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}))
+            .map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) => r.width && r.height);
+        for (const [e, r] of texts)
+            if (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1)
+                found.push(`cut off at the chart's edge: ${name(e)}`);
+        texts.forEach(([e, a], i) => texts.slice(i + 1).forEach(([f, b]) => {
+            const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+            const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+            if (across > 3 && down > 5 && !/rotate/.test(e.getAttribute('transform') + f.getAttribute('transform')))
+                found.push(`overlap: ${name(e)} / ${name(f)}`);
+        }));
+    }
+    for (const e of main.querySelectorAll('.katex-error, [data-testid="stException"]')) found.push(`error: ${name(e)}`);
+    for (const e of main.querySelectorAll('button, a, input, select, textarea, img, [role="button"]'))
+        if (e.checkVisibility() && !(e.ariaLabel || e.title || e.alt || e.textContent.trim() || e.labels?.length
+                || e.getAttribute('aria-labelledby')))
+            found.push(`without a name: ${e.outerHTML.slice(0, 120)}`);
+    for (const e of main.querySelectorAll('[data-testid="stPlotlyChart"]'))
+        if (!e.querySelector('[aria-label]') && !e.ariaLabel && !e.closest('[aria-label]'))
+            found.push(`a chart without words: ${e.outerHTML.slice(0, 120)}`);
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_every_page_is_whole_on_every_screen(chromium, server, size, theme):
+    with visit(chromium, server, size, theme) as app:
+        app.open()
+        found = {PAGES[0].name: app.page.evaluate(BLEMISHES)}
+        for info in PAGES[1:]:
+            app.follow(info.title, "stMain")
+            found[info.name] = app.page.evaluate(BLEMISHES)
+        assert {name: blemishes for name, blemishes in found.items() if blemishes} == {}
+
+
+def test_the_choice_is_carried_from_the_first_page_to_the_last(app):
+    app.open(**CHOICE)
+    for info in PAGES[1:]:
+        app.follow(info.title, "stMain")
+        assert {key: app.query.get(key) for key in CHOICE} == CHOICE
+        assert app.chosen() == ("3", "5", "2 old")
+
+
+def test_reload_and_the_back_button_restore_the_view(app):
+    app.open("attention", **CHOICE)
+    seen = app.shown()
+    app.choose("Layer", "4")
+    assert app.query["layer"] == "4" and app.shown() != seen
+    there = app.shown()
+    with app.reloading():
+        app.page.reload()
+    assert app.shown() == there
+    app.follow("Predictions")
+    with app.rerun():
+        app.page.go_back()
+    assert app.shown() == there
+
+
+def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
+    with running(tmp_path) as url, visit(chromium, url) as app:
+        app.open("add_norm", **CHOICE)
+        assert app.title == "Add & Norm" and app.chosen() == ("3", "5", "2 old")
+        assert app.page.get_by_test_id("stSidebarNavLink").count() == len(PAGES)
+
+
+def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
+    app.open("add_norm", **CHOICE)
+    with app.page.expect_download() as downloading:
+        app.page.get_by_role("button", name="Values (.npy)").first.click()
+    downloading.value.save_as(tmp_path / "values.npy")
+    address = downloading.value.suggested_filename.removesuffix(".npy")
+    assert address == "encoder.layer.3.attention.output.residual"
+    assert np.array_equal(np.load(tmp_path / "values.npy"), bv.run(bundled, CHOICE["text"])[address])
+
+
+def test_by_keyboard_alone(app):
+    app.open(**CHOICE)
+    for _ in range(20):
+        app.page.keyboard.press("Tab")
+        if app.page.evaluate("document.activeElement.closest('a')?.textContent.endsWith('Embeddings')"):
+            break
+    with app.rerun():
+        app.page.keyboard.press("Enter")
+    assert app.title == "Embeddings"
+    app.page.get_by_role("combobox", name="Layer", exact=True).focus()
+    app.page.keyboard.press("ArrowDown")
+    app.page.keyboard.press("ArrowDown")
+    with app.rerun():
+        app.page.keyboard.press("Enter")
+    assert app.query["layer"] != CHOICE["layer"]
+
+
+def test_markup_in_a_sentence_stays_text(app):
+    text = "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **b** :red[r]"
+    app.open(text=text)
+    for info in PAGES[1:]:
+        app.follow(info.title, "stMain")
+        assert app.page.locator('[data-testid="stMain"] img[src="x"], [data-testid="stMain"] script').count() == 0
+    assert app.sentence.input_value() == text
+
+
+def test_what_was_typed_survives_an_error(app):
+    app.open(**CHOICE)
+    app.type("word " * 600)
+    assert "512" in app.page.get_by_test_id("stAlert").inner_text()
+    app.follow("Overview")
+    assert app.sentence.input_value().startswith("word word")
+    app.type("short again")
+    app.follow("Predictions")
+    assert app.page.get_by_test_id("stAlert").count() == 0

@@ -1,0 +1,167 @@
+"""Every page on every kind of checkpoint and input: it opens, has formulas and charts, and plots exact numbers."""
+
+import base64
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.address import split_layer
+from bertviz_core.ui.site import PAGES
+from tests.factory import base_sized_checkpoint, random_checkpoint
+from tests.latex import balanced
+
+APP = str(Path(__file__).parent.parent / "app.py")
+WITHOUT_CHARTS = {"overview", "tokenization"}
+
+SENTENCE = "the cat sat on the [MASK]"
+SCENES = {
+    "bundled": {},
+    "bundled: a pair": {"text": "He sat by the river.", "pair": "The [MASK] was cold.", "layer": "5", "head": "11"},
+    "bundled: 512 tokens": {"text": "a " * 509 + "[MASK]", "token": "510"},
+    "bundled: one letter": {"text": "a"},
+    "BERT base sizes": {"text": SENTENCE, "layer": "11", "head": "7"},
+    "pretraining": {"text": SENTENCE, "layer": "1"},
+    "base": {"text": SENTENCE},
+    "base-without-pooler": {"text": SENTENCE, "pair": "in rome"},
+    "sequence-classification": {"text": SENTENCE},
+    "token-classification": {"text": SENTENCE, "token": "0"},
+}
+
+
+@pytest.fixture(scope="module", params=SCENES)
+def scene(request, tmp_path_factory):
+    """What every page shows for one checkpoint and input, by the page's name."""
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update(SCENES[request.param])
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.param.startswith("bundled"):
+            folder = tmp_path_factory.mktemp("model")
+            if request.param == "BERT base sizes":
+                base_sized_checkpoint(folder)
+            else:
+                random_checkpoint(folder, kind=request.param)
+            patch.setenv("BERTVIZ_MODELS", str(folder))
+        at.run()
+        return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run()) for info in PAGES}
+
+
+def shown(at):
+    charts = [(chart.proto.id.partition("-chart-")[2], json.loads(chart.proto.spec))
+              for chart in at.get("plotly_chart")]  # fmt: skip
+    inline = [formula for element in at.markdown for formula in re.findall(r"(?<!\\)\$(.+?)(?<!\\)\$", element.value)]
+    return SimpleNamespace(
+        view=at.session_state["view"], title=[title.value for title in at.title], charts=charts,
+        formulas=[element.value.strip("$\n") for element in at.latex] + inline,
+        exceptions=[element.value for element in at.exception], errors=[element.value for element in at.error],
+    )  # fmt: skip
+
+
+def decoded(numbers):
+    """A figure's array; Plotly writes arrays as base64, with their type and shape."""
+    if isinstance(numbers, list):
+        return np.array(numbers, dtype=np.float32)
+    shape = [int(size) for size in numbers.get("shape", "-1").split(",")]
+    return np.frombuffer(base64.b64decode(numbers["bdata"]), dtype=numbers["dtype"]).reshape(shape)
+
+
+def test_every_page_opens(scene):
+    for info in PAGES:
+        page = scene[info.name]
+        assert (page.title, page.exceptions, page.errors) == ([info.title], [], [])
+
+
+def test_every_page_of_the_computation_has_charts_and_formulas(scene):
+    trace = scene["overview"].view.trace
+    for name, page in scene.items():
+        empty = name == "predictions" and not trace.model.heads
+        assert bool(page.charts) == (name not in WITHOUT_CHARTS and not empty), name
+        assert bool(page.formulas) == (name != "tokenization" and not empty), name
+
+
+def test_formulas_are_well_formed(scene):
+    for page in scene.values():
+        for formula in page.formulas:
+            assert balanced(formula), formula
+            assert re.findall(r"\\begin{(\w+)}", formula) == re.findall(r"\\end{(\w+)}", formula)[::-1], formula
+            assert not re.search(r"nan|None|inf\b|array|tensor|\{\}", formula), formula
+
+
+def test_the_link_decides_what_is_shown(scene, request):
+    asked = SCENES[request.node.callspec.params["scene"]]
+    for page in scene.values():
+        chosen, trace = page.view.chosen, page.view.trace
+        usual = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else 1
+        assert chosen.token == int(asked.get("token", usual))
+        assert (chosen.layer, chosen.head) == (int(asked.get("layer", 0)), int(asked.get("head", 0)))
+        assert (page.view.pair is not None) == ("pair" in asked)
+        assert trace.tokens[0] == "[CLS]" and (len(trace.tokens) == 512) == ("token" in asked and asked["token"] > "1")
+
+
+def recorded(scene):
+    """Every chart of a recorded tensor, trace by trace: those whose name is an address."""
+    for page in scene.values():
+        for address, figure in page.charts:
+            if address in page.view.trace:
+                for drawn in figure["data"]:
+                    yield page.view, address, drawn, figure["layout"]
+
+
+def test_heat_maps_show_exactly_the_numbers_of_the_trace(scene):
+    maps = [found for found in recorded(scene) if "z" in found[2]]
+    assert maps
+    for view, address, heatmap, layout in maps:
+        z = decoded(heatmap["z"])
+        if layout["annotations"][0]["text"] == view.trace.dims(address)[0]:
+            assert np.array_equal(z, window(view.trace[address], heatmap, z.shape)), address
+        else:  # one vector a row, from several places
+            vectors = known_vectors(view)
+            for name, row in zip(layout["yaxis"]["ticktext"], z, strict=True):
+                assert row.tobytes() in vectors or np.array_equal(row, neuron(view, name)), (address, name)
+
+
+def window(matrix, heatmap, shape):
+    """The part of a matrix that a heat map says it draws."""
+    (row, column), (height, width) = (heatmap["y0"], heatmap["x0"]), shape
+    return matrix[row : row + height, column : column + width]
+
+
+def known_vectors(view):
+    """The chosen token's vectors in the chosen layer and around it, and the parameters there, as bytes."""
+    trace, layer = view.trace, view.chosen.layer
+    vectors = set()
+    for address in (*trace.addresses, *trace.model.parameters):
+        dims = trace.dims(address)
+        near = split_layer(address)[0] in (None, layer, layer - 1) and "vocab" not in dims
+        if near and (len(dims) == 1 or (len(dims) == 2 and dims[0] == "token")):
+            at = f"[token={view.chosen.token}]" if dims[0] == "token" else ""
+            vectors.add(trace[address + at].tobytes())
+    return vectors
+
+
+def neuron(view, name):
+    """What one neuron adds to the chosen token, "neuron 7" for example."""
+    i, here = int(name.removeprefix("neuron ")), f"encoder.layer.{view.chosen.layer}"
+    strength = view.trace[f"{here}.intermediate.activation[token={view.chosen.token},intermediate={i}]"]
+    return strength * view.trace[f"{here}.output.dense.weight"][i]
+
+
+def test_bars_show_exactly_the_numbers_of_the_trace(scene):
+    bars = [found for found in recorded(scene) if found[2]["type"] == "bar"]
+    for view, address, bar, _ in bars:
+        assert np.isin(decoded(bar["x"]), view.trace[address]).all(), address
+    assert bars or "cls.predictions.probs" not in scene["overview"].view.trace
+
+
+def test_rows_are_called_by_their_tokens_in_sentence_order(scene):
+    for page in scene.values():
+        tokens = page.view.trace.tokens
+        for address, figure in page.charts:
+            if figure["layout"].get("annotations", [{}])[0].get("text") in ("token", "query", "key"):
+                axis = figure["layout"]["yaxis"]
+                assert axis["ticktext"] == [f"{i} {tokens[i]}" for i in axis["tickvals"]], address
+                assert axis["autorange"] == "reversed"
