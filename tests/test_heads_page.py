@@ -164,9 +164,9 @@ def test_many_tokens_are_drawn_around_the_chosen_one(app):
     app.type("very " * 300 + "[MASK] " + "very " * 200)
     assert app.chosen()[2] == "301 [MASK]"
     for side in ("query", "key"):
-        assert app.page.locator(f".side.{side} .token").count() == 64
+        assert app.page.locator(f".side.{side} .token").count() == 40
         assert token(app, side, 301).get_attribute("aria-selected") == "true"
-    assert "Drawn are queries 269 to 332 of 503 tokens." in app.shown()
+    assert "Drawn are queries 281 to 320 of 503 tokens." in app.shown()
     assert "neighbouring queries and keys" in app.shown()
 
 

@@ -13,7 +13,7 @@ from bertviz_core.trace import Trace
 from bertviz_core.ui.components import colors, component
 from bertviz_core.ui.shell import View
 
-LINES = 64  # tokens on each side of the lines, at most
+LINES = 40  # tokens on each side of the lines, at most
 _WHOLE = 10_000  # shares travel to the browser as whole numbers of this
 
 _OVER = {HEAD: "This head", MEAN: "Mean over the layer", MAX: "Maximum over the layer"}
