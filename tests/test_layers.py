@@ -168,7 +168,8 @@ def test_rollout_is_the_product_of_half_attention_and_half_identity():
 
 
 def test_rollout_of_a_pass_divides_every_token_up(rome):
-    found = layers.rollout(layers.attention(rome))
+    found = layers.attention_rollout(rome)
+    assert layers.attention_rollout(rome) is found
     count = len(rome.tokens)
     assert found.shape == (6, count, count)
     np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-6)

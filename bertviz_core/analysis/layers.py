@@ -21,6 +21,7 @@ COMPONENTS = 3
 _HEAD = "cls.predictions."
 _PROBS = "cls.predictions.probs"
 _projections: WeakKeyDictionary[Trace, Projection] = WeakKeyDictionary()
+_rollouts: WeakKeyDictionary[Trace, np.ndarray] = WeakKeyDictionary()
 _read: WeakKeyDictionary[Trace, dict[int, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
 
 
@@ -166,6 +167,13 @@ def attention(trace: Trace) -> Iterable[np.ndarray]:
     """Each layer's attention, averaged over its heads: (query, key)."""
     for layer in range(trace.model.config.num_hidden_layers):
         yield trace[layer_path(layer, "attention.self.probs")].mean(axis=0)
+
+
+def attention_rollout(trace: Trace) -> np.ndarray:
+    """The rollout of a pass; kept as long as its trace, since it needs the attention of every layer."""
+    if trace not in _rollouts:
+        _rollouts[trace] = rollout(attention(trace))
+    return _rollouts[trace]
 
 
 def rollout(layers: Iterable[np.ndarray]) -> np.ndarray:

@@ -20,7 +20,8 @@ def bars(
     chart = figure(
         go.Bar(
             x=np.asarray(values, dtype=np.float32), y=list(range(len(values))), orientation="h", marker_color=color,
-            text=[f"{x:.4f}".replace("-", "\N{MINUS SIGN}") for x in values], textposition="outside", cliponaxis=False, customdata=list(words),
+            text=[f"{x:.4f}".replace("-", "\N{MINUS SIGN}") for x in values], textposition="outside",
+            cliponaxis=False, customdata=list(words),
             textfont={"family": MONOSPACE, "size": 12, "color": colors.text},
             hovertemplate="%{customdata}<br><b>%{x:.6f}</b><extra></extra>",
         ),

@@ -103,7 +103,7 @@ def _head(view: View, seen: layers.Lens) -> str:
 def rollout(view: View) -> None:
     """Attention followed back to the input: for all tokens, then for the chosen one layer by layer."""
     trace, token, names = view.trace, view.chosen.token, labels(view.trace)
-    found = layers.rollout(layers.attention(trace))
+    found = layers.attention_rollout(trace)
     origin = _origin(view, found)
     side = around(token, int(_CELLS**0.5), len(names))
     part, words = found[-1, side.start : side.stop, side.start : side.stop], [names[i] for i in side]
