@@ -24,7 +24,7 @@ _HEADS = {LAYER: "This layer", ALL_LAYERS: "All layers"}
 _ATTENTION = "attention"
 _OF = "encoder.layer.{}.attention.self.probs"
 _ROWS = 24  # of the table, where it could be those of all heads
-_TERMS = 3  # written out at each end of a sum
+_TERMS = 2  # written out at each end of a sum
 
 
 def profile(view: View, all_heads: Summary) -> None:
