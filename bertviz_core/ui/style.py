@@ -47,7 +47,8 @@ CSS = """
 .bv-table .bv-chosen { outline-offset: -2px; }
 .st-key-inputs-table .bv-table, .st-key-vocabulary-table .bv-table { max-height: 443px; overflow-y: auto; }
 .bv-table thead th { position: sticky; top: 0; backdrop-filter: blur(14px); }
-.st-key-hidden-tokens button { font-family: monospace; }
+.st-key-hidden-tokens button * { font-family: monospace; }
+.st-key-hidden-tokens button[aria-pressed="true"] * { text-decoration: line-through; }
 .bv-chosen-row { outline: 2px solid currentColor; border-radius: 3px; pointer-events: none; }
 .st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
 .st-key-pass-map > * { flex: none; position: relative; }
