@@ -27,9 +27,8 @@ _WEIGHTS, _CELLS = 16_000, 6_000  # cells sent of the weights, and of each map o
 def choose() -> str:
     """Which of the three projections is worked out for one token."""
     chosen = st.segmented_control(
-        "The token's", list(SEE), default="query", required=True, key="projection", bind="query-params",
-        format_func=str.capitalize,
-    )  # fmt: skip
+        "The token's", list(SEE), default="query", required=True, key="projection", bind="query-params"
+    )
     return chosen or "query"
 
 

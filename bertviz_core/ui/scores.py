@@ -82,7 +82,6 @@ def angles(view: View, key: int) -> None:
     recorded, color = _row(view, "products"), view.colors.kinds[ATTENTION]
     figure = bars(parts.cosines[shown], [names[i] for i in shown], view.colors, color, name="cosine of query and key")
     figure.update_xaxes(range=[-1.15, 1.15])
-    figure.update_traces(text=[text_number(float(x)) for x in parts.cosines[shown]], texttemplate="%{text}")
     columns = [
         Column("cosine", _floats(parts.cosines[shown]), color, 1.0, signed=True),
         Column("length of k", _floats(parts.key_norms[shown]), view.colors.kinds["key"]),
