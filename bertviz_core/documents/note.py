@@ -46,9 +46,9 @@ _PLACES = (
         "L.output.dense"),
     row(r"$Z_l = \mathrm{LayerNorm}(X+Z_l^{out})$", "second sum, normalized", "add_norm",
         "L.output.residual L.output.LayerNorm", _FROM_X),
-    row(r"$\tanh(W^{final} Z_{n_{layers}}[0,:])$", "the first token's last vector, for the classes", "predictions",
+    row(r"$\tanh(W^{final} Z_{n_{layers}}[0,:])$", "the first token's last vector, for the classes", "sentence",
         "pooler.dense pooler.activation"),
-    row(r"$\mathrm{Softmax}$ that predicts the class", "a probability for each class", "predictions",
+    row(r"$\mathrm{Softmax}$ that predicts the class", "a probability for each class", "sentence",
         "classifier classifier.probs", "for checkpoints that have a classifier"),
 )
 

@@ -44,11 +44,11 @@ _PLACES = (
     row("BERTLayer: $f_{E}=Attention(LN(x))+x+Linear(Inter(LN(LN(x)+Attention(LN(x))+x)))$", *_ENCODER),
     row("BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$", *_ENCODER),
     row("BERTEncoder", "all layers in a row", "layers", "L.output.LayerNorm"),
-    row("BERTPooler: $f_{Pooler}=tanh(f_{Linear})$", "the pooler", "predictions", "pooler.dense pooler.activation"),
+    row("BERTPooler: $f_{Pooler}=tanh(f_{Linear})$", "the pooler", "sentence", "pooler.dense pooler.activation"),
     *(row(f"Summary: {place}", what, "embeddings", addresses, remark)
       for place, what, addresses, remark in _EMBEDDING),
     *(row(f"Summary: ${name}=\\ldots$", *_ENCODER) for name in ("f_{E1}", "f_{E2}", "f_{E12}")),
-    row("Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$", "the pooler on the last layer", "predictions",
+    row("Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$", "the pooler on the last layer", "sentence",
         "pooler.dense pooler.activation"),
 )
 

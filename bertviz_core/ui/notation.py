@@ -22,8 +22,7 @@ CSS = """
 [class*="st-key-names-"] ul > li > ul { display: grid; gap: 2px 16px; margin: 4px 0 18px; font-size: 0.88rem;
   grid-template-columns: repeat(auto-fill, minmax(min(230px, 100%), 1fr)); }
 [class*="st-key-names-"] ul > li > ul .katex-display { margin: 0; }
-[class*="st-key-names-"] .katex { display: inline-block; max-width: 100%; overflow-x: auto;
-  overflow-y: hidden; vertical-align: middle; padding: 1px 0; }
+[class*="st-key-names-"] li li { overflow-x: auto; overflow-y: hidden; padding: 1px 0; }
 </style>
 """
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}

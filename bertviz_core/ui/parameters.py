@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import numpy as np
 import streamlit as st
@@ -32,6 +33,20 @@ _WINDOW = (24, 32)  # rows and columns of numbers drawn as they are
 _DOCUMENTS = ("note", "notebook", "definition", "post", "article")
 
 
+_CSS = """
+<style>
+.bv-config { display: grid; grid-template-columns: max-content minmax(0, max-content) minmax(0, 1fr); gap: 2px 16px;
+             margin: 0; align-items: baseline; font-size: 0.85rem; }
+.bv-config dt, .bv-config dd { margin: 0; overflow-wrap: anywhere; }
+.bv-config code { font-size: 0.8rem; }
+@media (max-width: 640px) {
+  .bv-config { grid-template-columns: max-content 1fr; }
+  .bv-config dd:nth-of-type(even) { grid-column: 1 / -1; margin-bottom: 8px; }
+}
+</style>
+"""
+
+
 def checkpoint(view: View) -> None:
     """Where the numbers come from, how many there are in each part, and the config that says how to use them."""
     model = view.trace.model
@@ -46,20 +61,27 @@ def checkpoint(view: View) -> None:
         )
         if model.unused:
             st.caption(f"In the file, but not read by BERT: {literal(', '.join(model.unused))}")
-        left, right = st.columns([2, 3], gap="medium")
+        left, right = st.columns([2, 3], gap="small")
         with left:
             st.html(_parts(view, tensors))
         with right:
-            widths = {name: st.column_config.Column(width=px) for name, px in (("name", 190), ("value", 150))}
-            rows = analysis.config_rows(model.config)
-            st.dataframe(rows, hide_index=True, height="content", alt="config.json", column_config=widths)
+            st.html(_CSS + _config(model))
 
 
 def _parts(view: View, tensors: Sequence[Tensor]) -> str:
     sums = analysis.totals(tensors)
     total = sum(sums.values())
-    shares = Column("share", [count / total for count in sums.values()], view.colors.kinds[KIND], 1.0)
+    shares = Column("in %", [100 * count / total for count in sums.values()], view.colors.kinds[KIND], 100.0)
     return table("part", list(sums), [Column("numbers", list(sums.values())), shares])
+
+
+def _config(model: Model) -> str:
+    """config.json as three columns of which the last one wraps."""
+    rows = "".join(
+        f"<dt><code>{row['name']}</code></dt><dd><b>{escape(row['value'])}</b></dd><dd>{row['what it decides']}</dd>"
+        for row in analysis.config_rows(model.config)
+    )
+    return f'<dl class="bv-config">{rows}</dl>'
 
 
 def choose(view: View) -> Tensor:
@@ -114,7 +136,7 @@ def names(view: View, tensor: Tensor) -> None:
         st.markdown(
             f"- $\\displaystyle {tensor.symbol.tex}$ &ensp; {own.meaning}{tied}  \n"
             f"  :small[`{tensor.address}` ({tensor.named_shape}: {tensor.size:,} numbers, "
-            f"{tensor.counted / view.trace.model.parameter_count:.2%} of all)]\n"
+            f"{tensor.counted / view.trace.model.parameter_count:.4%} of all)]\n"
             + "\n".join(f"  - {name}" for name in notation.elsewhere(own))
         )
         paint = style.painter(view.colors)
@@ -129,7 +151,7 @@ def numbers(view: View, tensor: Tensor) -> None:
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
     axes = ["", *view.trace.dims(tensor.address)][-2:]
     sides = [_side(view, axis, shown) for axis, shown in zip(axes, (rows, columns), strict=True)]
-    figure = heatmap(part, sides[0], sides[1], view.colors, end=robust_limit(part))
+    figure = _unnumbered(heatmap(part, sides[0], sides[1], view.colors, end=robust_limit(part)), part)
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
     first = view.trace.explain(cell(tensor.address, at))
     drawn = [_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
@@ -234,9 +256,12 @@ def _map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blo
     figure.update_traces(
         x0=(found.width - 1) / 2, dx=found.width, y0=(found.height - 1) / 2, dy=found.height, xgap=0, ygap=0
     )
-    if len(shown) == 1:
-        figure.update_yaxes(showticklabels=False)
-    return figure
+    return _unnumbered(figure, shown)
+
+
+def _unnumbered(figure: Figure, shown: np.ndarray) -> Figure:
+    """The same, without a scale beside a single row."""
+    return figure.update_yaxes(showticklabels=False) if len(shown) == 1 else figure
 
 
 def _pooled(symbol: str, whole: bool) -> str:
