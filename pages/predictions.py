@@ -10,6 +10,7 @@ view = page(
     "At every position the head compares the token's last vector with all entries of the vocabulary: one score each. "
     "The softmax turns the scores into probabilities, and the best entry is the model's answer.",
 )
+predictions.absent_heads(view)
 if "cls.predictions.probs" in view.trace:
     st.header("From the last layer to the vocabulary", anchor=False)
     predictions.transform(view)
@@ -24,5 +25,4 @@ else:
         "Choose another model under “Examples and options”, for example the bundled one.",
         icon=":material/info:",
     )
-predictions.absent_heads(view)
 end("predictions")

@@ -11,6 +11,7 @@ view = page(
     r"Some questions are about the input as a whole. For them the pooler reads one vector, the last one at \[CLS\]; a "
     "small matrix turns it into one score an answer, and the softmax turns scores into probabilities.",
 )
+absent_heads(view)
 st.header("One vector for everything", anchor=False)
 sentence.one_vector(view)
 if "pooler.dense" in view.trace:
@@ -23,5 +24,4 @@ if "classifier" in view.trace:
     st.header("Which class has each token?" if by_token else "Which class?", anchor=False)
     (sentence.token_classes if by_token else sentence.classes)(view)
 st.caption(sentence.NOTES_LAST_LINE)
-absent_heads(view)
 end("sentence")

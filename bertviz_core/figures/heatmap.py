@@ -14,6 +14,7 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.numbers import text_number
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
+_GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
 _LABELLED_COLUMNS = 40  # with more columns than this, words would collide
 
 
@@ -57,7 +58,8 @@ def heatmap(
         go.Heatmap(
             z=np.ascontiguousarray(values, dtype=np.float32), x0=columns.start, dx=1, y0=rows.start, dy=1,
             zmin=low, zmax=limit, colorscale=colors.share if share else colors.signed,
-            colorbar=color_bar(values, low, limit, colors), xgap=1 if width <= 64 else 0, ygap=1,
+            colorbar=color_bar(values, low, limit, colors), xgap=1 if width <= _GAPS else 0,
+            ygap=1 if count <= _GAPS else 0,
             hovertemplate=f"{rows.name} %{{y}}<br>{columns.name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
         ),
         min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=34,

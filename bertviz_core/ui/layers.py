@@ -36,7 +36,7 @@ def lengths(view: View) -> None:
     states, token, stage = layers.vectors(view.trace), view.chosen.token, view.chosen.layer + 1
     found = layers.norms(states)
     x = states[stage, token]
-    worked = rf"\lVert x \rVert = \sqrt{{{_dot(x, x)}}} = {latex_number(float(found[stage, token]))}"
+    worked = rf"\lVert {_row(stage, token)} \rVert = \sqrt{{{_dot(x, x)}}} = {latex_number(float(found[stage, token]))}"
     mean = found.mean(axis=1)
     derived(
         view, "norms", "How long each token's vector is", _by_stage(view, found, share=True),
@@ -58,7 +58,7 @@ def turns(view: View) -> None:
         view, "turns", "How much each layer turned it", _by_stage(view, found, names=stage_names(view)[1:]),
         Origin(_OF_ALL, NORM, _cosine(_x(view, "i+1") + "_{t,:}", _x(view, "i") + "_{t,:}"),
                "The cosine between a token's vector after a layer and before it: 1 where the direction stayed, 0 where "
-               "nothing of it is left.", _worked_cosine(now, before, float(found[stage - 1, token]))),
+               "nothing of it is left.", worked_cosine(now, before, f"{_row(stage, token)}, {_row(stage - 1, token)}")),
         values=Values(found.T, labels(view.trace), stage_names(view)[1:]),
         note=f"Layer {int(found.mean(axis=1).argmin())} turns the vectors most: {found.mean(axis=1).min():.2f} on "
              "average.",
@@ -85,7 +85,8 @@ def resemblance(view: View) -> None:
             view, f"cosines-{address}", see, figure,
             Origin(address, NORM, _cosine(f"{_x(view, str(stage))}_{{t,:}}", f"{_x(view, str(stage))}_{{u,:}}"),
                    "The cosine between the vectors of every two tokens: 1 where they point the same way.",
-                   _worked_cosine(rows[view.chosen.token], rows[other], float(found[view.chosen.token, other]))),
+                   worked_cosine(rows[view.chosen.token], rows[other],
+                                  f"{_row(stage, view.chosen.token)}, {_row(stage, other)}")),
             values=Values(found, names, names),
             note=f"Two different tokens: {apart:.2f} on average. The scale is −1 to 1 on both maps.{part_of}",
         )  # fmt: skip
@@ -145,10 +146,16 @@ def _cosine(left: str, right: str) -> str:
     )
 
 
-def _worked_cosine(x: np.ndarray, y: np.ndarray, value: float) -> str:
+def _row(stage: int, token: int) -> str:
+    return rf"X^{{({stage})}}_{{{token},:}}"
+
+
+def worked_cosine(x: np.ndarray, y: np.ndarray, names: str) -> str:
+    """A cosine with its numbers. names: of the two vectors, as LaTeX."""
     product = float(x.astype(np.float64) @ y.astype(np.float64))
     below = rf"{latex_number(float(layers.norms(x)))} \cdot {latex_number(float(layers.norms(y)))}"
-    return rf"\cos(x, y) = \frac{{{latex_number(product)}}}{{{below}}} = {latex_number(value)}"
+    (value,) = layers.cosines(np.stack([x, y]))[:1, 1].tolist()
+    return rf"\cos({names}) = \frac{{{latex_number(product)}}}{{{below}}} = {latex_number(value)}"
 
 
 def _components(view: View) -> str:
@@ -165,7 +172,7 @@ def _worked_component(view: View, found: layers.Projection, k: int) -> str:
     x = layers.vectors(view.trace)[stage, token] - found.mean
     product = _dot(found.directions[k], x)
     return (
-        rf"z_{{{k + 1}}} = v_{{{k + 1}}} \cdot (x - \bar{{x}}) = {product} = "
+        rf"z_{{{k + 1}}} = v_{{{k + 1}}} \cdot ({_row(stage, token)} - \bar{{x}}) = {product} = "
         rf"{latex_number(float(found.points[stage, token, k]))}"
     )
 

@@ -14,6 +14,7 @@ from bertviz_core.steps import NORM, PREDICTION
 from bertviz_core.ui.charts import robust_limit, share_bars, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import literal
+from bertviz_core.ui.layers import worked_cosine
 from bertviz_core.ui.panel import panel
 from bertviz_core.ui.shell import View
 
@@ -34,30 +35,24 @@ def one_vector(view: View) -> None:
     address = layer_path(trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
     rows, coding = trace[address], trace.encoding
     means = sentence.segment_means(rows, coding.segments, coding.mask)
-    names = [coding.tokens[0], *(f"mean {'AB'[i] if i < 2 else i}" for i in means)]
+    several = len(means) > 1
+    names = [coding.tokens[0], *(f"mean of {'AB'[i] if i < 2 else i}" if several else "mean" for i in means)]
     vectors = np.stack([rows[0], *means.values()])
     figure = heatmap(vectors, Side("", names), Side("hidden"), view.colors, end=robust_limit(vectors))
     alike = layers.cosines(vectors)
     told = [f"{a} and {b}: {text_number(float(alike[i, j]))}" for i, a in enumerate(names) for j, b in
             enumerate(names) if i < j]  # fmt: skip
-    worked = _worked_cosine(vectors[-2], vectors[-1])
+    pair = "m_A, m_B" if several else f"X^{{({trace.model.config.num_hidden_layers})}}_{{0,:}}, m"
     derived(
         view, "one-vector", "Two ways to one vector: what stands at the first token, and the mean of all", figure,
         Origin(address, NORM, r"m = \frac{1}{n} \sum_{t=1}^{n} X^{(L)}_{t,:} \quad \cos(x, y) = "
                r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
                "BERT's own heads read the first token. To compare texts, the mean of a text's tokens is often used "
                "instead: two texts are called alike where the cosine of their means is near 1. Padding is left out.",
-               worked, "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)"),
+               worked_cosine(vectors[-2], vectors[-1], pair), "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)"),
         values=Values(vectors, names, [f"hidden {i}" for i in range(vectors.shape[1])]),
         note=f"Cosines: {literal('; '.join(told))}.",
     )  # fmt: skip
-
-
-def _worked_cosine(x: np.ndarray, y: np.ndarray) -> str:
-    product = float(x.astype(np.float64) @ y.astype(np.float64))
-    a, b = (float(layers.norms(vector)) for vector in (x, y))
-    below = rf"{latex_number(a)} \cdot {latex_number(b)}"
-    return rf"\cos(x, y) = \frac{{{latex_number(product)}}}{{{below}}} = {latex_number(product / ((a * b) or 1.0))}"
 
 
 def pooler(view: View) -> None:
@@ -116,7 +111,7 @@ def _evidence(view: View, address: str, names: tuple[str, ...]) -> None:
     rest, total = float(np.delete(found, best).sum()), float(found.sum()) + bias
     rows = [*found[best].tolist(), rest, bias, total]
     words = [*(f"component {i}" for i in best), f"{len(found) - len(best)} others", "bias", "together"]
-    terms = [signed(latex_number(term)) for term in ends(found.tolist())]
+    terms = [signed(latex_number(term)) for term in ends([*found.tolist(), bias])]
     against = (
         "" if len(names) == 1 else " above the mean of the other classes" if len(names) > 2 else " above the other"
     )
@@ -128,7 +123,7 @@ def _evidence(view: View, address: str, names: tuple[str, ...]) -> None:
                r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
                f"How far the highest score lies{against}, taken apart by component. The softmax sees nothing but such "
                "differences.",
-               rf"\text{{lead}} = {long_sum([*terms, signed(latex_number(bias))], len(found) + 1, brace=False)} = "
+               rf"\text{{lead}} = {long_sum(terms, len(found) + 1, brace=False)} = "
                rf"{latex_number(total)}"),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
         note=f"The {len(best)} components that add or take most, then all others together, the bias, and the sum.",
