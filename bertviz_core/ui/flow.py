@@ -70,7 +70,7 @@ def lens_everywhere(view: View) -> None:
         Origin(_READ_FROM, PREDICTION, r"\hat{w}^{(i)}_t = \underset{v}{\mathrm{argmax}}\; P^{(i)}_{t,v}",
                "The same head, read at every token and stage; only the best entry is shown. A token that is not masked "
                "starts out as itself; one that is masked has to be guessed, from layer to layer, out of the others."),
-        values=Values(shares, names, stages), note=f"Darker: surer. The word itself stands in the table.{part}",
+        values=Values(shares, names, stages), note=f"1 is sure. The word itself stands in the table.{part}",
         table=table("token", names, [Column(stage, [entries[i] for i in column.tolist()]) for stage, column in
                                      zip(stages, found.T, strict=True)], chosen={token - shown.start}),
     )  # fmt: skip

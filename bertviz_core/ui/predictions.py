@@ -100,8 +100,8 @@ def denominator(view: View) -> None:
         view, "denominator", f"How fast the softmax's denominator fills up, over {len(found.ids):,} entries", figure,
         Origin(f"{SCORES}[token={token}]", PREDICTION,
                r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
-               "The best entry's term is 1; every other one is smaller. The faster the sum is full, the surer the "
-               "model: a flat vocabulary would need half of all entries for half of the sum.", f"Z = {terms} = {z}"),
+               "The best entry's term is 1; every other one is smaller. The faster the sum fills up, the surer "
+               "the model: one that knew nothing would need half of all entries for half of the sum.", f"Z = {terms} = {z}"),
         values=Values(np.stack([found.terms, found.sums, found.shares], axis=1),
                       [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "share"]),
         note=f"Z = {text_number(float(found.sums[-1]))}. The best {half:,} hold half of the probability, the best "
@@ -151,7 +151,7 @@ def _reading(trace: Trace, found: Sequence[Entry]) -> str:
     if len(found) > 1:
         return (
             f"The vocabulary has no such entry; the tokenizer reads {len(found)}. One position holds one entry, so the "
-            "whole can never stand here; each part has a place of its own. Below, the first one worked out."
+            "whole can never stand here; each part has a place of its own. Worked out with numbers: the first one."
         )
     return f"Rank {found[0].rank:,} of {size:,}: {found[0].rank - 1:,} entries have a higher score."
 
