@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import streamlit as st
 
@@ -9,6 +11,7 @@ from bertviz_core.analysis import around, vocabulary
 from bertviz_core.analysis.layers import norms
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import bars
+from bertviz_core.figures.base import Figure
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import EMBEDDING
 from bertviz_core.ui.charts import robust_limit, strips, tensor_map
@@ -31,7 +34,7 @@ def one_token(view: View) -> None:
     panel(
         view, f"embeddings.sum[token={token}]",
         f"Three vectors make one: “{view.trace.tokens[token]}” at position {token}",
-        strips(view, [f"embeddings.{part}" for part in _PARTS.values()]),
+        _named(strips(view, [f"embeddings.{part}" for part in _PARTS.values()]), _PARTS),
         note="One row a vector, one column a component, all on one scale. Columns can be followed by eye from row to "
              "row: the last row sums the three above it.",
     )  # fmt: skip
@@ -39,10 +42,15 @@ def one_token(view: View) -> None:
     before, _, after = (view.trace[f"embeddings.{leaf}[token={token}]"].std() for leaf in leaves)
     panel(
         view, f"embeddings.LayerNorm[token={token}]", "LayerNorm brings the sum to a fixed size",
-        strips(view, [f"embeddings.{leaf}" for leaf in leaves]),
+        _named(strips(view, [f"embeddings.{leaf}" for leaf in leaves]), ("sum", "normalized", "LayerNorm")),
         note=f"The same columns, again on one scale. The standard deviation of the components goes from "
              f"{text_number(float(before))} in the sum to 1; gamma and beta make it {text_number(float(after))}.",
     )  # fmt: skip
+
+
+def _named(figure: Figure, names: Iterable[str]) -> Figure:
+    """Strips under shorter names, which leave more room on a phone."""
+    return figure.update_yaxes(ticktext=list(names))
 
 
 def all_tokens(view: View) -> None:

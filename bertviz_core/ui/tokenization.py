@@ -28,20 +28,22 @@ def stages(view: View) -> None:
 
 
 def searches(view: View) -> None:
-    """For every word, the candidates in the order tried: rejected ones struck out, found ones bold."""
+    """For every different word, the candidates in the order tried: rejected ones struck out, found ones bold."""
     st.markdown(
         "From the left, the longest candidate that the vocabulary has is taken; the search goes on behind it with "
         "`##`. ~~Struck out~~: not in the vocabulary. **Bold**: found."
     )
     for record in _records(view):
-        words = [word for word in record.words if word.searches or word.note]
-        longest_first = sorted(words, key=lambda word: -len(word.searches))
+        words = dict.fromkeys(word for word in record.words if word.searches or word.note)
+        at_once = [word for word in words if word.pieces == (word.text,) and not word.note]
+        longest_first = sorted(words.keys() - at_once, key=lambda word: (-len(word.searches), record.words.index(word)))
+        lines = [_word(word) for word in longest_first[:_SHOWN_WORDS]]
+        if at_once:
+            lines.append("found at the first try: " + "".join(f"<b>{escape(word.text)}</b>" for word in at_once))
         with st.container(border=True):
-            st.html(
-                '<div class="bv-search">' + "<br>".join(_word(word) for word in longest_first[:_SHOWN_WORDS]) + "</div>"
-            )
-            if len(words) > _SHOWN_WORDS:
-                st.caption(f"The {_SHOWN_WORDS} words with the longest search, of {len(words)}.")
+            st.html(f'<div class="bv-search">{"<br>".join(lines)}</div>')
+            if len(longest_first) > _SHOWN_WORDS:
+                st.caption(f"The {_SHOWN_WORDS} words with the longest search, of {len(longest_first)}.")
 
 
 def _records(view: View) -> list[Record]:
@@ -69,7 +71,7 @@ def _stage(name: str, text: str, before: str | None) -> str:
     """One stage's text; shorter where the stage changed nothing."""
     if text == before:
         return f"<p>{escape(name)}: <i>nothing to change here</i></p>"
-    return f"<p>{escape(name)}<br><code>{_visible(text)}</code></p>"
+    return f'<p>{escape(name)}<br><code class="bv-search">{_visible(text)}</code></p>'
 
 
 def _visible(text: str) -> str:
