@@ -101,7 +101,8 @@ def denominator(view: View) -> None:
         Origin(f"{SCORES}[token={token}]", PREDICTION,
                r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
                "The best entry's term is 1; every other one is smaller. The faster the sum fills up, the surer "
-               "the model: one that knew nothing would need half of all entries for half of the sum.", f"Z = {terms} = {z}"),
+               "the model: one that knew nothing would need half of all entries for half of the sum.",
+               f"Z = {terms} = {z}"),
         values=Values(np.stack([found.terms, found.sums, found.shares], axis=1),
                       [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "share"]),
         note=f"Z = {text_number(float(found.sums[-1]))}. The best {half:,} hold half of the probability, the best "

@@ -108,23 +108,20 @@ def _evidence(view: View, address: str, names: tuple[str, ...]) -> None:
     found = sentence.evidence(trace["pooler.activation"], trace[f"{address}.weight"], label)
     bias = float(sentence.lead(trace[f"{address}.bias"], label))
     best = top_k(np.abs(found), _COMPONENTS)
-    rest, total = float(np.delete(found, best).sum()), float(found.sum()) + bias
-    rows = [*found[best].tolist(), rest, bias, total]
+    total = float(found.sum()) + bias
+    rows = [*found[best].tolist(), float(np.delete(found, best).sum()), bias, total]
     words = [*(f"component {i}" for i in best), f"{len(found) - len(best)} others", "bias", "together"]
     terms = [signed(latex_number(term)) for term in ends([*found.tolist(), bias])]
-    against = (
-        "" if len(names) == 1 else " above the mean of the other classes" if len(names) > 2 else " above the other"
-    )
+    over = ("0", "the other one", "the mean of the others")[min(len(names), 3) - 1]
     derived(
         view, f"evidence-{address}", f"What speaks for “{names[label]}”",
         bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="part of the lead"),
         Origin(f"pooler.activation and {address}.weight", PREDICTION,
                r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
                r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
-               f"How far the highest score lies{against}, taken apart by component. The softmax sees nothing but such "
-               "differences.",
-               rf"\text{{lead}} = {long_sum(terms, len(found) + 1, brace=False)} = "
-               rf"{latex_number(total)}"),
+               f"How far the highest score lies above {over}, taken apart by component. A softmax sees nothing but "
+               "such differences.",
+               rf"\text{{lead}} = {long_sum(terms, len(found) + 1, brace=False)} = {latex_number(total)}"),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
         note=f"The {len(best)} components that add or take most, then all others together, the bias, and the sum.",
     )  # fmt: skip
