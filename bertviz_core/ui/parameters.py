@@ -36,7 +36,7 @@ _DOCUMENTS = ("note", "notebook", "definition", "post", "article")
 _CSS = """
 <style>
 .bv-config { display: grid; grid-template-columns: max-content minmax(0, max-content) minmax(0, 1fr); gap: 2px 16px;
-             margin: 0; align-items: baseline; font-size: 0.85rem; }
+             margin: 0; padding: 0; align-items: baseline; font-size: 0.85rem; }
 .bv-config dt, .bv-config dd { margin: 0; overflow-wrap: anywhere; }
 .bv-config code { font-size: 0.8rem; }
 @media (max-width: 640px) {
@@ -156,7 +156,7 @@ def numbers(view: View, tensor: Tensor) -> None:
     first = view.trace.explain(cell(tensor.address, at))
     drawn = [_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
     derived(
-        view, tensor.address, "The numbers themselves", figure,
+        view, tensor.address if axes[0] else f"numbers-{tensor.address}", "The numbers themselves", figure,
         Origin(tensor.address, KIND, first.latex,
                "A parameter is not computed: training found it, the file holds it, the pass reads it. The formula "
                "gives the number at the top left."),
