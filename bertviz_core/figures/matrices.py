@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.figures.base import axis, figure
+from bertviz_core.figures.base import MONOSPACE, axis, figure
 from bertviz_core.figures.heatmap import color_bar
 from bertviz_core.figures.palette import Palette
-from bertviz_core.numbers import text_number
 
-_SPLIT, _GAP = 0.84, 0.04  # where the weights end and the results begin
+_SPLIT, _GAP = 0.77, 0.04  # where the weights end and the results begin
 _MAX_HEIGHT = 520
 
 
@@ -45,21 +44,24 @@ def projected(shown: Projection, row: int, colors: Palette) -> go.Figure:
         [
             _map(shown.x[None], x_end, colors, **x, yaxis="y2", showscale=False,
                  hovertemplate="hidden %{x}<br>X <b>%{z:.6f}</b><extra></extra>"),
-            _map(shown.weight, weight_end, colors, **x, hovertemplate=weight,
-                 colorbar=_bar(shown.weight, weight_end, colors, _SPLIT * 0.7, 0.4)),
-            _map(columns, end, colors, xaxis="x2", colorbar=_bar(columns, end, colors, 1.0, 0.22), xgap=1,
+            _map(shown.weight, weight_end, colors, **x, hovertemplate=weight, showscale=False),
+            _map(columns, end, colors, xaxis="x2", colorbar=_bar(columns, end, colors, 1.0, 0.6), xgap=1,
                  hovertemplate="component %{y}<br><b>%{z:.6f}</b><extra></extra>"),
         ],
         min(_MAX_HEIGHT, height * 9 + 190), colors, top=48, right=30,
     )  # fmt: skip
     names = {"tickmode": "array", "tickvals": list(range(columns.shape[1])), "ticktext": list(shown.results)}
     chart.update_layout(
-        xaxis={**axis(colors, "hidden"), "domain": [0, _SPLIT], "anchor": "y"},
-        xaxis2={**axis(colors), "domain": [_SPLIT + _GAP, 1], "anchor": "y", **names, "tickangle": 0},
+        xaxis={**axis(colors, "hidden"), "domain": [0, _SPLIT], "anchor": "y", "automargin": False},
+        xaxis2={**axis(colors), **names, "domain": [_SPLIT + _GAP, 1], "anchor": "y", "automargin": False,
+                "tickangle": 0},
         yaxis={**axis(colors), "domain": [0, 0.86], "autorange": "reversed", "anchor": "x"},
         yaxis2={**axis(colors), "domain": [0.92, 1], "tickmode": "array", "tickvals": [0], "anchor": "x",
-                "ticktext": [f"X to ±{text_number(round(x_end, 1)).rstrip('0')}"]},
-    )  # fmt: skip
+                "ticktext": [f"X to ±{x_end:.2f}"]},
+    ).update_layout(margin_b=44)  # fmt: skip
+    chart.add_annotation(text=f"W to ±{weight_end:.2f}", x=0, y=0.86, xref="paper", yref="paper", xanchor="right",
+                         yanchor="bottom", xshift=-2, showarrow=False,
+                         font={"family": MONOSPACE, "size": 12, "color": colors.text})  # fmt: skip
     _frame(chart, colors, shown.start - 0.5, shown.start + shown.weight.shape[1] - 0.5, row)
     _frame(chart, colors, -0.5, columns.shape[1] - 0.5, row, xref="x2")
     return chart

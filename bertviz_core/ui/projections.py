@@ -58,9 +58,9 @@ def one_token(view: View, name: str) -> None:
 def _reading(step: Step, row: int, result: np.ndarray, shown: range, width: int) -> str:
     part = f" Drawn: hidden {shown.start}–{shown.stop - 1} of {width}." if len(shown) < width else ""
     return (
-        f"Above, the token's vector X; below it the head's weights, one row a component. X times a row, column by "
-        f"column, added up, plus b is one number at the right. Framed: component {row}, the strongest, "
-        f"{step.symbol[0]} = {text_number(float(result[row]))}.{part}"
+        f"Above, the token's vector X; below it W, the head's weights, one row a component. X times a row, column by "
+        f"column, added up, plus b is one number at the right; the colour bar is that of these results. Framed: "
+        f"component {row}, the strongest, {step.symbol[0]} = {text_number(float(result[row]))}.{part}"
     )
 
 
