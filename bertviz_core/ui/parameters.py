@@ -151,7 +151,7 @@ def numbers(view: View, tensor: Tensor) -> None:
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
     axes = ["", *view.trace.dims(tensor.address)][-2:]
     sides = [_side(view, axis, shown) for axis, shown in zip(axes, (rows, columns), strict=True)]
-    figure = _unnumbered(heatmap(part, sides[0], sides[1], view.colors, end=robust_limit(part)), part)
+    figure = _fitted(heatmap(part, sides[0], sides[1], view.colors, end=robust_limit(part)), part, axes[0])
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
     first = view.trace.explain(cell(tensor.address, at))
     drawn = [_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
@@ -256,12 +256,12 @@ def _map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blo
     figure.update_traces(
         x0=(found.width - 1) / 2, dx=found.width, y0=(found.height - 1) / 2, dy=found.height, xgap=0, ygap=0
     )
-    return _unnumbered(figure, shown)
+    return _fitted(figure, shown, axes[0])
 
 
-def _unnumbered(figure: Figure, shown: np.ndarray) -> Figure:
-    """The same, without a scale beside a single row."""
-    return figure.update_yaxes(showticklabels=False) if len(shown) == 1 else figure
+def _fitted(figure: Figure, shown: np.ndarray, axis: str) -> Figure:
+    """The same with room for its rows' axis name, and without a scale beside a single row."""
+    return figure.update_yaxes(showticklabels=len(shown) > 1).update_layout(margin_l=8 + 7 * len(axis))
 
 
 def _pooled(symbol: str, whole: bool) -> str:
