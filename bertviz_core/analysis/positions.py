@@ -23,6 +23,6 @@ def wavelength(component: int, hidden: int) -> float:
     return float(2 * np.pi * BASE ** (component // 2 * 2 / hidden))
 
 
-def by_distance(cosines: np.ndarray) -> np.ndarray:
-    """The mean over all pairs of positions that are 0, 1, 2, ... apart, from their (position, position) cosines."""
-    return np.array([np.diagonal(cosines, distance).mean() for distance in range(len(cosines))])
+def at_distance(cosines: np.ndarray, distance: int) -> float:
+    """The mean over all pairs of positions that are so far apart, from the (position, position) cosines."""
+    return float(np.diagonal(cosines, distance).mean())

@@ -22,7 +22,8 @@ def nearness(series: Mapping[str, np.ndarray], chosen: int, colors: Palette, col
         ],
         320, colors, right=16,
     )  # fmt: skip
-    chart.add_vline(x=chosen, line={"color": colors.text, "width": 1, "dash": "dot"})
+    chart.add_shape(type="line", x0=chosen, x1=chosen, y0=-1.05, y1=1.05,
+                    line={"color": colors.text, "width": 1, "dash": "dot"})  # fmt: skip
     chart.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
                                                  "font": {"family": MONOSPACE, "size": 12}})  # fmt: skip
     chart.update_xaxes(**axis(colors, "position", grid=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from bertviz_core.analysis import around, positions
@@ -16,10 +18,11 @@ from bertviz_core.ui.charts import robust_limit
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.shell import View
 
-_ROWS, _COLUMNS = 40, 128  # drawn of each table
-_COMPARED = 512  # positions at most
-_SIDE = 52  # of the maps of cosines
+_ROWS, _COLUMNS = 40, 96  # drawn of each table
+_COMPARED = 512  # positions, or as many as the input has
+_SIDE = 48  # of the maps of cosines
 _ARTICLE = "encoder article (004), after Vaswani et al. 2017, sec. 3.5"
+_COSINE = r"\cos(p, q) = \frac{p \cdot q}{\lVert p \rVert\, \lVert q \rVert}"
 _SINUSOIDAL = r"""\begin{aligned} PE_{(pos,\,2i)} &= \sin\!\left(\frac{pos}{10000^{2i/d}}\right) \\[6pt]
 PE_{(pos,\,2i+1)} &= \cos\!\left(\frac{pos}{10000^{2i/d}}\right) \end{aligned}"""
 
@@ -32,7 +35,7 @@ def tables(view: View) -> None:
 
 
 def _learned(view: View) -> np.ndarray:
-    return view.trace[positions.LEARNED][:_COMPARED]
+    return view.trace[positions.LEARNED][: max(_COMPARED, len(view.trace.tokens))]
 
 
 def _learned_table(view: View, table: np.ndarray) -> None:
@@ -68,28 +71,29 @@ def _sinusoidal_table(view: View, table: np.ndarray) -> None:
 def resemblance(view: View) -> None:
     """How near positions are to each other: the chosen one to all, then all to all, in both tables."""
     learned = _learned(view)
-    tables = {"learned": learned, "sinusoidal": positions.sinusoidal(*learned.shape)}
-    found = {name: np.clip(cosines(table), -1, 1) for name, table in tables.items()}
+    found = {"learned": np.clip(cosines(learned), -1, 1), "sinusoidal": _sinusoidal_cosines(*learned.shape)}
     _one_to_all(view, learned, found)
-    by_distance = {name: positions.by_distance(matrix) for name, matrix in found.items()}
     for name, see, meaning in (
         ("learned", "BERT's positions, compared with each other",
          "What is near in the sentence is near here too. No formula makes it so: training did, and not evenly."),
         ("sinusoidal", "The encoder article's positions, compared with each other",
          "The cosine depends on the distance alone, so every diagonal has one colour. Only the formula makes it so."),
     ):  # fmt: skip
-        matrix, means = found[name], by_distance[name]
-        far = min(64, len(means) - 1)
+        matrix = found[name]
+        far = min(64, len(matrix) - 1)
         derived(
             view, f"positions-{name}-cosines", see, _all_to_all(view, matrix),
             Origin(positions.LEARNED if name == "learned" else "the computed table", EMBEDDING, _COSINE, meaning),
             values=_values(matrix, "position"),
-            note=f"Mean cosine of direct neighbours: {text_number(float(means[min(1, far)]))}; of positions {far} "
-                 f"apart: {text_number(float(means[far]))}.{_every(matrix)}",
+            note=f"Mean cosine of direct neighbours: {text_number(positions.at_distance(matrix, min(1, far)))}; "
+                 f"of positions {far} apart: {text_number(positions.at_distance(matrix, far))}.{_every(matrix)}",
         )  # fmt: skip
 
 
-_COSINE = r"\cos(p, q) = \frac{p \cdot q}{\lVert p \rVert\, \lVert q \rVert}"
+@lru_cache(maxsize=2)
+def _sinusoidal_cosines(count: int, hidden: int) -> np.ndarray:
+    """The same for every sentence and model of these sizes."""
+    return np.clip(cosines(positions.sinusoidal(count, hidden)), -1, 1)
 
 
 def _one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarray]) -> None:
