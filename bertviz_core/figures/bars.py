@@ -38,7 +38,7 @@ def bars(
 def _room(values: np.ndarray) -> list[float] | None:
     """A range that leaves room for the numbers beside bars to the left; none where there are no such bars."""
     low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
-    return [low - 0.3 * (high - low), high + 0.02 * (high - low)] if low < 0 else None
+    return [low - 0.5 * (high - low), high + 0.02 * (high - low)] if low < 0 else None
 
 
 def curve(

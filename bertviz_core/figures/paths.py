@@ -11,6 +11,10 @@ from bertviz_core.figures.base import MONOSPACE, axis, figure
 from bertviz_core.figures.palette import Palette
 
 _HEIGHT = 520
+_NARROW = np.array([190.0, 400.0])  # pixels that the points are spread over on a phone
+_EDGE = 25  # and how far a text may stand out beyond the outermost point
+_FONT = 12
+_PLACES = ("top center", "bottom center", "middle right", "middle left")
 _EYE = {"x": 1.6, "y": 1.6, "z": 1.2}  # far enough off for the axes' names to be seen
 
 
@@ -30,12 +34,15 @@ def paths(
     titles: the axes' names; chosen: the token whose path stands out, with its stages named; at: the stage at which all
     tokens are named.
     """
-    own = np.arange(len(tokens)) == chosen
+    others = [i for i in range(len(tokens)) if i != chosen]
+    names = [tokens[i] for i in others]
+    way = [f"{tokens[chosen]}, {stage}" if i == at else stage for i, stage in enumerate(stages)]
+    places = _free_places(np.concatenate([points[:, chosen], points[at, others]]), [*way, *names], at)
     chart = figure(
         [
-            _lines(points[:, ~own], [t for t, mine in zip(tokens, own, strict=True) if not mine], stages, colors.faint),
-            _named(points[at, ~own], [t for t, mine in zip(tokens, own, strict=True) if not mine], stages[at], colors),
-            _way(points[:, chosen], tokens[chosen], stages, at, color),
+            _lines(points[:, others], names, stages, colors.faint),
+            _named(points[at, others], names, places[len(way) :], stages[at], colors),
+            _way(points[:, chosen], tokens[chosen], way, places, stages, at, color),
         ],
         _HEIGHT, colors, right=24, top=24,
     )  # fmt: skip
@@ -65,22 +72,60 @@ def _lines(points: np.ndarray, tokens: Sequence[str], stages: Sequence[str], col
                     line={"color": color, "width": 1}, marker={"color": color, "size": 3})  # fmt: skip
 
 
-def _named(points: np.ndarray, tokens: Sequence[str], stage: str, colors: Palette) -> go.Scatter | go.Scatter3d:
+def _named(points: np.ndarray, tokens: Sequence[str], places: Sequence[str], stage: str, colors: Palette
+           ) -> go.Scatter | go.Scatter3d:  # fmt: skip
+    shown = [token if place else "" for token, place in zip(tokens, places, strict=True)]
     return _scatter(
-        points, mode="markers+text", text=tokens, textposition="top center", marker={"color": colors.faint, "size": 6},
-        textfont={"family": MONOSPACE, "size": 12, "color": colors.text}, customdata=[f"{t}, {stage}" for t in tokens],
+        points, mode="markers+text", text=shown, textposition=[place or _PLACES[0] for place in places],
+        textfont={"family": MONOSPACE, "size": _FONT, "color": colors.text}, customdata=[f"{t}, {stage}" for t in tokens],
+        marker={"color": colors.faint, "size": 6},
     )  # fmt: skip
 
 
-def _way(points: np.ndarray, token: str, stages: Sequence[str], at: int, color: str) -> go.Scatter | go.Scatter3d:
+def _way(points: np.ndarray, token: str, texts: Sequence[str], places: Sequence[str], stages: Sequence[str], at: int,
+         color: str) -> go.Scatter | go.Scatter3d:  # fmt: skip
     """The chosen token's path, its stages named, the token itself at one of them."""
-    texts = [f"<b>{token}, {stage}</b>" if i == at else stage for i, stage in enumerate(stages)]
     sizes = [10 if i == at else 5 for i in range(len(stages))]
+    named = zip(texts, places, strict=False)
     return _scatter(
-        points, mode="lines+markers+text", text=texts, textposition="bottom center", line={"color": color, "width": 3},
+        points, mode="lines+markers+text",
+        text=[(f"<b>{text}</b>" if i == at else text) if place else "" for i, (text, place) in enumerate(named)],
+        textposition=[place or _PLACES[0] for place in places[: len(texts)]], line={"color": color, "width": 3},
         marker={"color": color, "size": sizes, "opacity": 1}, customdata=[f"{token}, {stage}" for stage in stages],
-        textfont={"family": MONOSPACE, "size": 12, "color": color},
+        textfont={"family": MONOSPACE, "size": _FONT, "color": color},
     )  # fmt: skip
+
+
+def _free_places(points: np.ndarray, texts: Sequence[str], first: int) -> list[str]:
+    """Where beside its point each text can stand without running into another; "" where nowhere, not even elsewhere.
+
+    Flat points (point, 2) are laid out for a narrow screen: on a wider one they only move apart. In space everything
+    is named, since the view can be turned. first: the text that is placed before all others.
+    """
+    if points.shape[1] == 3:
+        return [_PLACES[0]] * len(texts)
+    low, size = points.min(axis=0), np.ptp(points, axis=0)
+    pixels = (points - low) * (_NARROW / np.maximum(size, 1e-12)).min() * (1, -1)
+    taken: list[tuple[float, float, float, float]] = []
+    found = [""] * len(texts)
+    for i in sorted(range(len(texts)), key=lambda i: i != first):
+        for place in _PLACES:
+            box = _box(pixels[i], len(texts[i]), place)
+            inside = box[0] > -_EDGE and box[2] < _NARROW[0] + _EDGE
+            if inside and all(box[0] >= b[2] or b[0] >= box[2] or box[1] >= b[3] or b[1] >= box[3] for b in taken):
+                taken.append(box)
+                found[i] = place
+                break
+    return found
+
+
+def _box(point: np.ndarray, length: int, place: str) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a text beside a point, in pixels."""
+    width, height = length * _FONT * 0.62 + 4, _FONT * 1.5
+    across = {"left": -width / 2 - 6, "center": 0.0, "right": width / 2 + 6}[place.split()[1]]
+    down = {"top": -height / 2 - 4, "middle": 0.0, "bottom": height / 2 + 4}[place.split()[0]]
+    x, y = point[0] + across, point[1] + down
+    return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
 def _solid_axis(colors: Palette, title: str) -> dict[str, object]:
