@@ -140,8 +140,8 @@ def _all_to_all(view: View, matrix: np.ndarray) -> Figure:
 
 
 def _named_inside(figure: Figure) -> Figure:
-    """The rows' name above the map: beside numbers, which are narrower than words, it would be cut off."""
-    return figure.update_annotations(xanchor="left", xshift=0)
+    """The rows' name above the map, where numbers leave it no room beside it; the columns' name clear of the ticks."""
+    return figure.update_annotations(xanchor="left", xshift=0).update_xaxes(title_standoff=20)
 
 
 def _every(matrix: np.ndarray) -> str:
