@@ -8,6 +8,7 @@ view = page(
     "One quantity has many names. Here is every step, parameter and axis of the pass: its symbol and address in this "
     "explorer, and what five documents, Hugging Face, TransformerLens and the original TensorFlow code call it.",
 )
+notation.lengths(view)
 notation.differences()
 text, kind = notation.search()
 notation.entries(view, text, kind)

@@ -25,4 +25,5 @@ else:
         "Choose another model under “Examples and options”, for example the bundled one.",
         icon=":material/info:",
     )
+    predictions.unread(view)
 end("predictions")

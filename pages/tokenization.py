@@ -20,7 +20,8 @@ inputs.numbers(view)
 st.header("Padding", anchor=False)
 with st.container(border=True):
     inputs.padding(view)
-st.header("Search the vocabulary", anchor=False)
+st.header("The vocabulary", anchor=False)
+vocabulary.census(view)
 with st.container(border=True):
     vocabulary.search(view)
 end("tokenization")

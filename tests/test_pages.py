@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,12 +12,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.address import split_layer
+from bertviz_core.ui import derived
+from bertviz_core.ui.resources import store
 from bertviz_core.ui.site import PAGES
 from tests.factory import base_sized_checkpoint, random_checkpoint
 from tests.latex import balanced
 
 APP = str(Path(__file__).parent.parent / "app.py")
-WITHOUT_CHARTS = {"overview", "tokenization"}
 
 SENTENCE = "the cat sat on the [MASK]"
 SCENES = {
@@ -46,16 +48,22 @@ def scene(request, tmp_path_factory):
             else:
                 random_checkpoint(folder, kind=request.param)
             patch.setenv("BERTVIZ_MODELS", str(folder))
+        downloads = {}
+        patch.setattr(
+            derived, "downloads", lambda name, _, as_npy: downloads.update({name: np.load(BytesIO(as_npy()))})
+        )
         at.run()
-        return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run()) for info in PAGES}
+        return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run(), downloads) for info in PAGES}
 
 
-def shown(at):
+def shown(at, downloads):
     charts = [(chart.proto.id.partition("-chart-")[2], json.loads(chart.proto.spec))
               for chart in at.get("plotly_chart")]  # fmt: skip
+    pictures = [element.proto.body for element in at.get("html") if "<img" in element.proto.body]
     inline = [formula for element in at.markdown for formula in re.findall(r"(?<!\\)\$(.+?)(?<!\\)\$", element.value)]
     return SimpleNamespace(
-        view=at.session_state["view"], title=[title.value for title in at.title], charts=charts,
+        view=at.session_state["view"], title=[title.value for title in at.title], charts=charts, pictures=pictures,
+        downloads=dict(downloads),
         formulas=[element.value.strip("$\n") for element in at.latex] + inline,
         exceptions=[element.value for element in at.exception], errors=[element.value for element in at.error],
     )  # fmt: skip
@@ -75,12 +83,10 @@ def test_every_page_opens(scene):
         assert (page.title, page.exceptions, page.errors) == ([info.title], [], [])
 
 
-def test_every_page_of_the_computation_has_charts_and_formulas(scene):
-    trace = scene["overview"].view.trace
+def test_every_page_has_a_picture_and_a_formula(scene):
     for name, page in scene.items():
-        empty = name == "predictions" and not trace.model.heads
-        assert bool(page.charts) == (name not in WITHOUT_CHARTS and not empty), name
-        assert bool(page.formulas) == (name != "tokenization" and not empty), name
+        assert page.charts or page.pictures, name
+        assert page.formulas, name
 
 
 def test_formulas_are_well_formed(scene):
@@ -102,11 +108,15 @@ def test_the_link_decides_what_is_shown(scene, request):
         assert trace.tokens[0] == "[CLS]" and (len(trace.tokens) == 512) == ("token" in asked and asked["token"] > "1")
 
 
+def is_address(name, trace):
+    return name.partition("[")[0] in trace
+
+
 def recorded(scene):
     """Every chart of a recorded tensor, trace by trace: those whose name is an address."""
     for page in scene.values():
         for address, figure in page.charts:
-            if address in page.view.trace:
+            if is_address(address, page.view.trace):
                 for drawn in figure["data"]:
                     yield page.view, address, drawn, figure["layout"]
 
@@ -157,6 +167,44 @@ def test_bars_show_exactly_the_numbers_of_the_trace(scene):
     assert bars or "cls.predictions.probs" not in scene["overview"].view.trace
 
 
+def test_derived_charts_show_what_their_download_holds(scene):
+    count = 0
+    for page in scene.values():
+        for name, figure in page.charts:
+            if is_address(name, page.view.trace):
+                continue
+            count += 1
+            for drawn in figure["data"]:
+                sides = [
+                    decoded(drawn[side]).astype(np.float32) for side in ("z", "x", "y") if numeric(drawn.get(side))
+                ]
+                held = page.downloads[name].astype(np.float32)
+                if name.startswith("projection-") and drawn["z"] != figure["data"][-1]["z"]:
+                    held = projected(page.view, name.removeprefix("projection-"))
+                single = [not re.search("others|bias|together", row) for row in rows_of(figure)]
+                sides = [side[single] if len(side) == len(single) else side for side in sides]
+                assert any(np.isin(side[np.isfinite(side)], held).all() for side in sides), (name, drawn["type"])
+    assert count > 10
+
+
+def rows_of(figure):
+    """The names of the rows; some are sums of several."""
+    return figure["layout"].get("yaxis", {}).get("ticktext", [])
+
+
+def numeric(values):
+    return bool(values) and (isinstance(values, dict) or isinstance(values[0], int | float))
+
+
+def projected(view, name):
+    """The vector and the head's weights that a projection multiplies."""
+    trace, layer, head = view.trace, view.chosen.layer, view.chosen.head
+    width = trace.model.config.head_dim
+    x = trace[f"encoder.layer.{layer - 1}.output.LayerNorm" if layer else "embeddings.LayerNorm"]
+    weights = trace[f"encoder.layer.{layer}.attention.self.{name}.weight"][:, head * width : (head + 1) * width]
+    return np.concatenate([x[view.chosen.token], weights.ravel()])
+
+
 def test_rows_are_called_by_their_tokens_in_sentence_order(scene):
     for page in scene.values():
         tokens = page.view.trace.tokens
@@ -165,3 +213,13 @@ def test_rows_are_called_by_their_tokens_in_sentence_order(scene):
                 axis = figure["layout"]["yaxis"]
                 assert axis["ticktext"] == [f"{i} {tokens[i]}" for i in axis["tickvals"]], address
                 assert axis["autorange"] == "reversed"
+
+
+def test_all_pages_together_run_a_new_sentence_once():
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["text"] = "Nobody has typed this [MASK] before."
+    before = store().runs
+    at.run()
+    for info in PAGES:
+        at.switch_page(f"pages/{info.name}.py").run()
+    assert store().runs == before + 1

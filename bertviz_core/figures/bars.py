@@ -35,6 +35,14 @@ def bars(
     return chart
 
 
+def counts(numbers: Sequence[int], words: Sequence[str], colors: Palette, color: str, *, name: str) -> go.Figure:
+    """Whole numbers from 1 up as horizontal bars, first on top, where every grid line is ten times the one before."""
+    chart = bars(np.array(numbers, dtype=np.float64), words, colors, color, name=f"{name}, in powers of ten")
+    chart.update_traces(text=[f"{n:,}" for n in numbers], hovertemplate="%{customdata}<br><b>%{x:,}</b><extra></extra>")
+    chart.update_xaxes(type="log", range=[0, float(np.log10(max(*numbers, 10))) * 1.02], dtick=1)
+    return chart
+
+
 def _room(values: np.ndarray) -> list[float] | None:
     """A range that leaves room for the numbers beside bars to the left; none where there are no such bars."""
     low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))

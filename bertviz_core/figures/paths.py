@@ -77,8 +77,8 @@ def _named(points: np.ndarray, tokens: Sequence[str], places: Sequence[str], sta
     shown = [token if place else "" for token, place in zip(tokens, places, strict=True)]
     return _scatter(
         points, mode="markers+text", text=shown, textposition=[place or _PLACES[0] for place in places],
-        textfont={"family": MONOSPACE, "size": _FONT, "color": colors.text}, customdata=[f"{t}, {stage}" for t in tokens],
-        marker={"color": colors.faint, "size": 6},
+        textfont={"family": MONOSPACE, "size": _FONT, "color": colors.text}, marker={"color": colors.faint, "size": 6},
+        customdata=[f"{token}, {stage}" for token in tokens],
     )  # fmt: skip
 
 
@@ -121,9 +121,10 @@ def _free_places(points: np.ndarray, texts: Sequence[str], first: int) -> list[s
 
 def _box(point: np.ndarray, length: int, place: str) -> tuple[float, float, float, float]:
     """Left, top, right and bottom of a text beside a point, in pixels."""
+    vertical, horizontal = place.split()
     width, height = length * _FONT * 0.62 + 4, _FONT * 1.5
-    across = {"left": -width / 2 - 6, "center": 0.0, "right": width / 2 + 6}[place.split()[1]]
-    down = {"top": -height / 2 - 4, "middle": 0.0, "bottom": height / 2 + 4}[place.split()[0]]
+    across = {"left": -width / 2 - 6, "center": 0.0, "right": width / 2 + 6}[horizontal]
+    down = {"top": -height / 2 - 4, "middle": 0.0, "bottom": height / 2 + 4}[vertical]
     x, y = point[0] + across, point[1] + down
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 import streamlit as st
 
@@ -13,7 +11,9 @@ from bertviz_core.figures.bars import bars
 from bertviz_core.figures.base import Figure
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.numbers import latex_number, text_number
+from bertviz_core.steps import NORM
 from bertviz_core.ui.charts import robust_limit, tensor_map
+from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.panel import panel
 from bertviz_core.ui.shell import View
 
@@ -102,13 +102,14 @@ def post_or_pre(view: View) -> None:
     trace, token = view.trace, view.chosen.token
     st.header("Before or after?", anchor=False)
     names, factors = direct_path(trace, token)
-    color = view.colors.kinds["norm"]
-    with st.container(border=True):
-        st.latex(r"\text{post: } y = \mathrm{LN}(x + f(x)) \qquad \text{pre: } y = x + f(\mathrm{LN}(x))")
-        st.html(
-            f"<p>BERT normalizes after adding. So what <b>{escape(trace.tokens[token])}</b> came in with is divided by "
-            "the spread again at every place; with the LayerNorm before the sublayer it would be carried on untouched, "
-            "factor 1. Below: the product of all divisors 1/√(σ² + ε) on the direct path so far, gamma left aside.</p>"
-        )
-        st.plotly_chart(bars(factors, names, view.colors, color, name="factor on the embedding"), theme=None,
-                        key="direct-path", config={"displayModeBar": False}, alt="Factor on the embedding")  # fmt: skip
+    derived(
+        view, "direct-path", f"What is left of the embedding of “{trace.tokens[token]}”",
+        bars(factors, names, view.colors, view.colors.kinds[NORM], name="factor on the embedding"),
+        Origin("every LayerNorm's variance so far", NORM,
+               r"\begin{aligned} \text{post:}\ y &= \mathrm{LN}(x + f(x)) \\ \text{pre:}\ y &= x + f(\mathrm{LN}(x)) "
+               r"\\ \text{factor} &= \textstyle\prod 1 / \sqrt{\sigma^2 + \varepsilon} \end{aligned}",
+               "BERT normalizes after adding. So what the token came in with is divided by the spread again at every "
+               "place; with the LayerNorm before the sublayer it would be carried on untouched, factor 1. The chart "
+               "multiplies all divisors on the direct path so far; gamma is left aside."),
+        values=Values(np.array([factors]), ["factor"], names),
+    )  # fmt: skip

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.glossary import AXIS, Entry, absent, axes, found, glossary
+from bertviz_core.dims import AXES, CONCAT, HEAD, HEAD_DIM
 from bertviz_core.documents import DOCUMENTS
+from bertviz_core.figures.bars import counts
 from bertviz_core.notation import FORMULAS, SOURCES, Names
-from bertviz_core.steps import INPUT, PARAMETER
+from bertviz_core.steps import INPUT, NORM, PARAMETER
 from bertviz_core.ui import site, style
+from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.panel import shape
 from bertviz_core.ui.shell import View
 
@@ -32,6 +36,20 @@ def differences() -> None:
     """What each document leaves out, adds or writes otherwise."""
     with st.expander("How the five documents differ from BERT as released, and so from each other"):
         st.markdown("\n".join(f"- **{document.name}**: {document.what} {document.differs}" for document in DOCUMENTS))
+
+
+def lengths(view: View) -> None:
+    """How long every axis is in this pass, as a chart."""
+    found = {name: size for name in AXES if (size := _length(view, name))}
+    derived(
+        view, "axis-lengths", "How long every axis is in this pass",
+        counts(list(found.values()), list(found), view.colors, view.colors.kinds[NORM], name="length"),
+        Origin("the config and the input", NORM, rf"{CONCAT.latex} = {HEAD.latex} \cdot {HEAD_DIM.latex}",
+               "Shapes are written with these names everywhere. The token, query and key axes grow with the input; all "
+               "others are the model's own. The heads side by side are as wide as heads times components of a head.",
+               worked=rf"{CONCAT.latex} = {found[HEAD.name]} \cdot {found[HEAD_DIM.name]} = {found[CONCAT.name]}"),
+        values=Values(np.array([list(found.values())]), ["length"], list(found)),
+    )  # fmt: skip
 
 
 def search() -> tuple[str, str]:
@@ -95,12 +113,17 @@ def _name(source: str, name: str) -> str:
 
 
 def _size(view: View, axis: str) -> str:
-    """How long an axis is in this pass."""
+    length = _length(view, axis)
+    return f"= {length:,}" if length else ""
+
+
+def _length(view: View, axis: str) -> int:
+    """How long an axis is in this pass; 0 where nothing has it."""
     trace = view.trace
-    for address in trace.addresses:
+    for address in (*trace.addresses, *trace.model.parameters):
         if axis in trace.dims(address):
-            return f"= {trace.shape(address)[trace.dims(address).index(axis)]:,}"
-    return ""
+            return trace.shape(address)[trace.dims(address).index(axis)]
+    return 0
 
 
 def _kind(entry: Entry) -> str:

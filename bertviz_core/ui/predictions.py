@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.address import cell
+from bertviz_core.address import cell, layer_path
 from bertviz_core.analysis import mask_positions
 from bertviz_core.analysis.predictions import PROBS, SCORES, Entry, first_choices, places, running, top_words
 from bertviz_core.errors import InputError
@@ -38,6 +38,13 @@ def absent_heads(view: View) -> None:
     absent = view.trace.model.absent_heads
     if absent:
         st.caption(f"This checkpoint has no {' and no '.join(absent)}; those steps are not in its pass.")
+
+
+def unread(view: View) -> None:
+    """Where there is no head: what one would read."""
+    last = layer_path(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
+    figure, note = tensor_map(view, last, cells=6_000)
+    panel(view, last, "Where the pass ends: what a masked language model head would read", figure, note=note)
 
 
 def transform(view: View) -> None:

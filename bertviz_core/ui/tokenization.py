@@ -11,6 +11,7 @@ from bertviz_core.wordpiece import Record, Search, Word
 
 _SHOWN_REJECTED = 12
 _SHOWN_WORDS = 60
+_LONGEST = r"e = \max\,\{\, j : w_{s \ldots j} \in V \,\}, \qquad \text{next } s = e + 1"
 
 
 def stages(view: View) -> None:
@@ -33,6 +34,8 @@ def searches(view: View) -> None:
         "From the left, the longest candidate that the vocabulary has is taken; the search goes on behind it with "
         "`##`. ~~Struck out~~: not in the vocabulary. **Bold**: found."
     )
+    st.latex(_LONGEST)
+    st.caption("w: the word's characters; s: where the search stands; V: the vocabulary. The piece ends at e.")
     for record in _records(view):
         words = dict.fromkeys(word for word in record.words if word.searches or word.note)
         at_once = [word for word in words if word.pieces == (word.text,) and not word.note]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import vocabulary
 from bertviz_core.analysis.vocabulary import CONTAINS, EMPTY, IDS, PIECE, PREFIX, SPECIAL, UNUSED, WHOLE
+from bertviz_core.dims import VOCAB
 from bertviz_core.errors import InputError
+from bertviz_core.figures.bars import counts
+from bertviz_core.steps import EMBEDDING
+from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import literal
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.tables import Column, table
@@ -17,15 +22,24 @@ _PLURALS = {WHOLE: "whole words and signs", PIECE: "pieces", SPECIAL: "special t
 _SHOWN = 60
 
 
+def census(view: View) -> None:
+    """What the vocabulary is made of."""
+    tokenizer = view.trace.model.tokenizer
+    kinds = vocabulary.census(tokenizer.vocabulary, tokenizer.special_tokens)
+    found = {_PLURALS[kind]: count for kind, count in kinds.items() if count}
+    total = len(tokenizer.vocabulary)
+    derived(
+        view, "vocabulary-census", f"What the {total:,} rows of the vocabulary are",
+        counts(list(found.values()), list(found), view.colors, view.colors.kinds[EMBEDDING], name="rows"),
+        Origin("the tokenizer's files", EMBEDDING, rf"{VOCAB.latex} = \sum_{{\mathrm{{kind}}}} n_{{\mathrm{{kind}}}}",
+               "Nothing else can be read or predicted. An entry's id is its row in the vocabulary matrix.",
+               worked=f"{VOCAB.latex} = {' + '.join(map(str, found.values()))} = {total}"),
+        values=Values(np.array([list(found.values())]), ["rows"], list(found)),
+    )  # fmt: skip
+
+
 def search(view: View) -> None:
     """Entries by their beginning, by what they contain, or by id; with their ids."""
-    tokenizer = view.trace.model.tokenizer
-    counts = vocabulary.census(tokenizer.vocabulary, tokenizer.special_tokens)
-    parts = ", ".join(f"{count:,} {_PLURALS[name]}" for name, count in counts.items() if count)
-    st.markdown(
-        f"The vocabulary has {len(tokenizer.vocabulary):,} rows: {parts}. Nothing else can be read or "
-        "predicted. An entry's id is its row in the vocabulary matrix."
-    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
             "An entry that", list(_WAYS), default=PREFIX, required=True, key="search-by", bind="query-params",
@@ -39,7 +53,7 @@ def search(view: View) -> None:
         st.caption("Type to search; capitals do not count. Pieces that continue a word begin with `##`.")
         return
     try:
-        _found(view, vocabulary.search(tokenizer.vocabulary, text, how or PREFIX), text, how or PREFIX)
+        _found(view, vocabulary.search(view.trace.model.tokenizer.vocabulary, text, how or PREFIX), text, how or PREFIX)
     except InputError as error:
         st.info(literal(str(error)))
 
