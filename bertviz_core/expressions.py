@@ -109,13 +109,17 @@ class Expr:
 
 @dataclass(frozen=True)
 class Symbol(Expr):
-    """A leaf: a recorded tensor, a parameter of the checkpoint, or an input."""
+    """A leaf: a recorded tensor, a parameter of the checkpoint, or an input.
+
+    column: the LaTeX that stands for it in column notation, where that is the transpose of what `tex` stands for.
+    """
 
     address: str
     tex: str
     axes: Dims
     variable: str
     kind: str
+    column: str = ""
 
     def __post_init__(self) -> None:
         if len(set(self.axes)) != len(self.axes):

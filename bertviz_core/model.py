@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from bertviz_core.config import BertConfig, read_config
+from bertviz_core.errors import InputError
 from bertviz_core.hub import locate
+from bertviz_core.programs import PROGRAMS
 from bertviz_core.programs.bert import ALL_HEADS, CLASSIFIER, TOKEN_CLASSIFIER, bert
 from bertviz_core.steps import Program
 from bertviz_core.tokenizer import Tokenizer, load_tokenizer
@@ -34,6 +36,17 @@ class Model:
     heads: tuple[str, ...]
     unused: tuple[str, ...]
     dtype: torch.dtype
+    _documents: dict[str, Program] = field(init=False, repr=False, default_factory=dict)
+
+    def written(self, name: str) -> Program:
+        """The forward pass by this name: "bert", or as a document describes it. Raises InputError for any other."""
+        if name == self.program.name:
+            return self.program
+        if name not in PROGRAMS:
+            raise InputError(f"There is no program {name!r}; known: {', '.join(PROGRAMS)}.")
+        if name not in self._documents:
+            self._documents[name] = PROGRAMS[name](self.config, frozenset(self.heads), self.dtype)
+        return self._documents[name]
 
     @property
     def absent_heads(self) -> tuple[str, ...]:

@@ -136,8 +136,8 @@ class Rename(_Moved):
 
 
 @dataclass(frozen=True)
-class Mean(_Unary):
-    """The mean over one axis, which disappears."""
+class Sum(_Unary):
+    """The sum over one axis, which disappears."""
 
     tex_level = SUM
 
@@ -145,29 +145,50 @@ class Mean(_Unary):
 
     @property
     def worked_level(self) -> int:
-        return PRODUCT
+        return ATOM
 
     def dims(self) -> Dims:
         return changed(self.inner.dims(), (self.over,), ())
 
     def apply(self, *parts: Tensor) -> Tensor:
-        return parts[0].mean(dim=self._place(self.over))
+        return parts[0].sum(dim=self._place(self.over))
 
     def latex(self, paint: Paint = plain) -> str:
         def indexed(symbol: Symbol) -> str:
             return f"{{{paint(symbol)}}}_{{j}}" if self.over in symbol.axes else paint(symbol)
 
-        size = self.over.latex
         inner = bracketed(self.inner.latex(indexed), self.inner.tex_level, PRODUCT)
-        return rf"\frac{{1}}{{{size}}}\sum_{{j=1}}^{{{size}}} {inner}"
+        return rf"\sum_{{j=1}}^{{{self.over.latex}}} {inner}"
+
+    def code(self) -> str:
+        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.sum(dim={self._place(self.over)})"
+
+    def worked(self, env: Env, at: At) -> str:
+        cells = self._worked_parts(env, at)[0].flatten().tolist()
+        terms = [signed(latex_number(cell)) for cell in ends(cells)]
+        return rf"\left({long_sum(terms, len(cells), brace=False)}\right)"
+
+
+@dataclass(frozen=True)
+class Mean(Sum):
+    """The mean over one axis, which disappears."""
+
+    @property
+    def worked_level(self) -> int:
+        return PRODUCT
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0].mean(dim=self._place(self.over))
+
+    def latex(self, paint: Paint = plain) -> str:
+        return rf"\frac{{1}}{{{self.over.latex}}}{super().latex(paint)}"
 
     def code(self) -> str:
         return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.mean(dim={self._place(self.over)})"
 
     def worked(self, env: Env, at: At) -> str:
-        cells = self._worked_parts(env, at)[0].flatten().tolist()
-        terms = [signed(latex_number(cell)) for cell in ends(cells)]
-        return rf"\frac{{1}}{{{len(cells)}}}\left({long_sum(terms, len(cells), brace=False)}\right)"
+        count = self._worked_parts(env, at)[0].numel()
+        return rf"\frac{{1}}{{{count}}}{super().worked(env, at)}"
 
 
 @dataclass(frozen=True)
@@ -213,12 +234,16 @@ class Softmax(_Unary):
 
 @dataclass(frozen=True)
 class Function:
-    """A function of one number. `definition` is its formula in x; `torch_code` its PyTorch call around {}."""
+    """A function of one number. `definition` is its formula in x; `torch_code` its PyTorch call around {}.
+
+    before: what stands in its brackets before x, as the 0 in max(0, x).
+    """
 
     tex: str
     definition: str
     torch_code: str
     of: Callable[[Tensor], Tensor]
+    before: str = ""
 
 
 GELU = Function(
@@ -234,6 +259,7 @@ GELU_TANH = Function(
     lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
 )
 RELU = Function(r"\mathrm{ReLU}", r"\max(0, x)", "torch.relu({})", torch.relu)
+MAX_ZERO = Function(r"\max", r"\max(0, x)", "torch.relu({})", torch.relu, before=r"0,\ ")  # ReLU, written out
 TANH = Function(r"\tanh", r"\frac{e^{x}-e^{-x}}{e^{x}+e^{-x}}", "torch.tanh({})", torch.tanh)
 SIGMOID = Function(r"\mathrm{sigmoid}", r"\frac{1}{1+e^{-x}}", "torch.sigmoid({})", torch.sigmoid)
 
@@ -248,13 +274,13 @@ class Apply(_Unary):
         return self.function.of(parts[0])
 
     def latex(self, paint: Paint = plain) -> str:
-        return rf"{self.function.tex}\left({self.inner.latex(paint)}\right)"
+        return rf"{self.function.tex}\left({self.function.before}{self.inner.latex(paint)}\right)"
 
     def code(self) -> str:
         return self.function.torch_code.format(self.inner.code())
 
     def worked(self, env: Env, at: At) -> str:
-        return rf"{self.function.tex}\left({super().worked(env, at)}\right)"
+        return rf"{self.function.tex}\left({self.function.before}{super().worked(env, at)}\right)"
 
 
 @dataclass(frozen=True)
@@ -262,7 +288,7 @@ class Lookup(Expr):
     """Rows of a table, chosen by whole numbers. Explained one row at a time."""
 
     table: Symbol
-    ids: Symbol
+    ids: Expr
 
     @property
     def parts(self) -> tuple[Expr, ...]:

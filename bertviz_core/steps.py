@@ -19,13 +19,15 @@ INPUT, PARAMETER = "input", "parameter"
 class Step:
     """One line of the forward pass. Formula, code and axes are read off the expression.
 
-    output: the symbol the result is known by; meaning: one line of plain words; source: where the formula is printed.
+    output: the symbol the result is known by; meaning: one line of plain words; source: where the formula is printed;
+    choice: what the source leaves open or says otherwise, what is done here, and why.
     """
 
     output: Symbol
     expr: Expr
     meaning: str
     source: str
+    choice: str = ""
 
     @property
     def address(self) -> str:
@@ -125,10 +127,10 @@ class Builder:
     spine: set[str] = field(default_factory=set)
 
     def add(self, address: str, tex: str, variable: str, kind: str, expr: Expr, meaning: str, source: str,
-            keep: bool = False) -> Symbol:  # fmt: skip
+            keep: bool = False, choice: str = "") -> Symbol:  # fmt: skip
         """Write one step and return its symbol for the next ones. keep: its result belongs to the spine."""
         output = Symbol(address, tex, expr.dims(), variable, kind)
-        self.steps.append(Step(output, expr, meaning, source))
+        self.steps.append(Step(output, expr, meaning, source, choice))
         if keep:
             self.spine.add(address)
         return output
@@ -137,9 +139,9 @@ class Builder:
         return Program(name, tuple(self.steps), frozenset(self.spine))
 
 
-def parameter(address: str, tex: str, variable: str, axes: Dims) -> Symbol:
+def parameter(address: str, tex: str, variable: str, axes: Dims, column: str = "") -> Symbol:
     """A tensor of the checkpoint, under its Hugging Face name without `bert.`; matrices are (in, out)."""
-    return Symbol(address, tex, axes, variable, PARAMETER)
+    return Symbol(address, tex, axes, variable, PARAMETER, column)
 
 
 def model_input(address: str, tex: str, variable: str, axes: Dims) -> Symbol:

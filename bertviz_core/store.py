@@ -42,10 +42,11 @@ class TraceStore:
         return self._traces.nbytes + self._cache.nbytes
 
     def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
-            masked: Iterable[int] = ()) -> Trace:  # fmt: skip
+            masked: Iterable[int] = (), program: str = "bert") -> Trace:  # fmt: skip
         """The trace of a text: from the store, from a run that another session has begun, or from a run of its own."""
         encoding = encode(model, text, text_pair, pad_to, masked)
-        key: Key = (model.name, model.revision, model.dtype, encoding.ids, encoding.segments, encoding.mask, "bert", ())
+        tokens = (encoding.ids, encoding.segments, encoding.mask)
+        key: Key = (model.name, model.revision, model.dtype, *tokens, program, ())
         with self._lock:
             found = self._traces.get(key)
             if found is not None:
@@ -55,18 +56,18 @@ class TraceStore:
             if pending is None:
                 pending = self._pending[key] = _Pending()
         if mine:
-            self._fill(key, pending, model, encoding)
+            self._fill(key, pending, model, encoding, program)
         pending.done.wait()
         if pending.error is not None:
             raise pending.error
         assert pending.trace is not None
         return pending.trace
 
-    def _fill(self, key: Key, pending: _Pending, model: Model, encoding: Encoding) -> None:
+    def _fill(self, key: Key, pending: _Pending, model: Model, encoding: Encoding, program: str) -> None:
         try:
             with self._passes:
                 self.runs += 1
-                pending.trace = run(model, encoding, cache=self._cache)
+                pending.trace = run(model, encoding, program=program, cache=self._cache)
             self._traces.put(key, pending.trace, pending.trace.nbytes + pending.trace.spilled_bytes)
         except BaseException as error:
             pending.error = error

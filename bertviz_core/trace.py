@@ -55,13 +55,12 @@ class Explanation:
 class Trace:
     """The record of one forward pass. Nothing in it changes once it is made."""
 
-    def __init__(
-        self, model: Model, encoding: Encoding, changes: Changes | None = None, cache: TensorCache | None = None
-    ) -> None:
+    def __init__(self, model: Model, encoding: Encoding, changes: Changes | None = None,
+                 cache: TensorCache | None = None, program: str = "bert") -> None:  # fmt: skip
         self._number = next(_NUMBERS)  # its own key in a cache that traces share
         self.model = model
         self.encoding = encoding
-        self.program: Program = model.program
+        self.program: Program = model.written(program)
         self._changes = _checked_changes(self, changes or {})
         self._inputs = _input_tensors(encoding, model.dtype)
         self._cache = cache if cache is not None else ByteLRU(CACHE_BYTES)
@@ -288,13 +287,12 @@ def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad
     """The forward pass of one text, or of two, with every intermediate under its address.
 
     text: a sentence, or tokens already encoded; pad_to: fill up with [PAD] to this many tokens; masked: the positions
-    to put [MASK] at; changes: numbers to put in place of computed ones, by address, before the pass goes on. Raises
-    InputError for what the model cannot read.
+    to put [MASK] at; program: "bert", or the document whose formulas to run; changes: numbers to put in place of
+    computed ones, by address, before the pass goes on. Raises InputError for what the model cannot read, and for a
+    program that there is not.
     """
-    if program != model.program.name:
-        raise InputError(f"There is no program {program!r}; known: {model.program.name}.")
     encoding = checked(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked)
-    return Trace(model, encoding, changes, cache)
+    return Trace(model, encoding, changes, cache, program)
 
 
 def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,

@@ -1,0 +1,121 @@
+"""The definition: E-Transformer as its pseudocode has it. It writes tokens as columns; here they are rows.
+
+A matrix that the definition writes as (out, in) is the transpose of ours: its symbol carries that in row notation, and
+loses it in column notation.
+"""
+
+# fmt: off
+# Laid out by hand: a step reads as one line of a table.
+
+from __future__ import annotations
+
+import torch
+
+from bertviz_core import steps as kind
+from bertviz_core.config import BertConfig
+from bertviz_core.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, POSITION, QUERY, TOKEN, TRANSFORM, VOCAB
+from bertviz_core.expressions import Symbol
+from bertviz_core.operations import GELU, Apply, Lookup, Softmax
+from bertviz_core.programs.bert import MLM
+from bertviz_core.programs.parts import Writer
+from bertviz_core.steps import Program, model_input
+
+IDS = model_input("input_ids", "x", "x", (TOKEN,))
+POSITIONS = model_input("position_ids", "j", "j", (TOKEN,))
+
+_EPSILON = "ε is not given: it is the checkpoint's."
+_ATTENTION = ("The parameters of attention stand on another page, and are BERT's here: matrices with biases for "
+              "queries, keys, values and output.")
+_STAGES = "The pseudocode calls every stage X; here each has an index."
+
+_MHA = r"E-Transformer: $X\gets X + \mathrm{MultiHeadAttention}(X,X\vert\mathcal{W}^l,1)$"
+_MLP = r"E-Transformer: $X \gets X+W_2^l\cdot \mathrm{Gelu}(W_1^l X+b^l_1 1^\top)+b^l_2 1^\top$"
+_EMBED = r"E-Transformer: $X_{:,j}\gets (W_e)_{:,x_j}+(W_p)_{:,j}$"
+_GELU = r"$\mathrm{gelu}(x):=x\cdot P_{X\sim\mathcal{N}(0,1)}(X<x)$"
+_FINAL = r"E-Transformer: $X \gets \mathrm{Gelu}(W_f X+b_f 1^\top)$"
+_UNEMBED = r"E-Transformer: $P=\mathrm{softmax}(W_u X)$"
+
+
+def definition(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+    """The definition's pass, up to a distribution over the vocabulary at every position."""
+    w = Writer(config=config, heads=heads, dtype=dtype, document="Definition")
+    x = _embed(w)
+    for w.layer in range(config.num_hidden_layers):
+        y = _attention(w, x)
+        x = _feed_forward(w, y)
+    if MLM in heads:
+        _unembed(w, x)
+    return w.program("definition")
+
+
+def _embed(w: Writer) -> Symbol:
+    def look_up(module: str, letter: str, ids: Symbol, meaning: str) -> Symbol:
+        axis = VOCAB if letter == "e" else POSITION
+        table = w.weight(f"embeddings.{module}", rf"{{W_{letter}}}^{{\top}}", axis, HIDDEN, f"W_{letter}")
+        return w.write(f"embeddings.{module}", f"E_{letter}", kind.EMBEDDING, Lookup(table, ids), meaning, _EMBED)
+
+    word = look_up("word_embeddings", "e", IDS, "The column of the token matrix for each token.")
+    place = look_up("position_embeddings", "p", POSITIONS, "The column of the position matrix for each place.")
+    return w.write("embeddings.sum", "X_{0}", kind.EMBEDDING, word + place, "What the token is and where it stands.",
+                   _EMBED, f"No segment, and no LayerNorm after it. {_STAGES}", keep=True)
+
+
+def _attention(w: Writer, x: Symbol) -> Symbol:
+    def project(name: str, letter: str, meaning: str, choice: str = "") -> Symbol:
+        path = f"L.attention.self.{name}"
+        matrix = w.weight(path, rf"{{W_{letter}^{{(@)}}}}^{{\top}}", HIDDEN, CONCAT, f"W_{letter}^{{(@)}}")
+        return w.projection(name, f"{letter.upper()}_{{@}}", x @ matrix + w.bias(path, f"b_{letter}^{{(@)}}", CONCAT),
+                            QUERY if name == "query" else KEY, meaning, _MHA, choice)
+
+    q = project("query", "q", "What each token is looking for, in each head.", _ATTENTION)
+    k = project("key", "k", "What each token offers to be found by, in each head.")
+    v = project("value", "v", "What each token hands over when it is looked at, in each head.")
+    context = w.attention(q, k, v, ("R_{@}", "S_{@}", "A_{@}", "Y_{@}", r"\bar{Y}_{@}"), (_MHA,) * 5)
+    path = "L.attention.output.dense"
+    out = w.write(path, "O_{@}", kind.ATTENTION,
+                  context @ w.weight(path, r"{W_o^{(@)}}^{\top}", CONCAT, HIDDEN, "W_o^{(@)}")
+                  + w.bias(path, "b_o^{(@)}", HIDDEN),
+                  "The heads' findings, mixed back into one vector.", _MHA)
+    total = w.write("L.attention.output.residual", r"X_{@}^{\mathrm{MHA}}", kind.RESIDUAL, x + out,
+                    "What the token knew, plus what attention brought.", _MHA, _STAGES)
+    return w.norm("L.attention.output.LayerNorm", total, r"X_{@}^{\mathrm{LN1}}",
+                  r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_1,\beta^l_1)$", _EPSILON, own="_1^{(@)}")
+
+
+def _feed_forward(w: Writer, y: Symbol) -> Symbol:
+    path = "L.intermediate.dense"
+    before = w.write(path, "F_{@}", kind.FFN,
+                     y @ w.weight(path, r"{W_1^{(@)}}^{\top}", HIDDEN, INTERMEDIATE, "W_1^{(@)}")
+                     + w.bias(path, "b_1^{(@)}", INTERMEDIATE),
+                     "Each neuron's weighted sum of the token's vector, before its activation.", _MLP)
+    after = w.write("L.intermediate.activation", "G_{@}", kind.FFN, Apply(before, GELU),
+                    "How strongly each neuron fires.", f"{_MLP}; {_GELU}",
+                    "By the normal distribution's CDF, as defined, whatever the config says.")
+    path = "L.output.dense"
+    dense = w.write(path, "D_{@}", kind.FFN,
+                    after @ w.weight(path, r"{W_2^{(@)}}^{\top}", INTERMEDIATE, HIDDEN, "W_2^{(@)}")
+                    + w.bias(path, "b_2^{(@)}", HIDDEN),
+                    "Every neuron adds its own direction, times its strength.", _MLP)
+    total = w.write("L.output.residual", r"X_{@}^{\mathrm{MLP}}", kind.RESIDUAL, y + dense,
+                    "What attention had left, plus what the feed-forward network brought.", _MLP, _STAGES)
+    return w.norm("L.output.LayerNorm", total, "X_{@}",
+                  r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_2,\beta^l_2)$", _EPSILON, own="_2^{(@)}",
+                  keep=True)
+
+
+def _unembed(w: Writer, x: Symbol) -> None:
+    path = "cls.predictions.transform"
+    dense = w.write(f"{path}.dense", "F_f", kind.PREDICTION,
+                    x @ w.weight(f"{path}.dense", r"{W_f}^{\top}", HIDDEN, TRANSFORM, "W_f")
+                    + w.bias(f"{path}.dense", "b_f", TRANSFORM),
+                    "The last layer's vector, turned towards the vocabulary.", _FINAL)
+    active = w.write(f"{path}.activation", "X_f", kind.PREDICTION, Apply(dense, GELU), "The head's own non-linearity.",
+                     f"{_FINAL}; {_GELU}")
+    norm = w.norm(f"{path}.LayerNorm", active, "X_u", r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma,\beta)$",
+                  _EPSILON, own="", result_kind=kind.PREDICTION)
+    path = "cls.predictions.decoder"
+    logits = w.write(path, "L_u", kind.PREDICTION, norm @ w.weight(path, r"{W_u}^{\top}", TRANSFORM, VOCAB, "W_u"),
+                     "One score for every entry of the vocabulary.", _UNEMBED, "There is no bias; BERT has one.",
+                     keep=True)
+    w.write("cls.predictions.probs", "P", kind.PREDICTION, Softmax(logits, VOCAB),
+            "The scores as probabilities over the whole vocabulary.", _UNEMBED)

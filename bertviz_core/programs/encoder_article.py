@@ -1,0 +1,111 @@
+"""The encoder article: sinusoidal positions, ReLU, and dropout on what each sublayer brings, off or on."""
+
+# fmt: off
+# Laid out by hand: a step reads as one line of a table.
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from bertviz_core import steps as kind
+from bertviz_core.config import BertConfig
+from bertviz_core.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, QUERY, TOKEN, VOCAB
+from bertviz_core.document_operations import Dropout, Sinusoid
+from bertviz_core.expressions import Size, Symbol
+from bertviz_core.operations import MAX_ZERO, Apply, Lookup
+from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer
+from bertviz_core.steps import Program, model_input
+
+RATE, SEED = 0.1, 2018
+
+IDS = model_input("input_ids", r"\mathrm{id}", "ids", (TOKEN,))
+POSITIONS = model_input("position_ids", "i", "i", (TOKEN,))
+
+_SOFTMAX = r"$\mathrm{Softmax}(\frac{Q_i K_i^T}{\sqrt{d_k}})$"
+_FFN = r"$\mathrm{FFN}(x) = \max(0, xW_1 + b_1)W_2 + b_2$"
+_DROPOUT = r"$\mathrm{Dropout}(\mathrm{Sublayer}(x))$"
+_SUM = r"$x + \mathrm{Dropout}(\mathrm{Sublayer}(x))$"
+_NORM = r"$\mathrm{LayerNorm}(x + \mathrm{Dropout}(\mathrm{Sublayer}(x)))$"
+
+_OFF = "Dropout is off, as in a trained model at work: what the sublayer brings is added whole."
+_ON = ("What is kept is divided by 0.9, so that the mean stays, as every library does; the article only says that 10 % "
+       "are dropped. The seed is fixed: the same numbers are dropped in every run.")
+
+
+def encoder_article(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32, *,
+                    dropout: bool = False) -> Program:
+    """The article's pass, from words to the encoder's output. It ends there: the article has no head."""
+    w = Writer(config=config, heads=heads, dtype=dtype, document="Encoder article")
+    x = _embeddings(w)
+    for w.layer in range(config.num_hidden_layers):
+        attended = _attention(w, x)
+        y = _add_and_norm(w, x, attended, "L.attention.output", ("U", "Y^{(@)}"), dropout)
+        x = _add_and_norm(w, y, _feed_forward(w, y), "L.output", ("Z", "X^{(@)}"), dropout, keep=True)
+    return w.program("encoder-article")
+
+
+def encoder_article_dropout(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+    """The same with dropout on."""
+    return replace(encoder_article(config, heads, dtype, dropout=True), name="encoder-article-dropout")
+
+
+def _embeddings(w: Writer) -> Symbol:
+    rows = w.write("embeddings.word_embeddings", "Z", kind.EMBEDDING,
+                   Lookup(w.weight("embeddings.word_embeddings", "E", VOCAB, HIDDEN), IDS),
+                   "The vector that each number points to.", "The matrix $Z$ (input_length × emb_dim)")
+    size = Size(r"d_{\mathrm{emb\_dim}}", w.config.hidden_size)
+    places = w.write("embeddings.position_embeddings", "P", kind.EMBEDDING, Sinusoid(POSITIONS, HIDDEN, size, w.dtype),
+                     "A vector of sines and cosines for the place in the input, computed and not learned.",
+                     r"$p_{i,j} = \sin(i/10000^{j/d}), \cos(i/10000^{(j-1)/d})$")
+    return w.write("embeddings.sum", "X^{(0)}", kind.EMBEDDING, rows + places,
+                   "What the token is and where it stands.", "$X = Z + P$",
+                   "As printed: token vectors are not multiplied by the root of d, as the paper that it follows does.",
+                   keep=True)
+
+
+def _attention(w: Writer, x: Symbol) -> Symbol:
+    def project(name: str, letter: str, meaning: str) -> Symbol:
+        matrix = w.weight(f"L.attention.self.{name}", f"W_{{i}}^{{{letter}(@)}}", HIDDEN, CONCAT)
+        return w.projection(name, f"{letter}_{{i}}^{{(@)}}", x @ matrix, QUERY if name == "query" else KEY, meaning,
+                            f"$XW_i^{letter} = {letter}_i$", NO_BIAS)
+
+    k = project("key", "K", "What each token offers to be found by, in each head.")
+    q = project("query", "Q", "What each token is looking for, in each head.")
+    v = project("value", "V", "What each token hands over when it is looked at, in each head.")
+    heads = r"$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h) W^O$"
+    context = w.attention(q, k, v, ("R_{i}^{(@)}", "S_{i}^{(@)}", "A_{i}^{(@)}", r"\mathrm{head}_{i}^{(@)}", "C^{(@)}"),
+                          ("$Q_i K_i^T$", _SOFTMAX, _SOFTMAX, f"{_SOFTMAX[:-1]} V_i$", heads))
+    path = "L.attention.output.dense"
+    return w.write(path, r"\mathrm{MultiHead}^{(@)}", kind.ATTENTION,
+                   context @ w.weight(path, "W^{O(@)}", CONCAT, HIDDEN),
+                   "The heads' findings, mixed back into one vector.", heads, NO_BIAS)
+
+
+def _feed_forward(w: Writer, y: Symbol) -> Symbol:
+    path = "L.intermediate.dense"
+    before = w.write(path, "F^{(@)}", kind.FFN,
+                     y @ w.weight(path, "W_{1}^{(@)}", HIDDEN, INTERMEDIATE)
+                     + w.bias(path, "b_{1}^{(@)}", INTERMEDIATE),
+                     "Each neuron's weighted sum of the token's vector.", _FFN)
+    after = w.write("L.intermediate.activation", "G^{(@)}", kind.FFN, Apply(before, MAX_ZERO),
+                    "Each neuron, or 0 where its sum is negative.", _FFN)
+    path = "L.output.dense"
+    return w.write(path, r"\mathrm{FFN}^{(@)}", kind.FFN,
+                   after @ w.weight(path, "W_{2}^{(@)}", INTERMEDIATE, HIDDEN) + w.bias(path, "b_{2}^{(@)}", HIDDEN),
+                   "Every neuron adds its own direction, times its strength.", _FFN)
+
+
+def _add_and_norm(w: Writer, x: Symbol, sublayer: Symbol, path: str, symbols: tuple[str, str], dropout: bool,
+                  keep: bool = False) -> Symbol:
+    """LayerNorm(x + Dropout(Sublayer(x)))."""
+    added = sublayer
+    if dropout:
+        seed = SEED + 2 * w.layer + (path == "L.output")  # each sublayer draws its own
+        added = w.write(f"{path}.dropout", rf"\mathrm{{Drop}}_{{{symbols[0]}}}^{{(@)}}", sublayer.kind,
+                        Dropout(sublayer, RATE, seed),
+                        "What the sublayer brings, with one number in ten set to 0.", _DROPOUT, _ON)
+    total = w.write(f"{path}.residual", f"{symbols[0]}^{{(@)}}", kind.RESIDUAL, x + added,
+                    "What the token knew, plus what the sublayer brought.", _SUM, "" if dropout else _OFF)
+    return w.norm(f"{path}.LayerNorm", total, symbols[1], _NORM, OWN_NORM, keep=keep)

@@ -1,0 +1,145 @@
+"""The formula post: functions of functions, with LayerNorm before each part, and sigma as printed."""
+
+# fmt: off
+# Laid out by hand: a step reads as one line of a table.
+
+from __future__ import annotations
+
+import torch
+
+from bertviz_core import steps as kind
+from bertviz_core.config import BertConfig
+from bertviz_core.dims import (
+    CONCAT, HIDDEN, INTERMEDIATE, KEY, POOLED, POSITION, QUERY, SEGMENT, TOKEN, VOCAB, Axis,
+)
+from bertviz_core.document_operations import ZEROS
+from bertviz_core.expressions import Expr, Size, Symbol
+from bertviz_core.operations import TANH, Apply, Lookup, Select, Sqrt, Square, Sum
+from bertviz_core.programs.bert import POOLER
+from bertviz_core.programs.parts import NO_BIAS, STRETCHED, Writer
+from bertviz_core.steps import Program, model_input
+
+IDS = model_input("input_ids", "x", "x", (TOKEN,))
+POSITIONS = model_input("position_ids", r"\mathrm{arange}", "arange", (TOKEN,))
+
+_LN = r"$y=LN(x)=g\odot \frac{x-\mu}{\sqrt{\sigma^2+\epsilon}} + b$"
+_MU = r"$\mu = \frac{1}{H}\sum_{i=1}^H x_i$"
+_SIGMA = r"$\sigma = \sqrt{\frac{1}{H}}\sum_{i=1}^H (x_i-\mu)^2$"
+_ATTENTION = r"$Attention(Q,K,V)=softmax(\frac{QK^T}{\sqrt{d_k}})V$"
+_HEAD = "$head_i = Attention(QW^Q_i,KW^K_i,VW^V_i)$"
+_HEADS = r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$"
+_LAYER = r"BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$"
+_POOLER = "Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$"
+
+_AS_PRINTED = ("Literally: the root stands over 1/H only, and the squared distances are summed without it. A standard "
+               "deviation would have the sum under the root.")
+_WHICH_NORM = ("Which g and b is not said: a layer's first LayerNorm takes those of the checkpoint's first, its second "
+               "those of its second, in the order in which they run. ε is the checkpoint's.")
+
+
+def formula_post(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+    """The post's pass, up to the pooler."""
+    w = Writer(config=config, heads=heads, dtype=dtype, document="Formula post")
+    x = _embeddings(w)
+    for w.layer in range(config.num_hidden_layers):
+        x = _layer(w, x)
+    if POOLER in heads:
+        _pooler(w, x)
+    return w.program("formula-post")
+
+
+def _embeddings(w: Writer) -> Symbol:
+    def look_up(module: str, number: int, axis: Axis, ids: Expr, meaning: str, place: str, choice: str = "") -> Symbol:
+        table = w.weight(f"embeddings.{module}", f"W_{{{number}}}", axis, HIDDEN)
+        return w.write(f"embeddings.{module}", rf"f_{{\mathrm{{EM}}{number}}}", kind.EMBEDDING, Lookup(table, ids),
+                       meaning, f"BERTEmbedding: {place}", choice)
+
+    word = look_up("word_embeddings", 1, VOCAB, IDS, "The row of the vocabulary matrix for each token.",
+                   "$f_{EM1}(x)$")
+    place = look_up("position_embeddings", 2, POSITION, POSITIONS, "A learned vector for the place in the input.",
+                    "$f_{EM2}$ of `torch.arange(x.size(1))`")
+    segment = look_up("token_type_embeddings", 3, SEGMENT, Apply(IDS, ZEROS), "The vector of the first segment.",
+                      "$f_{EM3}$ of `torch.zeros_like(x)`",
+                      "Literally zeros: a second sentence is given the first segment too.")
+    total = w.write("embeddings.sum", "E", kind.EMBEDDING, word + place + segment,
+                    "What the token is, where it stands and the first segment, added up.",
+                    "BERTEmbedding: $E=f_{EM1}+f_{EM2}+f_{EM3}$")
+    return _norm(w, "embeddings.LayerNorm", total, "E_{o}", "BERTEmbedding: $E_o=LN(E)$", "ε is the checkpoint's.",
+                 keep=True)
+
+
+def _layer(w: Writer, x: Symbol) -> Symbol:
+    normal = _norm(w, "L.attention.LayerNorm", x, r"f_{\mathrm{LN}}^{(@)}", _LAYER, _WHICH_NORM,
+                   of="L.attention.output.LayerNorm")
+    attention = _attention(w, normal)
+    inside = w.write("L.attention.output.residual", "U^{(@)}", kind.RESIDUAL, normal + attention + x,
+                     "The layer's input normalized, plus what attention brought, plus the input itself.", _LAYER,
+                     "Literally three terms: the normalized input is added too. A symbol of our own.")
+    second = _norm(w, "L.intermediate.LayerNorm", inside, r"f_{\mathrm{LN}2}^{(@)}", _LAYER, _WHICH_NORM,
+                   of="L.output.LayerNorm")
+    out = _feed_forward(w, second)
+    return w.write("L.output.residual", r"f_{\mathrm{E}@}", kind.RESIDUAL, attention + x + out,
+                   "What attention brought, plus the layer's input, plus what the feed-forward network brought.",
+                   _LAYER, "Nothing is normalized after it; the next layer begins with that.", keep=True)
+
+
+def _attention(w: Writer, x: Symbol) -> Symbol:
+    def project(name: str, letter: str, meaning: str) -> Symbol:
+        matrix = w.weight(f"L.attention.self.{name}", f"W^{{{letter}(@)}}_{{i}}", HIDDEN, CONCAT)
+        return w.projection(name, f"{letter}_{{i}}^{{(@)}}", x @ matrix, QUERY if name == "query" else KEY, meaning,
+                            _HEAD, NO_BIAS)
+
+    q = project("query", "Q", "What each token is looking for, in each head.")
+    k = project("key", "K", "What each token offers to be found by, in each head.")
+    v = project("value", "V", "What each token hands over when it is looked at, in each head.")
+    context = w.attention(q, k, v, ("R_{i}^{(@)}", "S_{i}^{(@)}", "A_{i}^{(@)}", r"\mathrm{head}_{i}^{(@)}",
+                                    r"f_{\mathrm{SelfAtt}}^{(@)}"), (*[_ATTENTION] * 4, _HEADS))
+    path = "L.attention.output.dense"
+    return w.write(path, r"f_{\mathrm{Att}}^{(@)}", kind.ATTENTION,
+                   context @ w.weight(path, "W^{0(@)}", CONCAT, HIDDEN) + w.bias(path, "b^{0(@)}", HIDDEN),
+                   "The heads' findings, mixed back into one vector.", f"BERTSelfOutput: $f_{{SelfOut}}$; {_HEADS}",
+                   "The second formula has no bias; the section calls it a linear transformation, which has one.")
+
+
+def _feed_forward(w: Writer, x: Symbol) -> Symbol:
+    path = "L.intermediate.dense"
+    before = w.write(path, "F^{(@)}", kind.FFN,
+                     x @ w.weight(path, "W_{1}^{(@)}", HIDDEN, INTERMEDIATE)
+                     + w.bias(path, "b_{1}^{(@)}", INTERMEDIATE),
+                     "Each neuron's weighted sum of the token's vector, before its activation.",
+                     "BERTIntermediate: $f_{Inter}$",
+                     "Called an activation; the linear layer before it is the one of the code that the post refers to.")
+    after = w.write("L.intermediate.activation", r"f_{\mathrm{Inter}}^{(@)}", kind.FFN,
+                    Apply(before, w.config.activation), "How strongly each neuron fires.",
+                    "BERTIntermediate: $f_{Inter}$", "Which activation is not said: it is the checkpoint's.")
+    path = "L.output.dense"
+    return w.write(path, r"f_{\mathrm{Out}}^{(@)}", kind.FFN,
+                   after @ w.weight(path, "W_{2}^{(@)}", INTERMEDIATE, HIDDEN) + w.bias(path, "b_{2}^{(@)}", HIDDEN),
+                   "Every neuron adds its own direction, times its strength.", "BERTOutput: $f_{Out}$")
+
+
+def _pooler(w: Writer, x: Symbol) -> None:
+    path = "pooler.dense"
+    dense = w.write(path, r"f_{\mathrm{Linear}}", kind.PREDICTION,
+                    Select(x, TOKEN, 0) @ w.weight(path, "W_{p}", HIDDEN, POOLED) + w.bias(path, "b_{p}", POOLED),
+                    "The first token's last vector, projected.", _POOLER,
+                    "Of the first token only, as in the code that the post refers to; the formula does not say.")
+    w.write("pooler.activation", r"f_{\mathrm{Pooler}}", kind.PREDICTION, Apply(dense, TANH),
+            "Squeezed between −1 and 1.", _POOLER)
+
+
+def _norm(w: Writer, path: str, x: Symbol, tex: str, place: str, choice: str, *, of: str = "", keep: bool = False
+          ) -> Symbol:
+    """LN as printed, every part a step. of: where g and b stand, if not under `path`."""
+    axis = x.axes[-1]
+    mean = w.mean(path, x, _MU)
+    sigma = w.write(f"{path}.sigma", rf"\sigma_{{{x.tex}}}", kind.NORM,
+                    Sqrt(Size("1", 1) / Size(axis.latex, w.config.hidden_size)) * Sum(Square(x - mean), axis),
+                    "The squared distances from that mean, summed, times a root that does not cover them.", _SIGMA,
+                    _AS_PRINTED)
+    epsilon = Size(r"\epsilon", w.config.layer_norm_eps)
+    normal = w.write(f"{path}.normalized", rf"\widehat{{{x.tex}}}", kind.NORM,
+                     (x - mean) / Sqrt(Square(sigma) + epsilon),
+                     "Each token's vector with mean 0, over the spread as printed.", _LN)
+    return w.write(path, tex, kind.NORM, w.stretched(normal, of or path, ("g", "b"), f"_{{{x.tex}}}"), STRETCHED, place,
+                   choice, keep)
