@@ -17,7 +17,14 @@ MASK = 8
 
 @pytest.fixture
 def heads(app):
-    app.open("heads")
+    return opened(app)
+
+
+def opened(app, **query):
+    """The page with its components, which the browser draws after everything else."""
+    app.open("heads", **query)
+    for drawn in (".head", ".lines line"):
+        app.page.locator(drawn).first.wait_for(state="attached")
     return app
 
 
@@ -91,7 +98,7 @@ def test_the_menus_move_the_mark_in_the_map(heads):
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, rome, theme):
     with visit(chromium, server, theme=theme) as app:
-        app.open("heads")
+        opened(app)
         head_button(app, 1, 8).hover()
         drawn = app.page.locator(".about canvas").evaluate(
             "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]"
@@ -151,7 +158,7 @@ def test_special_tokens_can_be_hidden(heads):
 
 
 def test_lines_from_one_sentence_to_the_other(app):
-    app.open("heads", text="He sat by the river.", pair="The water was cold.", layer=2, head=9)
+    opened(app, text="He sat by the river.", pair="The water was cold.", layer=2, head=9)
     with app.rerun():
         app.page.get_by_role("radio", name="A→B").click()
     places = {side: app.page.locator(f".side.{side} .token").evaluate_all("all => all.map(t => +t.dataset.index)")
@@ -160,7 +167,7 @@ def test_lines_from_one_sentence_to_the_other(app):
 
 
 def test_many_tokens_are_drawn_around_the_chosen_one(app):
-    app.open("heads", layer=5)
+    opened(app, layer=5)
     app.type("very " * 300 + "[MASK] " + "very " * 200)
     assert app.chosen()[2] == "301 [MASK]"
     for side in ("query", "key"):
@@ -172,7 +179,7 @@ def test_many_tokens_are_drawn_around_the_chosen_one(app):
 
 def test_a_phone_shows_the_map_and_the_lines_without_scrolling_sideways(chromium, server):
     with visit(chromium, server, size=PHONE) as app:
-        app.open("heads")
+        opened(app)
         for name in (".frame", ".lines"):
             inside = app.page.locator(name).evaluate("e => e.scrollWidth <= e.clientWidth + 1")
             assert inside and app.page.locator(name).bounding_box()["width"] >= 300
