@@ -15,6 +15,8 @@ _FUNCTIONS = {
     "ReLU": torch.relu,
     r"\tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
+    r"\sin": torch.sin,
+    r"\cos": torch.cos,
 }
 
 
@@ -91,7 +93,7 @@ class _Reader:
             return torch.tensor(float(token), dtype=torch.float64)
         if token in self.symbols:
             return self.symbols[token]
-        known = {r"\left": self.bracket, r"\frac": self.fraction, r"\sqrt": self.root}
+        known = {r"\left": self.bracket, r"\frac": self.fraction, r"\sqrt": self.root, r"\max": self.larger}
         return known[token]() if token in known else self.called(token)
 
     def bracket(self):
@@ -106,6 +108,18 @@ class _Reader:
 
     def root(self):
         return self.group().sqrt()
+
+    def larger(self):
+        """The larger of two numbers, with a comma and a space between them."""
+        for sign in (r"\left", "("):
+            self.take(sign)
+        first = self.sum()
+        for sign in (",", r"\ "):
+            self.take(sign)
+        second = self.sum()
+        for sign in (r"\right", ")"):
+            self.take(sign)
+        return torch.maximum(first, second)
 
     def called(self, token):
         name = self.skipped() if token == r"\mathrm" else token

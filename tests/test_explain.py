@@ -67,6 +67,8 @@ def term_scale(why, leaves):
     at = {axis: range(i, i + 1) for axis, i in zip(why.step.output.axes, parse(why.address).at.values(), strict=True)}
     result = why.step.expr.work(leaves, at)
     floating = [leaves[leaf.address] for leaf in why.step.leaves if leaves[leaf.address].requires_grad]
+    if not result.requires_grad:
+        return 0.0  # made of whole numbers only, or a whole number itself
     slopes = torch.autograd.grad(result.sum(), floating)
     return sum(float((slope * tensor).detach().abs().sum()) for slope, tensor in zip(slopes, floating, strict=True))
 

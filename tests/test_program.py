@@ -8,6 +8,7 @@ import bertviz_core as bv
 from bertviz_core import steps
 from bertviz_core.address import Address, cell, layer_path, parse, split_layer
 from bertviz_core.dims import AXES
+from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import KINDS, random_checkpoint
 from tests.latex import balanced
 
@@ -62,9 +63,14 @@ def models(tmp_path_factory):
     return {kind: bv.load_model(random_checkpoint(folder / kind, kind=kind)) for kind in KINDS}
 
 
-@pytest.fixture(params=[*KINDS, "bundled"])
+DOCUMENT_CASES = [(kind, name) for kind in ("pretraining", "sequence-classification", "base-without-pooler")
+                  for name in DOCUMENT_PROGRAMS]  # fmt: skip
+
+
+@pytest.fixture(params=[*((kind, "bert") for kind in (*KINDS, "bundled")), *DOCUMENT_CASES], ids="-".join)
 def program(request, models, bundled):
-    return (models | {"bundled": bundled})[request.param].program
+    kind, name = request.param
+    return (models | {"bundled": bundled})[kind].written(name)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -118,7 +124,9 @@ def test_a_step_reads_only_what_was_there_before(program):
 
 def test_the_spine_holds_every_layer_and_the_logits(program):
     layers = sum(step.address.endswith(".attention.self.probs") for step in program.steps)
-    expected = {"embeddings.LayerNorm", *(layer_path(layer, "output.LayerNorm") for layer in range(layers))}
+    start = next(path for path in ("embeddings.LayerNorm", "embeddings.sum") if path in program.by_address)
+    end = "output.residual" if program.name == "formula-post" else "output.LayerNorm"
+    expected = {start, *(layer_path(layer, end) for layer in range(layers))}
     assert program.spine == expected | ({"cls.predictions.decoder"} & set(program.by_address))
 
 

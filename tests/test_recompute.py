@@ -12,6 +12,7 @@ from bertviz_core.dims import HEAD, TOKEN, VOCAB
 from bertviz_core.expressions import Expr, Symbol
 from bertviz_core.lru import ByteLRU
 from bertviz_core.operations import Softmax
+from bertviz_core.programs import PROGRAMS
 from bertviz_core.steps import Program
 
 TEXT = "When in Rome, do as the [MASK] do."
@@ -119,13 +120,14 @@ def test_a_cache_that_keeps_evicting_stays_in_its_bound(counted, counts):
     assert 0 < cache.nbytes <= cache.max_bytes
 
 
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("changes", [None, {f"{PROBS}[head=3]": 0.0}], ids=["as it is", "what if"])
-def test_recomputed_tensors_are_those_of_a_pass_that_keeps_everything(bundled, changes):
-    trace = bv.run(bundled, TEXT, changes=changes)
-    inputs = {symbol.address: torch.tensor(trace[symbol.address]) for symbol in bundled.program.inputs}
+def test_recomputed_tensors_are_those_of_a_pass_that_keeps_everything(bundled, changes, program):
+    trace = bv.run(bundled, TEXT, changes=changes, program=program)
+    inputs = {symbol.address: torch.tensor(trace[symbol.address]) for symbol in trace.program.inputs}
     kept = {**bundled.parameters, **inputs}
     with torch.inference_mode():
-        for step in bundled.program.steps:
+        for step in trace.program.steps:
             kept[step.address] = step.expr.value(kept)
             if changes and step.address == PROBS:
                 kept[step.address][3] = 0.0

@@ -10,6 +10,7 @@ import torch
 import bertviz_core as bv
 from bertviz_core import store as store_module
 from bertviz_core.lru import ByteLRU
+from bertviz_core.programs import PROGRAMS
 from tests.factory import random_checkpoint
 
 TEXT = "The cat sat on the mat."
@@ -152,6 +153,14 @@ def test_different_inputs_are_different_entries(models):
     assert len({id(trace) for trace in traces}) == store.runs == len(calls)
     assert [store.get(*call) for call in calls] == traces and store.runs == len(calls)
     assert traces[3].encoding.ids == traces[6].encoding.ids  # the same tokens, in other segments
+
+
+def test_every_program_has_an_entry_of_its_own(models):
+    store = bv.TraceStore()
+    traces = {name: store.get(models[0], TEXT, program=name) for name in PROGRAMS}
+    assert {name: trace.program.name for name, trace in traces.items()} == {name: name for name in PROGRAMS}
+    assert all(store.get(models[0], TEXT, program=name) is trace for name, trace in traces.items())
+    assert store.runs == len(PROGRAMS)
 
 
 def test_texts_with_the_same_tokens_are_one_entry(models):
