@@ -20,7 +20,7 @@ from torch import Tensor
 from bertviz_core.address import Address, cell, parse
 from bertviz_core.dims import Axis, names
 from bertviz_core.errors import AddressError, InputError
-from bertviz_core.expressions import Symbol
+from bertviz_core.expressions import Symbol, narrow
 from bertviz_core.lru import ByteLRU
 from bertviz_core.model import Model
 from bertviz_core.numbers import latex_number
@@ -116,12 +116,7 @@ class Trace:
 
     def explain(self, address: str) -> Explanation:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
-        where = parse(address)
-        symbol = self._symbol(where)
-        fixed = self._indices(where, symbol)
-        missing = [axis.name for axis in symbol.axes if axis not in fixed]
-        if missing:
-            raise AddressError(f"{where} is not one cell: give an index for {', '.join(missing)} as well")
+        symbol, fixed = self._one_cell(address)
         at = {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}
         here = cell(symbol.address, {axis.name: fixed[axis] for axis in symbol.axes})
         env = _Env(self)
@@ -132,6 +127,26 @@ class Trace:
         recomputed = step.expr.work(env, at).item()
         latex = f"{_subscripted(symbol, fixed)} = {step.expr.worked(env, at)} = {latex_number(recomputed)}"
         return Explanation(here, value, recomputed, latex, tuple(self._operands(step, env, at)), step)
+
+    def derivatives(self, address: str) -> tuple[float, ...]:
+        """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
+
+        An operand that the formula names twice has its whole derivative at both places.
+        """
+        _, fixed = self._one_cell(address)
+        at = {axis: range(index, index + 1) for axis, index in fixed.items()}
+        step, env = self.step(address), _Env(self)
+        needed = list(step.expr.operands(env, at))
+        tape = {leaf.address: env[leaf.address].clone() for leaf, _ in needed}
+        varying = {name: tensor.requires_grad_() for name, tensor in tape.items() if tensor.is_floating_point()}
+        result = step.expr.work(tape, at).sum()
+        found = torch.autograd.grad(result, list(varying.values()), allow_unused=True) if result.requires_grad else ()
+        slopes = {name: slope for name, slope in zip(varying, found, strict=False) if slope is not None}
+        cells = (
+            narrow(slopes.get(leaf.address, torch.zeros(1).expand(tape[leaf.address].shape)), leaf.axes, cut)
+            for leaf, cut in needed
+        )
+        return tuple(number for part in cells for number in part.flatten().tolist())
 
     @property
     def nbytes(self) -> int:
@@ -189,6 +204,15 @@ class Trace:
         if symbol is None:
             raise AddressError(f"{where.path} is not in this trace{_hint(where.path, self.addresses)}")
         return symbol
+
+    def _one_cell(self, address: str) -> tuple[Symbol, dict[Axis, int]]:
+        where = parse(address)
+        symbol = self._symbol(where)
+        fixed = self._indices(where, symbol)
+        missing = [axis.name for axis in symbol.axes if axis not in fixed]
+        if missing:
+            raise AddressError(f"{where} is not one cell: give an index for {', '.join(missing)} as well")
+        return symbol, fixed
 
     def _indices(self, where: Address, symbol: Symbol) -> dict[Axis, int]:
         axes = {axis.name: axis for axis in symbol.axes}
