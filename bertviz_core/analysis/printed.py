@@ -1,0 +1,47 @@
+"""Printed numbers against computed ones: a verdict within the digits that were printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
+from enum import Enum
+
+
+class Verdict(Enum):
+    """How a printed number stands to the computed one, from the best to the worst."""
+
+    SAME = "same digits"
+    CUT = "cut off, not rounded"
+    NEAR = "last digit off by one"
+    DIFFERS = "differs"
+
+
+def verdict(printed: str, value: float) -> Verdict:
+    """A number as it is printed, such as `-0.0265` or `-2.6957e-03`, against what it should be."""
+    if not math.isfinite(value):
+        return Verdict.DIFFERS
+    unit = _unit(printed)
+    digits, exact = Decimal(printed) / unit, Decimal(value) / unit
+    rounded = exact.to_integral_value(ROUND_HALF_EVEN)
+    if rounded == digits:
+        return Verdict.SAME
+    if exact.to_integral_value(ROUND_DOWN) == digits:
+        return Verdict.CUT
+    return Verdict.NEAR if abs(rounded - digits) <= 1 else Verdict.DIFFERS
+
+
+def resolution(printed: str) -> float:
+    """The size of one unit of the last printed digit: 0.0001 for `-0.0265`."""
+    return float(_unit(printed))
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of several verdicts."""
+    order = list(Verdict)
+    return max(verdicts, key=order.index)
+
+
+def _unit(printed: str) -> Decimal:
+    exponent = Decimal(printed).as_tuple().exponent
+    return Decimal(1).scaleb(int(exponent))
