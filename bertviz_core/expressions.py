@@ -42,7 +42,7 @@ class Expr:
     """A node. `parts` are its operands; `level` is how tightly it binds in code, `tex_level` in LaTeX."""
 
     level: ClassVar[int] = ATOM
-    tex_level: ClassVar[int] = ATOM
+    tex_level: int = ATOM
 
     @property
     def parts(self) -> tuple[Expr, ...]:

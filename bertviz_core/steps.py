@@ -8,6 +8,7 @@ from functools import cached_property
 
 from bertviz_core.dims import Dims, names
 from bertviz_core.expressions import Expr, Paint, Symbol, plain
+from bertviz_core.typesetting import Notation, typeset
 
 # What kind of vector a symbol is: decides its colour in formulas, charts and text.
 EMBEDDING, QUERY, KEY, VALUE, ATTENTION = "embedding", "query", "key", "value", "attention"
@@ -57,9 +58,9 @@ class Step:
         """The result's axes by name, in order."""
         return names(self.expr.dims())
 
-    def typeset(self, paint: Paint) -> str:
-        """The equation, every symbol passed through `paint`."""
-        return f"{paint(self.output)} = {self.expr.latex(paint)}"
+    def typeset(self, paint: Paint = plain, notation: Notation = "row") -> str:
+        """The equation, every symbol passed through `paint`, with tokens as rows, as columns, or as functions."""
+        return f"{paint(self.output)} = {typeset(self.expr, paint, notation)}"
 
     @cached_property
     def leaves(self) -> tuple[Symbol, ...]:
