@@ -1,0 +1,203 @@
+"""Two programs side by side, step by step; and how far two traces of one input are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from bertviz_core.address import split_layer
+from bertviz_core.analysis import top_k
+from bertviz_core.analysis.predictions import SCORES
+from bertviz_core.errors import InputError
+from bertviz_core.expressions import Add, Expr, Mul, Size, Symbol
+from bertviz_core.operations import Function
+from bertviz_core.steps import Program, Step
+from bertviz_core.trace import Trace
+
+Relation = Literal["same", "different", "missing", "extra"]
+Structure = tuple[object, ...]
+
+_HEAD = "cls.predictions."
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One address in two programs: the step of each, None where a program has none.
+
+    relation: "same" where both compute it by the same formula from the same tensors, "different" where not, "missing"
+    where only the left has it, "extra" where only the right has; lacks, adds: what only the left's or the right's
+    formula reads, by address.
+    """
+
+    address: str
+    left: Step | None
+    right: Step | None
+    relation: Relation
+    lacks: tuple[str, ...] = ()
+    adds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LayerDistance:
+    """How far two traces are apart after a layer.
+
+    largest: the largest absolute difference of any two numbers; cosines: (token,) the cosine of the angle between each
+    token's two vectors, 1 where they point the same way.
+    """
+
+    layer: int
+    largest: float
+    cosines: np.ndarray
+
+
+@dataclass(frozen=True)
+class Guess:
+    """An entry of the vocabulary with its probability."""
+
+    id: int
+    token: str
+    probability: float
+
+
+def aligned(left: Program, right: Program) -> tuple[Pair, ...]:
+    """The addresses of both programs in the left's order; what only the right has, where the right has it.
+
+    A step that only one of them has is read as a part of the steps that use it, so that one formula in two steps is
+    the same as in one.
+    """
+    inline = [
+        {step.address: step.expr for step in one.steps if step.address not in other.by_address}
+        for one, other in ((left, right), (right, left))
+    ]
+    return tuple(
+        _pair(address, left.by_address.get(address), right.by_address.get(address), *inline)
+        for address in _merged(left, right)
+    )
+
+
+def _merged(left: Program, right: Program) -> list[str]:
+    after: dict[str | None, list[str]] = {}
+    anchor: str | None = None
+    for step in right.steps:
+        if step.address in left.by_address:
+            anchor = step.address
+        else:
+            after.setdefault(anchor, []).append(step.address)
+    return after.get(None, []) + [
+        address for step in left.steps for address in (step.address, *after.get(step.address, []))
+    ]
+
+
+def _pair(address: str, left: Step | None, right: Step | None, left_parts: Mapping[str, Expr],
+          right_parts: Mapping[str, Expr]) -> Pair:  # fmt: skip
+    if left is None or right is None:
+        return Pair(address, left, right, "missing" if right is None else "extra")
+    if structure(left.expr, left_parts) == structure(right.expr, right_parts):
+        return Pair(address, left, right, "same")
+    reads, other = ([leaf.address for leaf in step.leaves] for step in (left, right))
+    lacks = tuple(leaf for leaf in reads if leaf not in other)
+    return Pair(address, left, right, "different", lacks, tuple(leaf for leaf in other if leaf not in reads))
+
+
+def structure(expr: Expr, inline: Mapping[str, Expr] | None = None) -> Structure:
+    """What a formula computes, whatever its symbols are called and in whichever order it adds and multiplies.
+
+    inline: the formulas to read in place of symbols, by address.
+    """
+    inline = inline or {}
+    if isinstance(expr, Symbol):
+        return structure(inline[expr.address], inline) if expr.address in inline else ("symbol", expr.address)
+    if isinstance(expr, Size):
+        return ("size", expr.amount)
+    if isinstance(expr, Add | Mul):
+        return (type(expr).__name__, *sorted(_operands(expr, type(expr), inline), key=repr))
+    known: Any = expr
+    return (type(expr).__name__, *(_part(getattr(known, place.name), inline) for place in fields(known)))
+
+
+def _operands(expr: Expr, kind: type[Expr], inline: Mapping[str, Expr]) -> list[Structure]:
+    """The terms of a sum of sums, or the factors of a product of products."""
+    if isinstance(expr, Symbol) and expr.address in inline:
+        expr = inline[expr.address]
+    if not isinstance(expr, kind):
+        return [structure(expr, inline)]
+    return [operand for part in expr.parts for operand in _operands(part, kind, inline)]
+
+
+def _part(value: object, inline: Mapping[str, Expr]) -> object:
+    if isinstance(value, Expr):
+        return structure(value, inline)
+    return value.torch_code if isinstance(value, Function) else value
+
+
+def largest_difference(left: Trace, right: Trace, address: str) -> float:
+    """The largest absolute difference of two traces of one input at an address that both have."""
+    _check(left, right)
+    return float(np.abs(left[address].astype(np.float64) - right[address]).max())
+
+
+def layer_distances(left: Trace, right: Trace) -> tuple[LayerDistance, ...]:
+    """How far two traces of one input are apart after each layer."""
+    _check(left, right)
+    return tuple(
+        _distance(layer, left[one].astype(np.float64), right[other].astype(np.float64))
+        for layer, (one, other) in enumerate(
+            zip(layer_outputs(left.program), layer_outputs(right.program), strict=True)
+        )
+    )
+
+
+def layer_outputs(program: Program) -> tuple[str, ...]:
+    """The address of what each layer hands to the next: the last tensor of a layer that a run keeps."""
+    last = {}
+    for step in program.steps:
+        layer, _ = split_layer(step.address)
+        if layer is not None and step.address in program.spine:
+            last[layer] = step.address
+    return tuple(last[layer] for layer in sorted(last))
+
+
+def _distance(layer: int, left: np.ndarray, right: np.ndarray) -> LayerDistance:
+    lengths = np.linalg.norm(left, axis=-1) * np.linalg.norm(right, axis=-1)
+    cosines = (left * right).sum(-1) / np.where(lengths == 0, 1, lengths)
+    return LayerDistance(layer, float(np.abs(left - right).max()), np.clip(cosines, -1, 1))
+
+
+def _check(left: Trace, right: Trace) -> None:
+    one, other = ((t.encoding, t.model.name, t.model.revision) for t in (left, right))
+    if one != other:
+        raise InputError("Only two passes of one model over one input can be compared. Run both programs on one text.")
+
+
+def has_own_scores(trace: Trace) -> bool:
+    """Whether the program goes up to scores over the vocabulary itself."""
+    return SCORES in trace.program.by_address
+
+
+def guesses(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
+    """The k most probable entries at a position, best first; empty where the checkpoint has no language model head.
+
+    Where the program ends before that, its last layer is read by BERT's own head.
+    """
+    if SCORES not in trace.model.program.by_address:
+        return ()
+    scores = trace[f"{SCORES}[token={token}]"] if has_own_scores(trace) else _read_by_bert(trace, token)
+    powers = np.exp(scores.astype(np.float64) - scores.max())
+    probabilities = powers / powers.sum()
+    return tuple(Guess(i, trace.model.tokenizer.token(i), float(probabilities[i])) for i in top_k(probabilities, k))
+
+
+def _read_by_bert(trace: Trace, token: int) -> np.ndarray:
+    """The scores that BERT's language model head gives one token of the last layer."""
+    bert = trace.model.program
+    last = trace[f"{layer_outputs(trace.program)[-1]}[token={token}]"]
+    env = {**trace.model.parameters, layer_outputs(bert)[-1]: torch.tensor(last)[None]}
+    with torch.inference_mode():
+        for step in bert.steps:
+            if step.address.startswith(_HEAD):
+                env[step.address] = step.expr.value(env)
+    return env[SCORES][0].numpy()
