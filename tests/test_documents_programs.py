@@ -170,3 +170,24 @@ def test_a_choice_stands_beside_its_step(bundled, program, address, words):
 
 def test_bert_leaves_no_choice_open(bundled):
     assert not any(step.choice for step in bundled.program.steps)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "ends"),
+    [
+        ("pretraining", {}, ["cls.seq_relationship", "cls.seq_relationship.probs"]),
+        ("sequence-classification", {"num_labels": 3}, ["classifier", "classifier.probs"]),
+        ("sequence-classification", {"num_labels": 1}, ["classifier"]),  # a regression: there is no class
+        ("base", {}, ["pooler.dense", "pooler.activation"]),
+        ("token-classification", {}, ["encoder.layer.1.output.LayerNorm"]),
+    ],
+)
+def test_the_note_ends_with_the_classes_that_the_checkpoint_has(tmp_path, kind, options, ends):
+    program = bv.load_model(random_checkpoint(tmp_path, kind=kind, **options)).written("forward-pass-note")
+    assert [step.address for step in program.steps][-len(ends) :] == ends
+
+
+def test_a_head_that_a_checkpoint_lacks_has_no_steps(tmp_path):
+    model = bv.load_model(random_checkpoint(tmp_path, kind="base-without-pooler"))
+    for name in DOCUMENT_PROGRAMS:
+        assert not [path for path in model.written(name).by_address if path.startswith(("cls", "pooler", "classifier"))]
