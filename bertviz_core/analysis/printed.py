@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 from enum import Enum
 
@@ -14,6 +13,7 @@ class Verdict(Enum):
     SAME = "same digits"
     CUT = "cut off, not rounded"
     NEAR = "last digit off by one"
+    SINGLE = "equal in single precision"
     DIFFERS = "differs"
 
 
@@ -34,12 +34,6 @@ def verdict(printed: str, value: float) -> Verdict:
 def resolution(printed: str) -> float:
     """The size of one unit of the last printed digit: 0.0001 for `-0.0265`."""
     return float(_unit(printed))
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of several verdicts."""
-    order = list(Verdict)
-    return max(verdicts, key=order.index)
 
 
 def _unit(printed: str) -> Decimal:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 import streamlit as st
 
@@ -17,6 +15,7 @@ from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import ATTENTION
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import literal
+from bertviz_core.ui.printed_grid import grid
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.tables import Column, table
 
@@ -168,32 +167,8 @@ def printed(view: View) -> None:
              f"{count[Verdict.CUT]} are cut off after the last digit (so 0.999998 became 9.99e−01), and "
              f"{count[Verdict.DIFFERS]} is wrong. Beside the six rows the article prints {examples.ONES} ones as their "
              "sums; six rows have six.",
-        table=_grid(computed, verdicts),
+        table=grid("printed, computed", WORDS, WORDS, examples.SHARES, computed, verdicts),
     )  # fmt: skip
-
-
-_SIGNS = {Verdict.SAME: "✓", Verdict.CUT: "✓ cut off", Verdict.NEAR: "≈", Verdict.DIFFERS: "✗ wrong"}
-
-
-def _grid(computed: np.ndarray, verdicts: list[list[Verdict]]) -> str:
-    """The table of printed shares, the computed one under each, wrong ones framed."""
-    heads = "".join(f'<th scope="col">{escape(word)}</th>' for word in ("printed / computed", *WORDS))
-    lines = []
-    for word, texts, values, kinds in zip(WORDS, examples.SHARES, computed, verdicts, strict=True):
-        cells = "".join(
-            f"<td{' class=bv-chosen' if kind is Verdict.DIFFERS else ''}>{_minus(text)}<br>"
-            f"{_minus(f'{value:.4e}')}<br><small>{_SIGNS[kind]}</small></td>"
-            for text, value, kind in zip(texts, values, kinds, strict=True)
-        )
-        lines.append(f'<tr><th scope="row">{escape(word)}</th>{cells}</tr>')
-    return (
-        '<div class="bv-table" tabindex="0" role="region" aria-label="Printed and computed shares"><table><thead>'
-        f"<tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    )
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _floats(values: np.ndarray) -> list[float]:

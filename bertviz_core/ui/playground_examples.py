@@ -77,7 +77,8 @@ def sinusoidal(view: View) -> None:
     matrix = positions.sinusoidal(length, width)
     rows, columns = -(-length // _DRAWN_ROWS), -(-width // _DRAWN_COLUMNS)
     figure = heatmap(matrix[::rows, ::columns], Side("position"), Side("component"), view.colors, end=1.0)
-    figure.update_traces(dx=columns, dy=rows)
+    figure.update_traces(dx=columns, dy=rows, xgap=0, ygap=0).update_xaxes(title_standoff=20)
+    figure.update_annotations(xanchor="left", xshift=0)  # the rows' name: numbers leave it no room beside them
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
     angle = i / positions.BASE ** (even / width)
     thinned = f" Drawn: one position in {rows}, one component in {columns}." if rows * columns > 1 else ""

@@ -1,0 +1,88 @@
+"""Sizes, settings, ids and texts that a document prints, beside what they are in a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bertviz_core.documents.printed import HELLO, Fact
+from bertviz_core.trace import Trace
+
+_ALWAYS = {"model_type": "bert", "position_embedding_type": "absolute"}  # other checkpoints are refused
+_OF_SENTENCE = {"ids", "length", "column", "row", "answer"}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A printed fact beside ours; ours is None where this model has no such thing, or nothing reads it."""
+
+    fact: Fact
+    ours: str | None
+
+    @property
+    def same(self) -> bool:
+        return self.ours == self.fact.printed
+
+
+def checked(trace: Trace, fact: Fact) -> Checked:
+    """Look a fact up in a trace and its model."""
+    kind, _, argument = fact.of.partition(":")
+    found = _of_model(trace, kind, argument) if kind not in {"shape", *_OF_SENTENCE} else None
+    if kind == "shape":
+        found = _shape(trace, argument, fact.printed)
+    elif kind in _OF_SENTENCE:
+        found = _of_input(trace, kind, argument)
+    return Checked(fact, found)
+
+
+def needs_sentence(fact: Fact) -> bool:
+    """Whether ours depends on the sentence."""
+    kind, _, argument = fact.of.partition(":")
+    return kind in _OF_SENTENCE or (kind == "shape" and not argument.endswith((".weight", ".bias")))
+
+
+def _shape(trace: Trace, address: str, printed: str) -> str | None:
+    """A shape, with a 1 in front where the print has a batch of one."""
+    if address.partition("[")[0] not in trace:
+        return None
+    sizes = list(trace.shape(address))
+    return str([1] * (printed.count(",") + 1 - len(sizes)) + sizes)
+
+
+def _of_model(trace: Trace, kind: str, argument: str) -> str | None:
+    model = trace.model
+    match kind:
+        case "config":
+            return _setting(trace, argument)
+        case "names":  # those that this checkpoint has too
+            return " ".join(name for name in argument.split() if name.removeprefix("bert.") in model.parameters)
+        case "stored":  # as in the file, (out, in); ours stand as (in, out)
+            return str(list(reversed(trace.shape(argument)))) if argument in trace else None
+        case "heads":
+            return str([model.config.num_attention_heads, model.config.head_dim])
+        case "encode" | "decode":
+            ids = model.tokenizer.encode(HELLO).ids
+            return model.tokenizer.decode(ids) if kind == "decode" else str(list(ids))
+    return None
+
+
+def _setting(trace: Trace, name: str) -> str | None:
+    config = trace.model.config
+    if name == "pad_token_id":
+        return str(trace.model.tokenizer.pad_id)
+    if name == "architectures":
+        return " ".join(config.architectures)
+    return str(getattr(config, name)) if hasattr(config, name) else _ALWAYS.get(name)
+
+
+def _of_input(trace: Trace, kind: str, argument: str) -> str | None:
+    read, logits = trace.encoding, "cls.predictions.decoder"
+    match kind:
+        case "ids":
+            return str(list(read.ids if argument == "input_ids" else read.segments))
+        case "length":
+            return str(len(read))
+        case "column":
+            return str([len(read), 1])
+        case "row":
+            return str([1, len(read)])
+    return trace.model.tokenizer.decode(trace[logits].argmax(-1).tolist()) if logits in trace else None

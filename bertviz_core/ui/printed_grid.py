@@ -1,0 +1,44 @@
+"""Printed numbers in a grid as their document has them, with the computed ones and a verdict under each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from bertviz_core.analysis.printed import Verdict
+
+_SIGNS = {
+    Verdict.SAME: "✓", Verdict.CUT: "✓ cut off", Verdict.NEAR: "≈ last digit", Verdict.SINGLE: "≈ rounding",
+    Verdict.DIFFERS: "✗ differs",
+}  # fmt: skip
+
+
+def grid(what: str, rows: Sequence[str], columns: Sequence[str], printed: Sequence[Sequence[str]],
+         computed: np.ndarray | None = None, verdicts: Sequence[Sequence[Verdict]] | None = None) -> str:  # fmt: skip
+    """A table as HTML; what differs is framed. what: the name of the rows."""
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (what, *columns))
+    lines = []
+    for i, (name, texts) in enumerate(zip(rows, printed, strict=True)):
+        cells = "".join(
+            _cell(text, None if computed is None else float(computed[i, j]), verdicts[i][j] if verdicts else None)
+            for j, text in enumerate(texts)
+        )
+        lines.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
+    return (
+        f'<div class="bv-table" tabindex="0" role="region" aria-label="{escape(f"Table by {what}")}"><table><thead>'
+        f"<tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _cell(text: str, value: float | None, verdict: Verdict | None) -> str:
+    frame = " class=bv-chosen" if verdict is Verdict.DIFFERS else ""
+    ours = "" if value is None else f"<br>{minus(f'{value:.6e}' if 'e' in text else f'{value:.6f}')}"
+    sign = f"<br><small>{_SIGNS[verdict]}</small>" if verdict else ""
+    return f"<td{frame}>{minus(text)}{ours}{sign}</td>"
+
+
+def minus(text: str) -> str:
+    """A true minus for every hyphen of a number."""
+    return text.replace("-", "\N{MINUS SIGN}")
