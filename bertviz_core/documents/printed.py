@@ -22,7 +22,8 @@ CELL_EPSILON = 1e-5  # of the LayerNorm in cell 46, which leaves PyTorch's defau
 class PrintedTensor:
     """A tensor as one cell prints it: six of its twelve rows, six components of each, their digits kept.
 
-    address: where our value stands; epsilon: of the LayerNorm before it, where that is not the checkpoint's own.
+    address: where our value stands; epsilon: of the LayerNorm before it, where that is not the checkpoint's own;
+    remark: what is odd about the cell.
     """
 
     cell: str
@@ -30,6 +31,7 @@ class PrintedTensor:
     what: str
     text: str
     epsilon: float | None = None
+    remark: str = ""
 
     @cached_property
     def digits(self) -> tuple[tuple[str, ...], ...]:
@@ -69,7 +71,8 @@ TENSORS = (
 0.2090 0.3050 0.0050 -0.2973 -0.1212 -0.0459
 0.0831 -0.0208 -0.1554 -0.4028 -0.2934 -0.0784
 0.3431 -0.1718 0.0026 -0.3566 -0.2113 0.0350
-"""),
+""", remark="In [40], before it, reads t_query_states and its kin, which are assigned only in In [57]: as the cells "
+           "are numbered, the notebook's kernel must have held them from before."),
     PrintedTensor("49", "encoder.layer.0.intermediate.dense", "the neurons before their activation", """
 -3.1348 -2.2779 -3.1132 -2.4296 -3.1535 -2.9147
 -1.7857 -1.4517 -3.6339 -1.9001 -2.6653 0.6086

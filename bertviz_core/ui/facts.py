@@ -40,10 +40,12 @@ def _facts(view: View, see: str, where: str, facts: Sequence[Fact], of: str) -> 
     same = sum(verdict.startswith("✓") for _, verdict in found)
     with card(view, RESIDUAL, see, f"from {of}"):
         rows = "".join(map(_row, found))
-        heads = "".join(f'<th scope="col">{name}</th>' for name in (where, "what", "printed", "here", ""))
+        heads = "".join(
+            f'<th scope="col" style="text-align:left">{name}</th>' for name in (where, "what", "printed", "here", "")
+        )
         st.html(
             f'<div class="bv-table" tabindex="0" role="region" aria-label="{escape(see)}" '
-            f'style="max-height:443px;overflow-y:auto"><table style="text-align:left"><thead><tr>{heads}</tr></thead>'
+            f'style="max-height:443px;overflow-y:auto"><table><thead><tr>{heads}</tr></thead>'
             f"<tbody>{rows}</tbody></table></div>"
         )
         for slip in dict.fromkeys(fact.slip for fact in facts if fact.slip):

@@ -12,7 +12,7 @@ from bertviz_core.analysis import notebook
 from bertviz_core.analysis.notebook import Comparison
 from bertviz_core.analysis.printed import Verdict
 from bertviz_core.config import BertConfig
-from bertviz_core.documents.printed import CELL_EPSILON, COLUMNS, MODEL, ROWS, SENTENCE, TENSORS, PrintedTensor
+from bertviz_core.documents.printed import COLUMNS, MODEL, ROWS, SENTENCE, TENSORS, PrintedTensor
 from bertviz_core.figures.bars import curve
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.numbers import text_number
@@ -23,13 +23,16 @@ from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import literal
 from bertviz_core.ui.panel import card
 from bertviz_core.ui.preparation import NO_PADDING
-from bertviz_core.ui.printed_grid import grid
+from bertviz_core.ui.printed_grid import KEY, grid
 from bertviz_core.ui.resources import offered_models
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.tables import Column, table
 
 NOTEBOOK = "notebook (001)"
 _GELU = r"\mathrm{GELU}(x) = x \cdot \tfrac{1}{2} \left(1 + \mathrm{erf}\!\left(\tfrac{x}{\sqrt{2}}\right)\right)"
+_COLUMNS = {
+    "same digits": Verdict.SAME, "last digit": Verdict.NEAR, "rounding": Verdict.SINGLE, "differs": Verdict.DIFFERS,
+}  # fmt: skip
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
 
 
@@ -47,8 +50,8 @@ def status(view: View, found: dict[str, Comparison]) -> None:
         _result(found)
         return
     base, sentence = notebook.is_base(view.trace.model.config), notebook.is_sentence(view.trace)
-    model = "" if base else f"the model {MODEL}, whose numbers they are; the loaded one is another"
-    text = "" if sentence else f"the notebook's sentence, “{SENTENCE}”"
+    model = "" if base else f"the model {MODEL}"
+    text = "" if sentence else f"the sentence “{SENTENCE}”"
     needs = literal(" and ".join(filter(None, (model, text))))
     st.info(
         f"To compare its {_NUMBERS} printed numbers with ours, this page needs {needs}. Until then they stand here by "
@@ -103,17 +106,17 @@ def tensor(view: View, printed: PrintedTensor, comparison: Comparison | None) ->
     """One printed tensor, number by number, with ours under each where it can be compared."""
     step, numbers = _program().by_address[printed.address], notebook.numbers(printed)
     axis = step.dims[-1]
-    rows, columns = [f"token {i}" for i in ROWS], [f"{axis} {'d − ' + str(-j) if j < 0 else j}" for j in COLUMNS]
+    rows, columns = [f"token {i}" for i in ROWS], [f"d − {-j}" if j < 0 else str(j) for j in COLUMNS]
     held = numbers if comparison is None else np.hstack([numbers, comparison.values])
     names = columns if comparison is None else [*(f"{name}, printed" for name in columns), *columns]
     derived(
-        view, "notebook-tensor", f"In [{printed.cell}] prints {printed.what}",
-        heatmap(numbers, Side("of 12 tokens", rows), Side("", columns), view.colors),
+        view, "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
+        heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns), view.colors),
         Origin(f"{printed.address} (token 12 × {axis} {_width(step)})", step.kind,
-               step.typeset(style.painter(view.colors)), f"{step.meaning}{_epsilon(printed)}",
+               step.typeset(style.painter(view.colors)), f"{step.meaning}{_remark(printed)}",
                _worked(view, printed, comparison), f"{NOTEBOOK}, In [{printed.cell}]; {step.source}"),
         values=Values(held, rows, names), note=_how(comparison),
-        table=grid("row", rows, columns, printed.digits, *_found(comparison)),
+        table=grid(axis, rows, columns, printed.digits, *_found(comparison)),
     )  # fmt: skip
     info = site.shown_on(printed.address)
     if info:
@@ -128,18 +131,15 @@ def _how(comparison: Comparison | None) -> str:
     shown = "The notebook prints the first three and last three rows, and the first and last three numbers of each."
     if comparison is None:
         return f"{shown} Drawn are the printed numbers."
-    return (
-        f"{shown} Drawn are the printed numbers; below, ours stand under them. Largest difference: "
-        f"{text_number(comparison.largest)}."
-    )
+    return f"{shown} Drawn are the printed numbers. Largest difference: {text_number(comparison.largest)}. {KEY}"
 
 
-def _epsilon(printed: PrintedTensor) -> str:
+def _remark(printed: PrintedTensor) -> str:
     if printed.epsilon is None:
-        return ""
+        return f" {literal(printed.remark)}" if printed.remark else ""
     return (
-        f" The notebook's LayerNorm before it, In \\[46\\], leaves ε at PyTorch's {CELL_EPSILON:.0e}, where BERT has "
-        "1e-12; ours is computed with the notebook's here."
+        r" The notebook's LayerNorm before it, In \[46\], leaves ε at PyTorch's 10⁻⁵, where BERT has 10⁻¹²; ours is "
+        "computed with the notebook's here."
     )
 
 
@@ -161,16 +161,15 @@ def summary(view: View, found: dict[str, Comparison]) -> None:
     results = [found.get(printed.cell) for printed in TENSORS]
     columns = [
         Column("numbers", [sum(map(len, printed.digits)) for printed in TENSORS]),
-        *(Column(kind.value, [one and one.count(kind) for one in results])
-          for kind in (Verdict.SAME, Verdict.NEAR, Verdict.SINGLE, Verdict.DIFFERS)),
-        Column("largest difference", [one and one.largest for one in results]),
+        *(Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()),
+        Column("largest gap", [one and one.largest for one in results]),
     ]  # fmt: skip
     with card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"):
         st.html(table("cell and address", names, columns))
         st.caption(
-            "Same digits: rounded as printed, our number is the printed one. Last digit off by one: two orders of "
-            "summation in single precision. Equal in single precision: GELU far below 0 keeps fewer digits than are "
-            "printed. A dash: not compared yet."
+            "Same digits: rounded as printed, our number is the printed one. Last digit: it is off by one, as when the "
+            "same terms are added in another order. Rounding: equal in single precision, in which GELU far below 0 "
+            "keeps fewer digits than are printed. A dash: not compared yet."
         )
 
 

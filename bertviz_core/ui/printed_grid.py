@@ -10,9 +10,13 @@ import numpy as np
 from bertviz_core.analysis.printed import Verdict
 
 _SIGNS = {
-    Verdict.SAME: "✓", Verdict.CUT: "✓ cut off", Verdict.NEAR: "≈ last digit", Verdict.SINGLE: "≈ rounding",
-    Verdict.DIFFERS: "✗ differs",
+    Verdict.SAME: "✓", Verdict.CUT: "✓ cut off", Verdict.NEAR: "≈ digit", Verdict.SINGLE: "≈ rounding",
+    Verdict.DIFFERS: "✗",
 }  # fmt: skip
+KEY = (
+    "In each cell: as printed; as computed here; the verdict, and by how much they differ. ✓: the same digits; "
+    "≈: the last digit, or what single precision rounds; ✗, framed: another number."
+)
 
 
 def grid(what: str, rows: Sequence[str], columns: Sequence[str], printed: Sequence[Sequence[str]],
@@ -33,10 +37,12 @@ def grid(what: str, rows: Sequence[str], columns: Sequence[str], printed: Sequen
 
 
 def _cell(text: str, value: float | None, verdict: Verdict | None) -> str:
+    if value is None or verdict is None:
+        return f"<td>{minus(text)}</td>"
     frame = " class=bv-chosen" if verdict is Verdict.DIFFERS else ""
-    ours = "" if value is None else f"<br>{minus(f'{value:.6e}' if 'e' in text else f'{value:.6f}')}"
-    sign = f"<br><small>{_SIGNS[verdict]}</small>" if verdict else ""
-    return f"<td{frame}>{minus(text)}{ours}{sign}</td>"
+    ours = f"{value:.6e}" if "e" in text else f"{value:.6f}"
+    note = f"{_SIGNS[verdict]} {abs(float(text) - value):.0e}"
+    return f"<td{frame}>{minus(text)}<br>{minus(ours)}<br><small>{minus(note)}</small></td>"
 
 
 def minus(text: str) -> str:

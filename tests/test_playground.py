@@ -1,0 +1,185 @@
+"""The playground: the encoder article's numbers computed anew, edits good and bad, and what scaling does."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.analysis import playground, positions
+from bertviz_core.analysis.printed import Verdict, verdict
+from bertviz_core.documents import examples
+from bertviz_core.errors import InputError
+from tests.test_pages import decoded
+
+APP = str(Path(__file__).parent.parent / "app.py")
+SCORES = np.array(examples.SCORES)
+
+
+def softmax(scores):
+    return torch.softmax(torch.tensor(np.asarray(scores), dtype=torch.float64), -1).numpy()
+
+
+def test_one_entry_of_the_printed_softmax_is_wrong():
+    verdicts = {(i, j): verdict(text, value)
+                for i, (texts, values) in enumerate(zip(examples.SHARES, softmax(SCORES), strict=True))
+                for j, (text, value) in enumerate(zip(texts, values, strict=True))}  # fmt: skip
+    assert [place for place, found in verdicts.items() if found not in (Verdict.SAME, Verdict.CUT)] == [(0, 0)]
+    assert verdict(examples.SHARES[0][0].removeprefix("7"), softmax(SCORES)[0, 0]) is Verdict.SAME
+    assert examples.ONES == 7 and SCORES.shape == (6, 6)
+
+
+def test_the_examples_of_the_article_add_up():
+    assert sum(examples.ONE_HOT) == 1 and sum(examples.MIXED) == pytest.approx(1)
+    place = examples.ONE_HOT.index(1) + 1
+    assert examples.WORDS[place - 1] == examples.CALLED_WORD and place != examples.CALLED_PLACE
+    assert examples.PADDED[-6:] == examples.IDS and len(examples.PADDED) == 9
+    head = sum(w * np.array(e) for w, e in zip(examples.MIXED, examples.EMBEDDINGS, strict=True))
+    np.testing.assert_allclose(head, np.array(examples.MIXED) @ np.array(examples.EMBEDDINGS))
+
+
+@pytest.mark.parametrize("d", [4, 7, 768])
+def test_the_printed_matrix_of_six_positions(d):
+    matrix = positions.sinusoidal(6, d)
+    for i in range(6):
+        row = [math.sin(i), math.cos(i), math.sin(i / 10000 ** (2 / d)), math.cos(i / 10000 ** (2 / d))]
+        np.testing.assert_allclose(matrix[i, :4], row, atol=1e-15)
+
+
+def test_softmax_rows_agree_with_torch_and_do_not_overflow():
+    for scores in (SCORES, np.full((2, 3), 1e6), np.array([[-1e6, 1e6], [0.0, 0.0]])):
+        np.testing.assert_allclose(playground.softmax_rows(scores), softmax(scores), rtol=1e-12)
+
+
+def test_slopes_are_the_softmax_derivatives():
+    scores = torch.tensor(SCORES[0] / 20, requires_grad=True)
+    jacobian = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, -1), scores).numpy()
+    found = playground.slopes(playground.softmax_rows(SCORES[0] / 20))
+    np.testing.assert_allclose(found, jacobian.diagonal(), atol=1e-14)
+
+
+def test_without_scaling_padding_stays_hidden():
+    products = np.array([3.0, -1.0, 2.0, 9.0], dtype=np.float32)
+    scaled = products / 2
+    scores = scaled + np.array([0, 0, 0, np.finfo(np.float32).min], dtype=np.float32)
+    found = playground.without_scaling(products, scaled, scores)
+    np.testing.assert_allclose(found[:3], softmax(products[:3]), rtol=1e-12)
+    assert found[3] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("12", 12), (" −60.94 ", -60.94), ("1e3", 1000), (".5", 0.5), ("+7.", 7), ("-1E-3", -0.001)]
+)
+def test_a_score_is_read(text, value):
+    assert playground.read_score(text) == value
+
+
+BAD = [
+    ("", "empty"), ("  ", "empty"), ("abc", "not a number"), ("1,5", "not a number"), ("1_0", "not a number"),
+    ("0x10", "not a number"), ("٣", "not a number"), ("<b>9</b>", "not a number"), ("1 2", "not a number"),
+    ("nan", "not a finite"), ("-inf", "not a finite"), ("Infinity", "not a finite"), ("1e7", "too large"),
+    ("−1000001", "too large"), ("1e999", "too large"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "why"), BAD)
+def test_a_bad_score_is_explained(text, why):
+    with pytest.raises(InputError, match=why):
+        playground.read_score(text)
+
+
+def test_edits_survive_the_link():
+    edits = {(0, 4): "12", (5, 5): "a;b=c d%", (2, 0): ""}
+    assert playground.read_edits(playground.write_edits(edits), (6, 6)) == edits
+    assert playground.read_edits("9.9=1;0.6=2;x;1.2;1.3=4;;-1.0=3", (6, 6)) == {(1, 3): "4"}
+
+
+def test_a_bad_edit_leaves_all_others_in_place():
+    found = playground.edited(SCORES, {(0, 0): "5", (1, 1): "nan", (2, 2): "−3"})
+    expected = SCORES.copy()
+    expected[0, 0], expected[2, 2] = 5, -3
+    assert np.array_equal(found.scores, expected) and list(found.problems) == [(1, 1)]
+    assert SCORES[0, 0] == 78.49
+
+
+def opened(**query):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update(query)
+    at.run()
+    at.switch_page("pages/playground.py").run()
+    assert not at.exception and not at.error
+    return at
+
+
+def chart(at, name):
+    found = next(chart for chart in at.get("plotly_chart") if chart.proto.id.endswith(f"chart-{name}"))
+    return json.loads(found.proto.spec)["data"][0]
+
+
+@pytest.mark.parametrize(("text", "why"), [BAD[i] for i in (0, 2, 7, 9, 11, 14)])
+def test_a_bad_field_gets_a_message_and_nothing_is_lost(text, why):
+    at = opened(scores="0.0=33", score_row="how")
+    at.text_input(key="score-2-1").set_value(text).run()
+    assert not at.exception and len(at.warning) == 1
+    warning = at.warning[0].value.replace("\\", "")
+    assert why in warning and "the article's −52.1600 is used" in warning
+    assert at.text_input(key="score-2-1").value == text
+    expected = SCORES.copy()
+    expected[0, 0] = 33
+    assert np.array_equal(decoded(chart(at, "playground-scores")["z"]), expected.astype(np.float32))
+    again = opened(scores=at.session_state["scores"], score_row="how")
+    assert len(again.warning) == 1 and again.text_input(key="score-2-1").value == text
+
+
+def test_an_edit_changes_what_is_computed_and_can_be_taken_back():
+    at = opened()
+    at.text_input(key="score-0-4").set_value("78.49").run()
+    expected = SCORES.copy()
+    expected[0, 4] = 78.49
+    np.testing.assert_allclose(decoded(chart(at, "playground-shares")["z"]), softmax(expected), rtol=1e-6, atol=1e-30)
+    powers = decoded(chart(at, "playground-softmax")["x"])
+    np.testing.assert_allclose(powers, np.exp(expected[0] - 78.49), rtol=1e-5)
+    assert at.session_state["scores"] == "0.4=78.49"
+    np.testing.assert_array_equal(  # the article's own table stays what it is
+        decoded(chart(at, "playground-printed")["z"]), decoded(chart(opened(), "playground-printed")["z"])
+    )
+    at.text_input(key="score-0-4").set_value("91.43").run()
+    assert at.session_state["scores"] == ""
+
+
+def test_the_printed_table_marks_the_wrong_entry_only():
+    at = opened()
+    grid = next(e.proto.body for e in at.get("html") if 'aria-label="Table by printed, computed"' in e.proto.body)
+    framed = re.findall(r"<td class=bv-chosen>(.*?)<br>(.*?)<br>", grid)
+    assert framed == [("72.40e−06", f"{softmax(SCORES)[0, 0]:.6e}".replace("-", "−"))]
+    ratios = decoded(chart(at, "playground-printed")["z"])
+    assert np.unravel_index(np.abs(ratios).argmax(), (6, 6)) == (0, 0) and np.sort(np.abs(ratios).ravel())[-2] < 0.01
+
+
+@pytest.mark.parametrize("mix", ["one-hot", "mixed", "own"])
+def test_the_weighted_sum(mix):
+    at = opened()
+    at.radio(key="mix").set_value(mix).run()
+    weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED, "own": softmax(SCORES)[0]}[mix]
+    expected = np.array(weights) @ np.array(examples.EMBEDDINGS)
+    np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("length", "width"), [(1, 1), (6, 7), (1024, 1024), (65, 97)])
+def test_positions_of_any_size(length, width):
+    at = opened(length=str(length), width=str(width), at_position="1000", at_component="1000")
+    drawn, matrix = chart(at, "playground-positions"), positions.sinusoidal(length, width)
+    rows, columns = drawn["dy"], drawn["dx"]
+    assert np.array_equal(decoded(drawn["z"]), matrix[::rows, ::columns].astype(np.float32))
+    assert len(at.get("plotly_chart")) == 8
+
+
+def test_real_scores_without_the_division():
+    at = opened(layer="3", head="7", token="2")
+    trace, here = at.session_state["view"].trace, "encoder.layer.3.attention.self.{}[head=7,query=2]"
+    without = decoded(chart(at, "playground-unscaled")["x"])
+    np.testing.assert_allclose(without, softmax(trace[here.format("products")]), rtol=1e-5)

@@ -1,0 +1,224 @@
+"""The notebook's printed numbers: whole, consistent with each other, and compared digit by digit with a model's own."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+from torch.nn.functional import gelu, layer_norm
+from transformers import BertForPreTraining
+
+import bertviz_core as bv
+from bertviz_core.analysis import facts, notebook
+from bertviz_core.analysis.printed import Verdict, resolution, verdict
+from bertviz_core.config import BertConfig
+from bertviz_core.documents import printed as data
+from bertviz_core.documents.printed import FACTS, INPUT_IDS, OTHERS, SENTENCE, TENSORS, PrintedTensor
+from bertviz_core.ui import notebook as page
+from bertviz_core.ui.site import shown_on
+from tests.factory import base_sized_checkpoint, random_checkpoint
+
+APP = str(Path(__file__).parent.parent / "app.py")
+BY_CELL = {printed.cell: printed for printed in TENSORS}
+NUMBER = r"-?\d+\.\d+(?:e[-+]\d+)?"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("0.0136", 0.013649, Verdict.SAME),
+        ("-0.0265", -0.02654, Verdict.SAME),
+        ("0.0136", 0.01366, Verdict.CUT),
+        ("-9.99e-01", -0.9999976, Verdict.CUT),
+        ("0.0136", 0.013551, Verdict.SAME),
+        ("0.0136", 0.013549, Verdict.NEAR),
+        ("0.0136", 0.013449, Verdict.DIFFERS),
+        ("72.40e-06", 2.4001e-06, Verdict.DIFFERS),
+        ("-2.6957e-03", -0.00269574, Verdict.SAME),
+        ("1.00e+00", 1.0, Verdict.SAME),
+        ("0.0000", float("nan"), Verdict.DIFFERS),
+        ("0.0000", float("inf"), Verdict.DIFFERS),
+    ],
+)
+def test_a_verdict_is_within_the_printed_digits(text, value, expected):
+    assert verdict(text, value) is expected
+
+
+def test_the_last_digit_has_a_size():
+    assert [resolution(text) for text in ("-0.0265", "72.40e-06", "1.00e+00")] == [1e-4, 1e-8, 1e-2]
+
+
+def test_every_tensor_is_whole():
+    assert [printed.cell for printed in TENSORS] == ["14", "27", "30", "43", "49", "51", "57", "59", "61"]
+    for printed in TENSORS:
+        assert [len(row) for row in printed.digits] == [6] * 6
+        for text in sum(printed.digits, ()):
+            assert re.fullmatch(r"-?\d\.\d{4}(e-\d\d)?", text), (printed.cell, text)
+        assert page._program().by_address[printed.address].dims[0] == "token"
+        assert shown_on(printed.address)
+
+
+def test_what_is_printed_after_gelu_is_gelu_of_what_is_printed_before():
+    inputs, outputs = BY_CELL["49"], BY_CELL["51"]
+    assert notebook.follows(inputs, outputs).all()
+    x = torch.tensor(notebook.numbers(inputs))
+    np.testing.assert_allclose(notebook.gelu(x.numpy()), gelu(x), atol=1e-14)
+    wrong = outputs.text.replace("-2.6957e-03", "-2.6967e-03")
+    found = notebook.follows(inputs, PrintedTensor("51", outputs.address, "", wrong))
+    assert not found[0, 0] and found.sum() == 35
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return base_sized_checkpoint(tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture(scope="module")
+def reprinted(base):
+    """The notebook's tensors as it would print them of another checkpoint: Hugging Face's numbers, PyTorch's print."""
+    model = BertForPreTraining.from_pretrained(base, attn_implementation="eager").eval()
+    bert, found = model.bert, {}
+    first, transform = bert.encoder.layer[0], model.cls.predictions.transform
+    watched = {
+        "14": bert.embeddings.word_embeddings, "30": bert.embeddings, "43": first.attention.output.dense,
+        "57": bert.encoder.layer[11], "59": transform.dense, "61": transform,
+    }  # fmt: skip
+    for cell, module in watched.items():
+        module.register_forward_hook(lambda m, i, out, cell=cell: found.update({cell: plain(out)}))
+    bert.embeddings.LayerNorm.register_forward_hook(lambda m, given, out: found.update({"27": given[0]}))
+    with torch.inference_mode():
+        model(torch.tensor([INPUT_IDS]))
+        norm = first.attention.output.LayerNorm
+        normed = layer_norm(found["43"] + found["30"], [768], norm.weight, norm.bias)  # the notebook's slip: 1e-5
+        found["49"] = first.intermediate.dense(normed)
+        found["51"] = gelu(found["49"])
+    return tuple(
+        PrintedTensor(p.cell, p.address, p.what, as_printed(found[p.cell]), p.epsilon, p.remark) for p in TENSORS
+    )
+
+
+@pytest.fixture(scope="module")
+def trace(base):
+    return bv.run(bv.load_model(base), SENTENCE)
+
+
+def plain(out):
+    return out[0] if isinstance(out, tuple) else out
+
+
+def as_printed(tensor):
+    numbers = re.findall(NUMBER, str(tensor))
+    assert len(numbers) == 36
+    return "\n".join(" ".join(numbers[i : i + 6]) for i in range(0, 36, 6))
+
+
+def opened(monkeypatch, model, printed=TENSORS, **query):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(model))
+    monkeypatch.setattr(page, "TENSORS", printed)
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update(query)
+    at.run()
+    at.switch_page("pages/notebook.py").run()
+    assert not at.exception and not at.error
+    return at
+
+
+def test_the_numbers_of_the_loaded_model_are_recognized(trace, reprinted):
+    assert notebook.is_base(trace.model.config) and notebook.is_sentence(trace)
+    count = Counter()
+    for printed in reprinted:
+        comparison = notebook.compared(trace, printed)
+        count.update(kind for row in comparison.verdicts for kind in row)
+        assert comparison.count(Verdict.DIFFERS) == 0, printed.cell
+        assert comparison.largest < 1e-4
+    assert count.total() == 324 and count[Verdict.SAME] > 300
+
+
+def test_the_epsilon_of_cell_46_is_told_apart(trace, reprinted):
+    before = next(printed for printed in reprinted if printed.cell == "49")
+    theirs = notebook.compared(trace, before).values
+    ours = notebook.at_printed(trace[before.address])
+    assert 1e-6 < np.abs(theirs - ours).max() < 1e-2
+    assert np.abs(notebook.numbers(before) - theirs).max() <= 0.51e-4
+
+
+def test_the_page_compares_with_base_sizes_and_the_sentence(base, reprinted, monkeypatch):
+    at = opened(monkeypatch, base, reprinted, text=SENTENCE, cell="57")
+    assert "Of 324 printed numbers" in at.success[0].value and not at.warning
+    table = next(e.proto.body for e in at.get("html") if 'aria-label="Table by hidden"' in e.proto.body)
+    digits = next(printed for printed in reprinted if printed.cell == "57").digits
+    assert all(text.replace("-", "−") in table for row in digits for text in row)
+    ours = at.session_state["view"].trace["encoder.layer.11.output.LayerNorm"]
+    for value in ours[np.ix_(data.ROWS, data.COLUMNS)].ravel():
+        assert f"{value:.6f}".replace("-", "−") in table
+
+
+def test_a_wrong_digit_is_pointed_out(base, reprinted, monkeypatch):
+    first = reprinted[0].digits[0][0]
+    wrong = first[:-2] + str((int(first[-2]) + 5) % 10) + first[-1]
+    changed = PrintedTensor("14", reprinted[0].address, "", reprinted[0].text.replace(first, wrong, 1))
+    at = opened(monkeypatch, base, (changed, *reprinted[1:]), text=SENTENCE)
+    assert "1 differs" in at.warning[0].value and not at.success
+    table = next(e.proto.body for e in at.get("html") if 'aria-label="Table by hidden"' in e.proto.body)
+    assert table.count("bv-chosen") == 1 and table.count("✗") == 1
+
+
+def test_the_notebooks_own_numbers_are_not_those_of_a_random_model(base, monkeypatch):
+    at = opened(monkeypatch, base, text=SENTENCE)
+    assert "these are other weights" in at.warning[0].value
+
+
+def test_another_sentence_is_replaced_by_a_button(base, monkeypatch):
+    at = opened(monkeypatch, base, text="the cat sat", pad="16")
+    assert "needs the sentence" in at.info[0].value and not at.success
+    at.button(key="notebook-sentence").click().run()
+    assert at.session_state["text"] == SENTENCE and at.session_state["pad"] == "off"
+
+
+@pytest.mark.parametrize("kind", ["pretraining", "base-without-pooler"])
+def test_another_model_shows_the_printed_numbers_and_what_to_load(kind, tmp_path, monkeypatch):
+    at = opened(monkeypatch, random_checkpoint(tmp_path, kind=kind), text=SENTENCE, cell="61")
+    assert "bert-base-uncased" in at.info[0].value.replace("\\", "")
+    assert "other models only" in at.caption[0].value
+    table = next(e.proto.body for e in at.get("html") if 'aria-label="Table by transform"' in e.proto.body)
+    assert all(text.replace("-", "−") in table for row in BY_CELL["61"].digits for text in row)
+    assert any("cls.predictions.transform.LayerNorm" in e.proto.body for e in at.get("html"))
+
+
+def test_a_button_chooses_the_notebooks_model(monkeypatch):
+    monkeypatch.delenv("BERTVIZ_MODELS", raising=False)
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["text"] = "a cat"
+    at.run()
+    at.switch_page("pages/notebook.py").run()
+    at.button(key="notebook-model").click()
+    at.run()
+    assert (at.session_state["model"], at.session_state["text"]) == (data.MODEL, SENTENCE)
+
+
+STANDARD = BertConfig()
+
+
+def test_every_size_and_setting_is_that_of_bert_base(trace):
+    """Against a checkpoint of these sizes everything agrees but what only the true weights can say, and the slips."""
+    found = [facts.checked(trace, fact) for fact in (*FACTS, *OTHERS)]
+    other = {(one.fact.cell, one.fact.what) for one in found if one.ours is not None and not one.same}
+    slips = {(fact.cell, fact.what) for fact in FACTS if fact.slip}
+    assert other - slips == {("10", "config: architectures"), ("69", "the best entries as one text")}
+    assert slips <= other and len(slips) == 3
+    unread = [one.fact.what.removeprefix("config: ") for one in found if one.ours is None]
+    assert unread == ["dropout", "attention_probs_dropout_prob", "gradient_checkpointing", "hidden_dropout_prob",
+                      "initializer_range", "transformers_version", "use_cache"]  # fmt: skip
+    assert not any(hasattr(STANDARD, name) for name in unread)
+
+
+def test_every_cell_with_output_has_its_numbers_here():
+    """The cells that print something, counted by hand; 4 and 69 print texts, 7 and 2 nothing."""
+    here = {fact.cell for fact in FACTS if fact.cell.isdigit()} | set(BY_CELL)
+    printing = (
+        "3 4 5 6 8 9 10 12 14 16 21 25 26 27 30 31 39 43 44 45 48 49 50 51 52 53 54 56 57 58 59 60 61 62 64 66 68 69"
+    )
+    assert set(printing.split()) | {"34"} == here
