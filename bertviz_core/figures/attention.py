@@ -13,27 +13,29 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.numbers import text_number
 
 
-def products(order: np.ndarray, terms: np.ndarray, running: np.ndarray, colors: Palette) -> go.Figure:
-    """The products of a dot product as bars, largest first, and their running sum as a line that ends at the whole."""
-    names = [str(component) for component in order]
+def products(names: Sequence[str], terms: np.ndarray, running: np.ndarray, colors: Palette, *, color: str, title: str,
+             whole: bool = True             ) -> go.Figure:  # fmt: skip
+    """The terms of a sum as bars in the given order, and the sum so far as a line. title: of the axis of names;
+    whole: these are all terms."""
     chart = figure(
         [
-            go.Bar(x=names, y=terms.astype(np.float32), marker_color=colors.kinds["attention"],
-                   hovertemplate="component %{x}<br>q · k here: <b>%{y:.6f}</b><extra></extra>"),
+            go.Bar(x=names, y=terms.astype(np.float32), marker_color=color,
+                   hovertemplate="%{x}<br>term: <b>%{y:.6f}</b><extra></extra>"),
             go.Scatter(x=names, y=running.astype(np.float32), mode="lines+markers", marker={"size": 4},
                        line={"color": colors.text, "width": 1.5, "shape": "hv"},
-                       hovertemplate="with component %{x}<br>sum so far: <b>%{y:.6f}</b><extra></extra>"),
+                       hovertemplate="with %{x}<br>sum so far: <b>%{y:.6f}</b><extra></extra>"),
         ],
         340, colors, right=16, top=24,
     )  # fmt: skip
     end = float(running[-1])
     chart.add_annotation(
-        x=len(names) - 1, y=end, text=f"sum {text_number(end)}", showarrow=False, xanchor="right",
+        x=len(names) - 1, y=end, text=f"{'sum' if whole else 'sum so far'} {text_number(end)}", showarrow=False,
+        xanchor="right",
         yshift=14 if end >= 0 else -14, bgcolor=colors.surface, opacity=0.9,
         font={"family": MONOSPACE, "size": 12, "color": colors.text},
     )  # fmt: skip
     chart.update_layout(bargap=0.2)
-    chart.update_xaxes(**axis(colors, "component of the head, largest product first"), type="category")
+    chart.update_xaxes(**axis(colors, title), type="category")
     chart.update_yaxes(**axis(colors, grid=True))
     return chart
 

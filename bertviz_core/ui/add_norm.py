@@ -12,6 +12,7 @@ from bertviz_core.figures.base import Figure
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import NORM
+from bertviz_core.ui import picks
 from bertviz_core.ui.charts import robust_limit, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.panel import panel
@@ -36,7 +37,7 @@ def place(view: View, module: str, title: str) -> None:
     rows = [x, layer_path(layer, sublayer), f"{path}.residual"]
     panel(view, f"{path}.residual", f"What {word} was, what is new, and their sum", _strips(view, rows),
           note="One row a vector, one column a component, one scale. Every column of the last row sums the two "
-               "above it.")  # fmt: skip
+               "above it.", cells=picks.vectors(trace, [f"{row}[token={token}]" for row in rows]))  # fmt: skip
     _inside(view, path, word)
     figure, note = tensor_map(view, f"{path}.LayerNorm", cells=_CELLS)
     panel(view, f"{path}.LayerNorm", "The result for all tokens", figure, note=note)
@@ -66,7 +67,9 @@ def _inside(view: View, path: str, word: str) -> None:
     rows = Side("", ["normalized", "gamma", "beta", "result"])
     chart = heatmap(vectors, rows, Side("hidden"), view.colors, end=robust_limit(vectors))
     panel(view, f"{norm}.normalized", f"LayerNorm's inside for {word}", chart,
-          note="The last row is gamma times the first, plus beta, column by column.")  # fmt: skip
+          note="The last row is gamma times the first, plus beta, column by column.",
+          cells=picks.vectors(trace, [f"{norm}.normalized[token={token}]", f"{norm}.weight", f"{norm}.bias",
+                                      f"{norm}[token={token}]"]))  # fmt: skip
     letters = [("mean", "mean"), ("variance", "variance")]
     with st.container(border=True):
         for (leaf, name), value in zip(letters, (mean, variance), strict=True):

@@ -12,7 +12,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.figures.base import Figure
-from bertviz_core.ui.panel import broken, card, downloads, draw, npy
+from bertviz_core.ui import style
+from bertviz_core.ui.panel import card, downloads, draw, npy
 from bertviz_core.ui.shell import View
 
 
@@ -66,7 +67,7 @@ def _formula(origin: Origin) -> None:
     with letters:
         st.latex(origin.formula)
     with numbers:
-        st.latex(broken(origin.worked))
+        st.latex(style.broken(origin.worked))
 
 
 def _csv(values: Values) -> bytes:

@@ -14,6 +14,7 @@ from bertviz_core.figures.bars import bars
 from bertviz_core.figures.base import Figure
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import EMBEDDING
+from bertviz_core.ui import picks
 from bertviz_core.ui.charts import robust_limit, strips, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import labels, literal
@@ -37,6 +38,7 @@ def one_token(view: View) -> None:
         _named(strips(view, [f"embeddings.{part}" for part in _PARTS.values()]), _PARTS),
         note="One row a vector, one column a component, all on one scale. Columns can be followed by eye from row to "
              "row: the last row sums the three above it.",
+        cells=picks.vectors(view.trace, [f"embeddings.{part}[token={token}]" for part in _PARTS.values()]),
     )  # fmt: skip
     leaves = ("sum", "LayerNorm.normalized", "LayerNorm")
     before, _, after = (view.trace[f"embeddings.{leaf}[token={token}]"].std() for leaf in leaves)
@@ -45,6 +47,7 @@ def one_token(view: View) -> None:
         _named(strips(view, [f"embeddings.{leaf}" for leaf in leaves]), ("sum", "normalized", "LayerNorm")),
         note=f"The same columns, again on one scale. The standard deviation of the components goes from "
              f"{text_number(float(before))} in the sum to 1; gamma and beta make it {text_number(float(after))}.",
+        cells=picks.vectors(view.trace, [f"embeddings.{leaf}[token={token}]" for leaf in leaves]),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from bertviz_core.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.figures.bars import curve
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.numbers import text_number
+from bertviz_core.ui import picks
 from bertviz_core.ui.charts import robust_limit
 from bertviz_core.ui.panel import panel
 from bertviz_core.ui.shell import View
@@ -33,6 +34,7 @@ def on_the_curve(view: View) -> None:
         f"The neurons of “{trace.tokens[token]}” on the curve",
         curve(grid, activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others),
         at={"intermediate": best[0]},
+        cells=picks.points(trace, f"{here}.activation[token={token}]", range(len(y))),
         note=f"{(y > 0).mean():.1%} of {len(y):,} neurons are above 0. The strongest: "
         + ", ".join(f"{i} ({text_number(float(y[i]))})" for i in best)
         + ".",

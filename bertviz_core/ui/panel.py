@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from html import escape
@@ -18,20 +18,25 @@ from bertviz_core.figures.base import Figure
 from bertviz_core.numbers import text_number
 from bertviz_core.steps import Step
 from bertviz_core.trace import Trace
-from bertviz_core.ui import style
+from bertviz_core.ui import picks, style
+from bertviz_core.ui.explain import explanation
 from bertviz_core.ui.shell import View
 
 _TOKEN_AXES = {"token", "query", "key"}
 
 
 def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str, int] | None = None, note: str = "",
-          table: str = "") -> None:  # fmt: skip
+          table: str = "", cells: Sequence[str] = ()) -> None:  # fmt: skip
     """Show a tensor or slice.
 
     see: a title that says what to see; figure: its chart; at: the cell to work out with numbers, by default the
-    strongest one for the chosen token; note: one more line of how to read the chart; table: HTML to stand below.
+    strongest one for the chosen token; note: one more line of how to read the chart; table: HTML to stand below;
+    cells: what is picked by a click, one address a row or point of the last trace, {x} standing for the column. A
+    matrix says that by itself.
     """
     step = view.trace.step(address)
+    start = _cell(view, address, at or {})
+    figure.data[-1].meta = list(cells) or picks.matrix(view.trace, address)
     with card(view, step.kind, see, f"{address}  {shape(view.trace, address)}"):
         chart, side = st.columns([3, 2], gap="medium")
         with chart:
@@ -39,9 +44,10 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
             if note:
                 st.caption(note)
         with side:
-            _formula(view, address, step, at)
+            _formula(view, step, start)
             st.markdown(f"{step.meaning}  \n:small[:gray[{step.source}]]")
             _values(view.trace, address)
+        explanation(view, address, start)
         if table:
             st.html(table)
 
@@ -68,26 +74,19 @@ def shape(trace: Trace, address: str) -> str:
     return f"({' × '.join(f'{name} {size}' for name, size in sizes)})"
 
 
-def _formula(view: View, address: str, step: Step, at: Mapping[str, int] | None) -> None:
+def _formula(view: View, step: Step, start: str) -> None:
     letters, numbers, code = st.tabs(["Formula", "With numbers", "PyTorch"])
     with letters:
         st.latex(step.typeset(style.painter(view.colors)))
     with numbers:
-        why = view.trace.explain(_cell(view, address, at or {}))
-        st.latex(broken(why.latex))
+        why = view.trace.explain(start)
+        st.latex(style.broken(why.latex))
         st.caption(
             f"Recorded: {text_number(why.value)}. Recomputed in double precision from its {len(why.operands):,} "
             f"operands: {text_number(why.recomputed)}. Difference: {text_number(abs(why.value - why.recomputed))}."
         )
     with code:
         st.code(step.code, language="python", wrap_lines=True)
-
-
-def broken(latex: str) -> str:
-    """An equation chain over several lines, broken at its top-level equality signs, so that it fits beside a chart."""
-    left, *rights = latex.split(" = ")
-    lines = "".join(rf" \\ &= {right}" for right in rights)
-    return rf"\footnotesize\begin{{aligned}} & {left}{lines} \end{{aligned}}"
 
 
 def _cell(view: View, address: str, at: Mapping[str, int]) -> str:

@@ -18,11 +18,11 @@ from bertviz_core.figures.lines import growing_sum
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import PREDICTION
 from bertviz_core.trace import Trace
-from bertviz_core.ui import style
+from bertviz_core.ui import picks, style
 from bertviz_core.ui.charts import share_bars, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import labels, literal
-from bertviz_core.ui.panel import broken, card, panel
+from bertviz_core.ui.panel import card, panel
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.tables import Column, table
 
@@ -69,11 +69,12 @@ def ranking(view: View) -> None:
     scores, probs = f"{SCORES}[token={token}]", f"{PROBS}[token={token}]"
     panel(view, scores, f"The best-fitting of {trace.model.config.vocab_size:,} entries for {place}",
           bars(trace[scores][ids], words, view.colors, view.colors.kinds[PREDICTION], name="score"),
-          at={"vocab": ids[0]}, note="Entries with their ids.")  # fmt: skip
+          at={"vocab": ids[0]}, note="Entries with their ids.", cells=picks.points(trace, scores, ids))  # fmt: skip
     rest = 1 - sum(share for _, share, _ in best)
     panel(view, probs, f"The same as probabilities for {place}",
           share_bars(view, trace[probs][ids], words, PREDICTION, "probability"), at={"vocab": ids[0]},
-          note=f"All other entries share {rest:.4f}.", table=_softmax_table(trace, token))  # fmt: skip
+          note=f"All other entries share {rest:.4f}.", table=_softmax_table(trace, token),
+          cells=picks.points(trace, probs, ids))  # fmt: skip
     denominator(view)
 
 
@@ -135,7 +136,7 @@ def any_word(view: View) -> None:
             return
         left.html(_places(view, found))
         left.caption(_reading(trace, found))
-        right.latex(broken(trace.explain(cell(PROBS, {"token": token, "vocab": found[0].id})).latex))
+        right.latex(style.broken(trace.explain(cell(PROBS, {"token": token, "vocab": found[0].id})).latex))
 
 
 def _places(view: View, found: Sequence[Entry]) -> str:

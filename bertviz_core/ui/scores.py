@@ -14,7 +14,7 @@ from bertviz_core.figures.attention import denominator, products
 from bertviz_core.figures.bars import bars
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import ATTENTION
-from bertviz_core.ui import style
+from bertviz_core.ui import picks, style
 from bertviz_core.ui.charts import MASKED, share_bars, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import labels
@@ -50,7 +50,8 @@ def one_pair(view: View, key: int) -> None:
     cells = [_at(view, name, query=view.chosen.token, key=key) for name in ("products", "scaled", "scores")]
     derived(
         view, "dot-product", f"“{_word(view)}” asks, “{trace.tokens[key]}” is found: {width} products, "
-        "one sum", products(product.order, product.terms, product.running, view.colors),
+        "one sum", products([str(i) for i in product.order], product.terms, product.running, view.colors,
+                            color=view.colors.kinds[ATTENTION], title="component of the head, largest product first"),
         Origin(_origin(view, key), ATTENTION, _before_softmax(view, cells),
                f"Query and key are multiplied component by component and added up. The sum is divided by √{width}, the "
                "root of the number of components, and pushed far down if the key is padding.",
@@ -166,6 +167,7 @@ def shares(view: View, key: int) -> None:
         view, address, f"Where “{_word(view)}” looks",
         share_bars(view, row[shown], [names[i] for i in shown], ATTENTION, "share"), at={"key": key},
         note=f"In sentence order; all {len(row)} shares sum to 1.{_some(view, shown)}",
+        cells=picks.points(view.trace, address, shown),
     )  # fmt: skip
 
 

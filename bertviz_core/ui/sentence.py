@@ -11,6 +11,7 @@ from bertviz_core.figures.bars import bars, curve
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import NORM, PREDICTION
+from bertviz_core.ui import picks
 from bertviz_core.ui.charts import robust_limit, share_bars, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import literal
@@ -62,13 +63,15 @@ def pooler(view: View) -> None:
     vectors = np.stack([before, after])
     figure = heatmap(vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=robust_limit(vectors))
     panel(view, "pooler.dense", f"“{trace.tokens[0]}”, projected; below it, squeezed by tanh", figure,
-          note="One column a component, one scale for both rows: large numbers shrink, small ones stay.")  # fmt: skip
+          note="One column a component, one scale for both rows: large numbers shrink, small ones stay.",
+          cells=picks.vectors(trace, ["pooler.dense", "pooler.activation"]))  # fmt: skip
     reach = float(max(abs(before).max(), 3.0)) + 0.5
     grid = np.linspace(-reach, reach, 160)
     panel(
         view, "pooler.activation", "Every component on the tanh curve",
         curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]),
         note=f"{(abs(after) > 0.9).mean():.1%} of {len(after):,} components are beyond ±0.9, where the curve is flat.",
+        cells=picks.points(trace, "pooler.activation", range(len(after))),
     )  # fmt: skip
 
 
@@ -94,10 +97,17 @@ def _scores(view: View, address: str, names: tuple[str, ...], see: str, asked: s
     shown = sorted(top_k(trace[address], _LABELLED))
     words = [names[i] for i in shown]
     some = f"The {_LABELLED} highest of {len(names):,}." if len(shown) < len(names) else ""
-    panel(view, address, see, bars(trace[address][shown], words, view.colors, color, name="score"), note=some)
+    panel(
+        view,
+        address,
+        see,
+        bars(trace[address][shown], words, view.colors, color, name="score"),
+        note=some,
+        cells=picks.points(trace, address, shown),
+    )
     if f"{address}.probs" in trace:
         figure = share_bars(view, trace[f"{address}.probs"][shown], words, PREDICTION, "probability")
-        panel(view, f"{address}.probs", asked, figure, note=note)
+        panel(view, f"{address}.probs", asked, figure, note=note, cells=picks.points(trace, f"{address}.probs", shown))
     _evidence(view, address, names)
 
 
@@ -143,4 +153,4 @@ def token_classes(view: View) -> None:
     shown = sorted(top_k(trace[address], _LABELLED))
     figure = bars(trace[address][shown], [names[i] for i in shown], view.colors, view.colors.kinds[PREDICTION],
                   name="probability" if "probs" in address else "score", share="probs" in address)  # fmt: skip
-    panel(view, address, f"The classes of “{trace.tokens[token]}”", figure)
+    panel(view, address, f"The classes of “{trace.tokens[token]}”", figure, cells=picks.points(trace, address, shown))

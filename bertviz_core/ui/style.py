@@ -50,6 +50,9 @@ CSS = """
 .st-key-hidden-tokens button * { font-family: monospace; }
 .st-key-hidden-tokens button[aria-pressed="true"] * { text-decoration: line-through; }
 .bv-chosen-row { outline: 2px solid currentColor; border-radius: 3px; pointer-events: none; }
+[class*="st-key-pick-"] { position: absolute; }
+[class*="st-key-operands-"] button, [class*="st-key-crumbs-"] button { font-family: monospace; min-height: 1.9rem;
+  padding: 0; text-align: left; }
 .st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
 .st-key-pass-map > * { flex: none; position: relative; }
 .st-key-pass-map > * + *::before { content: "→"; position: absolute; left: -1.15rem; top: 0.2rem; opacity: 0.6; }
@@ -115,3 +118,10 @@ def answer_html(rows: Sequence[tuple[str, float]], color: str) -> str:
         for word, share in rows
     )
     return f'<div class="bv-answer">{cells}</div>'
+
+
+def broken(latex: str) -> str:
+    """An equation chain over several lines, broken at its top-level equality signs, so that it fits beside a chart."""
+    left, *rights = latex.split(" = ")
+    lines = "".join(rf" \\ &= {right}" for right in rights)
+    return rf"\footnotesize\begin{{aligned}} & {left}{lines} \end{{aligned}}"

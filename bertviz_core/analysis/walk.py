@@ -1,0 +1,107 @@
+"""The walk back from a number: which operands made it what it is, and the shortest story down to the input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.address import parse
+from bertviz_core.trace import Explanation, Trace
+
+LONGEST_STORY = 80  # steps; a model of 24 layers needs fewer
+
+
+@dataclass(frozen=True, eq=False)
+class Operands:
+    """The operands of one cell, each once, in the order of the formula.
+
+    effects: value times derivative, which for a sum of products is the term that the operand stands in.
+    """
+
+    addresses: tuple[str, ...]
+    values: np.ndarray
+    effects: np.ndarray
+
+    def strongest(self, k: int) -> list[int]:
+        """The places of the k operands with the largest effects, largest first."""
+        return np.argsort(-np.abs(self.effects), kind="stable")[:k].tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """A cell as a sum: operands (by place) with the terms that they stand in, and what the terms add up to."""
+
+    places: np.ndarray
+    values: np.ndarray
+    total: float
+
+
+def operands(trace: Trace, why: Explanation) -> Operands:
+    """What a cell is made from. A parameter and an input are made from nothing."""
+    if why.step is None:
+        return Operands((), np.zeros(0), np.zeros(0))
+    once: dict[str, tuple[float, float]] = {}
+    for (address, value), slope in zip(why.operands, trace.derivatives(why.address), strict=True):
+        once[address] = (value, value * slope)
+    numbers = np.array(list(once.values()), dtype=np.float64).reshape(-1, 2)
+    return Operands(tuple(once), numbers[:, 0], numbers[:, 1])
+
+
+def terms(why: Explanation, found: Operands) -> Terms | None:
+    """The cell taken apart into terms that add up to it; None where the formula is no sum of products.
+
+    Both factors of a product have the same effect; the one that stands first in the formula is kept.
+    """
+    groups: dict[str, list[int]] = {}
+    for place, address in enumerate(found.addresses):
+        groups.setdefault(parse(address).path, []).append(place)
+    kept: list[list[int]] = []
+    for places in groups.values():
+        effects = found.effects[places]
+        again = any(len(other) == len(places) and np.allclose(found.effects[other], effects, rtol=1e-9, atol=1e-12)
+                    for other in kept)  # fmt: skip
+        if not again and effects.any():
+            kept.append(places)
+    chosen = np.array([place for places in kept for place in places], dtype=int)
+    total = float(found.effects[chosen].sum())
+    scale = float(np.abs(found.effects[chosen]).sum())
+    if not len(chosen) or abs(total - why.recomputed) > 1e-9 * max(scale, 1e-12):
+        return None
+    return Terms(chosen, found.effects[chosen], total)
+
+
+def story(trace: Trace, address: str) -> tuple[str, ...]:
+    """From a cell back to the input: at every step the recorded operand with the largest effect.
+
+    Ends at a token id, or at a parameter where nothing else is left to follow.
+    """
+    return tuple(_back(trace, address))
+
+
+def _back(trace: Trace, address: str) -> Iterator[str]:
+    for _ in range(LONGEST_STORY):
+        why = trace.explain(address)
+        yield why.address
+        found = operands(trace, why)
+        if not found.addresses:
+            return
+        address = _next(trace, found)
+
+
+def _next(trace: Trace, found: Operands) -> str:
+    computed = [i for i in found.strongest(len(found.addresses)) if parse(found.addresses[i]).path in trace.addresses]
+    ids = [i for i, address in enumerate(found.addresses) if parse(address).path == "input_ids"]
+    return found.addresses[(computed or ids or found.strongest(1))[0]]
+
+
+def waypoints(way: tuple[str, ...]) -> list[int]:
+    """The places in a story worth a stop: where the token or the component changes, the embeddings, and the end.
+
+    Between two stops the same component of the same token goes through sums, normalizations and functions.
+    """
+    cells = [parse(address) for address in way]
+    leaves = [cell.path.startswith("embeddings.") for cell in cells]
+    stops = [i for i in range(len(way)) if not i or cells[i].at != cells[i - 1].at or leaves[i] != leaves[i - 1]]
+    return sorted({*stops, len(way) - 1})

@@ -1,0 +1,80 @@
+"""The walk back: operands once each with their effects, sums taken apart, the story from a prediction to the input."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from bertviz_core.address import parse
+from bertviz_core.analysis.walk import operands, story, terms, waypoints
+
+PREDICTION = "cls.predictions.probs[token=8,vocab=2111]"  # people
+LAYER = "encoder.layer.2"
+
+
+@pytest.mark.parametrize(
+    ("address", "count"),
+    [
+        (f"{LAYER}.attention.self.products[head=1,query=8,key=3]", 32),
+        (f"{LAYER}.attention.self.context[token=8,concat=40]", 12),
+        (f"{LAYER}.intermediate.dense[token=3,intermediate=5]", 385),
+        (f"{LAYER}.output.residual[token=3,hidden=7]", 2),
+        (f"{LAYER}.output.LayerNorm[token=3,hidden=7]", 2),
+        ("embeddings.sum[token=3,hidden=7]", 3),
+        ("cls.predictions.decoder[token=8,vocab=2111]", 385),
+    ],
+)
+def test_a_sum_is_taken_apart_into_its_terms(rome, address, count):
+    why = rome.explain(address)
+    found = operands(rome, why)
+    parts = terms(why, found)
+    assert len(parts.places) == count
+    assert parts.values.sum() == pytest.approx(why.value, rel=1e-5, abs=1e-6)
+
+
+def test_the_terms_of_a_dot_product_are_its_products(rome):
+    why = rome.explain(f"{LAYER}.attention.self.products[head=1,query=8,key=3]")
+    expected = rome[f"{LAYER}.attention.self.query[head=1,query=8]"] * rome[f"{LAYER}.attention.self.key[head=1,key=3]"]
+    np.testing.assert_allclose(terms(why, operands(rome, why)).values, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "leaf", ["attention.self.probs[head=0,query=1,key=2]", "intermediate.activation[token=1,intermediate=3]"]
+)
+def test_what_is_no_sum_is_not_taken_apart(rome, leaf):
+    why = rome.explain(f"{LAYER}.{leaf}")
+    assert terms(why, operands(rome, why)) is None
+
+
+def test_operands_stand_once_each_and_are_those_of_the_explanation(rome):
+    for address in rome.addresses[:40]:
+        cell = ",".join(f"{axis}=0" for axis in rome.dims(address))
+        why = rome.explain(f"{address}[{cell}]")
+        found = operands(rome, why)
+        assert list(found.addresses) == list(dict.fromkeys(operand for operand, _ in why.operands))
+        assert dict(zip(found.addresses, found.values, strict=True)) == dict(why.operands)
+        assert found.strongest(3) == sorted(range(len(found.values)), key=lambda i: -abs(found.effects[i]))[:3]
+
+
+def test_a_parameter_is_made_from_nothing(rome):
+    assert operands(rome, rome.explain("embeddings.LayerNorm.weight[hidden=3]")).addresses == ()
+
+
+def test_the_story_goes_from_operand_to_operand_down_to_what_the_pass_is_given(rome):
+    told = story(rome, PREDICTION)
+    assert told[0] == PREDICTION
+    for here, there in pairwise(told):
+        assert there in operands(rome, rome.explain(here)).addresses
+    last = parse(told[-1]).path
+    assert last in rome.model.parameters or last == "input_ids"
+    layers = [parse(address).layer for address in told if parse(address).layer is not None]
+    assert layers == sorted(layers, reverse=True) and set(layers) == set(range(6))
+
+
+def test_stops_are_few_and_where_the_place_changes(rome):
+    told = story(rome, PREDICTION)
+    stops = waypoints(told)
+    assert stops[0] == 0 and stops[-1] == len(told) - 1 and len(stops) < len(told) / 3
+    for i in range(1, len(told) - 1):
+        first = told[i].startswith("embeddings.") and not told[i - 1].startswith("embeddings.")
+        assert (i in stops) == (parse(told[i]).at != parse(told[i - 1]).at or first)
