@@ -11,7 +11,8 @@ from bertviz_core.wordpiece import Record, Search, Word
 
 _SHOWN_REJECTED = 12
 _SHOWN_WORDS = 60
-_LONGEST = r"e = \max\,\{\, j : w_{s \ldots j} \in V \,\}, \qquad \text{next } s = e + 1"
+_LONGEST = (r"\begin{aligned} e &= \max\,\{\, j : w_{s \ldots j} \in V \,\} \\ "
+            r"s_{\mathrm{next}} &= e + 1 \end{aligned}")  # fmt: skip
 
 
 def stages(view: View) -> None:
