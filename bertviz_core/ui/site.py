@@ -55,6 +55,7 @@ PAGES = (
              ("sentence", "pooler.activation")),
     PageInfo("parameters", "Parameters", "Model", ":material/database:"),
     PageInfo("notation", "Notation", "Model", ":material/translate:"),
+    PageInfo("documents", "Documents", "Documents", ":material/compare:"),
     PageInfo("notebook", "Check against the notebook", "Documents", ":material/fact_check:"),
     PageInfo("playground", "Playground", "Documents", ":material/toys:"),
 )  # fmt: skip

@@ -1,0 +1,44 @@
+"""Numbers from stage to stage of the pass, one line a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.palette import Palette
+
+_STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))
+
+
+def by_stage(
+    series: Mapping[str, np.ndarray], stages: Sequence[str], colors: Palette, color: str, *, name: str,
+    ends: tuple[float, float] | None = None,
+) -> go.Figure:  # fmt: skip
+    """Up to three lines, told apart by dash and marker. name: of the numbers; ends: of their scale, by default from 0
+    to the largest."""
+    low, high = ends or (0.0, max(float(values.max()) for values in series.values()) or 1.0)
+    room = 0.06 * (high - low)
+    chart = figure([_line(title, values, stages, color, i) for i, (title, values) in enumerate(series.items())],
+                   320, colors, right=16)  # fmt: skip
+    chart.update_layout(
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
+    )
+    ticks = {"tickmode": "array", "tickvals": list(range(len(stages))), "ticktext": list(stages)}
+    chart.update_xaxes(**axis(colors, "", grid=True), **ticks)
+    small = {"tickformat": "~e", "nticks": 6} if high < 1e-2 else {}
+    chart.update_yaxes(**axis(colors, name, grid=True), range=[low - room, high + room], **small)
+    return chart
+
+
+def _line(title: str, values: np.ndarray, stages: Sequence[str], color: str, place: int) -> go.Scatter:
+    dash, marker = _STYLES[place]
+    return go.Scatter(
+        x=list(range(len(stages))), y=np.asarray(values, dtype=np.float32), mode="lines+markers", name=title,
+        line={"color": color, "width": 2, "dash": dash}, marker={"symbol": marker, "size": 8},
+        customdata=list(stages), hoverlabel={"font": {"family": MONOSPACE}},
+        hovertemplate=f"{title}, %{{customdata}}<br><b>%{{y:.6~g}}</b><extra></extra>",
+    )  # fmt: skip
