@@ -160,11 +160,10 @@ def test_the_printed_table_marks_the_wrong_entry_only():
     assert np.unravel_index(np.abs(ratios).argmax(), (6, 6)) == (0, 0) and np.sort(np.abs(ratios).ravel())[-2] < 0.01
 
 
-@pytest.mark.parametrize("mix", ["one-hot", "mixed", "own"])
+@pytest.mark.parametrize("mix", ["one-hot", "mixed", "your row"])
 def test_the_weighted_sum(mix):
-    at = opened()
-    at.radio(key="mix").set_value(mix).run()
-    weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED, "own": softmax(SCORES)[0]}[mix]
+    at = opened(mix=mix)
+    weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED, "your row": softmax(SCORES)[0]}[mix]
     expected = np.array(weights) @ np.array(examples.EMBEDDINGS)
     np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], expected, rtol=1e-6)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bertviz_core.documents.places import OUT, RELU, SELF, Document, attention, head, heads, row
 
 _OWN_NUMBERS = "worked with your sentence's own numbers"
+_STAND_IN = "the printed components of the embeddings stand in for $v$"
 _DROPOUT = "a trained model runs without dropout; shown is the sum as it runs"
 
 _PLACES = (
@@ -26,8 +27,8 @@ _PLACES = (
     row("$Z + P$", "a position added to each row", "embeddings", "embeddings.sum", "BERT's positions are learned"),
     row(r"$p_{i,j} = \sin(i/10000^{j/d}), \cos(i/10000^{(j-1)/d})$", "sinusoidal positions", "embeddings",
         "embeddings.position_embeddings", "beside the learned ones, which BERT uses instead"),
-    row("The matrix $P$ of six positions", "sinusoidal positions of a sentence", "embeddings",
-        "embeddings.position_embeddings", "beside the learned ones, which BERT uses instead"),
+    row("The matrix $P$ of six positions", "sinusoidal positions of a sentence", "playground",
+        "embeddings.position_embeddings", "for any length and width; BERT learns its positions instead"),
     row("$X = Z + P$", "what the first block reads", "embeddings", "embeddings.sum embeddings.LayerNorm",
         "BERT adds the segment and normalizes"),
     heads(r"$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h) W^O$"),
@@ -43,21 +44,20 @@ _PLACES = (
         "attention", f"{SELF}query {SELF}key {SELF}products"),
     row(r"$\mathrm{Softmax}(\frac{Q_i K_i^T}{\sqrt{d_k}})$", "attention weights", "attention",
         f"{SELF}scaled {SELF}probs"),
-    row("Six by six numbers before the softmax", "scores, row by row", "attention", f"{SELF}scaled {SELF}scores",
-        _OWN_NUMBERS),
-    row("Six by six numbers after the softmax", "shares that sum to 1", "attention", f"{SELF}probs", _OWN_NUMBERS),
+    row("Six by six numbers before the softmax", "scores, row by row", "playground", f"{SELF}scaled {SELF}scores"),
+    row("Six by six numbers after the softmax", "shares that sum to 1", "playground", f"{SELF}probs",
+        "one of the 36 is wrong, and seven ones stand beside six rows"),
     row(r"$\mathrm{Softmax}(\frac{Q_i K_i^T}{\sqrt{d_k}}) V_i$", "values averaged by attention", "attention_output",
         f"{SELF}context"),
-    row("Example 1: $[0,0,0,0,1,0]$", "all attention on one token", "attention_output",
-        f"{SELF}probs {SELF}context", _OWN_NUMBERS),
-    row("Example 1: the product with $v$", "that token's value is taken over", "attention_output", f"{SELF}context",
-        _OWN_NUMBERS),
-    row("Example 2: $[0.1, 0, 0.06, 0.1, 0.6, 0.14]$", "attention shared out", "attention_output",
-        f"{SELF}probs {SELF}context", _OWN_NUMBERS),
-    row("Example 2: the product with $v$", "each row a mixture of values", "attention_output", f"{SELF}context",
-        _OWN_NUMBERS),
+    row("Example 1: $[0,0,0,0,1,0]$", "all attention on one token", "playground",
+        f"{SELF}probs {SELF}context"),
+    row("Example 1: the product with $v$", "that token's value is taken over", "playground", f"{SELF}context",
+        _STAND_IN),
+    row("Example 2: $[0.1, 0, 0.06, 0.1, 0.6, 0.14]$", "attention shared out", "playground",
+        f"{SELF}probs {SELF}context"),
+    row("Example 2: the product with $v$", "each row a mixture of values", "playground", f"{SELF}context", _STAND_IN),
     row("Example 2: $0.1v_{Hello} + 0v_{,} + 0.06v_{how} + 0.1v_{are} + 0.6v_{you} + 0.14v_{?}$",
-        "the weighted sum of one token", "attention_output", f"{SELF}context", _OWN_NUMBERS),
+        "the weighted sum of one token", "playground", f"{SELF}context", _STAND_IN),
     row(r"$V_{Hello,1} = 0.1v_{Hello} + \ldots$", "the same for head 1", "attention_output", f"{SELF}context",
         _OWN_NUMBERS),
     row(r"$\mathrm{Concat}(V_1, V_2, \ldots, V_h)W_0$", "all heads of that token, mixed", "attention_output",

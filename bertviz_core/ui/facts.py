@@ -41,7 +41,8 @@ def _facts(view: View, see: str, where: str, facts: Sequence[Fact], of: str) -> 
     with card(view, RESIDUAL, see, f"from {of}"):
         rows = "".join(map(_row, found))
         heads = "".join(
-            f'<th scope="col" style="text-align:left">{name}</th>' for name in (where, "what", "printed", "here", "")
+            f'<th scope="col" style="text-align:left">{name}</th>'
+            for name in (where, "what", "printed", "here", "verdict")
         )
         st.html(
             f'<div class="bv-table" tabindex="0" role="region" aria-label="{escape(see)}" '

@@ -19,7 +19,7 @@ from bertviz_core.ui.playground import ARTICLE
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.tables import Column, table
 
-_ONE_HOT, _MIXED, _OWN = "one-hot", "mixed", "own"
+_ONE_HOT, _MIXED, _OWN = "one-hot", "mixed", "your row"
 _LONGEST, _DRAWN_ROWS, _DRAWN_COLUMNS = 1024, 64, 96
 _DIVISORS = tuple(4**i for i in range(7))
 _KEYS = 12  # shown at most of one query
@@ -29,9 +29,7 @@ _SINUSOIDAL = r"""p_{i,j} = \begin{cases} \sin\!\left(\frac{i}{10000^{j/d}}\righ
 
 def weighted(view: View, shares: np.ndarray, row: int) -> None:
     """The six tokens' vectors, weighed by one row of shares and added up."""
-    names = {_ONE_HOT: "Example 1: one-hot", _MIXED: "Example 2: mixed", _OWN: f"“{WORDS[row]}” of your matrix"}
-    which = st.radio("Shares", list(names), key="mix", bind="query-params", format_func=names.__getitem__,
-                     horizontal=True) or _ONE_HOT  # fmt: skip
+    which = st.radio("Shares", (_ONE_HOT, _MIXED, _OWN), key="mix", bind="query-params", horizontal=True) or _ONE_HOT
     weights = {_ONE_HOT: np.array(examples.ONE_HOT), _MIXED: np.array(examples.MIXED), _OWN: shares[row]}[which]
     parts = attention.weighted_values(weights, np.array(examples.EMBEDDINGS))
     shown = np.vstack([parts, parts.sum(axis=0)])
@@ -76,6 +74,7 @@ def sinusoidal(view: View) -> None:
         j = min(_number("Component j", "at_component", 0, _LONGEST - 1, 2), width - 1)
     matrix = positions.sinusoidal(length, width)
     rows, columns = -(-length // _DRAWN_ROWS), -(-width // _DRAWN_COLUMNS)
+    columns += columns > 1 and columns % 2 == 0  # an even step would draw sines only
     figure = heatmap(matrix[::rows, ::columns], Side("position"), Side("component"), view.colors, end=1.0)
     figure.update_traces(dx=columns, dy=rows, xgap=0, ygap=0).update_xaxes(title_standoff=20)
     figure.update_annotations(xanchor="left", xshift=0)  # the rows' name: numbers leave it no room beside them
@@ -138,8 +137,9 @@ def unscaled(view: View) -> None:
         paired_shares({name: values[shown] for name, values in series.items()}, [names[k] for k in shown],
                       view.colors, view.colors.kinds[ATTENTION]),
         Origin(f"{_at(view, 'products')} and {_at(view, 'scores')}", ATTENTION,
-               r"\mathrm{softmax}(R)_u \quad\text{and}\quad \mathrm{softmax}\!\left(\frac{R}{\sqrt{d_k}}\right)_u"
-               r"\qquad \frac{\partial A_u}{\partial S_u} = A_u (1 - A_u)",
+               r"\begin{aligned} &\mathrm{softmax}(R)_u \quad\text{and}\quad \mathrm{softmax}\!\left("
+               r"\frac{R}{\sqrt{d_k}}\right)_u \\[6pt] "
+               r"&\frac{\partial A_u}{\partial S_u} = A_u (1 - A_u) \end{aligned}",
                f"A product adds up d_k = {width} terms, so it grows with the width. Undivided, the largest share here "
                f"is {text_number(float(without.max()))} instead of {text_number(float(rows['probs'].max()))}. Where a "
                "share nears 0 or 1 its slope A(1 − A) nears 0, and training has nothing left to move it by.",
@@ -147,7 +147,7 @@ def unscaled(view: View) -> None:
         values=Values(np.stack([without, series["with √d_k"]], axis=1), names, list(series)),
         note="Real scores of this model on your sentence. Hollow: the softmax of the bare products. Filled: as BERT "
              f"computes it.{_some(shown, len(names))}",
-        table=table("key", [names[k] for k in shown], columns, [shown.index(best)]),
+        table=table("key u", [names[k] for k in shown], columns, [shown.index(best)]),
     )  # fmt: skip
 
 
