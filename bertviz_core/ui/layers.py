@@ -120,8 +120,8 @@ def _reading(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) -
     seen = shares.sum()
     return (
         f"The strong line is the chosen token's way from {stages[0]} to {stages[-1]}. The names stand where the tokens "
-        f"are after {stages[stage]}, as far as there is room; pointing at a dot names it. These {name} directions hold {seen:.1%} of the variance; the other "
-        f"{1 - seen:.1%} cannot be seen here.{turn}"
+        f"are after {stages[stage]}, as far as there is room; pointing at a dot names it. These {name} "
+        f"directions hold {seen:.1%} of the variance; the other {1 - seen:.1%} cannot be seen here.{turn}"
     )
 
 
