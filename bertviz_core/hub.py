@@ -45,7 +45,7 @@ def locate(name: str) -> Located:
     name = name.strip()
     if not name:
         raise CheckpointError(f'No model was named. Give a folder, a Hugging Face model id, or "{BUNDLED}".')
-    folder = BUNDLED_FOLDER if name == BUNDLED else _local(name)
+    folder = local_folder(name)
     if folder is not None:
         return Located(name, folder, _fingerprint(folder))
     try:
@@ -58,8 +58,10 @@ def locate(name: str) -> Located:
     return _cached(name) or _downloaded(name)
 
 
-def _local(name: str) -> Path | None:
-    """The folder of this name; None where there is none. Raises CheckpointError for a file."""
+def local_folder(name: str) -> Path | None:
+    """The folder of this name, or of the bundled model; None where there is none. Raises CheckpointError for a file."""
+    if name == BUNDLED:
+        return BUNDLED_FOLDER
     try:
         path = Path(name).expanduser()
         if path.is_file():

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
+
+import numpy as np
+
+from bertviz_core import exported
 from bertviz_core.expressions import Symbol
+from bertviz_core.steps import Step
 from bertviz_core.trace import Trace
 
 
@@ -12,13 +19,6 @@ def script(trace: Trace, weights: str = "model.safetensors") -> str:
     weights: the path written into the script. The file's names may carry `bert.`; older gamma and beta names and a
     missing tied decoder are understood. After the last line every tensor stands in the variable of its step.
     """
-    program, inputs = trace.program, trace.encoding
-    numbers = {
-        "input_ids": f"torch.tensor({list(inputs.ids)})",
-        "position_ids": f"torch.arange({len(inputs)})",
-        "token_type_ids": f"torch.tensor({list(inputs.segments)})",
-        "attention_mask": f"torch.tensor({[float(m) for m in inputs.mask]})",
-    }
     return "\n".join(
         [
             "import math",
@@ -26,39 +26,59 @@ def script(trace: Trace, weights: str = "model.safetensors") -> str:
             "import torch",
             "from safetensors.torch import load_file",
             "",
-            *_READER,
-            f"w = read({weights!r})",
             "",
-            f"# {' '.join(inputs.tokens)}".encode("unicode_escape").decode(),
-            *(f"{symbol.variable} = {numbers[symbol.address]}" for symbol in program.inputs),
+            inspect.getsource(exported.read),
             "",
-            *(f"{symbol.variable} = {_stored(symbol)}" for symbol in program.parameters),
+            f"w = read({weights!r}, dtype={trace.model.dtype})",
             "",
-            *(f"{step.code}  # {step.address} ({', '.join(step.dims)})" for step in program.steps),
+            f"# {' '.join(trace.tokens)}".encode("unicode_escape").decode(),
+            *input_lines(trace),
+            "",
+            *(parameter_line(trace, symbol) for symbol in trace.program.parameters),
+            "",
+            *(line for step in trace.program.steps for line in step_lines(trace, step)),
             "",
         ]
     )
 
 
-_READER = '''def read(path):
-    """The checkpoint's tensors in float32, under Hugging Face names without the prefix."""
-    stored = load_file(path)
-    anchor = "embeddings.word_embeddings.weight"
-    prefix = min((name for name in stored if name.endswith(anchor)), key=len).removesuffix(anchor)
-    named = {}
-    for name, tensor in stored.items():
-        name = name.removeprefix(prefix)
-        name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-        named[name] = tensor.float()
-    named.setdefault("cls.predictions.decoder.weight", named[anchor])
-    if "cls.predictions.bias" in named:
-        named.setdefault("cls.predictions.decoder.bias", named["cls.predictions.bias"])
-    return named
-
-'''.splitlines()
+def input_lines(trace: Trace) -> list[str]:
+    """The program's inputs, number by number."""
+    inputs = trace.encoding
+    numbers = {
+        "input_ids": f"torch.tensor({list(inputs.ids)})",
+        "position_ids": f"torch.arange({len(inputs)})",
+        "token_type_ids": f"torch.tensor({list(inputs.segments)})",
+        "attention_mask": f"torch.tensor({list(inputs.mask)}, dtype={trace.model.dtype})",
+    }
+    return [
+        f"{symbol.variable} = {numbers[symbol.address]}  # {_sizes(trace, symbol.address)}"
+        for symbol in trace.program.inputs
+    ]
 
 
-def _stored(symbol: Symbol) -> str:
-    """The line's right side: matrices are stored (out, in) and used (in, out), tables and vectors as they are."""
+def parameter_line(trace: Trace, symbol: Symbol) -> str:
+    """A parameter out of the file: matrices are stored (out, in) and used (in, out), tables and vectors as they are."""
     turned = ".T" if len(symbol.axes) == 2 and not symbol.address.startswith("embeddings.") else ""
-    return f'w["{symbol.address}"]{turned}'
+    return f'{symbol.variable} = w["{symbol.address}"]{turned}  # {_sizes(trace, symbol.address)}'
+
+
+def step_lines(trace: Trace, step: Step) -> Iterator[str]:
+    """The step's line with address and shape, and what was put in place of its numbers, if anything was."""
+    yield f"{step.code}  # {step.address} {_sizes(trace, step.address)}"
+    name = step.output.variable
+    for i, (index, value) in enumerate(trace.changes.get(step.address, ())):
+        if not i:
+            yield f"{name} = {name}.clone()"
+        place = ", ".join(":" if isinstance(at, slice) else str(at) for at in index) or "..."
+        yield f"{name}[{place}] = {_amount(value)}  # changed"
+
+
+def _amount(value: np.ndarray) -> str:
+    return f"torch.tensor({value.tolist()}, dtype=torch.float64)" if value.ndim else repr(value.item())
+
+
+def _sizes(trace: Trace, address: str) -> str:
+    """The shape, axis by axis, as in `(head 12, query 7, key 7)`."""
+    sizes = zip(trace.dims(address), trace.shape(address), strict=True)
+    return f"({', '.join(f'{name} {size}' for name, size in sizes)})"

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -31,6 +32,7 @@ CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no ca
 SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file, not in memory
 
 Changes = Mapping[str, float | np.ndarray]
+Change = tuple[tuple[int | slice, ...], np.ndarray]  # which numbers, and what was put there
 TensorCache = ByteLRU[tuple[int, str], Tensor]
 
 _NUMBERS = itertools.count()
@@ -77,6 +79,11 @@ class Trace:
     def addresses(self) -> tuple[str, ...]:
         """Every recorded address, in the order computed."""
         return tuple(step.address for step in self.program.steps)
+
+    @property
+    def changes(self) -> Mapping[str, Sequence[Change]]:
+        """What was put in place of computed numbers, by address of the tensor, in order."""
+        return MappingProxyType(self._changes)
 
     def __contains__(self, address: str) -> bool:
         return self.program.symbol(address) is not None
@@ -274,8 +281,8 @@ def _spilled(tensor: Tensor) -> Tensor:
         return torch.from_numpy(np.memmap(file, dtype=array.dtype, mode="r+", shape=array.shape))
 
 
-def _checked_changes(trace: Trace, changes: Changes) -> dict[str, list[tuple[tuple[int | slice, ...], np.ndarray]]]:
-    checked: dict[str, list[tuple[tuple[int | slice, ...], np.ndarray]]] = {}
+def _checked_changes(trace: Trace, changes: Changes) -> dict[str, list[Change]]:
+    checked: dict[str, list[Change]] = {}
     for address, value in changes.items():
         where = parse(address)
         step = trace.step(address)

@@ -105,10 +105,11 @@ def test_a_script_imports_only_what_it_says(rome):
         "import math", "import torch", "from safetensors.torch import load_file"]  # fmt: skip
 
 
-def test_a_script_names_every_address_beside_its_line(rome):
+def test_a_script_names_every_address_with_its_shape_beside_its_line(rome):
     lines = bv.script(rome).splitlines()
     for step in rome.program.steps:
-        assert f"{step.code}  # {step.address} ({', '.join(step.dims)})" in lines
+        shape = ", ".join(f"{axis} {size}" for axis, size in zip(step.dims, rome[step.address].shape, strict=True))
+        assert f"{step.code}  # {step.address} ({shape})" in lines
 
 
 @pytest.mark.parametrize("path", ["a b/model.safetensors", 'it\'s "here".safetensors', "C:\\new\\model.safetensors"])
@@ -125,3 +126,41 @@ def test_any_text_leaves_the_script_whole(bundled, text):
     assert source.isascii()
     assert f"torch.tensor({list(trace.encoding.ids)})" in source
     compile(source, "script", "exec")
+
+
+def test_a_script_in_double_precision_gives_the_trace_in_double_precision(folders):
+    folder = folders["prefix, own decoder"]
+    trace = bv.run(bv.load_model(folder, dtype=torch.float64), *PAIR, pad_to=20)
+    known = executed(bv.script(trace, str(folder / "model.safetensors")))
+    for step in trace.program.steps:
+        tensor = known[step.output.variable]
+        assert tensor.dtype == torch.float64
+        np.testing.assert_allclose(tensor.numpy(), trace[step.address], rtol=1e-9, atol=1e-12, err_msg=step.address)
+
+
+def test_a_script_of_a_changed_pass_changes_the_same_numbers(folders):
+    folder = folders["no prefix"]
+    model = bv.load_model(folder)
+    row = np.linspace(-1, 1, model.config.hidden_size)
+    changes = {
+        "encoder.layer.0.attention.self.probs[head=1]": 0.0,
+        "encoder.layer.0.output.LayerNorm[token=2]": row,
+        "encoder.layer.1.attention.self.context": 0.25,
+    }
+    trace, plain = bv.run(model, *PAIR, changes=changes), bv.run(model, *PAIR)
+    known = executed(bv.script(trace, str(folder / "model.safetensors")))
+    for step in trace.program.steps:
+        assert_same(known[step.output.variable], trace[step.address], step.address)
+    last = trace.addresses[-1]
+    assert np.abs(trace[last] - plain[last]).max() > 1e-3
+
+
+def test_tensors_with_the_encoders_names_but_no_prefix_do_not_replace_its_own(folders, tmp_path):
+    folder = folders["prefix, tied decoder"]
+    stored = load_file(folder / "model.safetensors")
+    strangers = {"pooler.dense.weight": torch.zeros(2, 2), "zz.embeddings.word_embeddings.weight.old": torch.zeros(1)}
+    save_file({**stored, **strangers}, tmp_path / "model.safetensors")
+    trace = bv.run(bv.load_model(folder), *PAIR)
+    known = executed(bv.script(trace, str(tmp_path / "model.safetensors")))
+    last = trace.program.steps[-1]
+    assert_same(known[last.output.variable], trace[last.address], last.address)
