@@ -15,22 +15,28 @@ _STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))
 
 def by_stage(
     series: Mapping[str, np.ndarray], stages: Sequence[str], colors: Palette, color: str, *, name: str,
-    ends: tuple[float, float] | None = None,
+    ends: tuple[float, float] | None = None, words: Sequence[str] | None = None,
 ) -> go.Figure:  # fmt: skip
-    """Up to three lines, told apart by dash and marker. name: of the numbers; ends: of their scale, by default from 0
-    to the largest."""
-    low, high = ends or (0.0, max(float(values.max()) for values in series.values()) or 1.0)
-    room = 0.06 * (high - low)
+    """Up to three lines, told apart by dash and marker.
+
+    name: of the numbers; ends: of their scale, which is logarithmic where none are given (numbers are positive then);
+    words: what to write below the stages, if not their names.
+    """
     chart = figure([_line(title, values, stages, color, i) for i, (title, values) in enumerate(series.items())],
                    320, colors, right=16)  # fmt: skip
     chart.update_layout(
         showlegend=True,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
     )
-    ticks = {"tickmode": "array", "tickvals": list(range(len(stages))), "ticktext": list(stages)}
+    ticks = {"tickmode": "array", "tickvals": list(range(len(stages))), "ticktext": list(words or stages)}
     chart.update_xaxes(**axis(colors, "", grid=True), **ticks)
-    small = {"tickformat": "~e", "nticks": 6} if high < 1e-2 else {}
-    chart.update_yaxes(**axis(colors, name, grid=True), range=[low - room, high + room], **small)
+    if ends:
+        room = 0.06 * (ends[1] - ends[0])
+        chart.update_yaxes(**axis(colors, name, grid=True), range=[ends[0] - room, ends[1] + room])
+    else:
+        chart.update_yaxes(
+            **axis(colors, f"{name}, logarithmic", grid=True), type="log", dtick=1, exponentformat="power"
+        )
     return chart
 
 

@@ -43,8 +43,8 @@ def side_by_side(view: View, left: Side, right: Side) -> None:
                                  bind="query-params", wrap=True)  # fmt: skip
     told = ", ".join(f"{count[one]} {one}" for one in _SIGNS)
     st.caption(
-        f"Steps before, in and after layer {layer}: {told}. Missing and extra are meant of the {right.title}. Every "
-        "layer has the same steps."
+        f"Steps before, in and after layer {layer}: {told}. What is missing or extra is so in the {right.title}. "
+        "Same means the same formula: its numbers differ where those that it reads differ already."
     )
     for group in _GROUPS:
         rows = [pair for pair, own in grouped if own == group and asked in (_ALL, pair.relation)]
@@ -88,7 +88,8 @@ def _apart(pair: Pair, left: Side, right: Side) -> str:
         return ""
     if not np.issubdtype(right.trace[pair.address].dtype, np.floating):
         return ""
-    return f"Largest difference here: {text_number(largest_difference(left.trace, right.trace, pair.address))}."
+    largest = largest_difference(left.trace, right.trace, pair.address)
+    return f"Largest difference on this sentence: {text_number(largest)}."
 
 
 def _formula(view: View, side: Side, step: Step | None) -> str:
@@ -97,6 +98,6 @@ def _formula(view: View, side: Side, step: Step | None) -> str:
     formula = step.typeset(style.painter(view.colors), side.notation)
     choice = f"  \n    :small[{literal(step.choice)}]" if step.choice else ""
     return (
-        f"  - :gray[{side.title}]  \n    $\\displaystyle {formula}$  \n    {step.meaning}  \n"
-        f"    :small[:gray[{step.source}]]{choice}"
+        f"  - :gray[{side.title}]  \n    $\\displaystyle {formula}$  \n"
+        f"    :small[{step.meaning} :gray[{step.source}]]{choice}"
     )

@@ -26,6 +26,7 @@ from bertviz_core.trace import Trace
 from bertviz_core.typesetting import NOTATIONS, Notation
 from bertviz_core.ui import site, style
 from bertviz_core.ui.derived import Origin, Values, derived
+from bertviz_core.ui.labels import literal
 from bertviz_core.ui.layers import worked_cosine
 from bertviz_core.ui.panel import card
 from bertviz_core.ui.resources import store
@@ -55,6 +56,11 @@ class Side:
         return next((one for one in DOCUMENTS if self.name.startswith(one.name.replace(" ", "-"))), None)
 
     @property
+    def short(self) -> str:
+        """A name for a table's head."""
+        return f"{self.document.number if self.document else 'BERT'}{'+' if self.name.endswith('dropout') else ''}"
+
+    @property
     def title(self) -> str:
         if self.document is None:
             return "BERT as released"
@@ -70,7 +76,7 @@ def choose(view: View) -> tuple[Side, Side]:
         notation = st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), default=AS_WRITTEN, required=True,
                                         key="notation", bind="query-params", wrap=True)  # fmt: skip
     left, right = (_side(view, one, str(notation)) for one in (beside or "bert", name or "forward-pass-note"))
-    for side in dict.fromkeys((right, left)):
+    for side in _documents(left, right):
         if side.document:
             st.markdown(f"**{side.title}**: {side.document.what} {side.document.differs}")
     return left, right
@@ -87,12 +93,15 @@ def _side(view: View, name: str, notation: str) -> Side:
 
 def distances(view: View, left: Side, right: Side) -> None:
     """How far from BERT each shown document is after every layer."""
-    found = {side.title: layer_distances(view.trace, side.trace)
-             for side in dict.fromkeys((right, left)) if side.document}  # fmt: skip
-    if left.document and left.name != right.name:
-        found["these two"] = layer_distances(left.trace, right.trace)
+    shown = _documents(left, right)
+    names = {side.short: side.title for side in shown}
+    found = {side.short: layer_distances(view.trace, side.trace) for side in shown}
+    if len(shown) > 1:
+        both = " and ".join(found)
+        names[both] = f"{both} with each other"
+        found[both] = layer_distances(left.trace, right.trace)
     token, layer = view.chosen.token, view.chosen.layer
-    series = {name: np.array([one.cosines[token] for one in layers]) for name, layers in found.items()}
+    series = {names[key]: np.array([one.cosines[token] for one in layers]) for key, layers in found.items()}
     stages = [f"L{i}" for i in range(view.trace.model.config.num_hidden_layers)]
     columns = _columns(found, token)
     word = f"“{view.trace.tokens[token]}”"
@@ -108,7 +117,7 @@ def distances(view: View, left: Side, right: Side) -> None:
                worked_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")),
         values=Values(np.array([column.values for column in columns], dtype=np.float64).T, stages,
                       [column.name for column in columns]),
-        note=_reading(found, word, token), table=table("after", stages, columns, [layer]),
+        note=_reading(found, names, word, token), table=table("after", stages, columns, [layer]),
     )  # fmt: skip
 
 
@@ -118,22 +127,24 @@ def _columns(found: dict[str, tuple[LayerDistance, ...]], token: int) -> list[Co
         for name, layers in found.items()
         for column in (
             Column(f"{name}: cosine", [float(one.cosines[token]) for one in layers]),
-            Column("lowest of all tokens", [float(one.cosines.min()) for one in layers]),
-            Column("largest difference", [one.largest for one in layers]),
+            Column(f"{name}: lowest of all tokens", [float(one.cosines.min()) for one in layers]),
+            Column(f"{name}: largest difference", [one.largest for one in layers]),
         )
     ]
 
 
-def _reading(found: dict[str, tuple[LayerDistance, ...]], word: str, token: int) -> str:
-    told = []
-    for name, layers in found.items():
-        last = layers[-1]
-        which = "between these two" if name == "these two" else f"between the {name} and BERT"
-        told.append(
-            f"After the last layer the cosine {which} is {text_number(float(last.cosines[token]))} for {word}; no "
-            f"number of any token differs by more than {text_number(last.largest)}."
-        )
-    return " ".join(told)
+def _documents(left: Side, right: Side) -> list[Side]:
+    """The documents that are shown, each once."""
+    return [right] if left.document is None or left.name == right.name else [right, left]
+
+
+def _reading(found: dict[str, tuple[LayerDistance, ...]], names: dict[str, str], word: str, token: int) -> str:
+    told = [
+        f"{names[key]}: {text_number(float(layers[-1].cosines[token]))} for {word} after the last layer, where no "
+        f"number of any token differs by more than {text_number(layers[-1].largest)}."
+        for key, layers in found.items()
+    ]
+    return literal(" ".join(told))
 
 
 def answers(view: View, left: Side, right: Side) -> None:
@@ -144,7 +155,7 @@ def answers(view: View, left: Side, right: Side) -> None:
         if not guesses(view.trace, token, 1):
             st.caption("This checkpoint has no masked language model head, so there are no words to compare.")
             return
-        shown = [side for side in dict.fromkeys((right, left)) if side.document]
+        shown = _documents(left, right)
         for place, side in zip(st.columns(len(shown) + 1), (bert, *shown), strict=True):
             with place:
                 best = [(guess.token, guess.probability) for guess in guesses(side.trace, token, _GUESSES)]
@@ -153,14 +164,19 @@ def answers(view: View, left: Side, right: Side) -> None:
                     st.caption("It ends before a vocabulary: BERT's own head reads its last layer.")
 
 
-def places(side: Side) -> None:
-    """Every place of a document: what it prints, what that is, and the page that shows it."""
-    if side.document is None:
-        return
+def places(left: Side, right: Side) -> None:
+    """Every place of each document that is shown."""
+    for document in dict.fromkeys(side.document for side in _documents(left, right)):
+        if document:
+            _places(document)
+
+
+def _places(document: Document) -> None:
+    """What a document prints at each place, what that is, and the page that shows it."""
     titles = {info.name: info.title for info in site.PAGES}
-    with st.expander(f"Every place of the {side.document.name}, and the page that shows it"):
+    with st.expander(f"Every place of the {document.name}, and the page that shows it"):
         st.markdown("\n".join(
             f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}: :gray[page "
             f"{titles[place.page]}]"
-            for place in side.document.places
+            for place in document.places
         ))  # fmt: skip

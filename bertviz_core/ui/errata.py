@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import streamlit as st
 
@@ -20,6 +22,8 @@ from bertviz_core.ui.layers import worked_cosine
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.tables import Column, table
 
+_VISIBLE = 5e-5  # half of the last digit that is printed
+_TWO_POINTS = "Each layer has two points: after attention, and after the feed-forward network."
 _PRINTED, _MEANT = "σ as printed", "standard deviation"
 
 
@@ -33,7 +37,7 @@ def sigma(view: View) -> None:
     width, squares = x.shape[1], meant**2 * x.shape[1]
     derived(
         view, "slip-sigma", "Formula post: its σ is no standard deviation",
-        by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="spread"),
+        by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="spread", words=_words(sums)),
         Origin(f"{layer_path(view.chosen.layer, 'attention.output.residual')} and every other sum", NORM,
                r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
                r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
@@ -41,11 +45,11 @@ def sigma(view: View) -> None:
                f"{view.chosen.layer} that gives {text_number(printed)} where the spread is {text_number(meant)}. "
                f"Divided by it, the variance is {text_number((meant / printed) ** 2)} and not 1.",
                rf"\sigma_{{\text{{printed}}}} = \sqrt{{\frac{{1}}{{{width}}}}} \cdot {latex_number(squares)} = "
-               rf"{latex_number(printed)} \neq \sqrt{{\frac{{{latex_number(squares)}}}{{{width}}}}} = "
+               rf"{latex_number(printed)} \quad\text{{but}}\quad \sqrt{{\frac{{{latex_number(squares)}}}{{{width}}}}}="
                rf"{latex_number(meant)}", "formula post (003); Ba et al. 2016"),
         values=Values(np.stack(list(found.values()), axis=1), list(sums), list(found)),
-        note="Every sum that BERT normalizes, for the chosen token. The two lines meet only where the squares happen "
-             "to sum to 1.",
+        note=f"Every sum that BERT normalizes, for the chosen token. {_TWO_POINTS} The lines meet only where the "
+             "squares happen to sum to 1.",
     )  # fmt: skip
 
 
@@ -87,18 +91,17 @@ def epsilon(view: View) -> None:
     derived(
         view, "slip-epsilon", "Notebook: 10⁻⁵ in one cell, 10⁻¹² in all others",
         by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
-                 name="largest change of any number"),
+                 name="largest change", words=_words(sums)),
         Origin(f"{here} and every other sum", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
                r"\frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-12}}} \,\right|",
                r"In \[46\] leaves ε to PyTorch's layer_norm, whose own is 10⁻⁵. On your sentence that moves the "
-               f"normalized sum after attention in layer 0 by at most {text_number(float(found[1]))}: too little for "
-               "four printed digits to notice, except at the last one.",
+               f"normalized sum after attention in layer 0 by at most {text_number(float(found[1]))}. Four decimals "
+               f"are printed, so that this {'can' if found[1] > _VISIBLE else 'cannot'} be seen in the last of them.",
                rf"\sqrt{{{latex_number(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
                rf"{np.sqrt(variance + EPSILON):.8f}", "notebook (001), In [46] and In [57]"),
         values=Values(found[:, None], list(sums), ["largest change"]),
-        note="Normalized, before γ and β; over all tokens. The smaller a sum's variance, the more ε weighs: the "
-             "embeddings would feel it most." if found.argmax() == 0 else
-             "Normalized, before γ and β; over all tokens. The smaller a sum's variance, the more ε weighs.",
+        note=f"The largest change of all tokens, before γ and β. {_TWO_POINTS} The smaller a sum's variance, the more "
+             f"ε weighs: here most at {list(sums)[int(found.argmax())]}.",
     )  # fmt: skip
 
 
@@ -127,3 +130,8 @@ def softmax(view: View) -> None:
         note="1: print and computation agree. 9.99e−01 was cut off, not rounded.", table=table("key", words, columns),
     )  # fmt: skip
     st.page_link(site.pages()["playground"], label="All six rows, to be edited: Playground", icon=":material/toys:")
+
+
+def _words(sums: Iterable[str]) -> list[str]:
+    """The sums as an axis calls them: of a layer's two only the first is named."""
+    return [name.removesuffix(" attention") if not name.endswith("FFN") else "" for name in sums]
