@@ -1,0 +1,186 @@
+"""The documents page: every pair of documents, its numbers against NumPy's; and that no place of a document is lost."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bertviz_core as bv
+from bertviz_core.address import split_layer
+from bertviz_core.documents import DOCUMENTS
+from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
+from bertviz_core.ui.site import PAGES
+from tests.latex import balanced
+from tests.test_pages import decoded
+
+APP = str(Path(__file__).parent.parent / "app.py")
+TEXT = "When in Rome, do as the [MASK] do."
+MASK, LAYER = 8, 3
+PLACES = [(document, place) for document in DOCUMENTS for place in document.places]
+
+# what stands in no step of a program: sizes and settings, the tokenizer and the model as objects, training
+NO_STEP = {
+    "001": [f"`In [{cell}]`" for cell in ("5", "6", "7", "8", "10", "None")],
+    "002": [
+        r"$\ell_{\max}, L, H, d_e, d_{\mathrm{MLP}}, d_f$",
+        r"E-Training: $\theta \gets \theta -\eta\cdot\nabla J(\theta)$",
+        r"E-Training: return $\hat\theta=\theta$",
+    ],
+}
+# the notebook has the best entry where BERT has probabilities, and the post's layers end with a sum
+OWN_STEP = {("001", f"`In [{cell}]`"): "cls.predictions.argmax" for cell in (66, 69)}
+OWN_STEP["003", "BERTEncoder"] = "encoder.layer.0.output.residual"
+
+
+def opened(**query):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update({"layer": str(LAYER), **query})
+    at.run()
+    return at.switch_page("pages/documents.py").run()
+
+
+@pytest.fixture(scope="module")
+def page():
+    return opened()
+
+
+def chosen(page, document, beside):
+    page.selectbox(key="document").set_value(document)
+    page.selectbox(key="beside").set_value(beside)
+    return page.run()
+
+
+def words(page):
+    return "\n".join(element.value for element in page.markdown)
+
+
+def entries(page):
+    """The steps shown: address to relation."""
+    found = re.findall(r"^- \*\*. (\w+)\*\* &ensp; `([\w.]+)`", words(page), re.M)
+    return {address: relation for relation, address in found}
+
+
+def near(program, layer):
+    """The steps that the page shows of a program."""
+    found = {step.address: split_layer(step.address)[0] for step in program.steps}
+    return {address for address, own in found.items()
+            if own == layer or (own is None and not address.startswith("single_layer."))}  # fmt: skip
+
+
+@pytest.mark.parametrize("beside", PROGRAMS)
+@pytest.mark.parametrize("document", DOCUMENT_PROGRAMS)
+def test_every_pair_of_documents_is_shown_step_by_step(page, bundled, document, beside):
+    at = chosen(page, document, beside)
+    assert [element.value for element in (*at.exception, *at.error)] == []
+    shown, (left, right) = entries(at), (bundled.written(name) for name in (beside, document))
+    one, other = near(left, LAYER), near(right, LAYER)
+    assert set(shown) == one | other
+    for address, relation in shown.items():
+        assert (relation == "missing") == (address not in other) and (relation == "extra") == (address not in one)
+        for program in (left, right):
+            step = program.by_address.get(address)
+            assert step is None or (step.source in words(at) and step.meaning in words(at))
+    for formula in re.findall(r"\$\\displaystyle (.+?)\$  $", words(at), re.M):
+        assert balanced(formula), formula
+
+
+@pytest.mark.parametrize("beside", ["bert", "definition"])
+def test_the_chart_shows_the_cosines_of_two_runs(page, bundled, beside):
+    at = chosen(page, "formula-post", beside)
+    runs = {name: bv.run(bundled, TEXT, program=name) for name in ("bert", "formula-post", beside)}
+    last = {name: "residual" if name == "formula-post" else "LayerNorm" for name in runs}
+
+    def cosines(one, other):
+        pairs = ((runs[name][f"encoder.layer.{i}.output.{last[name]}"][MASK].astype(np.float64)
+                  for name in (one, other)) for i in range(6))  # fmt: skip
+        return [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for x, y in pairs]
+
+    pairs = [("bert", "formula-post")]
+    if beside != "bert":
+        pairs += [("bert", beside), ("formula-post", beside)]
+    lines = json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
+    assert len(lines) == len(pairs)
+    for line, (one, other) in zip(lines, pairs, strict=True):
+        np.testing.assert_allclose(decoded(line["y"]), cosines(one, other), atol=1e-6)
+
+
+def test_the_words_at_the_end_are_those_of_each_run(page, bundled):
+    at = chosen(page, "definition", "bert")
+    shown = "\n".join(element.proto.body for element in at.get("html"))
+    for name in ("bert", "definition"):
+        scores = bv.run(bundled, TEXT, program=name)[f"cls.predictions.decoder[token={MASK}]"].astype(np.float64)
+        probs = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+        for i in np.argsort(-probs)[:5]:
+            token = bundled.tokenizer.token(int(i))
+            assert re.search(rf"<span>{re.escape(token)}</span><i [^>]+></i><span>{probs[i]:.4f}</span>", shown), token
+
+
+def test_relations_and_notations_are_chosen_in_the_url():
+    at = opened(document="definition", beside="notebook", relation="missing", notation="column")
+    assert set(entries(at).values()) == {"missing"} and entries(at)["embeddings.token_type_embeddings"]
+    rows = words(opened(document="definition", notation="row"))
+    columns = words(opened(document="definition"))  # as the definition itself writes
+    functions = words(opened(document="definition", notation="function"))
+    assert r"\mathbf{1}^{\top}" in columns and r"\mathbf{1}^{\top}" not in rows
+    assert r"\mathrm{Linear}" in functions and r"\mathrm{Linear}" not in rows + columns
+
+
+def test_what_the_url_asks_wrongly_is_not_followed():
+    at = opened(document="nobody", beside="<b>", relation="x", notation="y")
+    assert not at.exception and at.selectbox(key="document").value == "forward-pass-note"
+    assert at.selectbox(key="beside").value == "bert" and set(entries(at).values()) >= {"same", "different", "missing"}
+
+
+@pytest.mark.parametrize("name", DOCUMENT_PROGRAMS)
+def test_every_place_of_a_document_is_listed(page, name):
+    document = document_of(name)
+    told = words(chosen(page, name, "bert"))
+    titles = {info.name: info.title for info in PAGES}
+    for place in document.places:
+        line = next(line for line in told.splitlines() if line.startswith(f"- {place.place} "))
+        assert place.what in line and line.endswith(f"page {titles[place.page]}]")
+
+
+def document_of(program):
+    return next(one for one in DOCUMENTS if program.startswith(one.name.replace(" ", "-")))
+
+
+def program_of(document):
+    return next(name for name in DOCUMENT_PROGRAMS if document_of(name) is document)
+
+
+@pytest.mark.parametrize(("document", "place"), PLACES, ids=[f"{d.number}-{i}" for i, (d, _) in enumerate(PLACES)])
+def test_every_formula_of_the_documents_has_a_step_a_page_and_a_source(bundled, document, place):
+    program = bundled.written(program_of(document))
+    named = [step for step in program.steps if place.place.strip("`") in step.source]
+    paths = {address.replace("{i}", "0") for address in place.addresses}
+    paths.add(OWN_STEP.get((document.number, place.place), ""))
+    at = [step for step in program.steps if step.address in paths]
+    read = [leaf for address, leaf in program.leaves.items() if address in paths]
+    assert bool(named or at or read) != (place.place in NO_STEP.get(document.number, ()))
+    assert place.page in [info.name for info in PAGES]
+    for step in named or at:
+        source, _, where = step.source.partition(", ")
+        assert source.lower() == document.name and where
+        assert any(part.strip() in one.place for part in where.split("; ") for one in document.places), step.source
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[document.number for document in DOCUMENTS])
+def test_every_source_of_a_step_is_a_place_of_its_document(bundled, document):
+    places = [place.place.strip("`") for place in document.places]
+    for step in bundled.written(program_of(document)).steps:
+        assert any(place in step.source for place in places), step.source
+
+
+def test_slips_are_told_with_the_numbers_of_the_sentence(page, rome):
+    told = words(chosen(page, "forward-pass-note", "bert"))
+    row = rome[f"encoder.layer.{LAYER}.attention.output.residual"][MASK].astype(np.float64)
+    printed, meant = np.sqrt(1 / 384) * ((row - row.mean()) ** 2).sum(), row.std()
+    assert f"{printed:.4f} where the spread is {meant:.4f}" in told
+    x, read = rome["embeddings.sum"][MASK], rome[f"encoder.layer.{LAYER - 1}.output.LayerNorm"][MASK]
+    cosine = x @ read / np.linalg.norm(x) / np.linalg.norm(read)
+    assert f"a cosine of {cosine:.4f}, and X is {np.linalg.norm(x):.4f} long" in told
+    assert "72.40e−06 should be 2.400e−06" in told and "prints 7 ones" in told
