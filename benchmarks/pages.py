@@ -3,7 +3,9 @@
 Starts the app on the bundled model and opens every page at 12, 64 and 512 tokens. Prints, per page: seconds until its
 title stands there (first paint), until it has settled, and, after the layer is changed with the keyboard, the median
 milliseconds until the new pictures stand there and the kilobytes that the interaction sent. The last column is the
-worse of both as a share of its limit: 1 s for the first paint, 400 kB for an interaction.
+worse of both as a share of its limit: 1 s for the first paint, 400 kB for an interaction. Then, for each length, the
+median milliseconds and kilobytes from a click on a score until its explanation stands there, as a share of 200 ms and
+60 kB.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ TEXTS = {
 }
 REPEATS = 3
 PAINT_S, INTERACTION_KB = 1.0, 400.0
+EXPLAIN_MS, EXPLAIN_KB = 200.0, 60.0
 
 _SETTLED = """() => {
     const app = document.querySelector('[data-testid="stApp"]');
@@ -51,6 +54,11 @@ def main() -> None:
         for tokens, text in TEXTS.items():
             for name in names:
                 _print_row(tokens, name, *_measure(browser.new_page(), f"{url}/{_path(name)}?text={quote(text)}"))
+        print("tokens  explanation ms  kB  of the limit")
+        for tokens, text in TEXTS.items():
+            change, size = _explain(browser.new_page(), f"{url}/attention?text={quote(text)}")
+            worst = max(change / EXPLAIN_MS, size / EXPLAIN_KB)
+            print(f"{tokens:6d}  {change:14.0f}  {size:3.0f}  {worst:12.2f}", flush=True)
         browser.close()
 
 
@@ -58,11 +66,40 @@ def _path(name: str) -> str:
     return "" if name == "overview" else name
 
 
-def _measure(page: Page, url: str) -> tuple[float, float, float, float]:
+def _received(page: Page) -> list[int]:
+    """The bytes that the server has sent, counted from now on, in a list of one."""
     received = [0]
     page.on(
         "websocket", lambda ws: ws.on("framereceived", lambda data: received.__setitem__(0, received[0] + len(data)))
     )
+    return received
+
+
+def _explain(page: Page, url: str) -> tuple[float, float]:
+    received = _received(page)
+    page.set_default_timeout(60_000)
+    page.goto(url)
+    page.wait_for_selector("h1")
+    _settle(page)
+    panel = page.locator('[class*="st-key-panel-encoder-layer-0-attention-self-products"]').first
+    chart = panel.locator(".nsewdrag").first
+    chart.scroll_into_view_if_needed()
+    times, sizes = [], []
+    for repeat in range(REPEATS):
+        page.wait_for_timeout(1000)  # not a double click
+        received[0], start = 0, time.perf_counter()
+        chart.click(position={"x": 60 + 60 * repeat, "y": 40}, force=True)
+        panel.locator('[class*="st-key-walk-"] .katex').nth(1).wait_for()
+        times.append(1000 * (time.perf_counter() - start))
+        sizes.append(received[0] / 1000)
+        panel.get_by_role("button", name="Close").click()
+        panel.locator('[class*="st-key-walk-"]').wait_for(state="detached")
+    page.close()
+    return statistics.median(times), statistics.median(sizes)
+
+
+def _measure(page: Page, url: str) -> tuple[float, float, float, float]:
+    received = _received(page)
     page.set_default_timeout(60_000)
     start = time.perf_counter()
     page.goto(url)
@@ -72,7 +109,7 @@ def _measure(page: Page, url: str) -> tuple[float, float, float, float]:
     settled = time.perf_counter() - start
     times, sizes = [], []
     for _ in range(REPEATS):
-        layer = page.get_by_role("combobox", name="Layer")
+        layer = page.get_by_role("combobox", name="Layer", exact=True)
         layer.click()
         page.keyboard.press("ArrowDown")
         received[0], start = 0, time.perf_counter()
