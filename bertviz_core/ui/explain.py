@@ -25,6 +25,7 @@ OFFERED = 12  # operands to walk on to
 _ROWS = 40  # bars of a chart
 _LONGEST = 80  # steps that a link may hold
 _WALK, _PANEL, _STEP = "walk", "panel", "~"
+_BETWEEN = " · "
 _CHART = {"displayModeBar": False}
 
 _picker = component("picker")
@@ -193,7 +194,7 @@ def _chart(view: View, why: Explanation, found: Operands) -> tuple[Figure, str]:
         more = f" The {_ROWS} largest of {len(order)} are drawn." if len(order) > _ROWS else ""
         return figure, f"Bars: the terms of the sum, largest first. Line: the sum so far.{more}"
     shown = sorted(found.strongest(_ROWS))
-    names = [_short(view.trace, found.addresses[i]) for i in shown]
+    names = _differing([_short(view.trace, found.addresses[i]) for i in shown])
     more = f" The {_ROWS} that matter most of {len(found.addresses)}." if len(found.addresses) > _ROWS else ""
     return bars(found.values[shown], names, view.colors, color, name="value"), f"The operands' values.{more}"
 
@@ -204,6 +205,15 @@ def _index(address: str) -> str:
     return str(where.index[-1][1]) if where.index else where.path.rsplit(".", 1)[-1]
 
 
+def _differing(names: Sequence[str]) -> list[str]:
+    """The names without the parts that all of them share, as long as something is left."""
+    parts = [name.split(_BETWEEN) for name in names]
+    if len({len(each) for each in parts}) != 1 or len(names) == 1:
+        return list(names)
+    kept = [i for i, column in enumerate(zip(*parts, strict=True)) if len(set(column)) > 1]
+    return [_BETWEEN.join(each[i] for i in kept) for each in parts]
+
+
 def _short(trace: Trace, address: str) -> str:
     """A cell's name without the way to it: `layer 3 · query · head 1 · 8 [MASK] · 22`."""
     where = parse(address)
@@ -211,7 +221,7 @@ def _short(trace: Trace, address: str) -> str:
     if leaf in _COMMON:
         leaf = ".".join(where.path.split(".")[-2:])
     layer = [f"layer {where.layer}"] if where.layer is not None else []
-    return " · ".join([*layer, leaf, *(_place(trace, axis, i) for axis, i in where.index)])
+    return _BETWEEN.join([*layer, leaf, *(_place(trace, axis, i) for axis, i in where.index)])
 
 
 def _place(trace: Trace, axis: str, i: int) -> str:
