@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -118,36 +120,47 @@ def divisors(view: View, scores: np.ndarray, row: int) -> None:
 
 def unscaled(view: View) -> None:
     """The chosen layer, head and token: real scores, with and without the division."""
-    trace, width = view.trace, view.trace.model.config.head_dim
+    trace = view.trace
     rows = {name: trace[_at(view, name)] for name in ("products", "scaled", "scores", "probs")}
     without = playground.without_scaling(rows["products"], rows["scaled"], rows["scores"])
     names, word = labels(trace), trace.tokens[view.chosen.token]
     best = int(without.argmax())
     shown = attention.worth_showing(without + rows["probs"], _KEYS, (best,))
     series = {"without √d_k": without, "with √d_k": rows["probs"].astype(np.float64)}
-    columns = [
-        Column("product R", _chosen(rows["products"], shown)),
-        *(column for name, values in series.items() for column in (
-            Column(f"share {name}", _chosen(values, shown), view.colors.kinds[ATTENTION], 1.0),
-            Column(f"slope {name}", _chosen(playground.slopes(values), shown)))),
-    ]  # fmt: skip
     derived(
         view, "playground-unscaled", f"“{word}” in layer {view.chosen.layer}, head {view.chosen.head}: shares with and "
         "without the division",
         paired_shares({name: values[shown] for name, values in series.items()}, [names[k] for k in shown],
                       view.colors, view.colors.kinds[ATTENTION]),
-        Origin(f"{_at(view, 'products')} and {_at(view, 'scores')}", ATTENTION,
-               r"\begin{aligned} &\mathrm{softmax}(R)_u \quad\text{and}\quad \mathrm{softmax}\!\left("
-               r"\frac{R}{\sqrt{d_k}}\right)_u \\[6pt] "
-               r"&\frac{\partial A_u}{\partial S_u} = A_u (1 - A_u) \end{aligned}",
-               f"A product adds up d_k = {width} terms, so it grows with the width. Undivided, the largest share here "
-               f"is {text_number(float(without.max()))} instead of {text_number(float(rows['probs'].max()))}. Where a "
-               "share nears 0 or 1 its slope A(1 − A) nears 0, and training has nothing left to move it by.",
-               source=f"{ARTICLE}; Vaswani et al. 2017, sec. 3.2.1"),
+        _division(view, without, rows["probs"]),
         values=Values(np.stack([without, series["with √d_k"]], axis=1), names, list(series)),
         note="Real scores of this model on your sentence. Hollow: the softmax of the bare products. Filled: as BERT "
              f"computes it.{_some(shown, len(names))}",
-        table=table("key u", [names[k] for k in shown], columns, [shown.index(best)]),
+        table=table("key u", [names[k] for k in shown], _columns(view, rows["products"], series, shown),
+                    [shown.index(best)]),
+    )  # fmt: skip
+
+
+def _columns(view: View, products: np.ndarray, series: Mapping[str, np.ndarray], shown: list[int]) -> list[Column]:
+    return [
+        Column("product R", _chosen(products, shown)),
+        *(column for name, values in series.items() for column in (
+            Column(f"share {name}", _chosen(values, shown), view.colors.kinds[ATTENTION], 1.0),
+            Column(f"slope {name}", _chosen(playground.slopes(values), shown)))),
+    ]  # fmt: skip
+
+
+def _division(view: View, without: np.ndarray, probs: np.ndarray) -> Origin:
+    width = view.trace.model.config.head_dim
+    return Origin(
+        f"{_at(view, 'products')} and {_at(view, 'scores')}", ATTENTION,
+        r"\begin{aligned} &\mathrm{softmax}(R)_u \quad\text{and}\quad \mathrm{softmax}\!\left("
+        r"\frac{R}{\sqrt{d_k}}\right)_u \\[6pt] "
+        r"&\frac{\partial A_u}{\partial S_u} = A_u (1 - A_u) \end{aligned}",
+        f"A product adds up d_k = {width} terms, so it grows with the width. Undivided, the largest share here "
+        f"is {text_number(float(without.max()))} instead of {text_number(float(probs.max()))}. Where a "
+        "share nears 0 or 1 its slope A(1 − A) nears 0, and training has nothing left to move it by.",
+        source=f"{ARTICLE}; Vaswani et al. 2017, sec. 3.2.1",
     )  # fmt: skip
 
 
