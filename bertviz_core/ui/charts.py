@@ -25,8 +25,17 @@ def tensor_map(view: View, address: str, *, share: bool = False, end: float | No
 
     share, end: as in `heatmap`. Masked scores do not stretch the scale.
     """
-    values = view.trace[address]
-    row_axis, column_axis = view.trace.dims(address)
+    return _map(view, view.trace[address], view.trace.dims(address), share, end, cells)
+
+
+def difference_map(view: View, other: Trace, address: str, cells: int = CELLS) -> tuple[Figure, str]:
+    """How far another trace's matrix lies above or below this one's, cell by cell."""
+    return _map(view, other[address] - view.trace[address], view.trace.dims(address), False, None, cells)
+
+
+def _map(view: View, values: np.ndarray, dims: tuple[str, ...], share: bool, end: float | None, cells: int
+         ) -> tuple[Figure, str]:  # fmt: skip
+    row_axis, column_axis = dims
     height, width = values.shape
     rows, columns = window(height, width, view.chosen.token, cells)
     part = values[rows.start : rows.stop, columns.start : columns.stop]

@@ -21,6 +21,7 @@ from bertviz_core.trace import Trace
 from bertviz_core.ui import picks, style
 from bertviz_core.ui.explain import explanation
 from bertviz_core.ui.shell import View
+from bertviz_core.ui.versions import versions
 
 _TOKEN_AXES = {"token", "query", "key"}
 
@@ -48,6 +49,7 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
             st.markdown(f"{step.meaning}  \n:small[:gray[{step.source}]]")
             _values(view.trace, address)
         explanation(view, address, start)
+        versions(view, address)
         if table:
             st.html(table)
 
