@@ -28,14 +28,17 @@ def marks(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
     A number's weight goes with its place and lies between 1 and 2: every number counts, and none can change places.
     """
+    numbers = tensor.flatten()
+    length = -(-len(numbers) // 64)
+    runs = torch.nn.functional.pad(numbers, (0, -len(numbers) % length)).view(-1, length)
+    weights = 1 + torch.arange(length, dtype=torch.float64) * 0.6180339887 % 1
     means, sizes = [], []
-    for run in tensor.flatten().tensor_split(min(64, tensor.numel())):
-        numbers = run.double()
-        numbers = numbers.where(numbers.abs() < 1e30, numbers.sign())  # a masked score would drown the others
-        weighted = numbers * (1 + torch.arange(len(run), dtype=torch.float64) * 0.6180339887 % 1)
-        means.append(weighted.mean())
-        sizes.append(weighted.abs().mean())
-    return torch.stack(means), torch.stack(sizes)
+    for some in runs.split(max(1, 2**20 // length)):  # all at once, in double precision, could fill the memory
+        precise = some.double()
+        precise = precise.where(precise.abs() < 1e30, precise.sign())  # a masked score would drown the others
+        means.append((precise * weights).mean(dim=-1))
+        sizes.append((precise.abs() * weights).mean(dim=-1))
+    return torch.cat(means), torch.cat(sizes)
 
 
 def distance(tensor: torch.Tensor, shape: tuple[int, ...], recorded: str) -> float:

@@ -1,6 +1,6 @@
 """The whole pass on one page: the answer first, then every step in order."""
 
-from bertviz_core.ui import overview
+from bertviz_core.ui import export, overview
 from bertviz_core.ui.canvas import canvas
 from bertviz_core.ui.shell import end, page
 
@@ -12,4 +12,5 @@ view = page(
 overview.answer(view)
 canvas(view)
 overview.steps(view)
+export.run_this_yourself(view)
 end("overview")

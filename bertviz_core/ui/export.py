@@ -1,0 +1,89 @@
+"""The whole pass to take away: as a notebook and as a script, written when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from io import BufferedReader
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core.documents import DOCUMENTS
+from bertviz_core.hub import BUNDLED, BUNDLED_FOLDER
+from bertviz_core.notebook_export import notebook
+from bertviz_core.programs import PROGRAMS
+from bertviz_core.script import script
+from bertviz_core.store import TraceStore
+from bertviz_core.trace import Trace
+from bertviz_core.ui.resources import store
+from bertviz_core.ui.shell import View
+from bertviz_core.weights import WEIGHTS
+
+_BERT = "bert"
+
+
+def run_this_yourself(view: View) -> None:
+    """A box with the pass on this sentence as .ipynb and .py, and the bundled model's weights."""
+    model = view.trace.model
+    with st.container(border=True, key="run-this-yourself"):
+        st.markdown("## Run this yourself")
+        st.markdown(
+            f"The pass on your sentence, all {len(view.trace.addresses)} steps, as plain PyTorch without this app: "
+            "every formula with the line of code that computes it. The notebook's last cell compares each tensor with "
+            "what you see here."
+        )
+        name = st.selectbox("Formulas", list(PROGRAMS), key="export-program", format_func=_title, width=320)
+        maker = partial(_trace, view, store(), name or _BERT)
+        with st.container(horizontal=True):
+            _download(
+                "Notebook (.ipynb)", partial(_written, notebook, maker), f"{name}.ipynb", "application/x-ipynb+json"
+            )
+            _download("Script (.py)", partial(_written, script, maker), f"{name}.py", "text/x-python")
+            if model.name == BUNDLED:
+                _download(f"Weights ({_megabytes(BUNDLED_FOLDER / WEIGHTS)} MB)", _weights, WEIGHTS,
+                          "application/octet-stream")  # fmt: skip
+        st.caption(_needs(view))
+
+
+def _needs(view: View) -> str:
+    if view.trace.model.name == BUNDLED:
+        where = f"Both read `{WEIGHTS}`: save the weights beside them."
+    else:
+        where = (
+            "The notebook reads the folder that you named, or fetches the model from the Hugging Face hub. The script "
+            f"reads `{WEIGHTS}`: put the model's own beside it."
+        )
+    return f"{where} Needed are Python, `torch` and `safetensors`; all cells run from the top without a change."
+
+
+def _title(name: str) -> str:
+    """A program as the menu calls it: its document with its number."""
+    document = next((one for one in DOCUMENTS if name.startswith(one.name.replace(" ", "-"))), None)
+    if document is None:
+        return "BERT as released"
+    return f"{document.name} ({document.number}){', dropout on' if name.endswith('dropout') else ''}"
+
+
+def _download(label: str, make: Callable[[], bytes | BufferedReader], file: str, mime: str) -> None:
+    st.download_button(label, data=make, file_name=file, mime=mime, key=f"export-{mime}", on_click="ignore",
+                       icon=":material/download:")  # fmt: skip
+
+
+def _trace(view: View, traces: TraceStore, name: str) -> Trace:
+    """This sentence's trace, run now if it is a document's and nobody has asked for it yet."""
+    if name == view.trace.program.name:
+        return view.trace
+    return traces.get(view.trace.model, view.text, view.pair, len(view.trace.tokens), view.masked, name)
+
+
+def _written(write: Callable[[Trace], str], trace: Callable[[], Trace]) -> bytes:
+    return write(trace()).encode("utf-8")
+
+
+def _weights() -> BufferedReader:
+    return (BUNDLED_FOLDER / WEIGHTS).open("rb")
+
+
+def _megabytes(file: Path) -> int:
+    return round(file.stat().st_size / 1e6)
