@@ -152,6 +152,16 @@ def program_of(document):
     return next(name for name in DOCUMENT_PROGRAMS if document_of(name) is document)
 
 
+def test_documents_read_what_bert_reads_masked_and_padded(bundled):
+    text, pair = "He sat by the river.", "It was cold."
+    at = opened(text=text, pair=pair, mask="3", pad="16", token="3", document="definition", beside="notebook")
+    runs = [bv.run(bundled, text, pair, pad_to=16, masked=[3], program=name) for name in ("bert", "definition")]
+    x, y = (run["encoder.layer.5.output.LayerNorm"][3].astype(np.float64) for run in runs)
+    line = json.loads(at.get("plotly_chart")[0].proto.spec)["data"][0]
+    assert not at.exception and runs[0].tokens[3] == "[MASK]" and len(runs[0].tokens) == 16
+    assert decoded(line["y"])[5] == pytest.approx(x @ y / np.linalg.norm(x) / np.linalg.norm(y), abs=1e-6)
+
+
 @pytest.mark.parametrize(("document", "place"), PLACES, ids=[f"{d.number}-{i}" for i, (d, _) in enumerate(PLACES)])
 def test_every_formula_of_the_documents_has_a_step_a_page_and_a_source(bundled, document, place):
     program = bundled.written(program_of(document))

@@ -26,6 +26,7 @@ CSS = """
   grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); }
 [class*="st-key-pairs-"] ul > li > ul .katex-display { margin: 0; }
 [class*="st-key-pairs-"] li li { overflow-x: auto; overflow-y: hidden; padding: 2px 0; font-size: 0.92rem; }
+[class*="st-key-pairs-"] li li .katex { font-size: 1.08em; }
 </style>
 """
 _ALL = "all"

@@ -112,7 +112,10 @@ def softmax(view: View) -> None:
     printed = np.array(examples.SHARES[0], dtype=np.float64)
     rows = view.trace[layer_path(view.chosen.layer, f"attention.self.probs[head={view.chosen.head}]")]
     sums = rows.sum(axis=-1, dtype=np.float64)
-    columns = [Column("printed", list(examples.SHARES[0])), Column("computed", [float(value) for value in computed])]
+    columns = [
+        Column("printed", [text.replace("-", "\N{MINUS SIGN}") for text in examples.SHARES[0]]),
+        Column("computed", [float(value) for value in computed]),
+    ]
     derived(
         view, "slip-softmax", "Encoder article: one share is 30 times too large, and six rows have seven ones",
         bars(printed / computed, words, view.colors, view.colors.kinds[ATTENTION], name="printed over computed"),
