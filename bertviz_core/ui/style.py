@@ -50,7 +50,7 @@ CSS = """
 .st-key-hidden-tokens button * { font-family: monospace; }
 .st-key-hidden-tokens button[aria-pressed="true"] * { text-decoration: line-through; }
 .bv-chosen-row { outline: 2px solid currentColor; border-radius: 3px; pointer-events: none; }
-[class*="st-key-pick-"] { position: absolute; }
+[class*="st-key-pick-"] { position: absolute; width: 0 !important; height: 0; overflow: hidden; }
 [class*="st-key-operands-"] button, [class*="st-key-crumbs-"] button { font-family: monospace; min-height: 1.9rem;
   padding: 0; text-align: left; }
 .st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
