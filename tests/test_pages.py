@@ -226,3 +226,15 @@ def test_all_pages_together_run_a_new_sentence_once(monkeypatch):
     for info in PAGES:
         at.switch_page(f"pages/{info.name}.py").run()
     assert ran == ["bert", "forward-pass-note"]  # the documents page runs the one document that it sets beside BERT
+
+
+def test_formulas_are_written_as_the_reader_wishes():
+    written = {}
+    for notation, label in (("row", "rows"), ("column", "columns"), ("function", "arguments of functions")):
+        at = AppTest.from_file(APP, default_timeout=60)
+        at.query_params["formulas"] = label
+        at.run().switch_page("pages/attention.py").run()
+        written[notation] = [element.value for element in at.latex]
+        step = at.session_state["view"].trace.step("encoder.layer.0.attention.self.products")
+        assert any(at.session_state["view"].typeset(step) in formula for formula in written[notation])
+    assert written["row"] != written["column"] != written["function"] != written["row"]

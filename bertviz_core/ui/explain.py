@@ -107,7 +107,7 @@ def _breadcrumb(trace: Trace, address: str, way: tuple[str, ...]) -> None:
 def _worked(view: View, why: Explanation, found: Operands) -> None:
     """The formula in letters and with its numbers, what they say, and how exactly they give the recorded value."""
     assert why.step is not None
-    st.latex(why.step.typeset(style.painter(view.colors)))
+    st.latex(view.typeset(why.step))
     st.latex(style.broken(why.latex))
     st.markdown(_words(view, why, found))
     st.caption(

@@ -70,6 +70,6 @@ def steps(view: View) -> None:
 
 
 def _line(view: View, step: Step) -> str:
-    formula = step.typeset(style.painter(view.colors))
+    formula = view.typeset(step)
     address = f":small[`{step.address}` {shape(view.trace, step.address)}]"
     return f"- $\\displaystyle {formula}$  \n  {step.meaning}  \n  {address}"

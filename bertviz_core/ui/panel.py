@@ -79,7 +79,7 @@ def shape(trace: Trace, address: str) -> str:
 def _formula(view: View, step: Step, start: str) -> None:
     letters, numbers, code = st.tabs(["Formula", "With numbers", "PyTorch"])
     with letters:
-        st.latex(step.typeset(style.painter(view.colors)))
+        st.latex(view.typeset(step))
     with numbers:
         why = view.trace.explain(start)
         st.latex(style.broken(why.latex))

@@ -9,8 +9,10 @@ import streamlit as st
 from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.figures.palette import Palette
 from bertviz_core.model import Model
+from bertviz_core.steps import Step
 from bertviz_core.tokenizer import Encoding
 from bertviz_core.trace import Trace, encode
+from bertviz_core.typesetting import Notation
 from bertviz_core.ui import site, style
 from bertviz_core.ui.labels import literal
 from bertviz_core.ui.preparation import Preparation, prepared
@@ -31,6 +33,11 @@ class View:
     trace: Trace
     chosen: Selection
     colors: Palette
+    notation: Notation = "row"
+
+    def typeset(self, step: Step) -> str:
+        """A step's formula in the chosen notation, in the colours of its kinds of vector."""
+        return step.typeset(style.painter(self.colors), self.notation)
 
     @property
     def masked(self) -> tuple[int, ...]:
@@ -60,7 +67,7 @@ def run() -> None:
             chosen = Selection(layer, head, token_control(trace, position, remarks))
         for remark in (*preparation.remarks, *remarks):
             st.info(remark, icon=":material/info:")
-        st.session_state[_VIEW] = View(asked.text, asked.pair, typed, trace, chosen, style.colors())
+        st.session_state[_VIEW] = View(asked.text, asked.pair, typed, trace, chosen, style.colors(), asked.notation)
         page.run()
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from bertviz_core.analysis import mask_positions
 from bertviz_core.config import BertConfig
 from bertviz_core.trace import Trace
+from bertviz_core.typesetting import NOTATIONS, Notation
 from bertviz_core.ui.labels import labels, literal
 from bertviz_core.ui.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.resources import BUNDLED, offered_models
@@ -18,6 +19,7 @@ from bertviz_core.ui.resources import BUNDLED, offered_models
 LONGEST_IN_URL = 400
 LONGEST_TEXT = 6000
 
+_NOTATIONS = {"row": "rows", "column": "columns", "function": "arguments of functions"}
 EXAMPLES: tuple[tuple[str, str], ...] = (
     ("When in Rome, do as the [MASK] do.", ""),
     ("She opened the door and [MASK] into the room.", ""),
@@ -30,13 +32,17 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be run: the sentence, the second one if any, the model's name; pad and mask as the URL has them."""
+    """What is to be run: the sentence, the second one if any, the model's name; pad and mask as the URL has them.
+
+    notation: how formulas are written.
+    """
 
     text: str
     pair: str | None
     model: str
     pad: str
     mask: str
+    notation: Notation
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ def sentence_controls() -> Asked:
                 "Second sentence (optional)", "", key="pair", max_chars=LONGEST_TEXT, on_change=_new_tokens,
                 bind=_bound("pair", ""), placeholder="A second sentence makes a pair",
             )  # fmt: skip
-            return Asked(text, pair or None, _model_control(), *_preparation_controls())
+            return Asked(text, pair or None, _model_control(), *_preparation_controls(), _notation_control())
 
 
 def _examples() -> None:
@@ -90,6 +96,12 @@ def _preparation_controls() -> tuple[str, str]:
     )  # fmt: skip
     mask = st.text_input("Masked positions", key="mask", bind="query-params", label_visibility="collapsed")
     return pad or NO_PADDING, mask
+
+
+def _notation_control() -> Notation:
+    return st.selectbox(
+        "Formulas with tokens as", NOTATIONS, key="formulas", bind="query-params", format_func=_NOTATIONS.__getitem__,
+    ) or NOTATIONS[0]  # fmt: skip
 
 
 def place_controls(config: BertConfig) -> tuple[int, int, str, list[str]]:

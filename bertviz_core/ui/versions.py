@@ -33,7 +33,7 @@ def versions(view: View, address: str) -> None:
         for document in DOCUMENTS:
             pair = _pairs(view.trace.program, view.trace.model.written(_program(document)))[path]
             with st.container(horizontal=True, vertical_alignment="center", key=f"version-{address}-{document.number}"):
-                st.markdown(_entry(document, pair))
+                st.markdown(_entry(view, document, pair))
                 if pair.right is not None:
                     st.button("Run it", key=f"run-{address}-{document.number}", on_click=_compare,
                               args=(address, document.number))  # fmt: skip
@@ -56,12 +56,12 @@ def _pairs(bert: Program, other: Program) -> dict[str, Pair]:
     return {pair.address: pair for pair in aligned(bert, other)}
 
 
-def _entry(document: Document, pair: Pair) -> str:
+def _entry(view: View, document: Document, pair: Pair) -> str:
     head = f"**{document.name}** ({document.number}): {_RELATIONS[pair.relation]}"
     if pair.right is None:
         return head
     choice = f"  \n:small[{pair.right.choice}]" if pair.right.choice else ""
-    return f"{head} &ensp; ${pair.right.latex}$  \n:small[:gray[{pair.right.source}]]{choice}"
+    return f"{head} &ensp; ${view.typeset(pair.right)}$  \n:small[:gray[{pair.right.source}]]{choice}"
 
 
 def _difference(view: View, address: str, document: Document) -> None:
