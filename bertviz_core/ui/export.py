@@ -29,9 +29,9 @@ def run_this_yourself(view: View) -> None:
     with st.container(border=True, key="run-this-yourself"):
         st.markdown("## Run this yourself")
         st.markdown(
-            f"The pass on your sentence, all {len(view.trace.addresses)} steps, as plain PyTorch without this app: "
-            "every formula with the line of code that computes it. The notebook's last cell compares each tensor with "
-            "what you see here."
+            "The whole pass on your sentence as plain PyTorch, without this app: every step in order, its formula, its "
+            "line of code and its shape, as BERT has them or as one of the documents writes them. The notebook's last "
+            "cell compares each tensor with the one recorded here."
         )
         name = st.selectbox("Formulas", list(PROGRAMS), key="export-program", format_func=_title, width=320)
         maker = partial(_trace, view, store(), name or _BERT)
@@ -48,13 +48,13 @@ def run_this_yourself(view: View) -> None:
 
 def _needs(view: View) -> str:
     if view.trace.model.name == BUNDLED:
-        where = f"Both read `{WEIGHTS}`: save the weights beside them."
+        where = f"Both read `{WEIGHTS}`: save the weights in the same folder."
     else:
         where = (
             "The notebook reads the folder that you named, or fetches the model from the Hugging Face hub. The script "
             f"reads `{WEIGHTS}`: put the model's own beside it."
         )
-    return f"{where} Needed are Python, `torch` and `safetensors`; all cells run from the top without a change."
+    return f"{where} Both need `torch` and `safetensors`, and run as they are."
 
 
 def _title(name: str) -> str:
