@@ -167,9 +167,9 @@ def _comparison(trace: Trace) -> _Cells:
         "## Are these the recorded numbers?\n\n"
         "All of them would fill a large file, so each tensor is recorded by its marks: it is cut into up to 64 runs, "
         "and of each run the mean is kept, every number weighted by its place. A tensor of 64 numbers or fewer is "
-        "compared number by number; in a larger one, a number that is off moves the mean of its run, and so do two "
-        f"that change places. A tensor passes if every mean is within {TOLERANCE:g} of the numbers' usual size: room "
-        "for rounding, and for little else."
+        "compared number by number. In a larger one a wrong step moves the means, and so do numbers that change "
+        "places; only a small slip of a lone number could hide. A tensor passes if every mean is within "
+        f"{TOLERANCE:g} of the numbers' usual size: room for rounding, and for little else."
     )
     yield _code(inspect.getsource(exported.marks), "", inspect.getsource(exported.distance).rstrip())
     yield _code("recorded = {", *(f"    {line}," for line in _recorded(trace)), "}", folded=True)

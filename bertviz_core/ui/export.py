@@ -51,8 +51,8 @@ def _needs(view: View) -> str:
         where = f"Both read `{WEIGHTS}`: save the weights in the same folder."
     else:
         where = (
-            "The notebook reads the folder that you named, or fetches the model from the Hugging Face hub. The script "
-            f"reads `{WEIGHTS}`: put the model's own beside it."
+            "The notebook reads the folder that you named, or fetches the model from the Hugging Face hub with "
+            f"`huggingface_hub`. The script reads `{WEIGHTS}`: put the model's own beside it."
         )
     return f"{where} Both need `torch` and `safetensors`, and run as they are."
 
