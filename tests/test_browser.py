@@ -7,6 +7,7 @@ import bertviz_core as bv
 from bertviz_core.ui.site import PAGES
 from tests.browser import PHONE, WIDE, running, visit
 
+MARKUP = "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **b** :red[r]"
 CHOICE = {"text": "The old man was [MASK] and tired.", "layer": "3", "head": "5", "token": "2"}
 
 # What cannot be seen well on the page: each entry says what and where.
@@ -48,8 +49,7 @@ BLEMISHES = """() => {
 }"""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(("size", "theme"), [(WIDE, "light"), (PHONE, "dark")], ids=["wide-light", "phone-dark"])
 def test_every_page_is_whole_on_every_screen(chromium, server, size, theme):
     with visit(chromium, server, size, theme) as app:
         app.open()
@@ -60,12 +60,15 @@ def test_every_page_is_whole_on_every_screen(chromium, server, size, theme):
         assert {name: blemishes for name, blemishes in found.items() if blemishes} == {}
 
 
-def test_the_choice_is_carried_from_the_first_page_to_the_last(app):
-    app.open(**CHOICE)
+def test_the_choice_is_carried_from_the_first_page_to_the_last_and_markup_stays_text(app):
+    choice = {**CHOICE, "text": MARKUP}
+    app.open(**choice)
     for info in PAGES[1:]:
         app.follow(info.title, "stMain")
-        assert {key: app.query.get(key) for key in CHOICE} == CHOICE
-        assert app.chosen() == ("3", "5", "2 old")
+        assert {key: app.query.get(key) for key in choice} == choice
+        assert app.chosen() == ("3", "5", "2 script")
+        assert app.page.locator('[data-testid="stMain"] img[src="x"], [data-testid="stMain"] script').count() == 0
+    assert app.sentence.input_value() == MARKUP
 
 
 def test_reload_and_the_back_button_restore_the_view(app):
@@ -115,15 +118,6 @@ def test_by_keyboard_alone(app):
     with app.rerun():
         app.page.keyboard.press("Enter")
     assert app.query["layer"] != CHOICE["layer"]
-
-
-def test_markup_in_a_sentence_stays_text(app):
-    text = "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **b** :red[r]"
-    app.open(text=text)
-    for info in PAGES[1:]:
-        app.follow(info.title, "stMain")
-        assert app.page.locator('[data-testid="stMain"] img[src="x"], [data-testid="stMain"] script').count() == 0
-    assert app.sentence.input_value() == text
 
 
 def test_what_was_typed_survives_an_error(app):
