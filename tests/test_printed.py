@@ -110,6 +110,7 @@ def plain(out):
 
 
 def as_printed(tensor):
+    torch.set_printoptions(profile="default")  # as in the notebook, whatever was set before
     numbers = re.findall(NUMBER, str(tensor))
     assert len(numbers) == 36
     return "\n".join(" ".join(numbers[i : i + 6]) for i in range(0, 36, 6))
