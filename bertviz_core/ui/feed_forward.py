@@ -34,7 +34,7 @@ def on_the_curve(view: View) -> None:
         f"The neurons of “{trace.tokens[token]}” on the curve",
         curve(grid, activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others),
         at={"intermediate": best[0]},
-        cells=picks.points(trace, f"{here}.activation[token={token}]", range(len(y))),
+        cells=picks.every(trace, f"{here}.activation[token={token}]"),
         note=f"{(y > 0).mean():.1%} of {len(y):,} neurons are above 0. The strongest: "
         + ", ".join(f"{i} ({text_number(float(y[i]))})" for i in best)
         + ".",

@@ -27,7 +27,7 @@ _TOKEN_AXES = {"token", "query", "key"}
 
 
 def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str, int] | None = None, note: str = "",
-          table: str = "", cells: Sequence[str] = ()) -> None:  # fmt: skip
+          table: str = "", cells: Sequence[str] | str = "") -> None:  # fmt: skip
     """Show a tensor or slice.
 
     see: a title that says what to see; figure: its chart; at: the cell to work out with numbers, by default the
@@ -37,7 +37,7 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
     """
     step = view.trace.step(address)
     start = _cell(view, address, at or {})
-    figure.data[-1].meta = list(cells) or picks.matrix(view.trace, address)
+    figure.data[-1].meta = cells or picks.matrix(view.trace, address)
     with card(view, step.kind, see, f"{address}  {shape(view.trace, address)}"):
         chart, side = st.columns([3, 2], gap="medium")
         with chart:

@@ -1,4 +1,4 @@
-"""Which cell a click on a chart means: addresses in which {x} and {y} stand for the column and row."""
+"""Which cell a click on a chart means: addresses in which {x} and {y} stand for column and row, {n} for the point."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def matrix(trace: Trace, address: str) -> str:
 def vectors(trace: Trace, addresses: Iterable[str]) -> list[str]:
     """One address a row, where the rows are vectors from several places."""
     return [_with(address, f"{trace.dims(address)[0]}={{x}}") for address in addresses]
+
+
+def every(trace: Trace, address: str) -> str:
+    """One address for all bars or points: the cells of a vector, in its order."""
+    return _with(address, f"{trace.dims(address)[0]}={{n}}")
 
 
 def points(trace: Trace, address: str, indices: Iterable[int]) -> list[str]:

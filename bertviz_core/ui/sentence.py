@@ -71,7 +71,7 @@ def pooler(view: View) -> None:
         view, "pooler.activation", "Every component on the tanh curve",
         curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]),
         note=f"{(abs(after) > 0.9).mean():.1%} of {len(after):,} components are beyond ±0.9, where the curve is flat.",
-        cells=picks.points(trace, "pooler.activation", range(len(after))),
+        cells=picks.every(trace, "pooler.activation"),
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 // A click on a chart of the panel that this component stands in: sends the address of the cell. A chart says which by its
-// traces' `meta`: one address, or one a row or point, in which {x} and {y} stand for the place of the cell.
+// traces' `meta`: one address, or one a row or point, in which {x} and {y} stand for the place of the cell, {n} for the
+// number of the point.
 
 export default function ({ parentElement, setTriggerValue }) {
   const panel = (parentElement.host ?? parentElement).closest('[class*="st-key-panel-"]');
@@ -26,5 +27,5 @@ function addressOf({ data, pointNumber, x, y }) {
   const { meta } = data;
   const row = Array.isArray(pointNumber) ? pointNumber[0] : pointNumber;
   const address = Array.isArray(meta) ? meta[row] : meta;
-  return address?.replace("{x}", x).replace("{y}", y);
+  return address?.replace("{x}", x).replace("{y}", y).replace("{n}", row);
 }
