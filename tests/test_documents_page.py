@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.address import split_layer
-from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents import DOCUMENTS, document_of
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.ui.site import PAGES
 from tests.latex import balanced
@@ -142,10 +142,6 @@ def test_every_place_of_a_document_is_listed(page, name):
     for place in document.places:
         line = next(line for line in told.splitlines() if line.startswith(f"- {place.place} "))
         assert place.what in line and line.endswith(f"page {titles[place.page]}]")
-
-
-def document_of(program):
-    return next(one for one in DOCUMENTS if program.startswith(one.name.replace(" ", "-")))
 
 
 def program_of(document):

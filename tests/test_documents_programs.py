@@ -12,7 +12,7 @@ import bertviz_core as bv
 from bertviz_core import expressions, numbers
 from bertviz_core.address import parse
 from bertviz_core.document_operations import Argmax
-from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents import document_of
 from bertviz_core.hub import BUNDLED_FOLDER
 from bertviz_core.operations import Lookup
 from bertviz_core.programs import DOCUMENT_PROGRAMS
@@ -146,7 +146,7 @@ def test_the_cell_with_another_epsilon_is_a_little_off_the_loop(bundled):
 
 @pytest.mark.parametrize("program", DOCUMENT_PROGRAMS)
 def test_every_source_is_a_place_in_the_table_of_its_document(bundled, program):
-    (document,) = (found for found in DOCUMENTS if program.startswith(found.name.replace(" ", "-")))
+    document = document_of(program)
     places = {re.sub(r"^`(In \[\d+\])`$", r"\1", place.place) for place in document.places}
     for step in bundled.written(program).steps:
         name, _, source = step.source.partition(", ")

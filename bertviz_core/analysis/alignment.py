@@ -69,14 +69,22 @@ def aligned(left: Program, right: Program) -> tuple[Pair, ...]:
     A step that only one of them has is read as a part of the steps that use it, so that one formula in two steps is
     the same as in one.
     """
-    inline = [
-        {step.address: step.expr for step in one.steps if step.address not in other.by_address}
-        for one, other in ((left, right), (right, left))
-    ]
+    parts = _own(left, right), _own(right, left)
     return tuple(
-        _pair(address, left.by_address.get(address), right.by_address.get(address), *inline)
+        _pair(address, left.by_address.get(address), right.by_address.get(address), *parts)
         for address in _merged(left, right)
     )
+
+
+def pair_at(address: str, left: Program, right: Program) -> Pair:
+    """One address of `aligned`."""
+    parts = _own(left, right), _own(right, left)
+    return _pair(address, left.by_address.get(address), right.by_address.get(address), *parts)
+
+
+def _own(one: Program, other: Program) -> dict[str, Expr]:
+    """The formulas of the steps that only one of two programs has."""
+    return {step.address: step.expr for step in one.steps if step.address not in other.by_address}
 
 
 def _merged(left: Program, right: Program) -> list[str]:

@@ -12,6 +12,19 @@ from bertviz_core.documents.post import POST
 DOCUMENTS = (NOTE, NOTEBOOK, DEFINITION, POST, ARTICLE)
 
 
+def document_of(program: str) -> Document | None:
+    """The document that a program is written after, also a variant of it; None for BERT as released."""
+    return next((one for one in DOCUMENTS if program.startswith(one.program)), None)
+
+
+def title_of(program: str) -> str:
+    """A program as menus and headings call it: its document with its number."""
+    document = document_of(program)
+    if document is None:
+        return "BERT as released"
+    return f"{document.name} ({document.number}){', dropout on' if program.endswith('dropout') else ''}"
+
+
 def markdown() -> str:
     """A table for every document, folded up, for the README."""
     return "\n\n".join(_table(document) for document in DOCUMENTS)

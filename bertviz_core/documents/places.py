@@ -35,6 +35,11 @@ class Document:
     differs: str
     places: tuple[Place, ...]
 
+    @property
+    def program(self) -> str:
+        """The name of the program that runs it as it is written."""
+        return self.name.replace(" ", "-")
+
 
 def row(place: str, what: str, page: str, addresses: str = "", remark: str = "") -> Place:
     """A place whose addresses are written in one string, `L.` standing for the layer's path."""

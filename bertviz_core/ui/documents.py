@@ -17,7 +17,7 @@ from bertviz_core.analysis.alignment import (
     layer_distances,
     layer_outputs,
 )
-from bertviz_core.documents import DOCUMENTS, Document
+from bertviz_core.documents import Document, document_of, title_of
 from bertviz_core.figures.stages import by_stage
 from bertviz_core.numbers import text_number
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
@@ -53,7 +53,7 @@ class Side:
     @cached_property
     def document(self) -> Document | None:
         """The document that it is written after; None for BERT as released."""
-        return next((one for one in DOCUMENTS if self.name.startswith(one.name.replace(" ", "-"))), None)
+        return document_of(self.name)
 
     @property
     def short(self) -> str:
@@ -62,10 +62,7 @@ class Side:
 
     @property
     def title(self) -> str:
-        if self.document is None:
-            return "BERT as released"
-        dropout = ", dropout on" if self.name.endswith("dropout") else ""
-        return f"{self.document.name} ({self.document.number}){dropout}"
+        return title_of(self.name)
 
 
 def choose(view: View) -> tuple[Side, Side]:
@@ -85,10 +82,7 @@ def choose(view: View) -> tuple[Side, Side]:
 def _side(view: View, name: str, notation: str) -> Side:
     known: dict[str, Notation] = {one: one for one in NOTATIONS}
     asked = known.get(notation, _OWN_NOTATION.get(name, "row"))
-    if name == view.trace.program.name:
-        return Side(name, view.trace, asked)
-    trace = store().get(view.trace.model, view.text, view.pair, len(view.trace.tokens), view.masked, name)
-    return Side(name, trace, asked)
+    return Side(name, view.run_as(name, store()), asked)
 
 
 def distances(view: View, left: Side, right: Side) -> None:

@@ -9,18 +9,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents import title_of
 from bertviz_core.hub import BUNDLED, BUNDLED_FOLDER
 from bertviz_core.notebook_export import notebook
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.script import script
-from bertviz_core.store import TraceStore
 from bertviz_core.trace import Trace
 from bertviz_core.ui.resources import store
 from bertviz_core.ui.shell import View
 from bertviz_core.weights import WEIGHTS
-
-_BERT = "bert"
 
 
 def run_this_yourself(view: View) -> None:
@@ -33,8 +30,8 @@ def run_this_yourself(view: View) -> None:
             "line of code and its shape, as BERT has them or as one of the documents writes them. The notebook's last "
             "cell compares each tensor with the one recorded here."
         )
-        name = st.selectbox("Formulas", list(PROGRAMS), key="export-program", format_func=_title, width=320)
-        maker = partial(_trace, view, store(), name or _BERT)
+        name = st.selectbox("Formulas", list(PROGRAMS), key="export-program", format_func=title_of, width=320)
+        maker = partial(view.run_as, name or view.trace.program.name, store())
         with st.container(horizontal=True):
             _download(
                 "Notebook (.ipynb)", partial(_written, notebook, maker), f"{name}.ipynb", "application/x-ipynb+json"
@@ -57,24 +54,9 @@ def _needs(view: View) -> str:
     return f"{where} Both need `torch` and `safetensors`, and run as they are."
 
 
-def _title(name: str) -> str:
-    """A program as the menu calls it: its document with its number."""
-    document = next((one for one in DOCUMENTS if name.startswith(one.name.replace(" ", "-"))), None)
-    if document is None:
-        return "BERT as released"
-    return f"{document.name} ({document.number}){', dropout on' if name.endswith('dropout') else ''}"
-
-
 def _download(label: str, make: Callable[[], bytes | BufferedReader], file: str, mime: str) -> None:
     st.download_button(label, data=make, file_name=file, mime=mime, key=f"export-{mime}", on_click="ignore",
                        icon=":material/download:")  # fmt: skip
-
-
-def _trace(view: View, traces: TraceStore, name: str) -> Trace:
-    """This sentence's trace, run now if it is a document's and nobody has asked for it yet."""
-    if name == view.trace.program.name:
-        return view.trace
-    return traces.get(view.trace.model, view.text, view.pair, len(view.trace.tokens), view.masked, name)
 
 
 def _written(write: Callable[[Trace], str], trace: Callable[[], Trace]) -> bytes:

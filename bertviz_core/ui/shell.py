@@ -10,6 +10,7 @@ from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.figures.palette import Palette
 from bertviz_core.model import Model
 from bertviz_core.steps import Step
+from bertviz_core.store import TraceStore
 from bertviz_core.tokenizer import Encoding
 from bertviz_core.trace import Trace, encode
 from bertviz_core.typesetting import Notation
@@ -33,11 +34,17 @@ class View:
     trace: Trace
     chosen: Selection
     colors: Palette
-    notation: Notation = "row"
+    notation: Notation
 
     def typeset(self, step: Step) -> str:
         """A step's formula in the chosen notation, in the colours of its kinds of vector."""
         return step.typeset(style.painter(self.colors), self.notation)
+
+    def run_as(self, program: str, traces: TraceStore) -> Trace:
+        """This sentence's trace as a document describes the pass, run now if nobody has asked for it yet."""
+        if program == self.trace.program.name:
+            return self.trace
+        return traces.get(self.trace.model, self.text, self.pair, len(self.trace.tokens), self.masked, program)
 
     @property
     def masked(self) -> tuple[int, ...]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import streamlit as st
 
 from bertviz_core.address import parse
-from bertviz_core.analysis.alignment import Pair, aligned
+from bertviz_core.analysis.alignment import Pair, pair_at
 from bertviz_core.documents import DOCUMENTS, Document
 from bertviz_core.numbers import text_number
-from bertviz_core.steps import Program
-from bertviz_core.trace import Trace
 from bertviz_core.ui.charts import difference_map
 from bertviz_core.ui.resources import store
 from bertviz_core.ui.shell import View
@@ -24,14 +20,12 @@ _RELATIONS = {"same": "the same formula", "different": "another formula", "missi
 @st.fragment
 def versions(view: View, address: str) -> None:
     """The step of a panel in every document, opened on request; a click runs one and shows the difference."""
-    if view.trace.program.name != "bert":
-        return
     if not st.toggle("In the documents", key=f"versions-{address}"):
         return
     path = parse(address).path
     with st.container(border=True, key=f"versions-box-{address}"):
         for document in DOCUMENTS:
-            pair = _pairs(view.trace.program, view.trace.model.written(_program(document)))[path]
+            pair = pair_at(path, view.trace.program, view.trace.model.written(document.program))
             with st.container(horizontal=True, vertical_alignment="center", key=f"version-{address}-{document.number}"):
                 st.markdown(_entry(view, document, pair))
                 if pair.right is not None:
@@ -43,17 +37,8 @@ def versions(view: View, address: str) -> None:
                 _difference(view, address, document)
 
 
-def _program(document: Document) -> str:
-    return document.name.replace(" ", "-")
-
-
 def _compare(address: str, number: str) -> None:
     st.session_state[f"compare-{address}"] = number
-
-
-@lru_cache(maxsize=64)
-def _pairs(bert: Program, other: Program) -> dict[str, Pair]:
-    return {pair.address: pair for pair in aligned(bert, other)}
 
 
 def _entry(view: View, document: Document, pair: Pair) -> str:
@@ -67,7 +52,7 @@ def _entry(view: View, document: Document, pair: Pair) -> str:
 def _difference(view: View, address: str, document: Document) -> None:
     """The document's numbers minus BERT's, on this sentence."""
     with st.spinner("Running the document's program …"):
-        other = _run(view, _program(document))
+        other = view.run_as(document.program, store())
     if other.shape(address) != view.trace.shape(address):
         st.info("The document's tensor has another shape, so there is no difference to draw.")
         return
@@ -80,7 +65,3 @@ def _difference(view: View, address: str, document: Document) -> None:
             alt=f"{address} in the {document.name} minus {address} in BERT",
         )  # fmt: skip
         st.caption(f"The {document.name}'s numbers minus BERT's. {note}".strip())
-
-
-def _run(view: View, program: str) -> Trace:
-    return store().get(view.trace.model, view.text, view.pair, len(view.trace.tokens), view.masked, program)
