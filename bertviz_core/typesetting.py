@@ -29,7 +29,8 @@ from bertviz_core.expressions import (
     bracketed,
     plain,
 )
-from bertviz_core.operations import Lookup, Mean, Select, SplitHeads, Sum, Transpose
+from bertviz_core.operations import Mean, Sum
+from bertviz_core.rearrangements import Lookup, Select, SplitHeads, Transpose
 
 Notation = Literal["row", "column", "function"]
 NOTATIONS: tuple[Notation, ...] = get_args(Notation)

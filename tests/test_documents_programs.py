@@ -14,8 +14,8 @@ from bertviz_core.address import parse
 from bertviz_core.document_operations import Argmax
 from bertviz_core.documents import document_of
 from bertviz_core.hub import BUNDLED_FOLDER
-from bertviz_core.operations import Lookup
 from bertviz_core.programs import DOCUMENT_PROGRAMS
+from bertviz_core.rearrangements import Lookup
 from tests.documents import TRANSCRIBED, Weights
 from tests.factory import random_checkpoint
 from tests.latex import balanced, evaluated

@@ -11,24 +11,8 @@ from bertviz_core import expressions, numbers
 from bertviz_core.dims import CONCAT, HEAD, HEAD_DIM, HIDDEN, KEY, LABEL, QUERY, TOKEN, VOCAB
 from bertviz_core.errors import DimsError
 from bertviz_core.expressions import Add, Div, Mul, Size, Sub, Symbol
-from bertviz_core.operations import (
-    GELU,
-    GELU_TANH,
-    RELU,
-    SIGMOID,
-    TANH,
-    Apply,
-    Lookup,
-    Mean,
-    MergeHeads,
-    Rename,
-    Select,
-    Softmax,
-    SplitHeads,
-    Sqrt,
-    Square,
-    Transpose,
-)
+from bertviz_core.operations import GELU, GELU_TANH, RELU, SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
+from bertviz_core.rearrangements import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
 from tests.latex import balanced, evaluated
 
 SIZES = {TOKEN: 3, QUERY: 3, KEY: 3, HEAD: 2, HEAD_DIM: 4, CONCAT: 8, HIDDEN: 3, LABEL: 3, VOCAB: 5}

@@ -10,8 +10,9 @@ import torch
 from bertviz_core.dims import LABEL, TOKEN
 from bertviz_core.document_operations import Argmax, Dropout, Sinusoid
 from bertviz_core.expressions import Size, Symbol
-from bertviz_core.operations import Lookup, Mean, MergeHeads, Rename, Select, Softmax, SplitHeads, Sum
+from bertviz_core.operations import Mean, Softmax, Sum
 from bertviz_core.programs import PROGRAMS
+from bertviz_core.rearrangements import Lookup, MergeHeads, Rename, Select, SplitHeads
 from bertviz_core.steps import PARAMETER
 from bertviz_core.typesetting import NOTATIONS, typeset
 from tests.latex import balanced, evaluated

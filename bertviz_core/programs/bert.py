@@ -19,9 +19,8 @@ from bertviz_core.dims import (
     VOCAB, Axis,
 )
 from bertviz_core.expressions import Expr, Size, Symbol
-from bertviz_core.operations import (
-    SIGMOID, TANH, Apply, Lookup, Mean, MergeHeads, Rename, Select, Softmax, SplitHeads, Sqrt, Square, Transpose,
-)
+from bertviz_core.operations import SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
+from bertviz_core.rearrangements import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
 from bertviz_core.steps import Builder, Program, model_input, parameter
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"

@@ -15,7 +15,8 @@ from bertviz_core import steps as kind
 from bertviz_core.config import BertConfig
 from bertviz_core.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, POSITION, QUERY, TOKEN, TRANSFORM, VOCAB
 from bertviz_core.expressions import Symbol
-from bertviz_core.operations import GELU, Apply, Lookup, Softmax
+from bertviz_core.operations import GELU, Apply, Softmax
+from bertviz_core.rearrangements import Lookup
 from bertviz_core.programs.bert import MLM
 from bertviz_core.programs.parts import Writer
 from bertviz_core.steps import Program, model_input

@@ -14,7 +14,8 @@ from bertviz_core.config import BertConfig
 from bertviz_core.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, QUERY, TOKEN, VOCAB
 from bertviz_core.document_operations import Dropout, Sinusoid
 from bertviz_core.expressions import Size, Symbol
-from bertviz_core.operations import MAX_ZERO, Apply, Lookup
+from bertviz_core.operations import MAX_ZERO, Apply
+from bertviz_core.rearrangements import Lookup
 from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer
 from bertviz_core.steps import Program, model_input
 

@@ -14,7 +14,8 @@ from bertviz_core.dims import (
 )
 from bertviz_core.document_operations import ZEROS
 from bertviz_core.expressions import Expr, Size, Symbol
-from bertviz_core.operations import TANH, Apply, Lookup, Select, Sqrt, Square, Sum
+from bertviz_core.operations import TANH, Apply, Sqrt, Square, Sum
+from bertviz_core.rearrangements import Lookup, Select
 from bertviz_core.programs.bert import POOLER
 from bertviz_core.programs.parts import NO_BIAS, STRETCHED, Writer
 from bertviz_core.steps import Program, model_input

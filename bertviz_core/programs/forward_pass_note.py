@@ -13,7 +13,8 @@ from bertviz_core.dims import (
     CONCAT, HIDDEN, INTERMEDIATE, KEY, LABEL, POOLED, POSITION, QUERY, RELATION, TOKEN, VOCAB,
 )
 from bertviz_core.expressions import Symbol
-from bertviz_core.operations import MAX_ZERO, TANH, Apply, Lookup, Select, Softmax
+from bertviz_core.operations import MAX_ZERO, TANH, Apply, Softmax
+from bertviz_core.rearrangements import Lookup, Select
 from bertviz_core.programs.bert import CLASSIFIER, NEXT_SENTENCE, POOLER
 from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer, as_hidden
 from bertviz_core.steps import Program, model_input

@@ -14,7 +14,8 @@ from bertviz_core.dims import (
 )
 from bertviz_core.document_operations import Argmax
 from bertviz_core.expressions import Expr, Symbol
-from bertviz_core.operations import GELU, Apply, Lookup
+from bertviz_core.operations import GELU, Apply
+from bertviz_core.rearrangements import Lookup
 from bertviz_core.programs.bert import MLM, POSITION_IDS, SEGMENT_IDS, TOKEN_IDS
 from bertviz_core.programs.parts import Writer
 from bertviz_core.steps import Program

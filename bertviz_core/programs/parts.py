@@ -15,7 +15,8 @@ from bertviz_core.address import layer_path
 from bertviz_core.config import BertConfig
 from bertviz_core.dims import CONCAT, HIDDEN, KEY, QUERY, TOKEN, Axis
 from bertviz_core.expressions import Expr, Size, Symbol
-from bertviz_core.operations import Mean, MergeHeads, Rename, Softmax, SplitHeads, Sqrt, Square, Transpose
+from bertviz_core.operations import Mean, Softmax, Sqrt, Square
+from bertviz_core.rearrangements import MergeHeads, Rename, SplitHeads, Transpose
 from bertviz_core.steps import Builder, parameter
 
 OWN_NORM = ("LayerNorm is named and not defined: it is BERT's, with the checkpoint's γ, β and ε, since the parameters "
