@@ -13,7 +13,7 @@ view = page(
     "Every neuron that fires adds its own direction to the token's vector.",
 )
 here = f"encoder.layer.{view.chosen.layer}"
-WIDE, NARROW = 16_000, 6_000  # cells of the two widest maps of the app, and of the others
+WIDE, NARROW = 18_500, 6_000  # cells of the two widest maps of the app, and of the others
 
 figure, note = tensor_map(view, f"{here}.intermediate.dense", cells=WIDE)
 panel(view, f"{here}.intermediate.dense", "Before the activation: one column a neuron", figure, note=note)

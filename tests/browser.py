@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page, TimeoutError, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
@@ -29,12 +29,19 @@ new MutationObserver(changes => {
         if (oldValue === 'running' && target.dataset.testScriptState === 'notRunning') window.runs += 1;
 }).observe(document, {subtree: true, attributeFilter: ['data-test-script-state'], attributeOldValue: true});
 """
-SETTLED = """before => window.runs > before
-    && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
-    && document.querySelector('h1, [data-testid="stAlert"]')
-    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]')
-    && [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every(chart => chart.querySelector('.main-svg'))
-"""
+# What is still to come, by name; nothing once the script has run and everything it said is on screen.
+AWAITED = """before => {
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const awaited = {
+        'a run': window.runs <= before,
+        'the end of the run': all('[data-testid="stApp"][data-test-script-state="notRunning"]').length === 0,
+        'a title': all('h1, [data-testid="stAlert"]').length === 0,
+        'new elements': all('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]').length > 0,
+        'charts': all('[data-testid="stPlotlyChart"]').some(chart => !chart.querySelector('.main-svg')),
+    };
+    return Object.keys(awaited).filter(name => awaited[name]);
+}"""
+SETTLED = f"before => ({AWAITED})(before).length === 0"
 
 
 class App:
@@ -64,7 +71,10 @@ class App:
 
     def settle(self, before: int = 0) -> None:
         """Wait until the script has run and everything it said is on screen."""
-        self.page.wait_for_function(SETTLED, arg=before, timeout=30_000)
+        try:
+            self.page.wait_for_function(SETTLED, arg=before, timeout=30_000)
+        except TimeoutError as error:
+            raise AssertionError(f"waited in vain for: {', '.join(self.page.evaluate(AWAITED, before))}") from error
 
     @contextmanager
     def rerun(self):
