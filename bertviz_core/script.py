@@ -44,17 +44,16 @@ def script(trace: Trace, weights: str = "model.safetensors") -> str:
 
 def input_lines(trace: Trace) -> list[str]:
     """The program's inputs, number by number."""
-    inputs = trace.encoding
-    numbers = {
-        "input_ids": f"torch.tensor({list(inputs.ids)})",
-        "position_ids": f"torch.arange({len(inputs)})",
-        "token_type_ids": f"torch.tensor({list(inputs.segments)})",
-        "attention_mask": f"torch.tensor({list(inputs.mask)}, dtype={trace.model.dtype})",
-    }
     return [
-        f"{symbol.variable} = {numbers[symbol.address]}  # {_sizes(trace, symbol.address)}"
+        f"{symbol.variable} = {_row(trace, symbol.address)}  # {_sizes(trace, symbol.address)}"
         for symbol in trace.program.inputs
     ]
+
+
+def _row(trace: Trace, address: str) -> str:
+    numbers = trace[address]
+    kind = "" if np.issubdtype(numbers.dtype, np.integer) else f", dtype={trace.model.dtype}"
+    return f"torch.tensor({[int(number) for number in numbers]}{kind})"
 
 
 def parameter_line(trace: Trace, symbol: Symbol) -> str:
@@ -67,11 +66,11 @@ def step_lines(trace: Trace, step: Step) -> Iterator[str]:
     """The step's line with address and shape, and what was put in place of its numbers, if anything was."""
     yield f"{step.code}  # {step.address} {_sizes(trace, step.address)}"
     name = step.output.variable
-    for i, (index, value) in enumerate(trace.changes.get(step.address, ())):
+    for i, override in enumerate(trace.overrides(step.address)):
         if not i:
             yield f"{name} = {name}.clone()"
-        place = ", ".join(":" if isinstance(at, slice) else str(at) for at in index) or "..."
-        yield f"{name}[{place}] = {_amount(value)}  # changed"
+        place = ", ".join(":" if isinstance(at, slice) else str(at) for at in override.index) or "..."
+        yield f"{name}[{place}] = {_amount(override.numbers)}  # changed"
 
 
 def _amount(value: np.ndarray) -> str:

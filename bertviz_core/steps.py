@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -65,14 +65,19 @@ class Step:
     @cached_property
     def leaves(self) -> tuple[Symbol, ...]:
         """The symbols the formula reads, in order of first use."""
-        return tuple(dict.fromkeys(_leaves(self.expr)))
+        return tuple(dict.fromkeys(symbols(self.expr)))
 
 
-def _leaves(expr: Expr) -> Iterable[Symbol]:
-    if isinstance(expr, Symbol):
-        yield expr
+def nodes(expr: Expr) -> Iterator[Expr]:
+    """An expression and everything inside it, from the left."""
+    yield expr
     for part in expr.parts:
-        yield from _leaves(part)
+        yield from nodes(part)
+
+
+def symbols(expr: Expr) -> Iterator[Symbol]:
+    """The symbols in an expression, as often as they stand there."""
+    return (node for node in nodes(expr) if isinstance(node, Symbol))
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,14 @@ class Program:
             if step.address in needed:
                 needed.update(leaf.address for leaf in step.leaves)
         return tuple(step for step in self.steps if step.address in needed)
+
+    def reached(self, starts: Iterable[str]) -> frozenset[str]:
+        """The given addresses, and every one that is computed from them."""
+        reached = set(starts)
+        for step in self.steps:
+            if any(leaf.address in reached for leaf in step.leaves):
+                reached.add(step.address)
+        return frozenset(reached)
 
     @cached_property
     def leaves(self) -> dict[str, Symbol]:

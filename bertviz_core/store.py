@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bertviz_core.lru import ByteLRU
 from bertviz_core.model import Model
-from bertviz_core.tokenizer import Encoding
 from bertviz_core.trace import TensorCache, Trace, encode, run
 
 Key = tuple[object, ...]
@@ -42,11 +41,21 @@ class TraceStore:
         return self._traces.nbytes + self._cache.nbytes
 
     def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
-            masked: Iterable[int] = (), program: str = "bert") -> Trace:  # fmt: skip
-        """The trace of a text: from the store, from a run that another session has begun, or from a run of its own."""
+            masked: Iterable[int] = (), program: str = "bert",
+            changes: Mapping[str, float | str] | None = None) -> Trace:  # fmt: skip
+        """The trace of a text: from the store, from a run that another session has begun, or from a run of its own.
+
+        changes: as `Trace.with_changes` takes them, but for arrays; the pass without them is stored as well.
+        """
         encoding = encode(model, text, text_pair, pad_to, masked)
         tokens = (encoding.ids, encoding.segments, encoding.mask)
-        key: Key = (model.name, model.revision, model.dtype, *tokens, program, ())
+        key: Key = (model.name, model.revision, model.dtype, *tokens, program)
+        before = self._shared(key, lambda: run(model, encoding, program=program, cache=self._cache))
+        if not changes:
+            return before
+        return self._shared((*key, *changes.items()), lambda: before.with_changes(changes))
+
+    def _shared(self, key: Key, make: Callable[[], Trace]) -> Trace:
         with self._lock:
             found = self._traces.get(key)
             if found is not None:
@@ -56,18 +65,18 @@ class TraceStore:
             if pending is None:
                 pending = self._pending[key] = _Pending()
         if mine:
-            self._fill(key, pending, model, encoding, program)
+            self._fill(key, pending, make)
         pending.done.wait()
         if pending.error is not None:
             raise pending.error
         assert pending.trace is not None
         return pending.trace
 
-    def _fill(self, key: Key, pending: _Pending, model: Model, encoding: Encoding, program: str) -> None:
+    def _fill(self, key: Key, pending: _Pending, make: Callable[[], Trace]) -> None:
         try:
             with self._passes:
                 self.runs += 1
-                pending.trace = run(model, encoding, program=program, cache=self._cache)
+                pending.trace = make()
             self._traces.put(key, pending.trace, pending.trace.nbytes + pending.trace.spilled_bytes)
         except BaseException as error:
             pending.error = error

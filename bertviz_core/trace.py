@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -18,10 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.address import Address, cell, parse
+from bertviz_core.address import cell
+from bertviz_core.changes import Changes, Override, Plan, plan
 from bertviz_core.dims import Axis, names
-from bertviz_core.errors import AddressError, InputError
+from bertviz_core.errors import InputError
 from bertviz_core.expressions import Symbol, narrow
+from bertviz_core.layout import Layout
 from bertviz_core.lru import ByteLRU
 from bertviz_core.model import Model
 from bertviz_core.numbers import latex_number
@@ -31,8 +33,6 @@ from bertviz_core.tokenizer import Encoding
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
 SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file, not in memory
 
-Changes = Mapping[str, float | np.ndarray]
-Change = tuple[tuple[int | slice, ...], np.ndarray]  # which numbers, and what was put there
 TensorCache = ByteLRU[tuple[int, str], Tensor]
 
 _NUMBERS = itertools.count()
@@ -43,7 +43,8 @@ class Explanation:
     """One cell, worked out.
 
     value: as recorded; recomputed: in float64 from the recorded operands; latex: the formula with its numbers;
-    operands: (address of one cell, its value) in the order of the formula, empty for a parameter or an input.
+    operands: (address of one cell, its value) in the order of the formula; empty, and step None, for a parameter, an
+    input, or a number that a change put there.
     """
 
     address: str
@@ -55,20 +56,46 @@ class Explanation:
 
 
 class Trace:
-    """The record of one forward pass. Nothing in it changes once it is made."""
+    """The record of one forward pass. Nothing in it changes once it is made.
 
-    def __init__(self, model: Model, encoding: Encoding, changes: Changes | None = None,
-                 cache: TensorCache | None = None, program: str = "bert") -> None:  # fmt: skip
-        self._number = next(_NUMBERS)  # its own key in a cache that traces share
+    before: the pass without changes, if this is one with them; computed: the addresses that the run had to work out.
+    """
+
+    def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
+                 cache: TensorCache | None = None) -> None:  # fmt: skip
+        plain = Plan(model.written(program), encoding)
+        self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
+
+    def with_changes(self, changes: Changes) -> Trace:
+        """The pass with numbers, formulas or tokens changed, run again from the first place that a change reaches.
+
+        changes: by address, made in this order, after those that the trace has already. Raises AddressError or
+        InputError for a change that cannot be made, and for one that leaves no finite numbers.
+        """
+        before = self.before or self
+        every = {**self.changes, **changes}
+        if not every:
+            return before
+        trace = Trace.__new__(Trace)
+        trace._begin(self.model, plan(before.layout, before.encoding, every), before, every, self._cache)
+        return trace
+
+    def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: TensorCache) -> None:
         self.model = model
-        self.encoding = encoding
-        self.program: Program = model.written(program)
-        self._changes = _checked_changes(self, changes or {})
-        self._inputs = _input_tensors(encoding, model.dtype)
-        self._cache = cache if cache is not None else ByteLRU(CACHE_BYTES)
+        self.before = before
+        self.changes: Changes = MappingProxyType(dict(changes))
+        self.encoding = planned.encoding
+        self.program: Program = planned.program
+        self.layout = Layout(model, self.program, len(self.encoding))
+        self._plan = planned
+        self._number = next(_NUMBERS)  # its own key in a cache that traces share
+        self._inputs = {
+            path: self._changed(path, row) for path, row in _input_tensors(self.encoding, model.dtype).items()
+        }
+        self._cache = cache
         self._lock = threading.RLock()
         self._spine: dict[str, Tensor] = {}
-        self._run()
+        self.computed = tuple(self._run())
 
     @property
     def tokens(self) -> list[str]:
@@ -80,21 +107,21 @@ class Trace:
         """Every recorded address, in the order computed."""
         return tuple(step.address for step in self.program.steps)
 
-    @property
-    def changes(self) -> Mapping[str, Sequence[Change]]:
-        """What was put in place of computed numbers, by address of the tensor, in order."""
-        return MappingProxyType(self._changes)
+    def overrides(self, address: str) -> tuple[Override, ...]:
+        """What was put in place of the numbers of a whole tensor, in order."""
+        return self._plan.overrides.get(address, ())
+
+    def reached(self, address: str) -> bool:
+        """Whether a change can have made a difference to a tensor. A trace without changes was computed throughout."""
+        return self.before is None or self.layout.located(address)[0].address in self._plan.reached
 
     def __contains__(self, address: str) -> bool:
         return self.program.symbol(address) is not None
 
     def __getitem__(self, address: str) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
-        where = parse(address)
-        symbol = self._symbol(where)
-        at = self._indices(where, symbol)
-        array = _Env(self)[symbol.address].numpy()[tuple(at.get(axis, slice(None)) for axis in symbol.axes)]
-        array = np.asarray(array)
+        symbol, _ = self.layout.located(address)
+        array = np.asarray(_Env(self)[symbol.address].numpy()[self.layout.index(address)])
         array.flags.writeable = False
         return array
 
@@ -104,32 +131,26 @@ class Trace:
 
     def axes(self, address: str) -> tuple[Axis, ...]:
         """The axes of what `trace[address]` gives."""
-        where = parse(address)
-        symbol = self._symbol(where)
-        fixed = self._indices(where, symbol)
-        return tuple(axis for axis in symbol.axes if axis not in fixed)
+        return self.layout.axes(address)
 
     def shape(self, address: str) -> tuple[int, ...]:
         """The sizes that go with `dims`, known without computing the tensor."""
-        return tuple(self._size(axis) for axis in self.axes(address))
+        return self.layout.shape(address)
 
     def step(self, address: str) -> Step:
         """The step that computes an address (of a tensor, a slice or a cell)."""
-        path = parse(address).path
-        step = self.program.by_address.get(path)
-        if step is None:
-            raise AddressError(f"{path} is not computed by a step of this trace{_hint(path, self.addresses)}")
-        return step
+        return self.layout.step(address)
 
     def explain(self, address: str) -> Explanation:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
-        symbol, fixed = self._one_cell(address)
+        symbol, fixed = self.layout.one_cell(address)
         at = {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}
         here = cell(symbol.address, {axis.name: fixed[axis] for axis in symbol.axes})
         env = _Env(self)
         value = symbol.work(env, at).item()
         step = self.program.by_address.get(symbol.address)
-        if step is None:
+        place = [fixed[axis] for axis in symbol.axes]
+        if step is None or any(override.covers(place) for override in self.overrides(symbol.address)):
             return Explanation(here, value, value, f"{_subscripted(symbol, fixed)} = {latex_number(value)}", (), None)
         recomputed = step.expr.work(env, at).item()
         latex = f"{_subscripted(symbol, fixed)} = {step.expr.worked(env, at)} = {latex_number(recomputed)}"
@@ -140,7 +161,7 @@ class Trace:
 
         An operand that the formula names twice has its whole derivative at both places.
         """
-        _, fixed = self._one_cell(address)
+        _, fixed = self.layout.one_cell(address)
         at = {axis: range(index, index + 1) for axis, index in fixed.items()}
         step, env = self.step(address), _Env(self)
         needed = list(step.expr.operands(env, at))
@@ -165,15 +186,19 @@ class Trace:
         """Bytes that the trace holds in temporary files."""
         return sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes > SPILL_BYTES)
 
-    def _run(self) -> None:
+    def _run(self) -> Iterator[str]:
+        """Compute the spine, as far as it is not that of the pass before, and say what was computed."""
         recent: dict[str, Tensor] = {}
         env = _Env(self, recent)
         with torch.inference_mode():
             for step in self.program.forward:
+                if not self.reached(step.address):
+                    continue
                 result = self._changed(step.address, step.expr.value(env))
+                yield step.address
                 if step.address in self.program.spine:
                     recent.clear()
-                    self._spine[step.address] = _spilled(result)
+                    self._spine[step.address] = _spilled(self._checked(step.address, result))
                 else:
                     recent[step.address] = result
 
@@ -181,6 +206,8 @@ class Trace:
         for held in (self._spine, self._inputs, self.model.parameters):
             if address in held:
                 return held[address]
+        if self.before is not None and not self.reached(address):
+            return self.before._tensor(address, env)
         key = (self._number, address)
         with self._lock:
             found = self._cache.get(key)
@@ -191,11 +218,16 @@ class Trace:
             return found
 
     def _changed(self, address: str, tensor: Tensor) -> Tensor:
-        changes = self._changes.get(address, ())
-        if changes:
+        overrides = self.overrides(address)
+        if overrides:
             tensor = tensor.clone()
-        for index, value in changes:
-            tensor[index] = torch.as_tensor(value, dtype=tensor.dtype)
+        for override in overrides:
+            tensor[override.index] = torch.as_tensor(override.numbers, dtype=tensor.dtype)
+        return tensor
+
+    def _checked(self, address: str, tensor: Tensor) -> Tensor:
+        if self.before is not None and not bool(tensor.isfinite().all()):
+            raise InputError(f"With this change {address} is no longer finite. Choose a smaller number.")
         return tensor
 
     def _operands(self, step: Step, env: Mapping[str, Tensor], at: Mapping[Axis, range]) -> Iterator[tuple[str, float]]:
@@ -205,38 +237,6 @@ class Trace:
             for place, value in zip(np.ndindex(*cells.shape), cells.flatten().tolist(), strict=True):
                 index = {axis.name: start + i for axis, start, i in zip(leaf.axes, starts, place, strict=True)}
                 yield cell(leaf.address, index), value
-
-    def _symbol(self, where: Address) -> Symbol:
-        symbol = self.program.symbol(where.path)
-        if symbol is None:
-            raise AddressError(f"{where.path} is not in this trace{_hint(where.path, self.addresses)}")
-        return symbol
-
-    def _one_cell(self, address: str) -> tuple[Symbol, dict[Axis, int]]:
-        where = parse(address)
-        symbol = self._symbol(where)
-        fixed = self._indices(where, symbol)
-        missing = [axis.name for axis in symbol.axes if axis not in fixed]
-        if missing:
-            raise AddressError(f"{where} is not one cell: give an index for {', '.join(missing)} as well")
-        return symbol, fixed
-
-    def _indices(self, where: Address, symbol: Symbol) -> dict[Axis, int]:
-        axes = {axis.name: axis for axis in symbol.axes}
-        for name, index in where.at.items():
-            if name not in axes:
-                raise AddressError(f"{where.path} has no axis {name!r}; its axes are {', '.join(axes) or 'none'}")
-            size = self._size(axes[name])
-            if index >= size:
-                raise AddressError(f"{where}: {name} {index} is out of range; it runs from 0 to {size - 1}")
-        return {axes[name]: index for name, index in where.at.items()}
-
-    def _size(self, axis: Axis) -> int:
-        if axis.name in ("token", "query", "key"):
-            return len(self.encoding)
-        if axis.name == "label":
-            return len(self.model.labels)
-        return self.model.config.sizes[axis.name]
 
 
 class _Env(Mapping[str, Tensor]):
@@ -281,35 +281,9 @@ def _spilled(tensor: Tensor) -> Tensor:
         return torch.from_numpy(np.memmap(file, dtype=array.dtype, mode="r+", shape=array.shape))
 
 
-def _checked_changes(trace: Trace, changes: Changes) -> dict[str, list[Change]]:
-    checked: dict[str, list[Change]] = {}
-    for address, value in changes.items():
-        where = parse(address)
-        step = trace.step(address)
-        at = trace._indices(where, step.output)
-        try:
-            numbers = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{address}: {value!r} is not a number or an array of numbers") from None
-        if not (np.abs(numbers) <= torch.finfo(trace.model.dtype).max).all():
-            raise InputError(f"{address} can only be set to finite numbers that {trace.model.dtype} can hold")
-        shape = trace.shape(address)
-        if numbers.shape not in ((), shape):
-            raise InputError(f"{address} has shape {shape}; it cannot be set to numbers of shape {numbers.shape}")
-        index = tuple(at.get(axis, slice(None)) for axis in step.output.axes)
-        checked.setdefault(where.path, []).append((index, numbers))
-    return checked
-
-
 def _subscripted(symbol: Symbol, fixed: Mapping[Axis, int]) -> str:
     index = r",\,".join(rf"\mathrm{{{axis.name.replace('_', chr(92) + '_')}}}={fixed[axis]}" for axis in symbol.axes)
     return rf"{{{symbol.tex}}}_{{{index}}}" if index else symbol.tex
-
-
-def _hint(path: str, addresses: tuple[str, ...]) -> str:
-    leaf = path.rsplit(".", 1)[-1]
-    near = [address for address in addresses if address.rsplit(".", 1)[-1] == leaf]
-    return f"; did you mean {near[0]}?" if near else f"; an address looks like {addresses[0]}"
 
 
 def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
@@ -318,12 +292,13 @@ def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad
     """The forward pass of one text, or of two, with every intermediate under its address.
 
     text: a sentence, or tokens already encoded; pad_to: fill up with [PAD] to this many tokens; masked: the positions
-    to put [MASK] at; program: "bert", or the document whose formulas to run; changes: numbers to put in place of
-    computed ones, by address, before the pass goes on. Raises InputError for what the model cannot read, and for a
-    program that there is not.
+    to put [MASK] at; program: "bert", or the document whose formulas to run; changes: what to do differently, by
+    address, as `Trace.with_changes` takes them. Raises InputError for what the model cannot read, and for a program
+    that there is not.
     """
     encoding = checked(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked)
-    return Trace(model, encoding, changes, cache, program)
+    trace = Trace(model, encoding, program, cache)
+    return trace.with_changes(changes) if changes else trace
 
 
 def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
