@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from bertviz_core.tokenizer import Encoding
 
 UNIFORM = "uniform"
 RULES = {UNIFORM: "the same share for every token that is not padding (…attention.self.probs)", **REWRITES}
+MOST = 100  # changes in a list that somebody wrote
 _BETWEEN, _BECOMES = "~", ":"
 
 Value = float | np.ndarray | str
@@ -90,16 +92,28 @@ def read(text: str) -> list[tuple[str, str | float]]:
 def checked(layout: Layout, encoding: Encoding, asked: Iterable[tuple[str, Value]]
             ) -> tuple[dict[str, Value], dict[str, str]]:  # fmt: skip
     """Those changes that can be made, each after the ones before it, and by address what is wrong with the others."""
+    pairs = dict(asked)
+    listed = dict(islice(pairs.items(), MOST))
+    wrong = {address: f"There are more than {MOST} changes." for address in pairs if address not in listed}
+    if not _fault(layout, encoding, listed):
+        return listed, wrong
     good: dict[str, Value] = {}
-    wrong: dict[str, str] = {}
-    for address, value in asked:
-        try:
-            plan(layout, encoding, {**good, address: value})
-        except BertvizError as error:
-            wrong[address] = str(error)
+    for address, value in listed.items():
+        fault = _fault(layout, encoding, {**good, address: value})
+        if fault:
+            wrong[address] = fault
         else:
             good[address] = value
     return good, wrong
+
+
+def _fault(layout: Layout, encoding: Encoding, changes: Changes) -> str:
+    """Why changes cannot be made; nothing if they can."""
+    try:
+        plan(layout, encoding, changes)
+    except BertvizError as error:
+        return str(error)
+    return ""
 
 
 def _value(text: str) -> str | float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from bertviz_core.changes import Changes
 from bertviz_core.lru import ByteLRU
 from bertviz_core.model import Model
 from bertviz_core.trace import TensorCache, Trace, encode, run
@@ -42,7 +43,7 @@ class TraceStore:
 
     def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
             masked: Iterable[int] = (), program: str = "bert",
-            changes: Mapping[str, float | str] | None = None) -> Trace:  # fmt: skip
+            changes: Changes | None = None) -> Trace:  # fmt: skip
         """The trace of a text: from the store, from a run that another session has begun, or from a run of its own.
 
         changes: as `Trace.with_changes` takes them, but for arrays; the pass without them is stored as well.

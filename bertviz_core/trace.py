@@ -148,13 +148,19 @@ class Trace:
         here = cell(symbol.address, {axis.name: fixed[axis] for axis in symbol.axes})
         env = _Env(self)
         value = symbol.work(env, at).item()
-        step = self.program.by_address.get(symbol.address)
-        place = [fixed[axis] for axis in symbol.axes]
-        if step is None or any(override.covers(place) for override in self.overrides(symbol.address)):
+        step = self._maker(symbol, fixed)
+        if step is None:
             return Explanation(here, value, value, f"{_subscripted(symbol, fixed)} = {latex_number(value)}", (), None)
         recomputed = step.expr.work(env, at).item()
         latex = f"{_subscripted(symbol, fixed)} = {step.expr.worked(env, at)} = {latex_number(recomputed)}"
         return Explanation(here, value, recomputed, latex, tuple(self._operands(step, env, at)), step)
+
+    def recomputed(self, address: str) -> float:
+        """One cell in float64 from its recorded operands, without the rest of its tensor."""
+        symbol, fixed = self.layout.one_cell(address)
+        step = self._maker(symbol, fixed)
+        at = {axis: range(index, index + 1) for axis, index in fixed.items()}
+        return (step.expr if step else symbol).work(_Env(self), at).item()
 
     def derivatives(self, address: str) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
@@ -229,6 +235,12 @@ class Trace:
         if self.before is not None and not bool(tensor.isfinite().all()):
             raise InputError(f"With this change {address} is no longer finite. Choose a smaller number.")
         return tensor
+
+    def _maker(self, symbol: Symbol, fixed: Mapping[Axis, int]) -> Step | None:
+        """The step that computes a cell; None for a parameter, an input, or a number that a change put there."""
+        place = [fixed[axis] for axis in symbol.axes]
+        put = any(override.covers(place) for override in self.overrides(symbol.address))
+        return None if put else self.program.by_address.get(symbol.address)
 
     def _operands(self, step: Step, env: Mapping[str, Tensor], at: Mapping[Axis, range]) -> Iterator[tuple[str, float]]:
         for leaf, needed in step.expr.operands(env, at):

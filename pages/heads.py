@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from bertviz_core.ui.ablation import ablation
 from bertviz_core.ui.charts import tensor_map
 from bertviz_core.ui.head_numbers import head_table, profile, statistic_control, statistic_map
 from bertviz_core.ui.heads import head_map, summary
@@ -35,4 +36,7 @@ st.header("What heads do, in numbers", anchor=False)
 statistic = statistic_control()
 statistic_map(view, all_heads, statistic)
 head_table(view, all_heads, statistic)
+
+st.header("What each head is worth", anchor=False)
+ablation(view)
 end("heads")

@@ -15,6 +15,7 @@ if "cls.predictions.probs" in view.trace:
     st.header("From the last layer to the vocabulary", anchor=False)
     predictions.transform(view)
     st.header("Which word stands here?", anchor=False)
+    predictions.what_moved(view)
     predictions.ranking(view)
     predictions.any_word(view)
     st.header("What stands everywhere?", anchor=False)

@@ -10,6 +10,7 @@ from bertviz_core.analysis import top_k
 from bertviz_core.trace import Trace
 
 SCORES, PROBS = "cls.predictions.decoder", "cls.predictions.probs"
+RELATIONS = ("B follows A", "B is a random sentence")  # what the next sentence head tells apart
 
 
 @dataclass(frozen=True)

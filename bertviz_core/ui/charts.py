@@ -6,16 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertviz_core.analysis import window
+from bertviz_core.analysis import top_k, window
+from bertviz_core.analysis.what_if import difference
 from bertviz_core.figures.bars import bars
 from bertviz_core.figures.base import Figure
 from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.trace import Trace
+from bertviz_core.ui import cell_names
 from bertviz_core.ui.labels import labels
 from bertviz_core.ui.shell import View
 
 CELLS = 12_000  # sent at most per heat map (64 kB as float32 in base64)
 MASKED = -1e30  # scores below this belong to padding
+_BARS = 12  # of a vector that moved
 _WORDS = {"query", "key", "token"}
 
 
@@ -28,9 +31,17 @@ def tensor_map(view: View, address: str, *, share: bool = False, end: float | No
     return _map(view, view.trace[address], view.trace.dims(address), share, end, cells)
 
 
-def difference_map(view: View, other: Trace, address: str, cells: int = CELLS) -> tuple[Figure, str]:
-    """How far another trace's matrix lies above or below this one's, cell by cell."""
-    return _map(view, other[address] - view.trace[address], view.trace.dims(address), False, None, cells)
+def difference_map(view: View, before: Trace, after: Trace, address: str, cells: int = 6_000) -> tuple[Figure, str]:
+    """How far one trace's matrix lies above or below another's, cell by cell."""
+    return _map(view, difference(before, after, address), view.trace.dims(address), False, None, cells)
+
+
+def difference_bars(view: View, before: Trace, after: Trace, address: str, kind: str) -> tuple[Figure, list[int]]:
+    """Where a vector moved most, as bars of after − before; and which of its entries they are."""
+    values = difference(before, after, address)
+    places = top_k(np.abs(np.nan_to_num(values)), _BARS)
+    names = [cell_names.place(view.trace, view.trace.dims(address)[0], i) for i in places]
+    return bars(values[places], names, view.colors, view.colors.kinds[kind], name="after − before"), places
 
 
 def _map(view: View, values: np.ndarray, dims: tuple[str, ...], share: bool, end: float | None, cells: int

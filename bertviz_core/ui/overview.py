@@ -8,11 +8,12 @@ import streamlit as st
 
 from bertviz_core.address import split_layer
 from bertviz_core.analysis import mask_positions
+from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.steps import Step
 from bertviz_core.ui import site, style
 from bertviz_core.ui.labels import literal
 from bertviz_core.ui.panel import shape
-from bertviz_core.ui.predictions import RELATIONS, absent_heads, top_words
+from bertviz_core.ui.predictions import absent_heads, top_words
 from bertviz_core.ui.shell import View
 
 _SHOWN_MASKS = 6

@@ -20,6 +20,7 @@ from bertviz_core.steps import Step
 from bertviz_core.trace import Trace
 from bertviz_core.ui import picks, style
 from bertviz_core.ui.explain import explanation
+from bertviz_core.ui.moved import difference_chart, moved_line
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.versions import versions
 
@@ -37,7 +38,9 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
     """
     step = view.trace.step(address)
     start = _cell(view, address, at or {})
-    figure.data[-1].meta = cells or picks.matrix(view.trace, address)
+    cells = cells or picks.matrix(view.trace, address)
+    figure, note, cells = difference_chart(view, address, step.kind) or (figure, note, cells)
+    figure.data[-1].meta = cells
     with card(view, step.kind, see, f"{address}  {shape(view.trace, address)}"):
         chart, side = st.columns([3, 2], gap="medium")
         with chart:
@@ -47,6 +50,7 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
         with side:
             _formula(view, step, start)
             st.markdown(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+            moved_line(view, address, start)
             _values(view.trace, address)
         explanation(view, address, start)
         versions(view, address)

@@ -11,6 +11,7 @@ import streamlit as st
 from bertviz_core.address import cell, layer_path
 from bertviz_core.analysis import mask_positions
 from bertviz_core.analysis.predictions import PROBS, SCORES, Entry, first_choices, places, running, top_words
+from bertviz_core.analysis.what_if import shifts
 from bertviz_core.errors import InputError
 from bertviz_core.expressions import ends, long_sum
 from bertviz_core.figures.bars import bars
@@ -27,7 +28,6 @@ from bertviz_core.ui.shell import View
 from bertviz_core.ui.tables import Column, table
 
 TOP = 10
-RELATIONS = ("B follows A", "B is a random sentence")
 _TABLE_ROWS = 40
 _SHARES = (0.5, 0.9, 0.99)
 _LONGEST_WORD = 80
@@ -76,6 +76,25 @@ def ranking(view: View) -> None:
           note=f"All other entries share {rest:.4f}.", table=_softmax_table(trace, token),
           cells=picks.points(trace, probs, ids))  # fmt: skip
     denominator(view)
+
+
+def what_moved(view: View) -> None:
+    """With a what-if: the entries that are at the top at the chosen position before or after, and how they moved."""
+    found, token = view.outcome, view.chosen.token
+    if found.after is found.before:
+        return
+    moves = shifts(found.before, found.after, token, TOP)
+    color = view.colors.kinds[PREDICTION]
+    with card(view, PREDICTION, f"What moved at position {token}", f"{PROBS}[token={token}]"):
+        st.html(table("entry", [f"{shift.word}  {shift.id}" for shift in moves], [
+            Column("before", [shift.before for shift in moves], color, end=1.0),
+            Column("after", [shift.after for shift in moves], color, end=1.0),
+            Column("after − before", [shift.after - shift.before for shift in moves], color, signed=True),
+        ]))  # fmt: skip
+        st.caption(
+            f"Entries that are among the {TOP} most probable before or after. “{literal(found.before.tokens[token])}” "
+            f"stood there before, “{literal(found.after.tokens[token])}” stands there now."
+        )
 
 
 def _softmax_table(trace: Trace, token: int) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
+from bertviz_core.changes import Changes
 from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.figures.palette import Palette
 from bertviz_core.model import Model
@@ -14,11 +16,12 @@ from bertviz_core.store import TraceStore
 from bertviz_core.tokenizer import Encoding
 from bertviz_core.trace import Trace, encode
 from bertviz_core.typesetting import Notation
-from bertviz_core.ui import site, style
+from bertviz_core.ui import site, style, what_if
 from bertviz_core.ui.labels import literal
 from bertviz_core.ui.preparation import Preparation, prepared
 from bertviz_core.ui.resources import BUNDLED, shelf, store
 from bertviz_core.ui.state import Asked, Selection, place_controls, sentence_controls, token_control
+from bertviz_core.ui.what_if import Outcome, outcome
 
 _VIEW = "view"
 _ICON = "bertviz_core/ui/icon.png"
@@ -26,15 +29,30 @@ _ICON = "bertviz_core/ui/icon.png"
 
 @dataclass(frozen=True)
 class View:
-    """What a page draws from. typed: the tokens of the text and its pair, before any was masked or padding added."""
+    """What a page draws from.
+
+    typed: the tokens of the text and its pair, before any was masked or padding added; outcome: the pass before and
+    after what was changed in it, of which `trace` is the one that is shown.
+    """
 
     text: str
     pair: str | None
     typed: Encoding
-    trace: Trace
+    outcome: Outcome
     chosen: Selection
     colors: Palette
     notation: Notation
+
+    @property
+    def trace(self) -> Trace:
+        """The pass that panels draw from."""
+        return self.outcome.shown
+
+    @property
+    def unchanged(self) -> View:
+        """The same view on the pass before what was changed in it."""
+        before = self.outcome.before
+        return replace(self, outcome=Outcome(before, before, {}))
 
     def typeset(self, step: Step) -> str:
         """A step's formula in the chosen notation, in the colours of its kinds of vector."""
@@ -49,7 +67,7 @@ class View:
     @property
     def masked(self) -> tuple[int, ...]:
         """The positions at which a token that was typed is hidden."""
-        ids = zip(self.typed.ids, self.trace.encoding.ids, strict=False)
+        ids = zip(self.typed.ids, self.outcome.before.encoding.ids, strict=False)
         return tuple(i for i, (typed, read) in enumerate(ids) if typed != read)
 
 
@@ -58,23 +76,25 @@ def run() -> None:
     page = site.navigation()
     st.html(style.CSS)
     asked = sentence_controls()
-    bar = st.container(horizontal=True, key="selection-bar")
+    bar = st.container(horizontal=True, vertical_alignment="bottom", key="selection-bar")
     try:
         model = _model(asked.model)
         with bar:
             layer, head, position, remarks = place_controls(model.config)
         typed = encode(model, asked.text, asked.pair)
         preparation = prepared(model, typed, asked.pad, asked.mask)
-        trace = _trace(model, asked, preparation)
+        found = outcome(_trace(model, asked, preparation), asked.changes, partial(_trace, model, asked, preparation))
     except BertvizError as error:
         st.title(page.title, anchor=False)
         _explain(error, asked.model)
     else:
         with bar:
-            chosen = Selection(layer, head, token_control(trace, position, remarks))
+            chosen = Selection(layer, head, token_control(found.shown, position, remarks))
+            what_if.menu(found.after, chosen)
+        what_if.bar(found, chosen.token)
         for remark in (*preparation.remarks, *remarks):
             st.info(remark, icon=":material/info:")
-        st.session_state[_VIEW] = View(asked.text, asked.pair, typed, trace, chosen, style.colors(), asked.notation)
+        st.session_state[_VIEW] = View(asked.text, asked.pair, typed, found, chosen, style.colors(), asked.notation)
         page.run()
 
 
@@ -89,7 +109,11 @@ def page(name: str, what_happens: str) -> View:
     _map(view, info)
     st.title(info.title, anchor=False)
     st.markdown(what_happens)
-    return view
+    if info.section != site.DOCUMENTS:
+        return view
+    if view.outcome.after is not view.outcome.before:
+        st.caption("The documents are compared with BERT as it is: your changes are left out on this page.")
+    return view.unchanged
 
 
 def _map(view: View, here: site.PageInfo) -> None:
@@ -121,9 +145,9 @@ def _model(name: str) -> Model:
         return shelf().get(name)
 
 
-def _trace(model: Model, asked: Asked, preparation: Preparation) -> Trace:
+def _trace(model: Model, asked: Asked, preparation: Preparation, changes: Changes | None = None) -> Trace:
     with st.spinner("Running the forward pass …"):
-        return store().get(model, asked.text, asked.pair, preparation.pad_to, preparation.masked)
+        return store().get(model, asked.text, asked.pair, preparation.pad_to, preparation.masked, changes=changes)
 
 
 def _explain(error: BertvizError, model: str) -> None:

@@ -25,6 +25,7 @@ class PageInfo:
     stage: tuple[str, str] | None = None
 
 
+DOCUMENTS = "Documents"  # the section that compares BERT with what documents write
 _IDS = r"input_ids|token_type_ids|attention_mask"
 
 PAGES = (
@@ -55,9 +56,9 @@ PAGES = (
              ("sentence", "pooler.activation")),
     PageInfo("parameters", "Parameters", "Model", ":material/database:"),
     PageInfo("notation", "Notation", "Model", ":material/translate:"),
-    PageInfo("documents", "Documents", "Documents", ":material/compare:"),
-    PageInfo("notebook", "Check against the notebook", "Documents", ":material/fact_check:"),
-    PageInfo("playground", "Playground", "Documents", ":material/toys:"),
+    PageInfo("documents", "Documents", DOCUMENTS, ":material/compare:"),
+    PageInfo("notebook", "Check against the notebook", DOCUMENTS, ":material/fact_check:"),
+    PageInfo("playground", "Playground", DOCUMENTS, ":material/toys:"),
 )  # fmt: skip
 
 

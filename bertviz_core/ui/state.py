@@ -32,7 +32,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be run: the sentence, the second one if any, the model's name; pad and mask as the URL has them.
+    """What is to be run: the sentence, the second one if any, the model's name; pad, mask, changes as the URL has them.
 
     notation: how formulas are written.
     """
@@ -42,6 +42,7 @@ class Asked:
     model: str
     pad: str
     mask: str
+    changes: str
     notation: Notation
 
 
@@ -87,15 +88,19 @@ def _model_control() -> str:
     return name or names[0]
 
 
-def _preparation_controls() -> tuple[str, str]:
-    """How far to pad, and which positions are masked; these are chosen on the tokenization page."""
+def _preparation_controls() -> tuple[str, str, str]:
+    """How far to pad, which positions are masked, what is changed; the latter two are chosen elsewhere."""
+    for key in ("pad", "mask", "changes"):  # while their popover is closed, another page would lose them from the URL
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
     pad = st.selectbox(
         "Pad to", PAD_TO, key="pad", bind="query-params", accept_new_options=True,
         format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
         help="Fills the input up with [PAD] tokens, as in a batch of texts of different lengths.",
     )  # fmt: skip
     mask = st.text_input("Masked positions", key="mask", bind="query-params", label_visibility="collapsed")
-    return pad or NO_PADDING, mask
+    changes = st.text_input("Changes", key="changes", bind="query-params", label_visibility="collapsed")
+    return pad or NO_PADDING, mask, changes
 
 
 def _notation_control() -> Notation:

@@ -51,8 +51,21 @@ CSS = """
 .st-key-hidden-tokens button[aria-pressed="true"] * { text-decoration: line-through; }
 .bv-chosen-row { outline: 2px solid currentColor; border-radius: 3px; pointer-events: none; }
 [class*="st-key-pick-"] { position: absolute; width: 0 !important; height: 0; overflow: hidden; }
-[class*="st-key-operands-"] button, [class*="st-key-crumbs-"] button { font-family: monospace; min-height: 1.9rem;
-  padding: 0; text-align: left; }
+.bv-crumbs { display: flex; flex-wrap: wrap; align-items: center; gap: 0 6px; }
+.bv-crumbs :last-child { margin-left: auto; }
+.bv-crumbs button, .bv-onward button { font: 0.82rem/1.4 monospace; color: var(--accent); background: none; border: 0;
+  border-radius: 4px; padding: 5px 4px; text-align: left; overflow-wrap: anywhere; }
+.bv-crumbs button:hover, .bv-onward button:hover { text-decoration: underline; }
+:is(.bv-crumbs, .bv-onward) button:focus-visible { outline: 3px solid var(--accent); outline-offset: -1px; }
+.bv-onward table { border-collapse: collapse; width: 100%; font: 0.82rem/1.4 monospace; }
+.bv-onward caption { font: 600 1rem/1.6 sans-serif; text-align: left; padding: 0 4px 2px; }
+.bv-onward th { font-weight: 400; color: var(--faint); text-align: right; padding: 2px 4px 4px 10px; }
+.bv-onward td { text-align: right; white-space: nowrap; padding: 5px 4px 5px 10px; border-top: 1px solid var(--line); }
+.bv-onward :is(td, th):first-child { text-align: left; white-space: normal; padding-left: 0; }
+.bv-onward td:first-child { padding: 0; }
+.bv-onward td button { width: 100%; }
+.bv-onward p { color: var(--faint); font-size: 0.85rem; margin: 6px 4px; }
+.bv-onward .bv-story { font: inherit; border: 1px solid var(--line); border-radius: 8px; padding: 6px 12px; }
 .st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
 .st-key-pass-map > * { flex: none; position: relative; }
 .st-key-pass-map > * + *::before { content: "→"; position: absolute; left: -1.15rem; top: 0.2rem; opacity: 0.6; }
@@ -60,8 +73,8 @@ CSS = """
 .st-key-stage-here { outline: 2px solid currentColor; outline-offset: -1px; border-radius: 6px; }
 .st-key-sentence-bar { flex-wrap: wrap; }
 .st-key-sentence-bar > :first-child { min-width: min(100%, 420px); }
-.st-key-selection-bar > :last-child { max-width: 260px; }
-.st-key-token, .st-key-key_token, .st-key-mask { display: none; }
+.st-key-selection-bar > :has(.st-key-token-menu) { max-width: 260px; }
+.st-key-token, .st-key-key_token, .st-key-mask, .st-key-changes { display: none; }
 .stMainBlockContainer { padding-top: 3.5rem; }
 h1 { font-size: 2.1rem !important; padding-bottom: 0.4rem !important; }
 h2 { font-size: 1.35rem !important; }

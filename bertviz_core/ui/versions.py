@@ -13,7 +13,6 @@ from bertviz_core.ui.charts import difference_map
 from bertviz_core.ui.resources import store
 from bertviz_core.ui.shell import View
 
-_CELLS = 6_000
 _RELATIONS = {"same": "the same formula", "different": "another formula", "missing": "leaves this step out"}
 
 
@@ -22,7 +21,7 @@ def versions(view: View, address: str) -> None:
     """The step of a panel in every document, opened on request; a click runs one and shows the difference."""
     if not st.toggle("In the documents", key=f"versions-{address}"):
         return
-    path = parse(address).path
+    view, path = view.unchanged, parse(address).path
     with st.container(border=True, key=f"versions-box-{address}"):
         for document in DOCUMENTS:
             pair = pair_at(path, view.trace.program, view.trace.model.written(document.program))
@@ -59,7 +58,7 @@ def _difference(view: View, address: str, document: Document) -> None:
     largest = float(np.abs(other[address] - view.trace[address]).max(initial=0.0))
     st.markdown(f"Largest difference from BERT on this sentence: **{text_number(largest)}**.")
     if len(view.trace.dims(address)) == 2:
-        figure, note = difference_map(view, other, address, _CELLS)
+        figure, note = difference_map(view, view.trace, other, address)
         st.plotly_chart(
             figure, theme=None, key=f"chart-difference-{address}", config={"displayModeBar": False},
             alt=f"{address} in the {document.name} minus {address} in BERT",
