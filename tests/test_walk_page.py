@@ -83,20 +83,33 @@ def test_a_link_opens_the_seventh_step(predictions):
     assert walk(predictions).inner_text() == seen
 
 
+def focused(app):
+    return app.page.evaluate("document.activeElement.textContent")
+
+
 def test_by_keyboard_alone(predictions):
+    """Enter walks back along the operand that matters most; the focus is never lost."""
     keyboard = predictions.page.keyboard
     panel(predictions, "The same as probabilities").get_by_role("button", name="Explain a number").focus()
     with predictions.rerun():
         keyboard.press("Enter")
-    for _ in range(3):
-        operand(predictions).focus()
+    for _ in range(2):
+        assert focused(predictions) == operand(predictions).inner_text()
         step(predictions, lambda: keyboard.press("Enter"))
+    while focused(predictions) != operand(predictions).inner_text():  # past the weight that it is multiplied with
+        keyboard.press("Tab")
+    step(predictions, lambda: keyboard.press("Enter"))
     walk(predictions).get_by_role("button", name="Shortest story").focus()
     step(predictions, lambda: keyboard.press("Enter"))
-    assert finished(predictions)
+    assert finished(predictions) and "nothing further back" in focused(predictions)
+    keyboard.press("Shift+Tab")  # Close
+    keyboard.press("Shift+Tab")  # the last crumb
+    step(predictions, lambda: keyboard.press("Enter"))
+    assert focused(predictions) == walk(predictions).locator('[class*="st-key-crumbs-"] button').nth(-2).inner_text()
     walk(predictions).get_by_role("button", name="Close").focus()
     keyboard.press("Enter")
     walk(predictions).wait_for(state="detached")
+    predictions.page.wait_for_function("document.activeElement.textContent.includes('Explain a number')")
 
 
 @pytest.mark.parametrize(

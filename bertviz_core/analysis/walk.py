@@ -56,7 +56,7 @@ def terms(why: Explanation, found: Operands) -> Terms | None:
     """
     groups: dict[str, list[int]] = {}
     for place, address in enumerate(found.addresses):
-        groups.setdefault(parse(address).path, []).append(place)
+        groups.setdefault(address.partition("[")[0], []).append(place)
     kept: list[list[int]] = []
     for places in groups.values():
         effects = found.effects[places]
