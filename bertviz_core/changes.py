@@ -79,8 +79,13 @@ def plan(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
 
 
 def written(changes: Changes) -> str:
-    """Changes as one line of text, as a URL holds them. Arrays have no place there."""
-    return _BETWEEN.join(f"{address}{_BECOMES}{_amount(value)}" for address, value in changes.items())
+    """Changes as one line of text, as a URL holds them; `read` cannot read arrays back."""
+    return _BETWEEN.join(listed(changes))
+
+
+def listed(changes: Changes) -> list[str]:
+    """Changes one by one, each as `address:value`."""
+    return [f"{address}{_BECOMES}{_amount(value)}" for address, value in changes.items()]
 
 
 def read(text: str) -> list[tuple[str, str | float]]:
@@ -124,7 +129,9 @@ def _value(text: str) -> str | float:
 
 
 def _amount(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:.9g}"
+    if isinstance(value, str):
+        return value
+    return "array" if np.ndim(value) else f"{value:.9g}"
 
 
 def _numbers(layout: Layout, address: str, value: float | np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import torch
 
 from bertviz_core import exported
 from bertviz_core.address import split_layer
+from bertviz_core.changes import listed
 from bertviz_core.expressions import Symbol
 from bertviz_core.hub import local_folder
 from bertviz_core.script import input_lines, parameter_line, step_lines
@@ -70,8 +71,8 @@ def _code(*lines: str, folded: bool = False) -> dict[str, Any]:
 
 def _opening(trace: Trace) -> _Cells:
     what = "as released" if trace.program.name == "bert" else f"as the {trace.program.name.replace('-', ' ')} writes it"
-    count = len(trace.changes)
-    changed = f" In {count} of them numbers were set by hand, on the lines that end with `# changed`." if count else ""
+    changes = ", ".join(f"`{change}`" for change in listed(trace.changes))
+    changed = f" The pass was changed: {changes}." if changes else ""
     yield _markdown(
         f"# BERT's forward pass, {what}\n\n"
         f"{len(trace.tokens)} tokens go in, {len(trace.addresses)} tensors come out, in the order in which they are "

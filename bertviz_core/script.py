@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bertviz_core import exported
+from bertviz_core.changes import listed
 from bertviz_core.expressions import Symbol
 from bertviz_core.steps import Step
 from bertviz_core.trace import Trace
@@ -32,6 +33,7 @@ def script(trace: Trace, weights: str = "model.safetensors") -> str:
             f"w = read({weights!r}, dtype={trace.model.dtype})",
             "",
             f"# {' '.join(trace.tokens)}".encode("unicode_escape").decode(),
+            *(f"# changed: {change}" for change in listed(trace.changes)),
             *input_lines(trace),
             "",
             *(parameter_line(trace, symbol) for symbol in trace.program.parameters),

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, TimeoutError, sync_playwright
+from playwright.sync_api import Error, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
@@ -79,7 +79,7 @@ class App:
         """Wait until the script has run and everything it said is on screen."""
         try:
             self.page.wait_for_function(SETTLED, arg=before, timeout=30_000)
-        except TimeoutError as error:
+        except Error as error:
             raise AssertionError(f"waited in vain for: {', '.join(self.page.evaluate(AWAITED, before))}") from error
 
     @contextmanager

@@ -56,7 +56,10 @@ def checkpoints(tmp_path_factory):
 def traces(rome, checkpoints):
     """What is exported: BERT as it comes, with padding, split over files, changed, and as each document writes it."""
     models = {name: bv.load_model(folder) for name, folder in checkpoints.items()}
-    changes = {"encoder.layer.0.attention.self.probs[head=1]": 0.0}
+    changes = {
+        "input_ids[token=1]": 9, "position_ids[token=2]": 5, "encoder.layer.0.attention.self.probs[head=1]": 0.0,
+        "encoder.layer.0.output.residual": "no-residual", "encoder.layer.1.intermediate.activation": "relu",
+    }  # fmt: skip
     return {
         "rome": rome,
         "padded pair": bv.run(models["whole"], *PAIR, pad_to=20),

@@ -138,7 +138,7 @@ def test_a_script_in_double_precision_gives_the_trace_in_double_precision(folder
         np.testing.assert_allclose(tensor.numpy(), trace[step.address], rtol=1e-9, atol=1e-12, err_msg=step.address)
 
 
-def test_a_script_of_a_changed_pass_changes_the_same_numbers(folders):
+def test_a_script_of_a_changed_pass_makes_the_same_changes(folders):
     folder = folders["no prefix"]
     model = bv.load_model(folder)
     row = np.linspace(-1, 1, model.config.hidden_size)
@@ -146,13 +146,21 @@ def test_a_script_of_a_changed_pass_changes_the_same_numbers(folders):
         "encoder.layer.0.attention.self.probs[head=1]": 0.0,
         "encoder.layer.0.output.LayerNorm[token=2]": row,
         "encoder.layer.1.attention.self.context": 0.25,
-    }
+        "encoder.layer.0.attention.self.probs[head=0]": "uniform",
+        "input_ids[token=3]": 11, "position_ids[token=1]": 7,
+        "token_type_ids[token=2]": 1, "attention_mask[token=4]": 0,
+        "encoder.layer.0.intermediate.activation": "gelu", "encoder.layer.0.attention.output.residual": "no-residual",
+        "encoder.layer.1.output.LayerNorm.normalized": "epsilon=0.5",
+    }  # fmt: skip
     trace, plain = bv.run(model, *PAIR, changes=changes), bv.run(model, *PAIR)
     known = executed(bv.script(trace, str(folder / "model.safetensors")))
     for step in trace.program.steps:
         assert_same(known[step.output.variable], trace[step.address], step.address)
     last = trace.addresses[-1]
     assert np.abs(trace[last] - plain[last]).max() > 1e-3
+    skipped = bv.run(model, *PAIR, changes={"encoder.layer.1.output.LayerNorm": "skip"})
+    known = executed(bv.script(skipped, str(folder / "model.safetensors")))
+    assert_same(known["X_2"], skipped["encoder.layer.0.output.LayerNorm"], "skip")
 
 
 def test_tensors_with_the_encoders_names_but_no_prefix_do_not_replace_its_own(folders, tmp_path):

@@ -15,6 +15,7 @@ from bertviz_core.figures.base import Figure
 from bertviz_core.ui import style
 from bertviz_core.ui.panel import card, downloads, draw, npy
 from bertviz_core.ui.shell import View
+from bertviz_core.ui.what_if import DIFFERENCE
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, 
         chart, side = st.columns([3, 2], gap="medium")
         with chart:
             draw(figure, name, see)
+            if view.outcome.show == DIFFERENCE:
+                note = f"Worked out from the pass after your changes. {note}"
             if note:
                 st.caption(note)
         with side:
