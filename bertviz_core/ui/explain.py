@@ -19,6 +19,8 @@ from bertviz_core.ui.labels import literal
 from bertviz_core.ui.operand_charts import operand_chart
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.way import crumbs, onward, picker, walk, walked
+from bertviz_core.ui.what_if import follow
+from bertviz_core.ui.what_if_cell import before_and_after, cell_menu
 
 _CHART = {"displayModeBar": False}
 
@@ -39,6 +41,7 @@ def explanation(view: View, address: str, start: str) -> None:
 
     Everything is worked out before anything is sent: what arrives together, the browser draws at once.
     """
+    follow()
     way = walked(address)
     shown = _explained(view, way[-1]) if way else None
     with st.container(key=f"pick-{address}"):
@@ -72,8 +75,10 @@ def _show(view: View, address: str, shown: _Explained) -> None:
     """Formula and operands first; the chart is made and sent while the reader has them already."""
     formula, sources = st.columns([3, 2], gap="large")
     formula.markdown(shown.text)
-    with sources.container(key=f"operands-{address}"):
-        st.html(onward(view.trace, view.colors, shown.why, shown.found))
+    with sources:
+        with st.container(key=f"operands-{address}"):
+            st.html(onward(view.trace, view.colors, shown.why, shown.found))
+        cell_menu(view, address, shown.why)
     if shown.why.step is not None:
         figure, note = operand_chart(view, shown.why, shown.found, shown.parts)
         with formula:
@@ -85,19 +90,22 @@ def _text(view: View, why: Explanation, found: Operands, parts: Terms | None) ->
     """The number, its formula in letters and with numbers, what they say, and how exactly they give the number."""
     title = f"**`{why.address}` is {text_number(why.value)}**"
     if why.step is None:
-        return f"{title}\n\n{_end(view, why)}"
+        return "\n\n".join([title, _end(view, why), before_and_after(view, why)])
     exact = (
         f"Recorded: {text_number(why.value)}. Recomputed in double precision from {len(why.operands):,} operands: "
         f"{text_number(why.recomputed)}. Difference: {text_number(abs(why.value - why.recomputed))}."
     )
     formulas = (f"$$\n{latex}\n$$" for latex in (view.typeset(why.step), style.broken(why.latex)))
-    return "\n\n".join([title, *formulas, _words(view.trace, why, found, parts), f":small[:gray[{exact}]]"])
+    words = _words(view.trace, why, found, parts)
+    return "\n\n".join([title, *formulas, words, f":small[:gray[{exact}]]", before_and_after(view, why)])
 
 
 def _end(view: View, why: Explanation) -> str:
     where = parse(why.address)
     if where.path in view.trace.model.parameters:
         return "A parameter of the checkpoint: training put this number here. The walk ends."
+    if where.path in view.trace.addresses:
+        return "A what-if put this number here, in place of what the step computes. The walk ends."
     token = view.trace.tokens[where.at["token"]]
     return literal(f"An input of the pass, made by the tokenizer for “{token}”. The walk ends.")
 

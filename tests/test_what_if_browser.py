@@ -1,0 +1,81 @@
+"""What-if in a browser: set a number, see it everywhere, share it by the URL, undo it; zero the heads one by one."""
+
+import re
+
+import pytest
+
+PROBS = "encoder.layer.2.attention.self.probs[head=1]"
+CELL = "encoder.layer.2.attention.self.probs[head=1,query=8,key=3]"
+
+
+@pytest.fixture
+def attention(app):
+    app.open("attention", layer=2, head=1, panel=PROBS, walk=CELL)
+    return app
+
+
+def button(app, name):
+    return app.page.get_by_role("button", name=name)
+
+
+def bar(app):
+    return app.page.locator(".st-key-what-if-bar")
+
+
+def test_a_number_is_set_seen_shared_and_undone(attention):
+    app, page = attention, attention.page
+    first = app.shown()
+    button(app, "What if it were different?").click()
+    page.get_by_role("spinbutton", name="to", exact=True).fill("0.9")
+    with app.rerun():
+        page.get_by_role("spinbutton", name="to", exact=True).press("Enter")
+    with app.rerun():
+        button(app, "Run the pass with it").click()
+    bar(app).wait_for()
+    assert app.query["changes"] == f"{CELL}:0.9"
+    assert "head 1 · 8 [MASK] · 3 rome → 0.9" in bar(app).inner_text()
+    app.follow("Predictions")
+    assert app.query["changes"] == f"{CELL}:0.9"
+    with app.rerun():
+        bar(app).get_by_text("Difference", exact=True).click()
+    assert app.query["show"] == "Difference" and "After − before." in app.shown()
+    moved, shared = app.shown(), page.url
+    with app.reloading():
+        page.goto(shared)
+    assert app.shown() == moved
+    with app.rerun():
+        bar(app).get_by_role("button", name="rome → 0.9").press("Enter")
+    bar(app).wait_for(state="detached")
+    assert "changes" not in app.query
+    app.open("attention", layer=2, head=1, panel=PROBS, walk=CELL)
+    assert app.shown() == first
+
+
+def test_the_menu_by_keyboard_alone(app):
+    app.open("predictions", layer=2, head=1)
+    keyboard = app.page.keyboard
+    button(app, "What if").focus()
+    keyboard.press("Enter")
+    button(app, "Zero the head").focus()
+    with app.rerun():
+        keyboard.press("Enter")
+    assert "layer 2 · probs · head 1 → 0" in bar(app).inner_text()
+    assert "What moved at position 8" in app.page.get_by_test_id("stMain").inner_text()
+
+
+def test_every_head_is_zeroed_with_progress_a_stop_and_a_map_at_the_end(app):
+    app.open("heads", text="the old man went to the sea and looked at the ships " * 5 + "in the")
+    button(app, "Zero each head in turn").click()
+    app.page.get_by_text(re.compile(r"Zeroed \d+ of 72 heads")).wait_for()
+    button(app, "Stop").click()
+    button(app, "Go on").wait_for()
+    left = int(re.search(r"(\d+) of 72", button(app, "Go on").inner_text())[1])
+    assert 0 < left < 72
+    button(app, "Go on").click()
+    button(app, "Look at the pass without head").wait_for(timeout=60_000)
+    button(app, "Go on").wait_for(state="detached", timeout=60_000)
+    app.settle()
+    with app.rerun():
+        button(app, "Look at the pass without head").click()
+    bar(app).wait_for()
+    assert re.fullmatch(r"encoder\.layer\.\d\.attention\.self\.probs\[head=\d+\]:0", app.query["changes"])
