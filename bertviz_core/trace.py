@@ -10,7 +10,6 @@ import itertools
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
@@ -18,15 +17,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.address import cell
 from bertviz_core.changes import Changes, Override, Plan, plan
 from bertviz_core.dims import Axis, names
 from bertviz_core.errors import InputError
-from bertviz_core.expressions import Symbol, narrow
+from bertviz_core.explanation import Explanation, derivatives, explain, recomputed
+from bertviz_core.expressions import At, Symbol
 from bertviz_core.layout import Layout
 from bertviz_core.lru import ByteLRU
 from bertviz_core.model import Model
-from bertviz_core.numbers import latex_number
 from bertviz_core.steps import Program, Step
 from bertviz_core.tokenizer import Encoding
 
@@ -36,23 +34,6 @@ SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file,
 TensorCache = ByteLRU[tuple[int, str], Tensor]
 
 _NUMBERS = itertools.count()
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """One cell, worked out.
-
-    value: as recorded; recomputed: in float64 from the recorded operands; latex: the formula with its numbers;
-    operands: (address of one cell, its value) in the order of the formula; empty, and step None, for a parameter, an
-    input, or a number that a change put there.
-    """
-
-    address: str
-    value: float
-    recomputed: float
-    latex: str
-    operands: tuple[tuple[str, float], ...]
-    step: Step | None
 
 
 class Trace:
@@ -143,44 +124,19 @@ class Trace:
 
     def explain(self, address: str) -> Explanation:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
-        symbol, fixed = self.layout.one_cell(address)
-        at = {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}
-        here = cell(symbol.address, {axis.name: fixed[axis] for axis in symbol.axes})
-        env = _Env(self)
-        value = symbol.work(env, at).item()
-        step = self._maker(symbol, fixed)
-        if step is None:
-            return Explanation(here, value, value, f"{_subscripted(symbol, fixed)} = {latex_number(value)}", (), None)
-        recomputed = step.expr.work(env, at).item()
-        latex = f"{_subscripted(symbol, fixed)} = {step.expr.worked(env, at)} = {latex_number(recomputed)}"
-        return Explanation(here, value, recomputed, latex, tuple(self._operands(step, env, at)), step)
+        return explain(_Env(self), *self._cell(address))
 
     def recomputed(self, address: str) -> float:
         """One cell in float64 from its recorded operands, without the rest of its tensor."""
-        symbol, fixed = self.layout.one_cell(address)
-        step = self._maker(symbol, fixed)
-        at = {axis: range(index, index + 1) for axis, index in fixed.items()}
-        return (step.expr if step else symbol).work(_Env(self), at).item()
+        return recomputed(_Env(self), *self._cell(address))
 
     def derivatives(self, address: str) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
 
         An operand that the formula names twice has its whole derivative at both places.
         """
-        _, fixed = self.layout.one_cell(address)
-        at = {axis: range(index, index + 1) for axis, index in fixed.items()}
-        step, env = self.step(address), _Env(self)
-        needed = list(step.expr.operands(env, at))
-        tape = {leaf.address: env[leaf.address].clone() for leaf, _ in needed}
-        varying = {name: tensor.requires_grad_() for name, tensor in tape.items() if tensor.is_floating_point()}
-        result = step.expr.work(tape, at).sum()
-        found = torch.autograd.grad(result, list(varying.values()), allow_unused=True) if result.requires_grad else ()
-        slopes = {name: slope for name, slope in zip(varying, found, strict=False) if slope is not None}
-        cells = (
-            narrow(slopes.get(leaf.address, torch.zeros(1).expand(tape[leaf.address].shape)), leaf.axes, cut)
-            for leaf, cut in needed
-        )
-        return tuple(number for part in cells for number in part.flatten().tolist())
+        _, at, _ = self._cell(address)
+        return derivatives(_Env(self), self.step(address), at)
 
     @property
     def nbytes(self) -> int:
@@ -236,19 +192,12 @@ class Trace:
             raise InputError(f"With this change {address} is no longer finite. Choose a smaller number.")
         return tensor
 
-    def _maker(self, symbol: Symbol, fixed: Mapping[Axis, int]) -> Step | None:
-        """The step that computes a cell; None for a parameter, an input, or a number that a change put there."""
-        place = [fixed[axis] for axis in symbol.axes]
-        put = any(override.covers(place) for override in self.overrides(symbol.address))
-        return None if put else self.program.by_address.get(symbol.address)
-
-    def _operands(self, step: Step, env: Mapping[str, Tensor], at: Mapping[Axis, range]) -> Iterator[tuple[str, float]]:
-        for leaf, needed in step.expr.operands(env, at):
-            cells = leaf.work(env, needed)
-            starts = [needed[axis].start if axis in needed else 0 for axis in leaf.axes]
-            for place, value in zip(np.ndindex(*cells.shape), cells.flatten().tolist(), strict=True):
-                index = {axis.name: start + i for axis, start, i in zip(leaf.axes, starts, place, strict=True)}
-                yield cell(leaf.address, index), value
+    def _cell(self, address: str) -> tuple[Symbol, At, Step | None]:
+        """One cell: its symbol, where it lies, and the step that made it, if it was not put there."""
+        symbol, fixed = self.layout.one_cell(address)
+        put = any(override.covers([fixed[axis] for axis in symbol.axes]) for override in self.overrides(symbol.address))
+        step = None if put else self.program.by_address.get(symbol.address)
+        return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
 
 
 class _Env(Mapping[str, Tensor]):
@@ -291,11 +240,6 @@ def _spilled(tensor: Tensor) -> Tensor:
         array = tensor.numpy()
         array.tofile(file)
         return torch.from_numpy(np.memmap(file, dtype=array.dtype, mode="r+", shape=array.shape))
-
-
-def _subscripted(symbol: Symbol, fixed: Mapping[Axis, int]) -> str:
-    index = r",\,".join(rf"\mathrm{{{axis.name.replace('_', chr(92) + '_')}}}={fixed[axis]}" for axis in symbol.axes)
-    return rf"{{{symbol.tex}}}_{{{index}}}" if index else symbol.tex
 
 
 def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,

@@ -6,8 +6,8 @@ import streamlit as st
 
 from bertviz_core.address import parse
 from bertviz_core.analysis.what_if import Offer, cell_offers, scopes
+from bertviz_core.explanation import Explanation
 from bertviz_core.numbers import text_number
-from bertviz_core.trace import Explanation
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.what_if import add_from_fragment
 
