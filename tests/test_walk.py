@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.address import parse
-from bertviz_core.analysis.walk import operands, story, terms, waypoints
+from bertviz_core.analysis.walk import addends, operands, story, terms, waypoints
 
 PREDICTION = "cls.predictions.probs[token=8,vocab=2111]"  # people
 LAYER = "encoder.layer.2"
@@ -44,6 +44,27 @@ def test_the_terms_of_a_dot_product_are_its_products(rome):
 def test_what_is_no_sum_is_not_taken_apart(rome, leaf):
     why = rome.explain(f"{LAYER}.{leaf}")
     assert terms(why, operands(rome, why)) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "leaves"),
+    [
+        ("embeddings.sum[token=3,hidden=7]", ["word_embeddings", "position_embeddings", "token_type_embeddings"]),
+        (f"{LAYER}.attention.output.residual[token=3,hidden=7]", ["LayerNorm", "dense"]),
+        (f"{LAYER}.output.LayerNorm[token=3,hidden=7]", ["weight normalized", "bias"]),
+        (f"{LAYER}.attention.self.scores[head=1,query=8,key=0]", ["scaled", "attention_mask"]),
+        (f"{LAYER}.attention.self.query[head=1,query=8,head_dim=0]", ["LayerNorm weight", "bias"]),
+    ],
+)
+def test_the_parts_of_a_sum_add_up_to_it(rome, address, leaves):
+    why = rome.explain(address)
+    parts = addends(rome, why)
+    assert [" ".join(s.address.rsplit(".", 1)[-1] for s in part.symbols) for part in parts] == leaves
+    assert sum(part.value for part in parts) == pytest.approx(why.recomputed, rel=1e-12)
+    single = {s.address: part.value for part in parts for s in part.symbols if len(part.symbols) == 1}
+    for operand, value in why.operands:
+        path = parse(operand).path
+        assert path not in single or path == "attention_mask" or single[path] == value
 
 
 def test_operands_stand_once_each_and_are_those_of_the_explanation(rome):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from bertviz_core.address import parse
+from bertviz_core.address import cell, parse
+from bertviz_core.expressions import Add, At, Expr, Sub, Symbol, only
+from bertviz_core.operations import Function
+from bertviz_core.rearrangements import MergeHeads, Rename, Select, SplitHeads, Transpose
 from bertviz_core.trace import Explanation, Trace
 
 LONGEST_STORY = 80  # steps; a model of 24 layers needs fewer
@@ -70,6 +76,60 @@ def terms(why: Explanation, found: Operands) -> Terms | None:
     if not len(chosen) or abs(total - why.recomputed) > 1e-9 * max(scale, 1e-12):
         return None
     return Terms(chosen, found.effects[chosen], total)
+
+
+@dataclass(frozen=True)
+class Addend:
+    """A part of a sum, with its sign: what it is made from, and its value."""
+
+    symbols: tuple[Symbol, ...]
+    value: float
+
+
+def addends(trace: Trace, why: Explanation) -> list[Addend]:
+    """The parts of a cell whose formula is a sum, worked out one by one in double precision."""
+    assert why.step is not None
+    axes = {axis.name: axis for axis in why.step.output.axes}
+    cell_at = {axes[name]: range(i, i + 1) for name, i in parse(why.address).index}
+    expr, at = within(why.step.expr, cell_at)
+    return [
+        Addend(tuple(symbol for symbol, _ in part.operands({}, here)), sign * _worked(trace, part, here) + 0.0)
+        for sign, part in _summed(expr)
+        for here in [only(at, part.dims())]
+    ]
+
+
+def within(expr: Expr, at: At = MappingProxyType({})) -> tuple[Expr, At]:
+    """What a formula calculates, without what only puts its numbers at other places; and where there a cell stands."""
+    while isinstance(expr, Transpose | Rename | SplitHeads | MergeHeads | Select):
+        (at,) = expr.pull({}, at)
+        expr = expr.inner
+    return expr, at
+
+
+def graph(function: Function, x: np.ndarray) -> np.ndarray:
+    """A function of one number, of every number of `x`."""
+    return function.of(torch.tensor(x, dtype=torch.float64)).numpy()
+
+
+def _summed(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
+    if isinstance(expr, Add | Sub):
+        yield from _summed(expr.left, sign)
+        yield from _summed(expr.right, -sign if isinstance(expr, Sub) else sign)
+    else:
+        yield sign, expr
+
+
+def _worked(trace: Trace, part: Expr, at: At) -> float:
+    """One cell of a part, from the recorded cells that it is made of."""
+    cells = {symbol.address: _cut(trace, symbol, needed) for symbol, needed in part.operands({}, at)}
+    return part.work(cells, at).item()
+
+
+def _cut(trace: Trace, symbol: Symbol, needed: At) -> Tensor:
+    """The recorded cells, every axis kept in place."""
+    where = cell(symbol.address, {axis.name: needed[axis].start for axis in symbol.axes if axis in needed})
+    return torch.tensor(trace[where]).reshape([1 if axis in needed else -1 for axis in symbol.axes])
 
 
 def story(trace: Trace, address: str) -> tuple[str, ...]:

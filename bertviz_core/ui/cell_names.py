@@ -12,10 +12,13 @@ _COMMON = {"weight", "bias", "normalized", "mean", "variance", "dense", "residua
 _TOKENS = {"token", "query", "key"}
 
 
-def short(trace: Trace, address: str) -> str:
-    """A cell's name without the way to it: `layer 3 · query · head 1 · 8 [MASK] · 22`."""
+def short(trace: Trace, address: str, here: int | None = None) -> str:
+    """A cell's name without the way to it: `layer 3 · query · head 1 · 8 [MASK] · 22`.
+
+    here: the layer that is spoken of, which need not be named.
+    """
     where = parse(address)
-    layer = [f"layer {where.layer}"] if where.layer is not None else []
+    layer = [f"layer {where.layer}"] if where.layer not in (None, here) else []
     return _BETWEEN.join([*layer, leaf(address), *(place(trace, axis, i) for axis, i in where.index)])
 
 

@@ -73,7 +73,7 @@ def _explained(view: View, cell: str) -> _Explained | AddressError:
 
 def _show(view: View, address: str, shown: _Explained) -> None:
     """Formula and operands first; the chart is made and sent while the reader has them already."""
-    formula, sources = st.columns([3, 2], gap="large")
+    formula, sources = st.columns([4, 3], gap="large")
     formula.markdown(shown.text)
     with sources:
         with st.container(key=f"operands-{address}"):

@@ -61,10 +61,12 @@ CSS = """
 .bv-onward caption { font: 600 1rem/1.6 sans-serif; text-align: left; padding: 0 4px 2px; }
 .bv-onward th { font-weight: 400; color: var(--faint); text-align: right; padding: 2px 4px 4px 10px; }
 .bv-onward td { text-align: right; white-space: nowrap; padding: 5px 4px 5px 10px; border-top: 1px solid var(--line); }
-.bv-onward :is(td, th):first-child { text-align: left; white-space: normal; padding-left: 0; }
+.bv-onward :is(td, th):first-child { text-align: left; white-space: normal; padding-left: 4px; }
 .bv-onward td:first-child { padding: 0; }
 .bv-onward td button { width: 100%; }
 .bv-onward p { color: var(--faint); font-size: 0.85rem; margin: 6px 4px; }
+@media (max-width: 640px) { .bv-onward table, .bv-onward td button { font-size: 0.74rem; }
+  .bv-onward td, .bv-onward th { padding-left: 5px; } }
 .bv-onward .bv-story { font: inherit; border: 1px solid var(--line); border-radius: 8px; padding: 6px 12px; }
 .st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
 .st-key-pass-map > * { flex: none; position: relative; }

@@ -10,6 +10,7 @@ from html import escape
 
 import streamlit as st
 
+from bertviz_core.address import parse
 from bertviz_core.analysis.walk import Operands, story, waypoints
 from bertviz_core.figures.palette import Palette
 from bertviz_core.numbers import text_number
@@ -69,10 +70,11 @@ def crumbs(trace: Trace, colors: Palette, way: tuple[str, ...]) -> str:
 
 def onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> str:
     """The operands that matter most as a table, each a step of the walk, and the whole walk at once."""
-    values = dict(why.operands)
+    values, layer = dict(why.operands), parse(why.address).layer
     rows = "".join(
-        _row(trace, found.addresses[i], values[found.addresses[i]], float(found.effects[i]))
+        _row(short(trace, operand, layer), operand, values[operand], float(found.effects[i]))
         for i in found.strongest(OFFERED)
+        for operand in [found.addresses[i]]
     )
     if not rows:
         return '<p class="bv-onward" tabindex="-1">There is nothing further back.</p>'
@@ -86,11 +88,11 @@ def onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> 
     )
 
 
-def _row(trace: Trace, operand: str, value: float, effect: float) -> str:
+def _row(name: str, operand: str, value: float, effect: float) -> str:
     """One operand. An id, a whole number, chooses a row of a table: it contributes no amount."""
     contribution = "" if isinstance(value, int) else text_number(effect)
     return (
-        f'<tr><td><button data-step="{escape(operand)}">{escape(short(trace, operand))}</button></td>'
+        f'<tr><td><button data-step="{escape(operand)}">{escape(name)}</button></td>'
         f"<td>{text_number(value)}</td><td>{contribution}</td></tr>"
     )
 
