@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.address import split_layer
+from bertviz_core.analysis.walk import operands
 from bertviz_core.trace import run
 from bertviz_core.ui import derived
 from bertviz_core.ui.site import PAGES
@@ -132,6 +133,39 @@ def test_heat_maps_show_exactly_the_numbers_of_the_trace(scene):
             vectors = known_vectors(view)
             for name, row in zip(layout["yaxis"]["ticktext"], z, strict=True):
                 assert row.tobytes() in vectors or np.array_equal(row, neuron(view, name)), (address, name)
+
+
+def test_a_click_on_a_chart_means_the_cell_that_is_drawn_there_or_whose_term_is(scene):
+    seen = set()
+    for page in scene.values():
+        for name, figure in page.charts:
+            for drawn in figure["data"]:
+                for address, numbers in clickable(drawn) if "meta" in drawn else ():
+                    why = page.view.trace.explain(address)
+                    if is_address(name, page.view.trace) and not any(np.isclose(why.value, numbers, 1e-5, 1e-37)):
+                        terms = operands(page.view.trace, why).effects
+                        assert np.isclose(terms, numbers[0], rtol=1e-4, atol=1e-9).any(), (name, address)
+                    seen.add(is_address(name, page.view.trace))
+    assert seen == {True, False}
+
+
+def clickable(drawn):
+    """The address of a chart's cell in the middle, found as the browser finds it, and the numbers drawn there."""
+    meta = drawn["meta"]
+    if "z" in drawn:
+        z = decoded(drawn["z"])
+        row, column = z.shape[0] // 2, z.shape[1] // 2
+        place = {"{x}": drawn.get("x0", 0) + column, "{y}": drawn.get("y0", 0) + row}
+        numbers = [z[row, column]]
+    else:
+        sides = [decoded(drawn[side]) for side in ("x", "y") if numeric(drawn.get(side))]
+        row = len(sides[0]) // 2
+        place, numbers = {"{n}": row}, [side[row] for side in sides]
+    address = meta[row] if isinstance(meta, list) and row < len(meta) else "" if isinstance(meta, list) else meta
+    for mark, index in place.items():
+        address = address.replace(mark, str(index))
+    if address:
+        yield address, numbers
 
 
 def window(matrix, heatmap, shape):

@@ -12,7 +12,7 @@ from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.figures.matrices import cut
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import ATTENTION, VALUE, Step
-from bertviz_core.ui import style
+from bertviz_core.ui import picks, style
 from bertviz_core.ui.charts import robust_limit, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import labels
@@ -48,6 +48,8 @@ def brought(view: View) -> None:
              "head's result. " + _most(trace[probs], lengths)
              + (f" Drawn: the {len(shown)} that bring most; the rest is added up." if others else ""),
         table=table("token", words, _who(view, trace[probs], trace[value], parts, shown), [shown.index(token)]),
+        cells=picks.vectors(trace, [f"{own}value[head={head},key={i}]" for i in shown]),
+        start=f"{own}value[head={head},key={shown[0]},head_dim={strongest(rows[0])}]",
     )  # fmt: skip
 
 
@@ -139,6 +141,8 @@ def per_head(view: View) -> None:
         note="One row a head: its part of the context, times its rows of the output matrix. With the bias they sum to "
              "the last row.",
         table=table("head", names, columns, [head]),
+        cells=picks.vectors(trace, [f"{step.address}[token={token}]"] * len(drawn)),
+        start=f"{step.address}[token={token},hidden={column}]",
     )  # fmt: skip
 
 

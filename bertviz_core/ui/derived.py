@@ -13,6 +13,7 @@ import streamlit as st
 
 from bertviz_core.figures.base import Figure
 from bertviz_core.ui import style
+from bertviz_core.ui.explain import explanation
 from bertviz_core.ui.panel import card, downloads, draw, npy
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.what_if import DIFFERENCE
@@ -44,8 +45,14 @@ class Origin:
 
 
 def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, values: Values, note: str = "",
-            table: str = "") -> None:  # fmt: skip
-    """Show derived numbers as `panel` shows recorded ones. name: a short one, for keys and file names."""
+            table: str = "", cells: Sequence[str] | str = "", start: str = "") -> None:  # fmt: skip
+    """Show derived numbers as `panel` shows recorded ones.
+
+    name: a short one, for keys and file names; cells: the recorded cells that the drawn numbers are parts or functions
+    of, as `panel` takes them, which a click explains; start: the one that the panel offers by itself.
+    """
+    if cells:
+        figure.update_traces(meta=cells)
     with card(view, origin.kind, see, f"from {origin.of}"):
         chart, side = st.columns([3, 2], gap="medium")
         with chart:
@@ -58,6 +65,8 @@ def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, 
             _formula(origin)
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
             downloads(name, partial(_csv, values), partial(npy, values.matrix))
+        if cells:
+            explanation(view, name, start)
         if table:
             st.html(table)
 

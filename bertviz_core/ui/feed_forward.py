@@ -61,6 +61,7 @@ def contributions(view: View) -> None:
         f"{here}.output.dense[token={token}]",
         f"What the {len(neurons)} neurons that matter most add to “{trace.tokens[token]}”",
         chart,
+        cells=picks.vectors(trace, [f"{here}.output.dense[token={token}]"] * len(neurons)),
         note=f"One row a neuron: its strength G times its row of W₂. Lengths {text_number(float(sizes[0]))} down to "
         f"{text_number(float(sizes[-1]))}; all {len(strength):,} rows and the bias add up to a vector of length "
         f"{text_number(float(np.linalg.norm(total)))}.",

@@ -17,7 +17,7 @@ from bertviz_core.figures.histogram import histogram, intervals
 from bertviz_core.model import Model
 from bertviz_core.notation import SOURCES, names_of
 from bertviz_core.numbers import latex_number, text_number
-from bertviz_core.ui import notation, style
+from bertviz_core.ui import notation, picks, style
 from bertviz_core.ui.charts import robust_limit
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import literal
@@ -162,6 +162,8 @@ def numbers(view: View, tensor: Tensor) -> None:
                "gives the number at the top left."),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
         note=f"Drawn: {', '.join(drawn)}. The values to download are those that are drawn.",
+        cells=picks.matrix(view.trace, tensor.address) or picks.vectors(view.trace, [tensor.address]),
+        start=first.address,
     )  # fmt: skip
 
 

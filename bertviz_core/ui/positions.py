@@ -13,7 +13,7 @@ from bertviz_core.figures.heatmap import Side, heatmap
 from bertviz_core.figures.positions import nearness
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import EMBEDDING
-from bertviz_core.ui import style
+from bertviz_core.ui import picks, style
 from bertviz_core.ui.charts import robust_limit
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.shell import View
@@ -47,7 +47,8 @@ def _learned_table(view: View, table: np.ndarray) -> None:
                f"Position {token} is row {token} of a table that was trained like every other weight. There are "
                f"{view.trace.model.config.max_position_embeddings} rows, so no input can be longer.",
                view.trace.explain(f"{where}[token={token},hidden={strongest}]").latex),
-        values=_values(table), note=_drawn(view, table),
+        values=_values(table), note=_drawn(view, table), cells=picks.matrix(view.trace, positions.LEARNED),
+        start=f"{positions.LEARNED}[position={token},hidden={strongest}]",
     )  # fmt: skip
 
 

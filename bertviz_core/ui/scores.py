@@ -58,7 +58,7 @@ def one_pair(view: View, key: int) -> None:
                r" \\[3pt] & ".join(trace.explain(address).latex for address in cells), trace.step(cells[0]).source),
         values=Values(np.stack([product.order, product.terms, product.running], axis=1),
                       [str(i + 1) for i in range(len(product.terms))], ["component", "product", "sum so far"]),
-        note=_largest(product),
+        note=_largest(product), cells=cells[0], start=cells[0],
     )  # fmt: skip
 
 
@@ -96,6 +96,8 @@ def angles(view: View, key: int) -> None:
         note="1: the query and the key point the same way; 0: at right angles; −1: opposite ways. A long key makes "
              f"more of the same direction. The query's length is {text_number(parts.query_norm)}.{_some(view, shown)}",
         table=table("key k", [names[i] for i in shown], columns, _marked(shown, key)),
+        cells=[_at(view, "products", query=view.chosen.token, key=i) for i in shown],
+        start=_at(view, "products", query=view.chosen.token, key=key),
     )  # fmt: skip
 
 
@@ -145,6 +147,7 @@ def softmax(view: View, key: int) -> None:
         note=f"Largest score: {text_number(steps.largest)}. Each bar is one exponential and starts where the sum so "
              f"far stood; the whole way is the denominator, {text_number(steps.denominator)}.{_some(view, shown)}",
         table=table("key u", [names[i] for i in shown], columns, _marked(shown, key)),
+        cells=picks.points(trace, address, shown), start=_at(view, "probs", query=view.chosen.token, key=key),
     )  # fmt: skip
 
 
