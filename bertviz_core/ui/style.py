@@ -70,7 +70,8 @@ CSS = """
 .bv-onward .bv-story { font: inherit; border: 1px solid var(--line); border-radius: 8px; padding: 6px 12px; }
 .st-key-pass-map { gap: 0 1.3rem; padding: 3px; }
 .st-key-pass-map > * { flex: none; position: relative; }
-.st-key-pass-map > * + *::before { content: "→"; position: absolute; left: -1.15rem; top: 0.2rem; opacity: 0.6; }
+.st-key-pass-map > :not(:last-child)::after { content: "→"; position: absolute; right: -1.15rem; top: 50%;
+  transform: translateY(-50%); opacity: 0.6; }
 .st-key-pass-map a { padding: 0.1rem 0.35rem; }
 .st-key-stage-here { outline: 2px solid currentColor; outline-offset: -1px; border-radius: 6px; }
 .st-key-sentence-bar { flex-wrap: wrap; }

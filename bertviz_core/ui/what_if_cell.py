@@ -35,7 +35,7 @@ def cell_menu(view: View, key: str, why: Explanation) -> None:
             "to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{key}-{why.address}"
         )
         st.button("Run the pass with it", key=f"what-if-run-{key}", on_click=add_from_fragment,
-                  args=({around[scope]: number},), type="primary")  # fmt: skip
+                  args=({around[scope]: number},))  # fmt: skip
         _offers(cell_offers(view.trace, why.address), key)
         st.caption("The pass runs again from there on; the change stands above every page until it is undone.")
 
