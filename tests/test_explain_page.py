@@ -1,0 +1,140 @@
+"""A number of every address explained on a page, opened by a link: what stands there is what the trace holds."""
+
+import json
+import random
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.address import parse
+from bertviz_core.numbers import text_number
+from bertviz_core.ui.way import OFFERED
+from tests.test_explain import random_cell, scale
+from tests.test_pages import APP, decoded
+
+PANEL = "encoder.layer.0.intermediate.dense"  # of the page on which all are opened
+LAYER = "encoder.layer.2"
+NUMBER = r"−?[\d.,]+(?:e[+−]\d+)?"
+TITLE = re.compile(rf"\*\*`(?P<address>[^`]+)` is (?P<value>{NUMBER})\*\*")
+EXACT = re.compile(
+    rf"Recorded: (?P<recorded>{NUMBER})\. Recomputed in double precision from (?P<count>[\d,]+) operands: "
+    rf"(?P<recomputed>{NUMBER})\. Difference: (?P<difference>{NUMBER})\."
+)
+
+
+class Operands(HTMLParser):
+    """Reads the table of operands: rows of (address, value, contribution)."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.rows, self._cells = [], None
+        self.feed(body)
+
+    def handle_starttag(self, tag, attributes):
+        if "data-step" in (found := dict(attributes)):
+            self.rows.append([found["data-step"]])
+        self._cells = self.rows[-1] if tag == "td" and self.rows and len(self.rows[-1]) < 3 else None
+
+    def handle_endtag(self, tag):
+        self._cells = None
+
+    def handle_data(self, text):
+        if self._cells is not None:
+            self._cells.append(text)
+
+
+@pytest.fixture(scope="module")
+def page():
+    at = AppTest.from_file(APP, default_timeout=60)
+    return at.run().switch_page("pages/feed_forward.py")
+
+
+def opened(page, address):
+    """The page after a link that explains this cell: its text, its operands, its chart."""
+    page.query_params["panel"], page.query_params["walk"] = PANEL, address
+    page.run()
+    assert not page.exception
+    (text,) = (element.value for element in page.markdown if TITLE.search(element.value))
+    (table,) = (element.proto.body for element in page.get("html") if "bv-onward" in element.proto.body)
+    charts = [json.loads(chart.proto.spec) for chart in page.get("plotly_chart") if "chart-operands" in chart.proto.id]
+    return text, Operands(table).rows, charts[0]["data"]
+
+
+def number(text):
+    return float(text.replace("−", "-").replace(",", ""))
+
+
+def test_a_number_of_every_address_stands_on_the_page_as_in_the_trace(page, rome):
+    chance = random.Random(20170612)
+    for path in rome.addresses:
+        address = random_cell(rome, path, chance)
+        text, rows, chart = opened(page, address)
+        why, title, exact = rome.explain(address), TITLE.search(text), EXACT.search(text)
+        assert title["address"] == address
+        assert title["value"] == exact["recorded"] == text_number(rome[address].item())
+        assert exact["recomputed"] == text_number(why.recomputed) and number(exact["count"]) == len(why.operands)
+        assert number(exact["difference"]) <= 1e-5 * scale(rome, why), address
+        assert_strongest(rome, why, rows)
+        assert chart
+
+
+def assert_strongest(trace, why, rows):
+    """The operands on the page are those with the largest contributions, once each, with their recorded values."""
+    effects = {}
+    for (operand, value), slope in zip(why.operands, trace.derivatives(why.address), strict=True):
+        effects[operand] = value * slope
+    assert len(rows) == min(OFFERED, len(effects)) == len({operand for operand, *_ in rows}), why.address
+    least = min(abs(effects[operand]) for operand, *_ in rows)
+    assert all(abs(effect) <= least for operand, effect in effects.items() if operand not in {row[0] for row in rows})
+    for operand, value, *contribution in rows:
+        assert value == text_number(trace[operand].item()), operand
+        assert contribution == ([] if parse(operand).path.endswith("_ids") else [text_number(effects[operand])])
+
+
+@pytest.mark.parametrize(
+    ("cell", "drawn"),
+    [
+        (f"{LAYER}.attention.self.probs[head=1,query=8,key=3]", {
+            (0, "x"): f"{LAYER}.attention.self.scores[head=1,query=8]",
+            (1, "x"): f"{LAYER}.attention.self.probs[head=1,query=8]"}),
+        (f"{LAYER}.output.LayerNorm.mean[token=3]", {(0, "y"): f"{LAYER}.output.residual[token=3]"}),
+        (f"{LAYER}.output.LayerNorm.variance[token=3]", {(0, "y"): f"{LAYER}.output.residual[token=3]"}),
+        (f"{LAYER}.output.LayerNorm.normalized[token=3,hidden=7]", {
+            (0, "y"): f"{LAYER}.output.residual[token=3]", (1, "y"): f"{LAYER}.output.residual[token=3,hidden=7]"}),
+        (f"{LAYER}.intermediate.activation[token=3,intermediate=7]", {
+            (2, "x"): f"{LAYER}.intermediate.dense[token=3,intermediate=7]",
+            (2, "y"): f"{LAYER}.intermediate.activation[token=3,intermediate=7]"}),
+        ("embeddings.position_embeddings[token=3,hidden=7]", {
+            (0, "y"): "embeddings.position_embeddings.weight[position=3]",
+            (1, "y"): "embeddings.position_embeddings[token=3,hidden=7]"}),
+    ],
+)  # fmt: skip
+def test_the_chart_shows_what_the_formula_reads(page, rome, cell, drawn):
+    _, _, traces = opened(page, cell)
+    for (place, side), address in drawn.items():
+        np.testing.assert_allclose(decoded(traces[place][side]), np.atleast_1d(rome[address]), rtol=1e-6)
+
+
+def test_the_parts_of_a_sum_are_laid_end_to_end(page, rome):
+    address = f"{LAYER}.output.residual[token=3,hidden=7]"
+    _, _, (bars, *_) = opened(page, address)
+    parts = [
+        rome[f"{LAYER}.{leaf}[token=3,hidden=7]"].item() for leaf in ("attention.output.LayerNorm", "output.dense")
+    ]
+    np.testing.assert_allclose(decoded(bars["x"]), [*parts, sum(parts)], rtol=1e-6)
+    np.testing.assert_allclose(decoded(bars["base"]), [0, parts[0], 0], rtol=1e-6)
+
+
+def test_the_terms_of_a_product_are_sorted_and_summed(page, rome):
+    address = f"{LAYER}.attention.self.products[head=1,query=8,key=3]"
+    _, _, (bars, line) = opened(page, address)
+    query, key = (
+        rome[f"{LAYER}.attention.self.query[head=1,query=8]"],
+        rome[f"{LAYER}.attention.self.key[head=1,key=3]"],
+    )
+    terms = sorted(query * key, key=abs, reverse=True)
+    np.testing.assert_allclose(decoded(bars["y"]), terms, rtol=1e-5)
+    np.testing.assert_allclose(decoded(line["y"]), np.cumsum(terms), rtol=1e-4, atol=1e-5)
