@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.address import parse
 from bertviz_core.numbers import text_number
+from bertviz_core.ui import explain
 from bertviz_core.ui.way import OFFERED
 from tests.test_explain import random_cell, scale
 from tests.test_pages import APP, decoded
@@ -49,7 +50,9 @@ class Operands(HTMLParser):
 @pytest.fixture(scope="module")
 def page():
     at = AppTest.from_file(APP, default_timeout=60)
-    return at.run().switch_page("pages/feed_forward.py")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explain, "_HEAD_START_S", 0.0)  # nobody waits for a chart here
+        yield at.run().switch_page("pages/feed_forward.py")
 
 
 def opened(page, address):

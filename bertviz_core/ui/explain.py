@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from bertviz_core.ui.what_if import follow
 from bertviz_core.ui.what_if_cell import before_and_after, cell_menu
 
 _CHART = {"displayModeBar": False}
+_HEAD_START_S = 0.06  # of the text before its chart: what reaches the browser with the chart waits until that is drawn
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ def _show(view: View, address: str, shown: _Explained) -> None:
             st.html(onward(view.trace, view.colors, shown.why, shown.found))
         cell_menu(view, address, shown.why)
     if shown.why.step is not None:
+        time.sleep(_HEAD_START_S)
         figure, note = operand_chart(view, shown.why, shown.found, shown.parts)
         with formula:
             st.plotly_chart(figure, theme=None, key=f"chart-operands-{address}", config=_CHART, alt=note)

@@ -75,10 +75,11 @@ class ModelShelf:
 
 
 def _settle() -> None:
-    """Spare what lives as long as the process from garbage collection.
+    """Spare what is here to stay from garbage collection, until the next model comes.
 
     Streamlit collects after every run of a script, while its last elements wait to be sent: 150 ms for 270,000 objects.
     """
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
 
