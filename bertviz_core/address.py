@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 from bertviz_core.errors import AddressError
 
@@ -62,6 +63,12 @@ def parse(text: str) -> Address:
 def cell(path: str, at: Mapping[str, int]) -> str:
     """The address of a slice or cell: `at` gives indices by axis name, in the tensor's own order."""
     return str(Address(path, tuple(at.items())))
+
+
+def cells(path: str, block: Mapping[str, range]) -> Iterator[str]:
+    """The addresses of all cells in a block, the last axis fastest. block: the indices of every axis, in its order."""
+    labels = [[f"{axis}={i}" for i in indices] for axis, indices in block.items()]
+    return (f"{path}[{','.join(place)}]" if place else path for place in product(*labels))
 
 
 def layer_path(layer: int, leaf: str) -> str:

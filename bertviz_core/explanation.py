@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
-from bertviz_core.address import cell
+from bertviz_core.address import cell, cells
 from bertviz_core.expressions import At, Env, Symbol, narrow
 from bertviz_core.numbers import latex_number
 from bertviz_core.steps import Step
@@ -62,20 +61,19 @@ def derivatives(env: Env, step: Step, at: At) -> tuple[float, ...]:
     result = step.expr.work({**tape, **varying}, at).sum()
     found = torch.autograd.grad(result, list(varying.values()), allow_unused=True) if result.requires_grad else ()
     slopes = {name: slope for name, slope in zip(varying, found, strict=False) if slope is not None}
-    cells = (
+    parts = (
         narrow(slopes.get(leaf.address, torch.zeros(1).expand(tape[leaf.address].shape)), leaf.axes, cut)
         for leaf, cut in needed
     )
-    return tuple(number for part in cells for number in part.flatten().tolist())
+    return tuple(number for part in parts for number in part.flatten().tolist())
 
 
 def _operands(env: Env, step: Step, at: At) -> Iterator[tuple[str, float]]:
     for leaf, needed in step.expr.operands(env, at):
-        cells = leaf.work(env, needed)
-        starts = [needed[axis].start if axis in needed else 0 for axis in leaf.axes]
-        for place, value in zip(np.ndindex(*cells.shape), cells.flatten().tolist(), strict=True):
-            index = {axis.name: start + i for axis, start, i in zip(leaf.axes, starts, place, strict=True)}
-            yield cell(leaf.address, index), value
+        values = leaf.work(env, needed)
+        whole = {axis: range(size) for axis, size in zip(leaf.axes, values.shape, strict=True)}
+        block = {axis.name: needed.get(axis, indices) for axis, indices in whole.items()}
+        yield from zip(cells(leaf.address, block), values.flatten().tolist(), strict=True)
 
 
 def _subscripted(symbol: Symbol, at: At) -> str:

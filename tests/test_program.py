@@ -6,7 +6,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core import steps
-from bertviz_core.address import Address, cell, layer_path, parse, split_layer
+from bertviz_core.address import Address, cell, cells, layer_path, parse, split_layer
 from bertviz_core.dims import AXES
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import KINDS, random_checkpoint
@@ -156,6 +156,13 @@ def test_the_problem_type_decides_what_follows_the_classifier(tmp_path, problem,
 def test_an_address_is_read(text, address):
     assert parse(text) == address
     assert parse(str(address)) == address
+
+
+def test_the_addresses_of_a_block_of_cells():
+    block = {"head": range(1, 3), "query": range(4, 5), "key": range(2)}
+    found = list(cells("a.b", block))
+    assert found == [cell("a.b", {"head": h, "query": 4, "key": k}) for h in (1, 2) for k in (0, 1)]
+    assert list(cells("a.b", {})) == ["a.b"] == [cell("a.b", {})]
 
 
 def test_the_parts_of_an_address():

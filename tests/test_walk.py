@@ -77,6 +77,16 @@ def test_operands_stand_once_each_and_are_those_of_the_explanation(rome):
         assert found.strongest(3) == sorted(range(len(found.values)), key=lambda i: -abs(found.effects[i]))[:3]
 
 
+def test_of_two_factors_the_first_in_the_formula_comes_first(rome):
+    for i in range(20):
+        found = operands(rome, rome.explain(f"encoder.layer.1.intermediate.dense[token=3,intermediate={i}]"))
+        order = [parse(found.addresses[place]) for place in found.strongest(len(found.addresses))]
+        factors = [where for where in order if not where.path.endswith("bias")]
+        for x, weight in zip(factors[::2], factors[1::2], strict=True):
+            assert x.path == "encoder.layer.1.attention.output.LayerNorm" and weight.path.endswith("dense.weight")
+            assert x.at["hidden"] == weight.at["hidden"]
+
+
 def test_a_parameter_is_made_from_nothing(rome):
     assert operands(rome, rome.explain("embeddings.LayerNorm.weight[hidden=3]")).addresses == ()
 

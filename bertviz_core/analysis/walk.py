@@ -31,8 +31,13 @@ class Operands:
     effects: np.ndarray
 
     def strongest(self, k: int) -> list[int]:
-        """The places of the k operands with the largest effects, largest first."""
-        return np.argsort(-np.abs(self.effects), kind="stable")[:k].tolist()
+        """The places of the k operands with the largest effects, largest first.
+
+        Both factors of a product have the same effect but for its last digits: the first in the formula comes first.
+        """
+        sizes = np.abs(self.effects)
+        digits = np.round(sizes / max(sizes.max(initial=0.0), 1e-300), 9)
+        return np.argsort(-digits, kind="stable")[:k].tolist()
 
 
 @dataclass(frozen=True, eq=False)
