@@ -36,14 +36,9 @@ def explain(env: Env, symbol: Symbol, at: At, step: Step | None) -> Explanation:
     value, left = symbol.work(env, at).item(), _subscripted(symbol, at)
     if step is None:
         return Explanation(here, value, value, f"{left} = {latex_number(value)}", (), None)
-    result = recomputed(env, symbol, at, step)
+    result = step.expr.work(env, at).item()
     latex = f"{left} = {step.expr.worked(env, at)} = {latex_number(result)}"
     return Explanation(here, value, result, latex, tuple(_operands(env, step, at)), step)
-
-
-def recomputed(env: Env, symbol: Symbol, at: At, step: Step | None) -> float:
-    """The cell in float64 from its recorded operands; as recorded, where no step computes it."""
-    return (step.expr if step else symbol).work(env, at).item()
 
 
 def derivatives(env: Env, step: Step, at: At) -> tuple[float, ...]:

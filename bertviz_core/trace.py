@@ -20,7 +20,7 @@ from torch import Tensor
 from bertviz_core.changes import Changes, Override, Plan, plan
 from bertviz_core.dims import Axis, names
 from bertviz_core.errors import InputError
-from bertviz_core.explanation import Explanation, derivatives, explain, recomputed
+from bertviz_core.explanation import Explanation, derivatives, explain
 from bertviz_core.expressions import At, Symbol
 from bertviz_core.layout import Layout
 from bertviz_core.lru import ByteLRU
@@ -126,9 +126,18 @@ class Trace:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
         return explain(_Env(self), *self._cell(address))
 
-    def recomputed(self, address: str) -> float:
-        """One cell in float64 from its recorded operands, without the rest of its tensor."""
-        return recomputed(_Env(self), *self._cell(address))
+    def recomputed(self, address: str) -> np.ndarray:
+        """A slice or a cell in float64 from its recorded operands, axes as `dims` says, without the rest of its tensor.
+
+        As recorded, where no step computes it or a change put numbers there.
+        """
+        symbol, fixed = self.layout.located(address)
+        step = self.program.by_address.get(symbol.address)
+        if step is None or self.overrides(symbol.address):
+            return self[address].astype(np.float64)
+        at = {axis: range(index, index + 1) for axis, index in fixed.items()}
+        with torch.inference_mode():
+            return step.expr.work(_Env(self), at).numpy().reshape(self.shape(address))
 
     def derivatives(self, address: str) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.

@@ -211,6 +211,24 @@ def test_threads_that_look_at_once_see_the_same(model):
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["cls.predictions.probs[token=2]", "cls.predictions.probs[token=2,vocab=7]", PROBS, f"{PROBS}[head=1,query=3]",
+     "embeddings.word_embeddings[token=3]", "encoder.layer.1.attention.self.context[token=4]", "pooler.activation",
+     "embeddings.LayerNorm.variance[token=5]", "input_ids", f"{DENSE}.weight"],
+)  # fmt: skip
+def test_a_part_is_recomputed_without_the_rest(trace, address):
+    found = trace.recomputed(address)
+    assert found.dtype == np.float64 and found.shape == trace.shape(address)
+    np.testing.assert_allclose(found, trace[address], rtol=1e-5, atol=1e-6)
+
+
+def test_what_a_change_put_there_is_not_recomputed(model):
+    changed = bv.run(model, PAIR[0], changes={f"{PROBS}[head=1]": 0.25})
+    assert (changed.recomputed(f"{PROBS}[head=1,query=2]") == 0.25).all()
+    np.testing.assert_array_equal(changed.recomputed(PROBS), changed[PROBS])
+
+
 def test_setting_one_slice_to_a_number(model, trace):
     changed = bv.run(model, *PAIR, pad_to=21, changes={f"{PROBS}[head=1]": 0.0})
     assert (changed[f"{PROBS}[head=1]"] == 0).all()

@@ -14,7 +14,7 @@ def outcomes(trace: Trace, token: int, k: int) -> dict[str, str]:
     """Probabilities that a head could matter to: address of the cell by what it stands for, the likeliest first."""
     found: dict[str, str] = {}
     if PROBS in trace:
-        row = trace[f"{PROBS}[token={token}]"]
+        row = trace.recomputed(f"{PROBS}[token={token}]")
         words = trace.model.tokenizer.vocabulary
         found |= {f"“{words[i]}” at position {token}": f"{PROBS}[token={token},vocab={i}]" for i in top_k(row, k)}
     for path, axis, labels in (
@@ -30,7 +30,7 @@ def outcomes(trace: Trace, token: int, k: int) -> dict[str, str]:
 def without_head(trace: Trace, address: str, layer: int, head: int) -> float:
     """A cell's value when one head hands on nothing: all its attention is 0."""
     heads = {layer_path(layer, f"attention.self.probs[head={head}]"): 0.0}
-    return trace.with_changes(heads).recomputed(address)
+    return float(trace.with_changes(heads).recomputed(address))
 
 
 class Ablation:
@@ -42,7 +42,7 @@ class Ablation:
     def __init__(self, trace: Trace, address: str) -> None:
         config = trace.model.config
         self.address = address
-        self.value = trace.recomputed(address)
+        self.value = float(trace.recomputed(address))
         self.change = np.full((config.num_hidden_layers, config.num_attention_heads), np.nan)
 
     @property

@@ -126,6 +126,6 @@ def difference(before: Trace, after: Trace, address: str) -> np.ndarray:
 
 def shifts(before: Trace, after: Trace, token: int, k: int) -> list[Shift]:
     """The entries that are among the k most probable at a position before or after, and how their share moved."""
-    old, new = (trace[f"{PROBS}[token={token}]"] for trace in (before, after))
+    old, new = (trace.recomputed(f"{PROBS}[token={token}]") for trace in (before, after))
     shown = dict.fromkeys([*top_k(old, k), *top_k(new, k)])
     return [Shift(after.model.tokenizer.token(i), i, float(old[i]), float(new[i])) for i in shown]
