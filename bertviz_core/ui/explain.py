@@ -28,13 +28,17 @@ _HEAD_START_S = 0.06  # of the text before its chart: what reaches the browser w
 
 
 @dataclass(frozen=True)
-class _Explained:
-    """A number with all that is said about it."""
+class Explained:
+    """A number with all that is said about it, as Markdown."""
 
     why: Explanation
     found: Operands
     parts: Terms | None
     text: str
+
+    @property
+    def title(self) -> str:
+        return f"**`{self.why.address}` is {text_number(self.why.value)}**"
 
 
 @st.fragment
@@ -45,7 +49,7 @@ def explanation(view: View, address: str, start: str) -> None:
     """
     follow()
     way = walked(address)
-    shown = _explained(view, way[-1]) if way else None
+    shown = _asked_for(view, way[-1]) if way else None
     with st.container(key=f"pick-{address}"):
         picker(view.trace, address, way)
     if shown is None:
@@ -63,44 +67,54 @@ def explanation(view: View, address: str, start: str) -> None:
             _show(view, address, shown)
 
 
-def _explained(view: View, cell: str) -> _Explained | AddressError:
-    try:
-        why = view.trace.explain(cell)
-    except AddressError as error:
-        return error
+def explained(view: View, cell: str) -> Explained:
+    """Work out a cell. Raises AddressError for what is none."""
+    why = view.trace.explain(cell)
     found = operands(view.trace, why)
     parts = terms(why, found)
-    return _Explained(why, found, parts, _text(view, why, found, parts))
+    return Explained(why, found, parts, _text(view, why, found, parts))
 
 
-def _show(view: View, address: str, shown: _Explained) -> None:
+def _asked_for(view: View, cell: str) -> Explained | AddressError:
+    """What a URL asks to be explained, or why it cannot be."""
+    try:
+        return explained(view, cell)
+    except AddressError as error:
+        return error
+
+
+def _show(view: View, address: str, shown: Explained) -> None:
     """Formula and operands first; the chart is made and sent while the reader has them already."""
     formula, sources = st.columns([4, 3], gap="large")
-    formula.markdown(shown.text)
+    formula.markdown(f"{shown.title}\n\n{shown.text}")
     with sources:
         with st.container(key=f"operands-{address}"):
             st.html(onward(view.trace, view.colors, shown.why, shown.found))
         cell_menu(view, address, shown.why)
     if shown.why.step is not None:
         time.sleep(_HEAD_START_S)
-        figure, note = operand_chart(view, shown.why, shown.found, shown.parts)
         with formula:
-            st.plotly_chart(figure, theme=None, key=f"chart-operands-{address}", config=_CHART, alt=note)
-            st.caption(note)
+            draw_operands(view, address, shown)
+
+
+def draw_operands(view: View, key: str, shown: Explained) -> None:
+    """The chart of what a computed number was made from, and how to read it."""
+    figure, note = operand_chart(view, shown.why, shown.found, shown.parts)
+    st.plotly_chart(figure, theme=None, key=f"chart-operands-{key}", config=_CHART, alt=note)
+    st.caption(note)
 
 
 def _text(view: View, why: Explanation, found: Operands, parts: Terms | None) -> str:
-    """The number, its formula in letters and with numbers, what they say, and how exactly they give the number."""
-    title = f"**`{why.address}` is {text_number(why.value)}**"
+    """The formula in letters and with numbers, what they say, and how exactly they give the number."""
     if why.step is None:
-        return "\n\n".join([title, _end(view, why), before_and_after(view, why)])
+        return "\n\n".join([_end(view, why), before_and_after(view, why)])
     exact = (
         f"Recorded: {text_number(why.value)}. Recomputed in double precision from {len(why.operands):,} operands: "
         f"{text_number(why.recomputed)}. Difference: {text_number(abs(why.value - why.recomputed))}."
     )
     formulas = (f"$$\n{latex}\n$$" for latex in (view.typeset(why.step), style.broken(why.latex)))
     words = _words(view.trace, why, found, parts)
-    return "\n\n".join([title, *formulas, words, f":small[:gray[{exact}]]", before_and_after(view, why)])
+    return "\n\n".join([*formulas, words, f":small[:gray[{exact}]]", before_and_after(view, why)])
 
 
 def _end(view: View, why: Explanation) -> str:

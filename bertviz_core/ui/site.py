@@ -54,6 +54,7 @@ PAGES = (
     PageInfo("sentence", "Sentence", "Whole model", ":material/short_text:",
              r"(pooler|cls\.seq_relationship|classifier).*",
              ("sentence", "pooler.activation")),
+    PageInfo("story", "Shortest story", "Whole model", ":material/route:"),
     PageInfo("parameters", "Parameters", "Model", ":material/database:"),
     PageInfo("notation", "Notation", "Model", ":material/translate:"),
     PageInfo("documents", "Documents", DOCUMENTS, ":material/compare:"),

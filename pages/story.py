@@ -1,0 +1,12 @@
+"""The shortest story: from an answer back to the input, each stop with its formula worked."""
+
+from bertviz_core.ui import story
+from bertviz_core.ui.shell import end, page
+
+view = page(
+    "story",
+    "Where does the answer come from? Start at its number, go to the operand that contributed most, and on from there, "
+    "until nothing is left but a token or a learned number. One path of very many, but every number on it is real.",
+)
+story.told(view, story.beginning(view))
+end("story")

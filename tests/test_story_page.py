@@ -1,0 +1,78 @@
+"""The shortest story as a page: the stops of the walk in order, each number as in the trace, shared by its URL."""
+
+import json
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.analysis.walk import story, waypoints
+from bertviz_core.numbers import text_number
+from tests.factory import random_checkpoint
+from tests.test_pages import APP
+
+SENTENCE = "the cat sat on the [MASK]"
+
+
+def opened(**query):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update({"text": SENTENCE, **query})
+    at.run()
+    at.switch_page("pages/story.py").run()
+    assert not at.exception and not at.error
+    return at
+
+
+def stops(at):
+    """The heading of every stop: what it says, and its address."""
+    bodies = [element.proto.body for element in at.get("html")]
+    found = [re.search(r"<b>\d+\. (.+)</b><br>.*>(.+)</span>", body) for body in bodies if "bv-panel-title" in body]
+    return [(match[1], match[2]) for match in found if match]
+
+
+def agrees(at, start):
+    trace = at.session_state["view"].trace
+    way = story(trace, start)
+    expected = [way[i] for i in waypoints(way)]
+    assert [address for _, address in stops(at)] == expected and len(expected) < 25
+    for said, address in stops(at):
+        assert said.endswith(f" is {text_number(trace.explain(address).value)}")
+    drawn = [chart.proto.id for chart in at.get("plotly_chart")]
+    assert len(drawn) == sum(trace.explain(address).step is not None for address in expected)
+    assert all(json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart"))
+
+
+def test_it_begins_at_the_likeliest_word_of_the_chosen_token():
+    at = opened()
+    row = at.session_state["view"].trace["cls.predictions.probs[token=6]"]
+    agrees(at, f"cls.predictions.probs[token=6,vocab={row.argmax()}]")
+
+
+def test_another_word_and_another_token_by_the_url():
+    first = opened(token="2")
+    options = first.selectbox("story-of").options
+    assert len(options) == 12  # ten words, and the two answers of the next sentence head
+    other = opened(token="2", **{"story-of": options[3]})
+    assert other.selectbox("story-of").value == options[3]
+    word = re.fullmatch(r"“(.+)” at position 2", options[3])[1]
+    vocab = other.session_state["view"].trace.model.tokenizer.id(word)
+    agrees(other, f"cls.predictions.probs[token=2,vocab={vocab}]")
+
+
+def test_it_is_told_of_the_pass_as_changed():
+    at = opened(changes="encoder.layer.5.attention.self.probs[head=2]:0~input_ids[token=1]:2051")
+    row = at.session_state["view"].trace["cls.predictions.probs[token=6]"]
+    assert at.session_state["view"].trace.changes
+    agrees(at, f"cls.predictions.probs[token=6,vocab={row.argmax()}]")
+
+
+@pytest.mark.parametrize("kind", ["base-without-pooler", "sequence-classification"])
+def test_without_a_language_model_head(tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind=kind)))
+    at = opened(token="2")
+    trace = at.session_state["view"].trace
+    if kind == "base-without-pooler":
+        vector = abs(trace["encoder.layer.1.output.LayerNorm[token=2]"])
+        agrees(at, f"encoder.layer.1.output.LayerNorm[token=2,hidden={vector.argmax()}]")
+    else:
+        agrees(at, "classifier.probs[label=0]")
