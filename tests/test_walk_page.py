@@ -112,6 +112,22 @@ def test_by_keyboard_alone(predictions):
     predictions.page.wait_for_function("document.activeElement.textContent.includes('Explain a number')")
 
 
+def test_any_cell_by_its_address(predictions):
+    panel(predictions, "The same as probabilities").get_by_role("button", name="Explain a number").focus()
+    with predictions.rerun():
+        predictions.page.keyboard.press("Enter")
+    for cell in ("encoder.layer.3.attention.self.probs[head=5,query=2,key=7]", "embeddings.sum[token=3,hidden=17]"):
+        field = walk(predictions).get_by_role("textbox", name="Explain another number")
+        field.fill(cell)
+        step(predictions, lambda field=field: field.press("Enter"))
+        assert explained(predictions) == cell
+    field = walk(predictions).get_by_role("textbox", name="Explain another number")
+    field.fill("embeddings.sum[token=3]")
+    with predictions.rerun():
+        field.press("Enter")
+    assert "give an index for hidden as well" in walk(predictions).inner_text()
+
+
 @pytest.mark.parametrize(
     "cell", ["nonsense", "embeddings.sum[token=99,hidden=0]", "embeddings.sum[token=1]", "", "<b>x</b>"]
 )

@@ -9,6 +9,8 @@ from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core import changes as what_if
+from bertviz_core.programs import DOCUMENT_PROGRAMS
+from bertviz_core.steps import RESIDUAL
 from tests.factory import random_checkpoint
 
 PAIR, PAD_TO = ("The cat sat on the mat.", "Do as Romans do in Rome."), 19
@@ -226,6 +228,20 @@ def test_a_formula_that_is_changed_is_changed_in_every_reading(folder):
     assert dropped.latex == "Z^{(1)} = D^{(1)}" and dropped.code == "Z_1 = D_1"
     normal = trace.with_changes({f"{LAYER}.output.LayerNorm.normalized": "epsilon=0.5"})
     assert "0.5" in normal.step(f"{LAYER}.output.LayerNorm.normalized").code
+
+
+@pytest.mark.parametrize("program", DOCUMENT_PROGRAMS)
+def test_a_document_can_be_changed_as_well(folder, program):
+    trace = bv.run(bv.load_model(folder), *PAIR, program=program)
+    for step in trace.program.steps:
+        for rule, fits in (("no-residual", step.kind == RESIDUAL), ("epsilon=0.25", r"\epsilon" in step.latex)):
+            if not fits:
+                continue
+            changed = trace.with_changes({step.address: rule})
+            assert changed.step(step.address).expr != step.expr, step.address
+            fewer = set(changed.step(step.address).leaves) < set(step.leaves)
+            assert fewer == (rule == "no-residual")
+            assert not np.array_equal(changed[step.address], trace[step.address]), step.address
 
 
 def test_an_explanation_ends_at_a_number_that_was_put_there(folder):

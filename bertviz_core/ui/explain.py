@@ -63,6 +63,7 @@ def explanation(view: View, address: str, start: str) -> None:
             st.html(crumbs(view.trace, view.colors, way))
         if isinstance(shown, AddressError):
             st.info(literal(f"This number cannot be explained: {shown}"), icon=":material/info:")
+            _another(address, way[-1])
         else:
             _show(view, address, shown)
 
@@ -91,10 +92,20 @@ def _show(view: View, address: str, shown: Explained) -> None:
         with st.container(key=f"operands-{address}"):
             st.html(onward(view.trace, view.colors, shown.why, shown.found))
         cell_menu(view, address, shown.why)
+        _another(address, shown.why.address)
     if shown.why.step is not None:
         time.sleep(_HEAD_START_S)
         with formula:
             draw_operands(view, address, shown)
+
+
+def _another(panel: str, cell: str) -> None:
+    """A field for the address of any other number: the way to each cell without a pointer."""
+    key = f"another-{panel}-{cell}"
+    st.text_input(
+        "Explain another number", cell, key=key, on_change=lambda: walk(panel, [st.session_state[key]]),
+        help="The address of a cell: any tensor of the pass, with an index for each of its axes.",
+    )  # fmt: skip
 
 
 def draw_operands(view: View, key: str, shown: Explained) -> None:
