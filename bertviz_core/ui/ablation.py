@@ -34,7 +34,9 @@ def ablation(view: View) -> None:
     if not offered:
         st.info("This checkpoint has no head that predicts anything, so there is nothing that could change.")
         return
-    choice = st.selectbox("Probability of", list(offered), key="ablation-of-what", width=340) or next(iter(offered))
+    choice = st.selectbox("Probability of", list(offered), key="worth", bind="query-params", width=340) or next(
+        iter(offered)
+    )
     found = _found(view.trace, offered[choice])
     heads = found.change.size
     slot = st.empty()
