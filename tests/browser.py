@@ -197,7 +197,7 @@ def visit(chromium, url, size=WIDE, theme="light"):
     try:
         app = App(context.new_page(), url)
         yield app
-        assert app.trouble == []
+        assert app.trouble == [], app.trouble
     finally:
         context.close()
 

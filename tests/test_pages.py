@@ -21,6 +21,7 @@ from tests.latex import balanced
 
 APP = str(Path(__file__).parent.parent / "app.py")
 
+FORMULA = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
 SENTENCE = "the cat sat on the [MASK]"
 SCENES = {
     "bundled": {},
@@ -61,11 +62,11 @@ def shown(at, downloads):
     charts = [(chart.proto.id.partition("-chart-")[2], json.loads(chart.proto.spec))
               for chart in at.get("plotly_chart")]  # fmt: skip
     pictures = [element.proto.body for element in at.get("html") if "<img" in element.proto.body]
-    inline = [formula for element in at.markdown for formula in re.findall(r"(?<!\\)\$(.+?)(?<!\\)\$", element.value)]
+    written = [formula.strip() for element in at.markdown for formula in FORMULA.findall(element.value)]
     return SimpleNamespace(
         view=at.session_state["view"], title=[title.value for title in at.title], charts=charts, pictures=pictures,
         downloads=dict(downloads),
-        formulas=[element.value.strip("$\n") for element in at.latex] + inline,
+        formulas=[element.value.strip("$\n") for element in at.latex] + written,
         exceptions=[element.value for element in at.exception], errors=[element.value for element in at.error],
     )  # fmt: skip
 

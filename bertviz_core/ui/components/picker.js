@@ -4,6 +4,7 @@
 
 export default function ({ parentElement, setTriggerValue }) {
   const panel = (parentElement.host ?? parentElement).closest('[class*="st-key-panel-"]');
+  if (!panel) return; // the page was left before this ran
   const picked = ({ points: [point] }) => {
     const address = addressOf(point);
     if (address) setTriggerValue("cell", address);
