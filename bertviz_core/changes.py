@@ -56,10 +56,13 @@ class Plan:
 
 
 def plan(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
-    """Check the changes and lay them out, in the order given. Raises AddressError or InputError for what cannot be."""
+    """Check the changes and lay them out, in the order given, but inputs first: uniform attention depends on them.
+
+    Raises AddressError or InputError for a change that cannot be made.
+    """
     overrides: dict[str, tuple[Override, ...]] = {}
     starts: set[str] = set()
-    for address, value in changes.items():
+    for address, value in _inputs_first(layout, changes):
         symbol, _ = layout.located(address)
         starts.add(symbol.address)
         if symbol.kind == PARAMETER:
@@ -76,6 +79,10 @@ def plan(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
         if symbol.kind == INPUT:
             encoding = _with_input(layout, encoding, symbol.address, override)
     return Plan(layout.program, encoding, overrides, layout.program.reached(starts))
+
+
+def _inputs_first(layout: Layout, changes: Changes) -> list[tuple[str, Value]]:
+    return sorted(changes.items(), key=lambda change: layout.located(change[0])[0].kind != INPUT)
 
 
 def written(changes: Changes) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from bertviz_core.changes import Changes
@@ -35,6 +36,10 @@ class TraceStore:
         self._lock = threading.Lock()
         self._passes = threading.Semaphore(at_once)
         self.runs = 0
+
+    def turn(self) -> AbstractContextManager[object]:
+        """A turn to run passes that are not stored, side by side with no more than `at_once` others."""
+        return self._passes
 
     @property
     def nbytes(self) -> int:
@@ -75,7 +80,7 @@ class TraceStore:
 
     def _fill(self, key: Key, pending: _Pending, make: Callable[[], Trace]) -> None:
         try:
-            with self._passes:
+            with self.turn():
                 self.runs += 1
                 pending.trace = make()
             self._traces.put(key, pending.trace, pending.trace.nbytes + pending.trace.spilled_bytes)

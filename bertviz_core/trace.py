@@ -39,7 +39,7 @@ _NUMBERS = itertools.count()
 class Trace:
     """The record of one forward pass. Nothing in it changes once it is made.
 
-    before: the pass without changes, if this is one with them; computed: the addresses that the run had to work out.
+    before: the pass without changes, if this is one with them; computed: the addresses that the run gave new numbers.
     """
 
     def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
@@ -48,7 +48,7 @@ class Trace:
         self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
 
     def with_changes(self, changes: Changes) -> Trace:
-        """The pass with numbers, formulas or tokens changed, run again from the first place that a change reaches.
+        """The pass with numbers, formulas or tokens changed, run again from the first layer that a change reaches.
 
         changes: by address, made in this order, after those that the trace has already. Raises AddressError or
         InputError for a change that cannot be made, and for one that leaves no finite numbers.
@@ -149,13 +149,15 @@ class Trace:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the trace holds in memory, not counting the cache."""
-        return sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes <= SPILL_BYTES)
+        """Bytes that the trace and the pass before it hold in memory, not counting the cache."""
+        own = sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes <= SPILL_BYTES)
+        return own + (self.before.nbytes if self.before else 0)
 
     @property
     def spilled_bytes(self) -> int:
-        """Bytes that the trace holds in temporary files."""
-        return sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes > SPILL_BYTES)
+        """Bytes that the trace and the pass before it hold in temporary files."""
+        own = sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes > SPILL_BYTES)
+        return own + (self.before.spilled_bytes if self.before else 0)
 
     def _run(self) -> Iterator[str]:
         """Compute the spine, as far as it is not that of the pass before, and say what was computed."""

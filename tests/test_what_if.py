@@ -219,6 +219,22 @@ def test_changes_stack_on_changes(folder):
         np.testing.assert_array_equal(stacked[address], at_once[address])
 
 
+def test_uniform_attention_sees_what_the_input_shows_whichever_was_said_first(folder):
+    trace = bv.run(bv.load_model(folder), *PAIR)
+    uniform, hidden = {f"{SELF}.probs[head=1]": "uniform"}, {"attention_mask[token=5]": 0}
+    for changes in ({**uniform, **hidden}, {**hidden, **uniform}):
+        row = trace.with_changes(changes)[f"{SELF}.probs[head=1,query=2]"]
+        assert row[5] == 0 and row.sum() == pytest.approx(1, rel=1e-6) and len(set(row.tolist())) == 2
+
+
+def test_a_changed_trace_counts_what_it_holds_on_to(folder):
+    trace = bv.run(bv.load_model(folder), *PAIR)
+    late = trace.with_changes({"pooler.dense": 0.0})
+    assert not late.computed and late.nbytes == trace.nbytes
+    early = trace.with_changes({"embeddings.sum": 0.5})
+    assert early.nbytes == 2 * trace.nbytes and early.spilled_bytes == trace.spilled_bytes == 0
+
+
 def test_a_formula_that_is_changed_is_changed_in_every_reading(folder):
     trace = bv.run(bv.load_model(folder), *PAIR)
     address = f"{LAYER}.intermediate.activation"

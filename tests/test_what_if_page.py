@@ -71,7 +71,8 @@ def test_the_good_ones_of_a_list_are_made():
 
 @pytest.mark.parametrize("show", ["After", "Before", "Difference"])
 def test_every_page_opens_with_changes(show):
-    at = opened(changes=f"{HEAD}~{WORD}~encoder.layer.0.output.residual:no-residual", show=show, layer="1")
+    hidden = "encoder.layer.0.output.residual:no-residual~attention_mask[token=3]:0"
+    at = opened(changes=f"{HEAD}~{WORD}~{hidden}", show=show, layer="1")
     for info in PAGES:
         at.switch_page(f"pages/{info.name}.py").run()
         assert not at.exception and not at.error and not at.warning, info.name

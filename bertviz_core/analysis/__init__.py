@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+MASKED = -1e30  # scores below this belong to padding
 MIN_ROWS = 8  # a window never shows fewer rows than this, however wide they are
 
 

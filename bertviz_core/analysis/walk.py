@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 
 from bertviz_core.address import cell, parse
+from bertviz_core.explanation import Explanation
 from bertviz_core.expressions import Add, At, Expr, Sub, Symbol, only
 from bertviz_core.operations import Function
 from bertviz_core.rearrangements import MergeHeads, Rename, Select, SplitHeads, Transpose
-from bertviz_core.trace import Explanation, Trace
+from bertviz_core.trace import Trace
 
 LONGEST_STORY = 80  # steps; a model of 24 layers needs fewer
 

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.address import cell, layer_path, parse
-from bertviz_core.analysis import strongest, top_k
+from bertviz_core.analysis import MASKED, strongest, top_k
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.changes import UNIFORM, Changes
 from bertviz_core.dims import names
 from bertviz_core.rewrites import EPSILON, NO_RESIDUAL, SKIP
 from bertviz_core.trace import Trace
-
-_FAR = 1e30  # differences beyond this come from padding that was hidden or shown
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def moved(before: Trace, after: Trace, address: str) -> Moved:
 def difference(before: Trace, after: Trace, address: str) -> np.ndarray:
     """After minus before, in float64; NaN where padding was hidden or shown, which is no difference to draw."""
     result = np.asarray(after[address].astype(np.float64) - before[address])
-    return np.where(np.abs(result) > _FAR, np.nan, result)
+    return np.where(np.abs(result) > -MASKED, np.nan, result)
 
 
 def shifts(before: Trace, after: Trace, token: int, k: int) -> list[Shift]:

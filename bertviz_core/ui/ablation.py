@@ -15,7 +15,9 @@ from bertviz_core.analysis.what_if import head_offers
 from bertviz_core.figures.head_grid import head_grid
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.trace import Trace
-from bertviz_core.ui.derived import Origin, Values, derived
+from bertviz_core.ui.derived import Origin, derived
+from bertviz_core.ui.head_numbers import by_head
+from bertviz_core.ui.resources import store
 from bertviz_core.ui.shell import View
 from bertviz_core.ui.what_if import add_from_fragment, follow
 
@@ -34,21 +36,21 @@ def ablation(view: View) -> None:
     if not offered:
         st.info("This checkpoint has no head that predicts anything, so there is nothing that could change.")
         return
-    choice = st.selectbox("Probability of", list(offered), key="worth", bind="query-params", width=340) or next(
-        iter(offered)
-    )
+    choice = st.selectbox("Probability of", list(offered), key="worth", bind="query-params", width=340)
+    choice = choice or next(iter(offered))
     found = _found(view.trace, offered[choice])
-    heads = found.change.size
+    heads, running = found.change.size, bool(found.left) and st.session_state.get(_RUNNING) is view
     slot = st.empty()
-    if st.session_state.get(_RUNNING) is view and found.left:
+    if running:
         with slot.container():
             st.button("Stop", key="ablation-stop", on_click=_stop, icon=":material/stop:")
             st.progress(1 - found.left / heads, f"Zeroed {heads - found.left} of {heads} heads")
         _some(found, view.trace)
         if found.left:
             st.rerun(scope="fragment")
-        slot.empty()
-    elif found.left:
+    _stop()
+    slot.empty()
+    if found.left:
         label = "Zero each head in turn" if found.left == heads else f"Go on: {found.left} of {heads} heads are left"
         slot.button(label, key="ablation-start", on_click=_start, args=(view,), icon=":material/play_arrow:",
                     help="Runs the pass once for every head, from that head's layer on.")  # fmt: skip
@@ -74,7 +76,8 @@ def _stop() -> None:
 def _some(found: Ablation, trace: Trace) -> None:
     start = time.monotonic()
     while found.left and time.monotonic() - start < _AT_ONCE_S:
-        found.step(trace)
+        with store().turn():
+            found.step(trace)
 
 
 def _map(view: View, choice: str, found: Ablation) -> None:
@@ -89,8 +92,7 @@ def _map(view: View, choice: str, found: Ablation) -> None:
                rf"\Delta_{{l,h}} = P\bigl(A^{{(l)}}_h = 0\bigr) - P,\quad P = {latex_number(found.value)}",
                "Each field is one run of the pass in which that head hands on nothing. Negative: the prediction needs "
                "the head. Positive: the head works against it."),
-        values=Values(found.change, *([f"{name} {i}" for i in range(size)]
-                                      for name, size in zip(("layer", "head"), known.shape, strict=True))),
+        values=by_head(found.change),
         note=f"The strongest: without head {head} of layer {layer} it goes from {text_number(found.value)} to "
              f"{text_number(found.value + change)}. The frame marks the chosen head.",
     )  # fmt: skip

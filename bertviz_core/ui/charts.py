@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertviz_core.analysis import top_k, window
+from bertviz_core.analysis import MASKED, top_k, window
 from bertviz_core.analysis.what_if import difference
 from bertviz_core.figures.bars import bars
 from bertviz_core.figures.base import Figure
@@ -17,7 +17,6 @@ from bertviz_core.ui.labels import labels
 from bertviz_core.ui.shell import View
 
 CELLS = 12_000  # sent at most per heat map (64 kB as float32 in base64)
-MASKED = -1e30  # scores below this belong to padding
 _BARS = 12  # of a vector that moved
 _WORDS = {"query", "key", "token"}
 

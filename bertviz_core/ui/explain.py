@@ -11,9 +11,10 @@ import streamlit as st
 from bertviz_core.address import parse
 from bertviz_core.analysis.walk import Operands, Terms, operands, terms
 from bertviz_core.errors import AddressError
+from bertviz_core.explanation import Explanation
 from bertviz_core.numbers import text_number
 from bertviz_core.operations import Softmax
-from bertviz_core.trace import Explanation, Trace
+from bertviz_core.trace import Trace
 from bertviz_core.ui import style
 from bertviz_core.ui.cell_names import short
 from bertviz_core.ui.labels import literal

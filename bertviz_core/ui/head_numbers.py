@@ -70,15 +70,19 @@ def statistic_map(view: View, all_heads: Summary, statistic: Statistic) -> None:
         st.info("This sentence has nothing that this statistic could be measured on.")
         return
     chosen = (view.chosen.layer, view.chosen.head)
-    names = zip(("layer", "head"), values.shape, strict=True)
-    layers, heads = ([f"{name} {i}" for i in range(size)] for name, size in names)
     derived(
         view, "head-statistic", f"Head by head: {statistic.title}",
         head_grid(values, _end(statistic, values, all_heads.tokens), chosen, view.colors),
         Origin(_OF.format("*"), _ATTENTION, _formula(view, statistic), _sentence(statistic.meaning),
                _worked(view, statistic, float(values[chosen]))),
-        values=Values(values, layers, heads), note=_extremes(values),
+        values=by_head(values), note=_extremes(values),
     )  # fmt: skip
+
+
+def by_head(values: np.ndarray) -> Values:
+    """One number of every head, to download."""
+    layers, heads = values.shape
+    return Values(values, [f"layer {i}" for i in range(layers)], [f"head {i}" for i in range(heads)])
 
 
 def _end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:

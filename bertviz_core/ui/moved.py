@@ -22,7 +22,7 @@ def difference_chart(view: View, address: str, kind: str) -> tuple[Figure, str, 
     A single number and a tensor of more than two axes keep their own chart.
     """
     found, axes = view.outcome, len(view.trace.dims(address))
-    if found.show != DIFFERENCE or found.after is found.before or axes not in (1, 2):
+    if found.show != DIFFERENCE or not found.changed or axes not in (1, 2):
         return None
     if axes == 2:
         figure, note = difference_map(view, found.before, found.after, address)
@@ -34,16 +34,16 @@ def difference_chart(view: View, address: str, kind: str) -> tuple[Figure, str, 
 def moved_line(view: View, address: str, start: str) -> None:
     """How far the tensor moved, and the cell that the panel works out."""
     found = view.outcome
-    if found.after is found.before:
+    if not found.changed:
         return
     if not found.after.reached(address):
         st.caption("**What if:** no change reaches this tensor; it is bit for bit what it was.")
         return
     far = moved(found.before, found.after, address)
-    here = moved(found.before, found.after, start)
+    before, after = (float(trace[start]) for trace in (found.before, found.after))
     name = literal(cell_names.short(found.after, far.largest))
     st.caption(
-        f"**What if:** the cell worked out here {_arrow(here.before, here.after)}; the largest change "
+        f"**What if:** the cell worked out here {_arrow(before, after)}; the largest change "
         f"{_arrow(far.before, far.after)}, at {name}; the mean size of all is {text_number(far.mean)}."
     )
 

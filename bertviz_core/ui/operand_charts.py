@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.address import cell, parse
-from bertviz_core.analysis import top_k
+from bertviz_core.analysis import MASKED, top_k
 from bertviz_core.analysis.walk import Operands, Terms, addends, graph, within
+from bertviz_core.explanation import Explanation
 from bertviz_core.expressions import Add, Div, Expr, MatMul, Sub, Symbol
 from bertviz_core.figures.attention import products
 from bertviz_core.figures.bars import bars
@@ -15,7 +16,6 @@ from bertviz_core.figures.operands import Spread, point_on_curve, row, softmax_r
 from bertviz_core.operations import Apply, Function, Mean, Softmax, Sqrt, Square
 from bertviz_core.rearrangements import Lookup
 from bertviz_core.steps import NORM
-from bertviz_core.trace import Explanation
 from bertviz_core.ui.cell_names import differing, leaf, place, short, term
 from bertviz_core.ui.shell import View
 
@@ -57,7 +57,7 @@ def _softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Drawn:
     names = [place(view.trace, axis, int(i)) for i in shown]
     picked = int(np.flatnonzero(shown == where.at[axis])[0])
     # A masked score lies so far below that no bar could show it.
-    drawn = np.where(before[shown] > -1e30, before[shown], np.nan)
+    drawn = np.where(before[shown] > MASKED, before[shown], np.nan)
     figure = softmax_row(drawn, after[shown], names, picked, view.colors, _color(view, why))
     others = float(after.sum() - after[shown].sum())
     more = (

@@ -61,9 +61,10 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
 @contextmanager
 def card(view: View, kind: str, see: str, what: str) -> Iterator[None]:
     """A box with a panel's heading: what to see, over the addresses of what is shown, in the colour of its kind."""
+    color = view.colors.kinds.get(kind, view.colors.faint)
     with st.container(border=True, key=f"panel-{what.partition(' ')[0]}-{see}"):
         st.html(
-            f'<div class="bv-panel-title" style="border-color:{view.colors.kinds[kind]}"><b>{escape(see)}</b><br>'
+            f'<div class="bv-panel-title" style="border-color:{color}"><b>{escape(see)}</b><br>'
             f'<span class="bv-shape" style="color:{view.colors.faint}">{escape(what)}</span></div>'
         )
         yield

@@ -81,7 +81,7 @@ def ranking(view: View) -> None:
 def what_moved(view: View) -> None:
     """With a what-if: the entries that are at the top at the chosen position before or after, and how they moved."""
     found, token = view.outcome, view.chosen.token
-    if found.after is found.before:
+    if not found.changed:
         return
     moves = shifts(found.before, found.after, token, TOP)
     color = view.colors.kinds[PREDICTION]

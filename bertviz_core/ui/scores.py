@@ -8,14 +8,14 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.address import cell, layer_path
-from bertviz_core.analysis import attention
+from bertviz_core.analysis import MASKED, attention
 from bertviz_core.expressions import signed
 from bertviz_core.figures.attention import denominator, products
 from bertviz_core.figures.bars import bars
 from bertviz_core.numbers import latex_number, text_number
 from bertviz_core.steps import ATTENTION
 from bertviz_core.ui import picks, style
-from bertviz_core.ui.charts import MASKED, share_bars, tensor_map
+from bertviz_core.ui.charts import share_bars, tensor_map
 from bertviz_core.ui.derived import Origin, Values, derived
 from bertviz_core.ui.labels import labels
 from bertviz_core.ui.panel import panel

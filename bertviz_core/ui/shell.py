@@ -111,7 +111,7 @@ def page(name: str, what_happens: str) -> View:
     st.markdown(what_happens)
     if info.section != site.DOCUMENTS:
         return view
-    if view.outcome.after is not view.outcome.before:
+    if view.outcome.changed:
         st.caption("The documents are compared with BERT as it is: your changes are left out on this page.")
     return view.unchanged
 

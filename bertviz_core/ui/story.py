@@ -9,7 +9,7 @@ from bertviz_core.analysis import strongest
 from bertviz_core.analysis.ablation import outcomes
 from bertviz_core.analysis.walk import story, waypoints
 from bertviz_core.numbers import text_number
-from bertviz_core.steps import EMBEDDING
+from bertviz_core.steps import PARAMETER
 from bertviz_core.ui import site
 from bertviz_core.ui.cell_names import short
 from bertviz_core.ui.explain import draw_operands, explained
@@ -46,7 +46,7 @@ def told(view: View, start: str) -> None:
 
 def _stop(view: View, number: int, address: str, steps: int) -> None:
     shown = explained(view, address)
-    kind = shown.why.step.kind if shown.why.step else EMBEDDING
+    kind = shown.why.step.kind if shown.why.step else PARAMETER
     see = f"{number + 1}. {short(view.trace, address)} is {text_number(shown.why.value)}"
     with card(view, kind, see, address):
         if steps > 1:

@@ -12,9 +12,10 @@ import streamlit as st
 
 from bertviz_core.address import parse
 from bertviz_core.analysis.walk import Operands, story, waypoints
+from bertviz_core.explanation import Explanation
 from bertviz_core.figures.palette import Palette
 from bertviz_core.numbers import text_number
-from bertviz_core.trace import Explanation, Trace
+from bertviz_core.trace import Trace
 from bertviz_core.ui.cell_names import short
 from bertviz_core.ui.components import component
 

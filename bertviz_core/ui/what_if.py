@@ -36,6 +36,11 @@ class Outcome:
     show: str = AFTER
 
     @property
+    def changed(self) -> bool:
+        """Whether any change was made."""
+        return self.after is not self.before
+
+    @property
     def shown(self) -> Trace:
         """The trace that panels draw from."""
         return self.before if self.show == BEFORE else self.after
@@ -56,7 +61,7 @@ def outcome(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
 
 def bar(found: Outcome, token: int) -> None:
     """The list of changes, each with its undo; what panels show; what the changes did to the answer."""
-    if found.after is found.before and not found.wrong:
+    if not found.changed and not found.wrong:
         return
     with st.container(border=True, key="what-if-bar"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -71,7 +76,7 @@ def bar(found: Outcome, token: int) -> None:
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
         for reason in dict.fromkeys(found.wrong.values()):
             st.warning(literal(f"A change cannot be made: {reason}"), icon=":material/warning:")
-        if found.after is not found.before:
+        if found.changed:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.segmented_control(
                     "Panels show", _SHOW, default=AFTER, required=True, key="show", bind="query-params",
@@ -83,7 +88,10 @@ def bar(found: Outcome, token: int) -> None:
 def _did(found: Outcome, token: int) -> str:
     """What was run again, and what became of the prediction for the chosen token."""
     done, steps = found.after.computed, found.before.computed
-    again = f"Run again from `{done[0]}` on: {len(done)} of {len(steps)} steps." if done else "No kept step is reached."
+    again = (
+        f"Run again from `{done[0]}` on: {len(done)} of {len(steps)} steps." if done
+        else "What follows the change is worked out when it is shown."
+    )  # fmt: skip
     if PROBS not in found.after:
         return again
     moves = [

@@ -15,7 +15,7 @@ from bertviz_core.ui.what_if import add_from_fragment
 def before_and_after(view: View, why: Explanation) -> str:
     """The number in the pass without changes and in the one with them, if there are any."""
     found = view.outcome
-    if found.after is found.before:
+    if not found.changed:
         return ""
     before, after = (float(trace[why.address]) for trace in (found.before, found.after))
     return (
