@@ -23,13 +23,13 @@ from transformers import BertForPreTraining
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import bertviz_core as bv
-from bertviz_core.address import split_layer
-from bertviz_core.config import BertConfig
-from bertviz_core.lru import ByteLRU
-from bertviz_core.model import Model
+from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.checkpoint.weights import load_parameters
+from bertviz_core.formula.address import split_layer
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER, bert
-from bertviz_core.tokenizer import Encoding
-from bertviz_core.weights import load_parameters
+from bertviz_core.programs.config import BertConfig
 
 MAX_BYTES, MAX_SHARE = 40_000_000, 0.1
 LAYER = 6

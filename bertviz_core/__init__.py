@@ -1,13 +1,13 @@
 """BERT's forward pass with every intermediate recorded, addressed and explained."""
 
+from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.errors import AddressError, BertvizError, CheckpointError, DimsError, InputError
-from bertviz_core.explanation import Explanation
-from bertviz_core.model import Model, load_model
-from bertviz_core.notebook_export import notebook
-from bertviz_core.script import script
-from bertviz_core.steps import Program, Step
-from bertviz_core.store import TraceStore
-from bertviz_core.trace import Trace, run
+from bertviz_core.export.ipynb import notebook
+from bertviz_core.export.script import script
+from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.steps import Program, Step
+from bertviz_core.tracing.store import TraceStore
+from bertviz_core.tracing.trace import Trace, run
 
 __all__ = [
     "AddressError", "BertvizError", "CheckpointError", "DimsError", "Explanation", "InputError", "Model", "Program",

@@ -1,7 +1,7 @@
 """Add & Norm, at both places of a layer: the residual sum, and LayerNorm's inside."""
 
-from bertviz_core.ui import add_norm
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import add_norm
 
 view = page(
     "add_norm",

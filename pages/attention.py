@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.ui import scores
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import attention
 
 view = page(
     "attention",
@@ -11,13 +11,13 @@ view = page(
     "Scaled, and with padding hidden, the scores of a query go through the softmax, which divides 1 among the keys.",
 )
 st.header(f"One query and one key, layer {view.chosen.layer}, head {view.chosen.head}", anchor=False)
-key = scores.choose_key(view)
-scores.one_pair(view, key)
-scores.angles(view, key)
+key = attention.choose_key(view)
+attention.one_pair(view, key)
+attention.angles(view, key)
 st.header("Every query and every key", anchor=False)
-scores.maps(view, "products", "scaled", "scores")
+attention.maps(view, "products", "scaled", "scores")
 st.header("From scores to shares: the softmax", anchor=False)
-scores.softmax(view, key)
-scores.shares(view, key)
-scores.maps(view, "probs")
+attention.softmax(view, key)
+attention.shares(view, key)
+attention.maps(view, "probs")
 end("attention")

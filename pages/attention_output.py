@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.ui import attention_output
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import attention_output
 
 view = page(
     "attention_output",

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.ui import alignment, documents, errata
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import documents, documents_alignment, documents_slips
 
 view = page(
     "documents",
@@ -15,11 +15,11 @@ st.header("How far from BERT?", anchor=False)
 documents.distances(view, left, right)
 documents.answers(view, left, right)
 st.header("Step by step", anchor=False)
-alignment.side_by_side(view, left, right)
+documents_alignment.side_by_side(view, left, right)
 documents.places(left, right)
 st.header("Slips, and the numbers that show them", anchor=False)
-errata.sigma(view)
-errata.residual(view)
-errata.epsilon(view)
-errata.softmax(view)
+documents_slips.sigma(view)
+documents_slips.residual(view)
+documents_slips.epsilon(view)
+documents_slips.softmax(view)
 end("documents")

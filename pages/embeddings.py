@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.ui import embeddings, positions
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import embeddings, embeddings_positions
 
 view = page(
     "embeddings",
@@ -16,6 +16,6 @@ embeddings.all_tokens(view)
 st.header("Which entries have similar vectors", anchor=False)
 embeddings.neighbours(view)
 st.header("Positions, learned and computed", anchor=False)
-positions.tables(view)
-positions.resemblance(view)
+embeddings_positions.tables(view)
+embeddings_positions.resemblance(view)
 end("embeddings")

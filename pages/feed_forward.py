@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from bertviz_core.ui import feed_forward
-from bertviz_core.ui.charts import tensor_map
-from bertviz_core.ui.panel import panel
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.panels.charts import tensor_map
+from bertviz_core.ui.panels.panel import panel
+from bertviz_core.ui.views import feed_forward
 
 view = page(
     "feed_forward",

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from bertviz_core.ui.ablation import ablation
-from bertviz_core.ui.charts import tensor_map
-from bertviz_core.ui.head_numbers import head_table, profile, statistic_control, statistic_map
-from bertviz_core.ui.heads import head_map, summary
-from bertviz_core.ui.panel import card, panel, shape
-from bertviz_core.ui.shell import end, page
-from bertviz_core.ui.token_lines import token_lines
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.panels.charts import tensor_map
+from bertviz_core.ui.panels.panel import card, panel, shape
+from bertviz_core.ui.views.heads import head_map, summary
+from bertviz_core.ui.views.heads_ablation import ablation
+from bertviz_core.ui.views.heads_numbers import head_table, profile, statistic_control, statistic_map
+from bertviz_core.ui.views.heads_token_lines import token_lines
 
 view = page(
     "heads",

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.ui import flow, layers
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import layers, layers_flow
 
 view = page(
     "layers",
@@ -19,10 +19,10 @@ st.header("The whole way in one picture", anchor=False)
 layers.ways(view)
 st.header("What the head would say on the way", anchor=False)
 if "cls.predictions.probs" in view.trace:
-    flow.lens(view)
-    flow.lens_everywhere(view)
+    layers_flow.lens(view)
+    layers_flow.lens_everywhere(view)
 else:
     st.caption("This checkpoint has no masked language model head, so no words can be read from its vectors.")
 st.header("Where it all came from", anchor=False)
-flow.rollout(view)
+layers_flow.rollout(view)
 end("layers")

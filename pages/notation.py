@@ -1,7 +1,7 @@
 """What everything is called: our symbols and addresses beside the names of five documents and three code bases."""
 
-from bertviz_core.ui import notation
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import notation
 
 view = page(
     "notation",

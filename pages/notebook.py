@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.ui import facts, notebook
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import notebook, notebook_facts
 
 view = page(
     "notebook",
@@ -19,6 +19,6 @@ notebook.summary(view, found)
 st.header("The notebook against itself", anchor=False)
 notebook.itself(view)
 st.header("What else is printed", anchor=False)
-facts.of_notebook(view)
-facts.of_others(view)
+notebook_facts.of_notebook(view)
+notebook_facts.of_others(view)
 end("notebook")

@@ -1,8 +1,8 @@
 """The whole pass on one page: the answer first, then every step in order."""
 
-from bertviz_core.ui import export, overview
-from bertviz_core.ui.canvas import canvas
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import overview, overview_export
+from bertviz_core.ui.views.overview_canvas import canvas
 
 view = page(
     "overview",
@@ -12,5 +12,5 @@ view = page(
 overview.answer(view)
 canvas(view)
 overview.steps(view)
-export.run_this_yourself(view)
+overview_export.run_this_yourself(view)
 end("overview")

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.ui import playground, playground_examples
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import playground, playground_examples
 
 view = page(
     "playground",

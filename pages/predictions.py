@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from bertviz_core.ui import predictions
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.panels.absent import absent_heads
+from bertviz_core.ui.views import predictions
 
 view = page(
     "predictions",
     "At every position the head compares the token's last vector with all entries of the vocabulary: one score each. "
     "The softmax turns the scores into probabilities, and the best entry is the model's answer.",
 )
-predictions.absent_heads(view)
+absent_heads(view)
 if "cls.predictions.probs" in view.trace:
     st.header("From the last layer to the vocabulary", anchor=False)
     predictions.transform(view)

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.ui import projections
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import query_key_value
 
 view = page(
     "query_key_value",
@@ -12,10 +12,10 @@ view = page(
 )
 layer, head = view.chosen.layer, view.chosen.head
 st.header(f"One token, layer {layer}, head {head}", anchor=False)
-name = projections.choose()
-projections.one_token(view, name)
+name = query_key_value.choose()
+query_key_value.one_token(view, name)
 st.header("One matrix for all heads", anchor=False)
-projections.split(view, name)
+query_key_value.split(view, name)
 st.header(f"All tokens, layer {layer}, head {head}", anchor=False)
-projections.all_tokens(view)
+query_key_value.all_tokens(view)
 end("query_key_value")

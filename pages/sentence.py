@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from bertviz_core.ui import sentence
-from bertviz_core.ui.predictions import absent_heads
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.panels.absent import absent_heads
+from bertviz_core.ui.views import sentence
 
 view = page(
     "sentence",

@@ -1,7 +1,7 @@
 """The shortest story: from an answer back to the input, each stop with its formula worked."""
 
-from bertviz_core.ui import story
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import story
 
 view = page(
     "story",

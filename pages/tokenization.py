@@ -2,26 +2,26 @@
 
 import streamlit as st
 
-from bertviz_core.ui import inputs, tokenization, vocabulary
-from bertviz_core.ui.shell import end, page
+from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenization_vocabulary
 
 view = page(
     "tokenization",
     "BERT reads numbers, not letters. The text is cleaned and cut into words, and each word into the longest pieces "
     "that the vocabulary has; a piece's place in the vocabulary is its id.",
 )
-inputs.result(view)
+tokenization_inputs.result(view)
 st.header("How the text was cut", anchor=False)
 tokenization.stages(view)
 st.header("The search for the longest piece", anchor=False)
 tokenization.searches(view)
 st.header("What the model reads", anchor=False)
-inputs.numbers(view)
+tokenization_inputs.numbers(view)
 st.header("Padding", anchor=False)
 with st.container(border=True):
-    inputs.padding(view)
+    tokenization_inputs.padding(view)
 st.header("The vocabulary", anchor=False)
-vocabulary.census(view)
+tokenization_vocabulary.census(view)
 with st.container(border=True):
-    vocabulary.search(view)
+    tokenization_vocabulary.search(view)
 end("tokenization")

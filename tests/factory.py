@@ -16,7 +16,7 @@ from transformers import (
     PreTrainedModel,
 )
 
-from bertviz_core.hub import BUNDLED_FOLDER
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = ("the", "cat", "sat", "on", "mat", "play", "##ing", "##ed", "in", "rome", "do", "as", "romans")

@@ -10,7 +10,7 @@ from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core.analysis.ablation import Ablation, outcomes
-from bertviz_core.ui import ablation
+from bertviz_core.ui.views import heads_ablation
 from tests.factory import random_checkpoint
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -77,7 +77,7 @@ def test_what_a_head_could_matter_to(tmp_path, kind, first, count):
 
 
 def test_the_page_makes_the_map_and_offers_the_pass_without_the_strongest_head(monkeypatch):
-    monkeypatch.setattr(ablation, "_AT_ONCE_S", 60)
+    monkeypatch.setattr(heads_ablation, "_AT_ONCE_S", 60)
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"text": "the [MASK]"})
     at.run()

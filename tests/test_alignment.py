@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.address import split_layer
 from bertviz_core.analysis.alignment import (
     aligned,
     guesses,
@@ -17,9 +16,10 @@ from bertviz_core.analysis.alignment import (
     layer_outputs,
     structure,
 )
-from bertviz_core.dims import HIDDEN, LABEL, TOKEN
-from bertviz_core.expressions import Size, Symbol
-from bertviz_core.operations import GELU, MAX_ZERO, RELU, Apply, Square, Sum
+from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.dims import HIDDEN, LABEL, TOKEN
+from bertviz_core.formula.functions import GELU, MAX_ZERO, RELU, Apply, Square, Sum
+from bertviz_core.formula.nodes import Size, Symbol
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from tests.factory import random_checkpoint
 

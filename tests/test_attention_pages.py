@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.site import shown_on
+from bertviz_core.ui.frame.site import shown_on
 
 APP = str(Path(__file__).parent.parent / "app.py")
 LAYER, HEAD, TOKEN, KEY, WIDTH = 3, 5, 7, 4, 32

@@ -7,8 +7,8 @@ import pytest
 from huggingface_hub import constants
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.labels import literal
-from bertviz_core.ui.site import PAGES
+from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
 from tests.test_bad_checkpoints import CONFIG, FILES, TENSORS, TOKENIZER
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.ui.site import PAGES
+from bertviz_core.ui.frame.site import PAGES
 from tests.browser import PHONE, WIDE, running, visit
 
 MARKUP = "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **b** :red[r]"

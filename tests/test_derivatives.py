@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.address import parse
+from bertviz_core.formula.address import parse
 from tests.factory import random_checkpoint
 
 STEP = 1e-6

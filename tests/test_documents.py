@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.config import BertConfig
 from bertviz_core.documents import DOCUMENTS, markdown
 from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, bert
-from bertviz_core.ui import site
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.ui.frame import site
 from tests.latex import balanced
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")

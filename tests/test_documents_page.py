@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.address import split_layer
 from bertviz_core.documents import DOCUMENTS, document_of
+from bertviz_core.formula.address import split_layer
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
-from bertviz_core.ui.site import PAGES
+from bertviz_core.ui.frame.site import PAGES
 from tests.latex import balanced
 from tests.test_pages import decoded
 

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core import expressions, numbers
-from bertviz_core.address import parse
-from bertviz_core.document_operations import Argmax
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from bertviz_core.documents import document_of
-from bertviz_core.hub import BUNDLED_FOLDER
+from bertviz_core.formula import nodes, numbers
+from bertviz_core.formula.address import parse
+from bertviz_core.formula.document_nodes import Argmax
+from bertviz_core.formula.shapes import Lookup
 from bertviz_core.programs import DOCUMENT_PROGRAMS
-from bertviz_core.rearrangements import Lookup
 from tests.documents import TRANSCRIBED, Weights
 from tests.factory import random_checkpoint
 from tests.latex import balanced, evaluated
@@ -85,7 +85,7 @@ def test_cells_are_recomputed_from_operands_that_were_there_before(padded):
 
 
 def test_the_worked_formula_gives_the_number(padded, monkeypatch):
-    monkeypatch.setattr(expressions, "_SHOWN_TERMS", 10**6)
+    monkeypatch.setattr(nodes, "_SHOWN_TERMS", 10**6)
     monkeypatch.setattr(numbers, "DECIMALS", 15)
     monkeypatch.setattr(numbers, "_plain", lambda value: True)
     chance = random.Random(4)

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core import expressions, numbers
-from bertviz_core.address import cell, parse, split_layer
-from bertviz_core.operations import GELU, Apply
-from bertviz_core.steps import INPUT, PARAMETER
+from bertviz_core.formula import nodes, numbers
+from bertviz_core.formula.address import cell, parse, split_layer
+from bertviz_core.formula.functions import GELU, Apply
+from bertviz_core.formula.steps import INPUT, PARAMETER
 from tests.factory import random_checkpoint
 from tests.latex import balanced, evaluated
 
@@ -175,7 +175,7 @@ def test_formulas_are_balanced_and_end_in_the_recomputed_number(explained):
 
 
 def test_the_worked_formula_gives_the_number(padded, monkeypatch):
-    monkeypatch.setattr(expressions, "_SHOWN_TERMS", 10**6)
+    monkeypatch.setattr(nodes, "_SHOWN_TERMS", 10**6)
     monkeypatch.setattr(numbers, "DECIMALS", 15)
     monkeypatch.setattr(numbers, "_plain", lambda value: True)
     chance = random.Random(3)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.address import parse
-from bertviz_core.numbers import text_number
-from bertviz_core.ui import explain
-from bertviz_core.ui.way import OFFERED
+from bertviz_core.formula.address import parse
+from bertviz_core.formula.numbers import text_number
+from bertviz_core.ui.walk import explain
+from bertviz_core.ui.walk.way import OFFERED
 from tests.test_explain import random_cell, scale
 from tests.test_pages import APP, decoded
 

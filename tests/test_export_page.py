@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from bertviz_core.hub import BUNDLED_FOLDER
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from tests.test_notebook_export import RUNNER
 
 

@@ -7,12 +7,12 @@ import random
 import pytest
 import torch
 
-from bertviz_core import expressions, numbers
-from bertviz_core.dims import CONCAT, HEAD, HEAD_DIM, HIDDEN, KEY, LABEL, QUERY, TOKEN, VOCAB
 from bertviz_core.errors import DimsError
-from bertviz_core.expressions import Add, Div, Mul, Size, Sub, Symbol
-from bertviz_core.operations import GELU, GELU_TANH, RELU, SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
-from bertviz_core.rearrangements import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
+from bertviz_core.formula import nodes, numbers
+from bertviz_core.formula.dims import CONCAT, HEAD, HEAD_DIM, HIDDEN, KEY, LABEL, QUERY, TOKEN, VOCAB
+from bertviz_core.formula.functions import GELU, GELU_TANH, RELU, SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
+from bertviz_core.formula.nodes import Add, Div, Mul, Size, Sub, Symbol
+from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
 from tests.latex import balanced, evaluated
 
 SIZES = {TOKEN: 3, QUERY: 3, KEY: 3, HEAD: 2, HEAD_DIM: 4, CONCAT: 8, HIDDEN: 3, LABEL: 3, VOCAB: 5}
@@ -240,7 +240,7 @@ def test_the_worked_formula_of_a_cell_gives_its_value(node, env, precise):
 @pytest.fixture
 def precise(monkeypatch):
     """Worked formulas with every term and twelve decimals, so that they can be calculated."""
-    monkeypatch.setattr(expressions, "_SHOWN_TERMS", 1000)
+    monkeypatch.setattr(nodes, "_SHOWN_TERMS", 1000)
     monkeypatch.setattr(numbers, "DECIMALS", 12)
 
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from bertviz_core.analysis.add_norm import direct_path, normalized_with
 from bertviz_core.analysis.feed_forward import ACTIVATIONS, activation, contributions_of, strongest_neurons
-from bertviz_core.analysis.norm import direct_path, normalized_with
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)

@@ -5,13 +5,13 @@ import re
 import pytest
 from transformers import BertConfig, BertForPreTraining, BertForSequenceClassification
 
-from bertviz_core.analysis.glossary import absent, axes, found, glossary
-from bertviz_core.config import BertConfig as Config
-from bertviz_core.dims import AXES
-from bertviz_core.model import load_model
-from bertviz_core.notation import AXIS_NAMES, FORMULAS, NAMES, SOURCES, names_of, pattern
+from bertviz_core.analysis.notation import absent, axes, found, glossary
+from bertviz_core.checkpoint.model import load_model
+from bertviz_core.documents.names import AXIS_NAMES, FORMULAS, NAMES, SOURCES, names_of, pattern
+from bertviz_core.formula.dims import AXES
+from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, bert
-from bertviz_core.steps import PARAMETER
+from bertviz_core.programs.config import BertConfig as Config
 from tests.factory import SIZES, random_checkpoint
 from tests.latex import balanced
 

@@ -7,7 +7,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.heads import ROLES, STATISTICS, Sentence, by_query, held, pooled, statistics, summarize
-from bertviz_core.analysis.links import combined, links
+from bertviz_core.analysis.token_lines import combined, links
 
 TOKENS = ("[CLS]", "the", "play", "##ing", ",", "the", "[SEP]", "!?", "[SEP]")
 SPECIAL = frozenset({"[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]"})

@@ -10,7 +10,7 @@ import torch
 from huggingface_hub import constants
 
 import bertviz_core as bv
-from bertviz_core import hub
+from bertviz_core.checkpoint import hub
 from tests.factory import random_checkpoint
 from tests.fake_hub import COMMIT, MODEL, FakeHub
 

@@ -1,4 +1,4 @@
-"""Imports point one way: expressions, programs, trace, analysis, figures, ui, pages; libraries keep their places."""
+"""Imports point one way, from room to room; every module is in a room; libraries keep their places."""
 
 import ast
 from pathlib import Path
@@ -7,21 +7,34 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = "bertviz_core"
-LAYERS = (
-    (f"{CORE}.dims", f"{CORE}.expressions", f"{CORE}.operations", f"{CORE}.steps"),
+LONGEST = 320  # lines of a file
+
+# Every package, in levels: a module imports from its own package and from the levels before it, never from a package
+# beside its own or from one that comes later.
+LEVELS = (
+    (f"{CORE}.errors",),
+    (f"{CORE}.formula",),
     (f"{CORE}.programs",),
-    (f"{CORE}.model", f"{CORE}.trace", f"{CORE}.store", f"{CORE}.script"),
-    (f"{CORE}.analysis",),
+    (f"{CORE}.checkpoint",),
+    (f"{CORE}.tracing",),
+    (f"{CORE}.documents",),
+    (f"{CORE}.analysis", f"{CORE}.export"),
     (f"{CORE}.figures",),
-    (f"{CORE}.ui",),
+    (f"{CORE}.ui.components",),
+    (f"{CORE}.ui.frame",),
+    (f"{CORE}.ui.walk",),
+    (f"{CORE}.ui.panels",),
+    (f"{CORE}.ui.views",),
     ("pages", "app"),
 )
+ROOMS = tuple(room for level in LEVELS for room in level)
+DOORS = (CORE, f"{CORE}.ui")  # what holds rooms, and has nothing of its own but an __init__
 SHOWN = (f"{CORE}.ui", "pages", "app")
 # library, where it may be imported (None: anywhere else), where it may not
 LIBRARIES = (
     ("streamlit", SHOWN, ()),
     ("plotly", (f"{CORE}.figures",), ()),
-    ("torch", None, (f"{CORE}.figures", "pages")),
+    ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages")),
 )
 
 
@@ -74,17 +87,53 @@ def reached(start, edges):
     return seen
 
 
+def room(name):
+    """The room that a module is in; None for a door, and for what is in no room."""
+    return next((each for each in ROOMS if inside(name, [each])), None)
+
+
 def upward_imports(root):
-    """Where a layer reaches one above it, directly or through others."""
+    """Where a room reaches one beside or above it, directly or through others; a door is above all that it opens."""
     edges = graph(root)
+    level = {each: i for i, places in enumerate(LEVELS) for each in places}
     return sorted(
         f"{name} -> {found}"
-        for level, layer in enumerate(LAYERS)
         for name in edges
-        if inside(name, layer)
+        if room(name)
         for found in reached(name, edges)
-        if any(inside(found, above) for above in LAYERS[level + 1 :])
+        if (found in DOORS and room(name) not in ("pages", "app"))
+        or (room(found) and room(found) != room(name) and level[room(found)] >= level[room(name)])
     )
+
+
+def homeless(root):
+    """The modules that are in no room."""
+    return sorted(name for name in modules(root) if room(name) is None and name not in DOORS)
+
+
+def foreign_views(root):
+    """Where the parts of one page import those of another: what two pages share is a panel."""
+    views = f"{CORE}.ui.views"
+    pages = sorted((f.stem for f in (root / "pages").glob("*.py")), key=len, reverse=True)
+
+    def page(name):
+        leaf = name.removeprefix(f"{views}.")
+        return next((each for each in pages if leaf == each or leaf.startswith(f"{each}_")), None)
+
+    edges = graph(root)
+    own = {name: page(name) for name in edges if name.startswith(f"{views}.")}
+    nameless = [f"{name} belongs to no page" for name, of in own.items() if of is None]
+    crossed = [
+        f"{name} -> {found}" for name in own for found in edges[name] if found in own and own[found] != own[name]
+    ]
+    strange = [
+        f"{name} -> {found}"
+        for name in edges
+        if name.startswith("pages.")
+        for found in edges[name]
+        if found in own and own[found] != name.removeprefix("pages.")
+    ]
+    return sorted([*nameless, *crossed, *strange])
 
 
 def misplaced_libraries(root):
@@ -106,10 +155,39 @@ def cycles(root):
 
 def test_the_product_is_seen():
     edges = graph(ROOT)
-    assert {f"{CORE}.trace", f"{CORE}.programs.bert", CORE} <= set(edges)
-    assert f"{CORE}.expressions" in edges[f"{CORE}.operations"]
-    assert {f"{CORE}.steps", f"{CORE}.operations"} <= edges[f"{CORE}.programs.bert"]
-    assert f"{CORE}.operations" in reached(f"{CORE}.trace", edges)
+    assert {f"{CORE}.tracing.trace", f"{CORE}.programs.bert", CORE} <= set(edges)
+    assert f"{CORE}.formula.nodes" in edges[f"{CORE}.formula.functions"]
+    assert {f"{CORE}.formula.steps", f"{CORE}.formula.functions"} <= edges[f"{CORE}.programs.bert"]
+    assert f"{CORE}.formula.functions" in reached(f"{CORE}.tracing.trace", edges)
+
+
+def test_every_module_is_in_a_room():
+    assert homeless(ROOT) == []
+
+
+def test_every_room_is_there():
+    known = modules(ROOT)
+    assert [each for each in ROOMS if each != "pages" and each not in known] == []
+
+
+def test_parts_of_a_page_serve_that_page():
+    assert foreign_views(ROOT) == []
+
+
+PACKAGES = [name for name, file in modules(ROOT).items() if file.name == "__init__.py"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_says_in_a_line_what_it_is_for(package):
+    text = ast.get_docstring(ast.parse(modules(ROOT)[package].read_text(encoding="utf-8")))
+    assert text and 20 <= len(text.splitlines()[0]) <= 120
+
+
+def test_files_can_be_read_at_one_go():
+    files = [file for folder in (CORE, "pages", "tests", "benchmarks") for file in (ROOT / folder).rglob("*.py")]
+    long = {str(file.relative_to(ROOT)): n for file in files
+            if (n := len(file.read_text(encoding="utf-8").splitlines())) > LONGEST}  # fmt: skip
+    assert long == {}
 
 
 def test_imports_point_one_way():
@@ -125,32 +203,62 @@ def test_no_module_imports_itself_through_others():
 
 
 VIOLATIONS = {
-    "a program that knows the trace": ("programs/new.py", "from bertviz_core.trace import run", upward_imports),
-    "an expression that knows a program": ("operations.py", "from bertviz_core import programs", upward_imports),
-    "a trace that draws, through another": ("trace.py", "from bertviz_core import between", upward_imports),
-    "a figure that knows a widget": ("figures/new.py", "def f():\n    import bertviz_core.ui.panel", upward_imports),
-    "a figure that knows a widget, relatively": ("figures/new.py", "from ..ui import panel", upward_imports),
-    "a widget that knows a page": ("ui/panel.py", "import pages.one", upward_imports),
-    "streamlit in the core": ("trace.py", "import streamlit as st", misplaced_libraries),
+    "a program that knows the trace": ("programs/new.py", "from bertviz_core.tracing.trace import run", upward_imports),
+    "a formula that knows a program": ("formula/nodes.py", "from bertviz_core import programs", upward_imports),
+    "a trace that draws, through another": (
+        "tracing/trace.py",
+        "from bertviz_core.documents import between",
+        upward_imports,
+    ),
+    "an export that knows analysis": ("export/new.py", "from bertviz_core.analysis import x", upward_imports),
+    "a room that goes through the front door": ("tracing/trace.py", "import bertviz_core as bv", upward_imports),
+    "a figure that knows a widget": (
+        "figures/new.py",
+        "def f():\n    import bertviz_core.ui.panels.panel",
+        upward_imports,
+    ),
+    "a figure that knows a widget, relatively": ("figures/new.py", "from ..ui.panels import panel", upward_imports),
+    "a panel that knows a page's part": ("ui/panels/panel.py", "import bertviz_core.ui.views.one", upward_imports),
+    "a widget that knows a page": ("ui/panels/panel.py", "import pages.one", upward_imports),
+    "a part that uses another page's": ("ui/views/one_more.py", "from bertviz_core.ui.views import two", foreign_views),
+    "a page that uses another's part": ("../pages/one.py", "from bertviz_core.ui.views import two", foreign_views),
+    "a part of no page": ("ui/views/nobody.py", "", foreign_views),
+    "a module in no room": ("stray.py", "", homeless),
+    "a package in no room": ("attic/__init__.py", "", homeless),
+    "streamlit in the core": ("tracing/trace.py", "import streamlit as st", misplaced_libraries),
     "streamlit in a figure": ("figures/new.py", "from streamlit.components import v2", misplaced_libraries),
-    "plotly in the interface": ("ui/panel.py", "import plotly.graph_objects as go", misplaced_libraries),
+    "plotly in the interface": ("ui/panels/panel.py", "import plotly.graph_objects as go", misplaced_libraries),
     "plotly on a page": ("../pages/one.py", "from plotly import io", misplaced_libraries),
     "torch in a figure": ("figures/new.py", "import torch", misplaced_libraries),
+    "torch in the interface": ("ui/panels/panel.py", "import torch", misplaced_libraries),
     "torch on a page": ("../pages/one.py", "from torch import Tensor", misplaced_libraries),
-    "a cycle of two": ("ui/panel.py", "from bertviz_core.ui import other", cycles),
-    "a cycle through the package": ("trace.py", "import bertviz_core as bv", cycles),
+    "a cycle of two": ("ui/panels/panel.py", "from bertviz_core.ui.panels import other", cycles),
+    "a cycle through the package": ("tracing/trace.py", "import bertviz_core as bv", cycles),
 }
 SOUND = {
-    "__init__.py": "from bertviz_core.trace import Trace",
-    "operations.py": "",
+    "__init__.py": "from bertviz_core.tracing.trace import Trace",
+    "formula/__init__.py": "",
+    "formula/nodes.py": "",
     "programs/__init__.py": "",
-    "trace.py": "from bertviz_core.programs import bert\nimport torch",
-    "between.py": "from bertviz_core.figures import base",
+    "tracing/__init__.py": "",
+    "tracing/trace.py": "from bertviz_core.programs import bert\nimport torch",
+    "documents/__init__.py": "",
+    "documents/between.py": "from bertviz_core.programs import bert",
+    "analysis/__init__.py": "",
+    "analysis/x.py": "",
+    "export/__init__.py": "",
     "figures/__init__.py": "",
     "figures/base.py": "import plotly",
-    "ui/panel.py": "import streamlit\nfrom bertviz_core.figures import base",
-    "ui/other.py": "from bertviz_core.ui import panel",
-    "../pages/one.py": "import streamlit\nimport bertviz_core as bv\nfrom bertviz_core.ui import panel",
+    "ui/__init__.py": "",
+    "ui/panels/__init__.py": "",
+    "ui/panels/panel.py": "import streamlit\nfrom bertviz_core.figures import base",
+    "ui/panels/other.py": "from bertviz_core.ui.panels import panel",
+    "ui/views/__init__.py": "",
+    "ui/views/one.py": "from bertviz_core.ui.panels import panel",
+    "ui/views/one_more.py": "from bertviz_core.ui.views import one",
+    "ui/views/two.py": "",
+    "../pages/one.py": "import streamlit\nimport bertviz_core as bv\nfrom bertviz_core.ui.views import one",
+    "../pages/two.py": "",
 }
 
 
@@ -169,6 +277,7 @@ def write(root, path, source):
 
 def test_a_sound_project_passes(project):
     assert upward_imports(project) == misplaced_libraries(project) == cycles(project) == []
+    assert foreign_views(project) == homeless(project) == []
 
 
 @pytest.mark.parametrize(("path", "source", "check"), VIOLATIONS.values(), ids=VIOLATIONS)

@@ -8,8 +8,8 @@ import torch
 from transformers import BertForPreTraining
 
 import bertviz_core as bv
-from bertviz_core.hub import BUNDLED_FOLDER
-from bertviz_core.trace import encode
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
+from bertviz_core.tracing.trace import encode
 from tests.factory import random_checkpoint
 
 TEXT = "The cat sat on the mat."

@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import bertviz_core as bv
-from bertviz_core.exported import marks
-from bertviz_core.hub import BUNDLED_FOLDER
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
+from bertviz_core.export.carried import marks
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import random_checkpoint
 from tests.latex import balanced

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.address import split_layer
 from bertviz_core.analysis.walk import operands
-from bertviz_core.trace import run
-from bertviz_core.ui import derived
-from bertviz_core.ui.site import PAGES
+from bertviz_core.formula.address import split_layer
+from bertviz_core.tracing.trace import run
+from bertviz_core.ui.frame.site import PAGES
+from bertviz_core.ui.panels import derived
 from tests.factory import base_sized_checkpoint, random_checkpoint
 from tests.latex import balanced
 

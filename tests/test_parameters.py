@@ -8,8 +8,8 @@ import pytest
 from safetensors import safe_open
 
 from bertviz_core.analysis import parameters as analysis
-from bertviz_core.hub import locate
-from bertviz_core.model import load_model
+from bertviz_core.checkpoint.hub import locate
+from bertviz_core.checkpoint.model import load_model
 from tests.factory import SIZES, random_checkpoint
 
 RNG = np.random.default_rng(11)

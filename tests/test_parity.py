@@ -9,8 +9,8 @@ import transformers
 from transformers import AutoConfig
 
 import bertviz_core as bv
-from bertviz_core.config import ACTIVATIONS
-from bertviz_core.hub import BUNDLED_FOLDER
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
+from bertviz_core.programs.config import ACTIVATIONS
 from tests.factory import KINDS, random_checkpoint
 
 PAIR = ("The cat sat on the mat.", "Playing in Rome, as romans do?")

@@ -14,11 +14,11 @@ from transformers import BertForPreTraining
 import bertviz_core as bv
 from bertviz_core.analysis import facts, notebook
 from bertviz_core.analysis.printed import Verdict, resolution, verdict
-from bertviz_core.config import BertConfig
 from bertviz_core.documents import printed as data
 from bertviz_core.documents.printed import FACTS, INPUT_IDS, OTHERS, SENTENCE, TENSORS, PrintedTensor
-from bertviz_core.ui import notebook as page
-from bertviz_core.ui.site import shown_on
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.ui.frame.site import shown_on
+from bertviz_core.ui.views import notebook as page
 from tests.factory import base_sized_checkpoint, random_checkpoint
 
 APP = str(Path(__file__).parent.parent / "app.py")

@@ -5,9 +5,9 @@ import keyword
 import pytest
 
 import bertviz_core as bv
-from bertviz_core import steps
-from bertviz_core.address import Address, cell, cells, layer_path, parse, split_layer
-from bertviz_core.dims import AXES
+from bertviz_core.formula import steps
+from bertviz_core.formula.address import Address, cell, cells, layer_path, parse, split_layer
+from bertviz_core.formula.dims import AXES
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import KINDS, random_checkpoint
 from tests.latex import balanced

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.address import layer_path, split_layer
-from bertviz_core.dims import HEAD, TOKEN, VOCAB
-from bertviz_core.expressions import Expr, Symbol
-from bertviz_core.lru import ByteLRU
-from bertviz_core.operations import Softmax
+from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.formula.address import layer_path, split_layer
+from bertviz_core.formula.dims import HEAD, TOKEN, VOCAB
+from bertviz_core.formula.functions import Softmax
+from bertviz_core.formula.nodes import Expr, Symbol
+from bertviz_core.formula.steps import Program
 from bertviz_core.programs import PROGRAMS
-from bertviz_core.steps import Program
 
 TEXT = "When in Rome, do as the [MASK] do."
 PROBS, RESIDUAL, VARIANCE, NORMALIZED = (

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import bertviz_core as bv
-from bertviz_core.hub import BUNDLED_FOLDER
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from tests.factory import random_checkpoint
 
 PAIR = ("The cat sat on the mat.", "Playing in Rome?")

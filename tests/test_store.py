@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core import store as store_module
-from bertviz_core.lru import ByteLRU
+from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.programs import PROGRAMS
+from bertviz_core.tracing import store as store_module
 from tests.factory import random_checkpoint
 
 TEXT = "The cat sat on the mat."

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.walk import story, waypoints
-from bertviz_core.numbers import text_number
+from bertviz_core.formula.numbers import text_number
 from tests.factory import random_checkpoint
 from tests.test_pages import APP
 

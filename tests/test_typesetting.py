@@ -7,14 +7,14 @@ import pytest
 import streamlit
 import torch
 
-from bertviz_core.dims import LABEL, TOKEN
-from bertviz_core.document_operations import Argmax, Dropout, Sinusoid
-from bertviz_core.expressions import Size, Symbol
-from bertviz_core.operations import Mean, Softmax, Sum
+from bertviz_core.formula.dims import LABEL, TOKEN
+from bertviz_core.formula.document_nodes import Argmax, Dropout, Sinusoid
+from bertviz_core.formula.functions import Mean, Softmax, Sum
+from bertviz_core.formula.nodes import Size, Symbol
+from bertviz_core.formula.notations import NOTATIONS, typeset
+from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads
+from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.programs import PROGRAMS
-from bertviz_core.rearrangements import Lookup, MergeHeads, Rename, Select, SplitHeads
-from bertviz_core.steps import PARAMETER
-from bertviz_core.typesetting import NOTATIONS, typeset
 from tests.latex import balanced, evaluated
 from tests.test_expressions import random_tree
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bertviz_core.address import parse
 from bertviz_core.analysis.walk import addends, operands, story, terms, waypoints
+from bertviz_core.formula.address import parse
 
 PREDICTION = "cls.predictions.probs[token=8,vocab=2111]"  # people
 LAYER = "encoder.layer.2"

@@ -8,9 +8,9 @@ from torch.overrides import TorchFunctionMode
 from transformers import BertForPreTraining
 
 import bertviz_core as bv
-from bertviz_core import changes as what_if
+from bertviz_core.formula.steps import RESIDUAL
 from bertviz_core.programs import DOCUMENT_PROGRAMS
-from bertviz_core.steps import RESIDUAL
+from bertviz_core.tracing import changes as what_if
 from tests.factory import random_checkpoint
 
 PAIR, PAD_TO = ("The cat sat on the mat.", "Do as Romans do in Rome."), 19

@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.what_if import moved, scopes, shifts
-from bertviz_core.changes import MOST
-from bertviz_core.ui.labels import literal
-from bertviz_core.ui.site import PAGES
+from bertviz_core.tracing.changes import MOST
+from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.site import PAGES
 from tests.test_pages import decoded
 
 APP = str(Path(__file__).parent.parent / "app.py")

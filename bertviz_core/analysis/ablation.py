@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertviz_core.address import layer_path
-from bertviz_core.analysis import top_k
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
-from bertviz_core.trace import Trace
+from bertviz_core.analysis.ranking import top_k
+from bertviz_core.formula.address import layer_path
+from bertviz_core.tracing.trace import Trace
 
 
 def outcomes(trace: Trace, token: int, k: int) -> dict[str, str]:

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from bertviz_core.address import split_layer
-from bertviz_core.analysis import top_k
 from bertviz_core.analysis.predictions import SCORES
+from bertviz_core.analysis.ranking import top_k
 from bertviz_core.errors import InputError
-from bertviz_core.expressions import Add, Expr, Mul, Size, Symbol
-from bertviz_core.operations import Function
-from bertviz_core.steps import Program, Step
-from bertviz_core.trace import Trace
+from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.functions import Function
+from bertviz_core.formula.nodes import Add, Expr, Mul, Size, Symbol
+from bertviz_core.formula.steps import Program, Step
+from bertviz_core.tracing.trace import Trace
 
 Relation = Literal["same", "different", "missing", "extra"]
 Structure = tuple[object, ...]

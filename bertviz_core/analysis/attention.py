@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis import top_k
+from bertviz_core.analysis.ranking import top_k
 
 
 @dataclass(frozen=True, eq=False)

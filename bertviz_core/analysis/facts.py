@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bertviz_core.documents.printed import HELLO, Fact
-from bertviz_core.trace import Trace
+from bertviz_core.tracing.trace import Trace
 
 _ALWAYS = {"model_type": "bert", "position_embedding_type": "absolute"}  # other checkpoints are refused
 _OF_SENTENCE = {"ids", "length", "column", "row", "answer"}

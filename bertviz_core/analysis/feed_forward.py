@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from bertviz_core.analysis import top_k
-from bertviz_core.config import ACTIVATIONS as FUNCTIONS
+from bertviz_core.analysis.ranking import top_k
+from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 
 # The functions worth comparing: name in the config, and what to call it.
 ACTIVATIONS = {"gelu": "GELU (erf)", "gelu_new": "GELU (tanh)", "relu": "ReLU"}

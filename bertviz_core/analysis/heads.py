@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from bertviz_core.address import layer_path
-from bertviz_core.trace import Trace
+from bertviz_core.formula.address import layer_path
+from bertviz_core.tracing.trace import Trace
 
 CLS, SEP = "[CLS]", "[SEP]"
 SHARE, BITS, TOKENS = "share", "bits", "tokens"

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.address import layer_path
-from bertviz_core.dims import TOKEN, VOCAB
-from bertviz_core.steps import Step
-from bertviz_core.trace import Trace
+from bertviz_core.formula.address import layer_path
+from bertviz_core.formula.dims import TOKEN, VOCAB
+from bertviz_core.formula.steps import Step
+from bertviz_core.tracing.trace import Trace
 
 COMPONENTS = 3
 _HEAD = "cls.predictions."

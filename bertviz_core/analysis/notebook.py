@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.printed import Verdict, resolution, verdict
-from bertviz_core.config import BertConfig
 from bertviz_core.documents.printed import COLUMNS, INPUT_IDS, ROWS, PrintedTensor
-from bertviz_core.trace import Trace
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.tracing.trace import Trace
 
 _STANDARD = BertConfig()  # bert-base-uncased's sizes and switches
 _COMPARED = (

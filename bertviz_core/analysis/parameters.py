@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.address import split_layer
-from bertviz_core.config import BertConfig
-from bertviz_core.dims import names
-from bertviz_core.expressions import Symbol
-from bertviz_core.model import Model
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.dims import names
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.steps import Program, Step
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER
-from bertviz_core.steps import Program, Step
+from bertviz_core.programs.config import BertConfig
 
 _CHUNK = 1 << 20  # numbers that are widened to float64 at a time
 _HEADS = {"cls.predictions": MLM, "cls.seq_relationship": NEXT_SENTENCE, "pooler": POOLER, "classifier": "classifier"}

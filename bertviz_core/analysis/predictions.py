@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis import top_k
-from bertviz_core.trace import Trace
+from bertviz_core.analysis.ranking import top_k
+from bertviz_core.tracing.trace import Trace
 
 SCORES, PROBS = "cls.predictions.decoder", "cls.predictions.probs"
 RELATIONS = ("B follows A", "B is a random sentence")  # what the next sentence head tells apart

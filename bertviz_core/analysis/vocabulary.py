@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bertviz_core.analysis import top_k
 from bertviz_core.analysis.layers import norms
+from bertviz_core.analysis.ranking import top_k
+from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import InputError
-from bertviz_core.model import Model
 
 WORDS = "embeddings.word_embeddings.weight"
 PREFIX, CONTAINS, IDS = "prefix", "contains", "id"

@@ -10,12 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.address import cell, parse
-from bertviz_core.explanation import Explanation
-from bertviz_core.expressions import Add, At, Expr, Sub, Symbol, only
-from bertviz_core.operations import Function
-from bertviz_core.rearrangements import MergeHeads, Rename, Select, SplitHeads, Transpose
-from bertviz_core.trace import Trace
+from bertviz_core.formula.address import cell, parse
+from bertviz_core.formula.cells import At, only
+from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.functions import Function
+from bertviz_core.formula.nodes import Add, Expr, Sub, Symbol
+from bertviz_core.formula.shapes import MergeHeads, Rename, Select, SplitHeads, Transpose
+from bertviz_core.tracing.trace import Trace
 
 LONGEST_STORY = 80  # steps; a model of 24 layers needs fewer
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.address import cell, layer_path, parse
-from bertviz_core.analysis import MASKED, strongest, top_k
 from bertviz_core.analysis.predictions import PROBS
-from bertviz_core.changes import UNIFORM, Changes
-from bertviz_core.dims import names
-from bertviz_core.rewrites import EPSILON, NO_RESIDUAL, SKIP
-from bertviz_core.trace import Trace
+from bertviz_core.analysis.ranking import MASKED, strongest, top_k
+from bertviz_core.formula.address import cell, layer_path, parse
+from bertviz_core.formula.dims import names
+from bertviz_core.tracing.changes import UNIFORM, Changes
+from bertviz_core.tracing.rewrites import EPSILON, NO_RESIDUAL, SKIP
+from bertviz_core.tracing.trace import Trace
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from bertviz_core.figures.bars import BAR_HEIGHT
 from bertviz_core.figures.base import MONOSPACE, axis, figure
 from bertviz_core.figures.palette import Palette
-from bertviz_core.numbers import text_number
+from bertviz_core.formula.numbers import text_number
 
 
 def products(names: Sequence[str], terms: np.ndarray, running: np.ndarray, colors: Palette, *, color: str, title: str,

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.figures.base import MONOSPACE, axis, figure
 from bertviz_core.figures.palette import Palette
-from bertviz_core.numbers import text_number
+from bertviz_core.formula.numbers import text_number
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours

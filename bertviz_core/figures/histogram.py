@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.figures.base import axis, figure
 from bertviz_core.figures.palette import Palette
-from bertviz_core.numbers import text_number
+from bertviz_core.formula.numbers import text_number
 
 
 def intervals(edges: np.ndarray) -> list[str]:

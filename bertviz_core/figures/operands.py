@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.figures.base import MONOSPACE, axis, figure
 from bertviz_core.figures.palette import Palette
-from bertviz_core.numbers import text_number
+from bertviz_core.formula.numbers import text_number
 
 _FAR = 0.45  # opacity of what is not picked
 _FEW = {"nticks": 4, "tickangle": 0}  # an axis that may be narrow

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import torch
 
-from bertviz_core import steps as kind
-from bertviz_core.address import layer_path
-from bertviz_core.config import BertConfig
-from bertviz_core.dims import (
+from bertviz_core.formula import steps as kind
+from bertviz_core.formula.address import layer_path
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.dims import (
     CONCAT, HIDDEN, INTERMEDIATE, KEY, LABEL, POOLED, POSITION, QUERY, RELATION, SEGMENT, TOKEN, TRANSFORM,
     VOCAB, Axis,
 )
-from bertviz_core.expressions import Expr, Size, Symbol
-from bertviz_core.operations import SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
-from bertviz_core.rearrangements import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
-from bertviz_core.steps import Builder, Program, model_input, parameter
+from bertviz_core.formula.nodes import Expr, Size, Symbol
+from bertviz_core.formula.functions import SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
+from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
+from bertviz_core.formula.steps import Builder, Program, model_input, parameter
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 DEVLIN = "Devlin et al. 2018, BERT"

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import torch
 
-from bertviz_core import steps as kind
-from bertviz_core.config import BertConfig
-from bertviz_core.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, POSITION, QUERY, TOKEN, TRANSFORM, VOCAB
-from bertviz_core.expressions import Symbol
-from bertviz_core.operations import GELU, Apply, Softmax
-from bertviz_core.rearrangements import Lookup
+from bertviz_core.formula import steps as kind
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, POSITION, QUERY, TOKEN, TRANSFORM, VOCAB
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.functions import GELU, Apply, Softmax
+from bertviz_core.formula.shapes import Lookup
 from bertviz_core.programs.bert import MLM
 from bertviz_core.programs.parts import Writer
-from bertviz_core.steps import Program, model_input
+from bertviz_core.formula.steps import Program, model_input
 
 IDS = model_input("input_ids", "x", "x", (TOKEN,))
 POSITIONS = model_input("position_ids", "j", "j", (TOKEN,))

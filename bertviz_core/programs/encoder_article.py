@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import torch
 
-from bertviz_core import steps as kind
-from bertviz_core.config import BertConfig
-from bertviz_core.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, QUERY, TOKEN, VOCAB
-from bertviz_core.document_operations import Dropout, Sinusoid
-from bertviz_core.expressions import Size, Symbol
-from bertviz_core.operations import MAX_ZERO, Apply
-from bertviz_core.rearrangements import Lookup
+from bertviz_core.formula import steps as kind
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, QUERY, TOKEN, VOCAB
+from bertviz_core.formula.document_nodes import Dropout, Sinusoid
+from bertviz_core.formula.nodes import Size, Symbol
+from bertviz_core.formula.functions import MAX_ZERO, Apply
+from bertviz_core.formula.shapes import Lookup
 from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer
-from bertviz_core.steps import Program, model_input
+from bertviz_core.formula.steps import Program, model_input
 
 RATE, SEED = 0.1, 2018
 

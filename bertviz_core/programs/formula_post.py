@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import torch
 
-from bertviz_core import steps as kind
-from bertviz_core.config import BertConfig
-from bertviz_core.dims import (
+from bertviz_core.formula import steps as kind
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.dims import (
     CONCAT, HIDDEN, INTERMEDIATE, KEY, POOLED, POSITION, QUERY, SEGMENT, TOKEN, VOCAB, Axis,
 )
-from bertviz_core.document_operations import ZEROS
-from bertviz_core.expressions import Expr, Size, Symbol
-from bertviz_core.operations import TANH, Apply, Sqrt, Square, Sum
-from bertviz_core.rearrangements import Lookup, Select
+from bertviz_core.formula.document_nodes import ZEROS
+from bertviz_core.formula.nodes import Expr, Size, Symbol
+from bertviz_core.formula.functions import TANH, Apply, Sqrt, Square, Sum
+from bertviz_core.formula.shapes import Lookup, Select
 from bertviz_core.programs.bert import POOLER
 from bertviz_core.programs.parts import NO_BIAS, STRETCHED, Writer
-from bertviz_core.steps import Program, model_input
+from bertviz_core.formula.steps import Program, model_input
 
 IDS = model_input("input_ids", "x", "x", (TOKEN,))
 POSITIONS = model_input("position_ids", r"\mathrm{arange}", "arange", (TOKEN,))

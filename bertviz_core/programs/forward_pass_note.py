@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import torch
 
-from bertviz_core import steps as kind
-from bertviz_core.config import BertConfig
-from bertviz_core.dims import (
+from bertviz_core.formula import steps as kind
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.dims import (
     CONCAT, HIDDEN, INTERMEDIATE, KEY, LABEL, POOLED, POSITION, QUERY, RELATION, TOKEN, VOCAB,
 )
-from bertviz_core.expressions import Symbol
-from bertviz_core.operations import MAX_ZERO, TANH, Apply, Softmax
-from bertviz_core.rearrangements import Lookup, Select
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.functions import MAX_ZERO, TANH, Apply, Softmax
+from bertviz_core.formula.shapes import Lookup, Select
 from bertviz_core.programs.bert import CLASSIFIER, NEXT_SENTENCE, POOLER
 from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer, as_hidden
-from bertviz_core.steps import Program, model_input
+from bertviz_core.formula.steps import Program, model_input
 
 IDS = model_input("input_ids", "I", "I", (TOKEN,))
 POSITIONS = model_input("position_ids", r"\mathrm{pos}", "pos", (TOKEN,))

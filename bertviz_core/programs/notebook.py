@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import torch
 
-from bertviz_core import steps as kind
-from bertviz_core.config import BertConfig
-from bertviz_core.dims import (
+from bertviz_core.formula import steps as kind
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.dims import (
     CONCAT, HIDDEN, INTERMEDIATE, KEY, POSITION, QUERY, SEGMENT, TRANSFORM, VOCAB, Axis,
 )
-from bertviz_core.document_operations import Argmax
-from bertviz_core.expressions import Expr, Symbol
-from bertviz_core.operations import GELU, Apply
-from bertviz_core.rearrangements import Lookup
+from bertviz_core.formula.document_nodes import Argmax
+from bertviz_core.formula.nodes import Expr, Symbol
+from bertviz_core.formula.functions import GELU, Apply
+from bertviz_core.formula.shapes import Lookup
 from bertviz_core.programs.bert import MLM, POSITION_IDS, SEGMENT_IDS, TOKEN_IDS
 from bertviz_core.programs.parts import Writer
-from bertviz_core.steps import Program
+from bertviz_core.formula.steps import Program
 
 EPSILON, EPSILON_OF_CELL_46 = 1e-12, 1e-5
 

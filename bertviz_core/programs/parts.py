@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import torch
 
-from bertviz_core import steps as kind
-from bertviz_core.address import layer_path
-from bertviz_core.config import BertConfig
-from bertviz_core.dims import CONCAT, HIDDEN, KEY, QUERY, TOKEN, Axis
-from bertviz_core.expressions import Expr, Size, Symbol
-from bertviz_core.operations import Mean, Softmax, Sqrt, Square
-from bertviz_core.rearrangements import MergeHeads, Rename, SplitHeads, Transpose
-from bertviz_core.steps import Builder, parameter
+from bertviz_core.formula import steps as kind
+from bertviz_core.formula.address import layer_path
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.dims import CONCAT, HIDDEN, KEY, QUERY, TOKEN, Axis
+from bertviz_core.formula.nodes import Expr, Size, Symbol
+from bertviz_core.formula.functions import Mean, Softmax, Sqrt, Square
+from bertviz_core.formula.shapes import MergeHeads, Rename, SplitHeads, Transpose
+from bertviz_core.formula.steps import Builder, parameter
 
 OWN_NORM = ("LayerNorm is named and not defined: it is BERT's, with the checkpoint's γ, β and ε, since the parameters "
             "were learned with it.")

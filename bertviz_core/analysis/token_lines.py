@@ -1,0 +1,48 @@
+"""Attention as links between tokens: which are shown, and how much of each query's attention is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.analysis.ranking import around
+
+HEAD, MEAN, MAX = "head", "mean", "max"
+ALL = "all"
+BETWEEN = (ALL, "AA", "AB", "BA", "BB")  # the query's sentence, then the key's
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """queries, keys: which tokens are shown; weights: (query, key) of these; hidden: (query,) the rest of each row."""
+
+    queries: list[int]
+    keys: list[int]
+    weights: np.ndarray
+    hidden: np.ndarray
+
+
+def combined(probs: np.ndarray, over: str, head: int) -> np.ndarray:
+    """(head, query, key) shares to (query, key): one head's, or the mean or the maximum over all heads."""
+    if over == MEAN:
+        return probs.mean(axis=0)
+    return probs.max(axis=0) if over == MAX else probs[head]
+
+
+def links(weights: np.ndarray, segments: Sequence[int], hide: Sequence[bool], between: str, center: int, size: int
+          ) -> Links:  # fmt: skip
+    """The part of (query, key) weights to draw: without hidden tokens, between two sentences, around one token.
+
+    hide: which tokens are left out on both sides; size: at most so many tokens on each side.
+    """
+    sides = []
+    for letter in between if between != ALL else "**":
+        fits = [i for i, segment in enumerate(segments) if not hide[i] and letter in ("*", "AB"[min(segment, 1)])]
+        place = int(np.searchsorted(fits, center))
+        sides.append([fits[i] for i in around(min(place, len(fits) - 1), size, len(fits))] if fits else [])
+    queries, keys = sides
+    shown = weights[np.ix_(queries, keys)]
+    hidden = weights[queries].sum(axis=-1) - shown.sum(axis=-1)
+    return Links(queries, keys, shown, np.maximum(hidden, 0.0))  # never below 0 by rounding

@@ -1,0 +1,1 @@
+"""Files in, a Model out: weights, tokenizer, the hub."""

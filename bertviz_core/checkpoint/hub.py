@@ -1,0 +1,122 @@
+"""From a model's name to a folder on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from huggingface_hub import constants, snapshot_download
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils import validate_repo_id
+
+from bertviz_core.checkpoint.weights import INDEX, WEIGHTS, shard_names
+from bertviz_core.errors import CheckpointError
+
+BUNDLED = "bundled"
+BUNDLED_FOLDER = Path(__file__).parents[1] / "models" / "bundled"
+SILENCE_S = 10.0  # a download that stands still for longer is given up
+MAX_BYTES = 3_000_000_000
+
+_FILES = ("config.json", WEIGHTS, INDEX, "vocab.txt", "tokenizer.json", "tokenizer_config.json",
+          "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+_NEEDED = (("config.json",), (WEIGHTS, INDEX), ("tokenizer.json", "vocab.txt"))
+_DOWNLOAD = Path(__file__).with_name("download.py")
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where a checkpoint lies: its name as given, the folder, and which version of the files it is."""
+
+    name: str
+    folder: Path
+    revision: str
+
+
+def locate(name: str) -> Located:
+    """Resolve "bundled", a local folder or a Hugging Face id; download only what is not here yet.
+
+    Raises CheckpointError, within seconds, where there is no such folder or model, or no network to ask.
+    """
+    name = name.strip()
+    if not name:
+        raise CheckpointError(f'No model was named. Give a folder, a Hugging Face model id, or "{BUNDLED}".')
+    folder = local_folder(name)
+    if folder is not None:
+        return Located(name, folder, _fingerprint(folder))
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise CheckpointError(
+            f"{name[:120]!r} is neither a folder on this machine nor a Hugging Face model id, which looks like "
+            "google-bert/bert-base-uncased. Check the spelling."
+        ) from None
+    return _cached(name) or _downloaded(name)
+
+
+def local_folder(name: str) -> Path | None:
+    """The folder of this name, or of the bundled model; None where there is none. Raises CheckpointError for a file."""
+    if name == BUNDLED:
+        return BUNDLED_FOLDER
+    try:
+        path = Path(name).expanduser()
+        if path.is_file():
+            raise CheckpointError(f"{name} is a file. Give the folder that it lies in.")
+        return path.resolve() if path.is_dir() else None
+    except (OSError, ValueError, RuntimeError):  # a name too long, with a NUL, or of an unknown user's home
+        return None
+
+
+def _cached(name: str) -> Located | None:
+    try:
+        folder = Path(snapshot_download(name, local_files_only=True, allow_patterns=list(_FILES)))
+    except OSError:
+        return None
+    return Located(name, folder, folder.name) if _complete(folder) else None
+
+
+def _complete(folder: Path) -> bool:
+    if not all(any((folder / file).is_file() for file in one_of) for one_of in _NEEDED):
+        return False
+    try:
+        return (folder / WEIGHTS).is_file() or all((folder / shard).is_file() for shard in shard_names(folder))
+    except CheckpointError:
+        return False
+
+
+def _downloaded(name: str) -> Located:
+    wish = {
+        "name": name, "files": _FILES, "weights": WEIGHTS, "needed": _NEEDED, "max_bytes": MAX_BYTES,
+        "silence_s": SILENCE_S, "cache": str(constants.HF_HUB_CACHE), "endpoint": constants.ENDPOINT,
+    }  # fmt: skip
+    settings = {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}  # plain files, whose growth is seen
+    command = [sys.executable, "-P", str(_DOWNLOAD), json.dumps(wish)]  # -P: no module of ours hides one of Python's
+    done = subprocess.run(
+        command, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        answer = {"error": f"The download of {name!r} broke off (exit code {done.returncode}). Try again."}
+    if "error" in answer:
+        raise CheckpointError(answer["error"])
+    folder = Path(answer["folder"])
+    if not _complete(folder):
+        raise CheckpointError(f"{name!r} was not downloaded to the end. Check the network and try again.")
+    return Located(name, folder, folder.name)
+
+
+def _fingerprint(folder: Path) -> str:
+    """A revision for a local folder: changes when a file's name, size or time changes."""
+    try:
+        files = sorted(
+            file for file in folder.iterdir() if file.suffix in {".safetensors", ".json", ".txt"} and file.is_file()
+        )
+        listing = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    except OSError as error:
+        raise CheckpointError(f"{folder} cannot be read: {error.strerror}. Check who may read it.") from error
+    return hashlib.sha256(repr(listing).encode()).hexdigest()[:12]

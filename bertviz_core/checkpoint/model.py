@@ -1,0 +1,98 @@
+"""A loaded checkpoint: config, tokenizer, program and parameters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from bertviz_core.checkpoint.hub import locate
+from bertviz_core.checkpoint.tokenizer import Tokenizer, load_tokenizer
+from bertviz_core.checkpoint.weights import completed, detect_heads, load_parameters, read_tensors, unused
+from bertviz_core.errors import InputError
+from bertviz_core.formula.steps import Program
+from bertviz_core.programs import PROGRAMS
+from bertviz_core.programs.bert import ALL_HEADS, CLASSIFIER, TOKEN_CLASSIFIER, bert
+from bertviz_core.programs.config import BertConfig, read_config
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything that does not depend on the text.
+
+    name, revision: what was asked for and which version it is; parameters: by address, matrices as (in, out);
+    heads: those in the checkpoint, in the order they run; unused: tensors in the file that BERT does not read.
+    """
+
+    name: str
+    revision: str
+    config: BertConfig
+    tokenizer: Tokenizer
+    program: Program
+    parameters: Mapping[str, Tensor]
+    heads: tuple[str, ...]
+    unused: tuple[str, ...]
+    dtype: torch.dtype
+    _documents: dict[str, Program] = field(init=False, repr=False, default_factory=dict)
+
+    def written(self, name: str) -> Program:
+        """The forward pass by this name: "bert", or as a document describes it. Raises InputError for any other."""
+        if name == self.program.name:
+            return self.program
+        if name not in PROGRAMS:
+            raise InputError(f"There is no program {name!r}; known: {', '.join(PROGRAMS)}.")
+        if name not in self._documents:
+            self._documents[name] = PROGRAMS[name](self.config, frozenset(self.heads), self.dtype)
+        return self._documents[name]
+
+    @property
+    def absent_heads(self) -> tuple[str, ...]:
+        """Heads that BERT can have and this checkpoint has not."""
+        has = set(self.heads) | ({CLASSIFIER} if TOKEN_CLASSIFIER in self.heads else set())
+        return tuple(head for head in ALL_HEADS if head not in has and head != TOKEN_CLASSIFIER)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classifier's class names; empty without a classifier."""
+        bias = self.parameters.get("classifier.bias")
+        count = 0 if bias is None else len(bias)
+        return tuple(self.config.id2label.get(i, f"LABEL_{i}") for i in range(count))
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers were learned, a tied matrix counted once."""
+        return sum({tensor.data_ptr(): tensor.numel() for tensor in self.parameters.values()}.values())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory the parameters take, a tied matrix counted once."""
+        return sum({tensor.data_ptr(): tensor.nbytes for tensor in self.parameters.values()}.values())
+
+
+def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = torch.float32) -> Model:
+    """Load "bundled", a local folder or a Hugging Face model id.
+
+    dtype: torch.float32, or torch.float64 for exact comparisons.
+    Raises CheckpointError with what is wrong and what to do.
+    """
+    place = locate(os.fspath(name))
+    config = read_config(place.folder / "config.json")
+    tensors = read_tensors(place.folder)
+    config = completed(config, tensors)
+    heads = detect_heads(tensors, config)
+    program = bert(config, heads, dtype)
+    parameters = load_parameters(program.parameters, tensors, config, dtype)
+    return Model(
+        name=place.name,
+        revision=place.revision,
+        config=config,
+        tokenizer=load_tokenizer(place.folder, config.vocab_size),
+        program=program,
+        parameters=parameters,
+        heads=tuple(head for head in ALL_HEADS if head in heads),
+        unused=unused(tensors, parameters),
+        dtype=dtype,
+    )

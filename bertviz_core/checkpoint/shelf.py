@@ -1,0 +1,73 @@
+"""Models that a process keeps for all its sessions: each loaded once, bounded in bytes."""
+
+from __future__ import annotations
+
+import gc
+import math
+import threading
+import time
+
+import torch
+
+from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.checkpoint.model import Model, load_model
+from bertviz_core.errors import CheckpointError
+
+MODEL_BYTES = 2_000_000_000
+RETRY_AFTER_S = 60.0
+FAILURES = 32  # remembered at most
+
+
+class ModelShelf:
+    """Models by name, bounded in bytes, each loaded once. A failure is remembered for a while.
+
+    Whoever waits for a model, also for one that is being downloaded, keeps nobody waiting who wants another.
+    """
+
+    def __init__(self, max_bytes: int = MODEL_BYTES) -> None:
+        torch.set_num_threads(1)  # many sessions on few cores: best throughput with one thread each
+        self._models: ByteLRU[str, Model] = ByteLRU(max_bytes)
+        self._failures: ByteLRU[str, tuple[float, str]] = ByteLRU(FAILURES)
+        self._loading: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str) -> Model:
+        """The model, loaded now if need be. Raises CheckpointError."""
+        found = self._models.get(name)
+        if found is not None:
+            return found
+        with self._lock:
+            loading = self._loading.setdefault(name, threading.Lock())
+        with loading:
+            try:
+                return self._models.get(name) or self._load(name)
+            finally:
+                with self._lock:
+                    self._loading.pop(name, None)
+
+    def forget_failure(self, name: str) -> None:
+        """Let the next `get` try again at once."""
+        self._failures.put(name, (-math.inf, ""), 1)
+
+    def _load(self, name: str) -> Model:
+        failed_at, reason = self._failures.get(name) or (-math.inf, "")
+        if time.monotonic() - failed_at < RETRY_AFTER_S:
+            raise CheckpointError(reason)
+        try:
+            model = load_model(name)
+        except CheckpointError as error:
+            self._failures.put(name, (time.monotonic(), str(error)), 1)
+            raise
+        self._models.put(name, model, model.nbytes)
+        _settle()
+        return model
+
+
+def _settle() -> None:
+    """Spare what is here to stay from garbage collection, until the next model comes.
+
+    Streamlit collects after every run of a script, while its last elements wait to be sent: 150 ms for 270,000 objects.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,239 @@
+"""Text to token ids, by the checkpoint's own tokenizer files.
+
+The ids come from the library. How they come about is recorded beside it in `wordpiece`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoTokenizer
+
+from bertviz_core.checkpoint.wordpiece import Record, Rules, record
+from bertviz_core.errors import CheckpointError, InputError
+from bertviz_core.programs.config import read_json
+
+_FILES = ("tokenizer.json", "vocab.txt")
+_EXTRA_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One input as the model reads it; four numbers per token, and the token's text.
+
+    tokens: (token,) text; ids, segments, positions, mask: (token,) whole numbers, mask 1 for real and 0 for padding.
+    """
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    segments: tuple[int, ...]
+    mask: tuple[int, ...]
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        return tuple(range(len(self.ids)))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Tokenizer:
+    """A checkpoint's tokenizer: ids from the library, and the record of how they came about."""
+
+    def __init__(self, library: Any, rules: Rules | None, vocab_size: int) -> None:
+        self.rules = rules
+        self._library = library
+        self._vocab_size = vocab_size
+
+    def encode(self, text: str, pair: str | None = None, pad_to: int | None = None) -> Encoding:
+        """Token ids of a text, or of two, with [CLS] and [SEP]; filled up with [PAD] to `pad_to` tokens if given.
+
+        Raises InputError where there is nothing to read or the text is not valid Unicode.
+        """
+        _check_text("The sentence", text)
+        if pair is not None:
+            _check_text("The second sentence", pair)
+        result = self._library(text, pair, return_token_type_ids=True, split_special_tokens=False, verbose=False)
+        ids = [int(i) for i in result["input_ids"]]
+        if len(ids) <= self._library.num_special_tokens_to_add(pair=pair is not None):
+            raise InputError(
+                "Nothing of this text is left once it is cleaned up. Type a sentence with visible characters."
+            )
+        segments = [int(s) for s in result["token_type_ids"]]
+        fill = max(0, (pad_to or 0) - len(ids))
+        return Encoding(
+            tokens=tuple(self._library.convert_ids_to_tokens(ids)) + (self.pad_token,) * fill,
+            ids=(*ids, *[self.pad_id] * fill),
+            segments=(*segments, *[0] * fill),
+            mask=(1,) * len(ids) + (0,) * fill,
+        )
+
+    def maskable(self, encoding: Encoding) -> tuple[int, ...]:
+        """The positions whose token can be hidden: all but special ones; none where the checkpoint has no [MASK]."""
+        if self.mask_id is None:
+            return ()
+        return tuple(i for i, token in enumerate(encoding.tokens) if token not in self.special_tokens)
+
+    def masked(self, encoding: Encoding, positions: Iterable[int]) -> Encoding:
+        """The same input with [MASK] at these positions. Raises InputError where no word piece stands there."""
+        hidden = sorted(set(positions))
+        if not hidden:
+            return encoding
+        if self.mask_id is None:
+            raise InputError("This checkpoint's vocabulary has no mask token, so no token can be hidden.")
+        wrong = sorted(set(hidden) - set(self.maskable(encoding)))
+        if wrong:
+            raise InputError(
+                f"Position {wrong[0]} cannot be masked: {_what_stands(encoding, wrong[0])}. Choose a word or a piece."
+            )
+        tokens, ids = list(encoding.tokens), list(encoding.ids)
+        for i in hidden:
+            tokens[i], ids[i] = self.token(self.mask_id), self.mask_id
+        return replace(encoding, tokens=tuple(tokens), ids=tuple(ids))
+
+    def record(self, text: str) -> Record | None:
+        """How the text becomes pieces, step by step; None where the checkpoint's rules are not BERT's."""
+        _check_unicode("The text", text)
+        return record(text, self.rules) if self.rules else None
+
+    def pieces(self, text: str) -> tuple[int, ...]:
+        """The ids of a text by itself, without [CLS] and [SEP]; none where nothing is left once it is cleaned up.
+
+        Raises InputError where the text is not valid Unicode.
+        """
+        _check_unicode("The text", text)
+        return tuple(int(i) for i in self._library(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Ids as one readable text: pieces joined, no space before punctuation."""
+        return str(self._library.decode(list(ids)))
+
+    def id(self, token: str) -> int | None:
+        """The row of a vocabulary entry; None where the vocabulary has no such entry."""
+        return self._rows.get(token)
+
+    def token(self, token_id: int) -> str:
+        """The vocabulary entry with this id; "" where the model has a row for it but the vocabulary no entry."""
+        return self.vocabulary[token_id]
+
+    @cached_property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The entry of every row of the model's vocabulary matrix; "" where a row has none."""
+        by_id = {index: token for token, index in self._rows.items()}
+        return tuple(by_id.get(index, "") for index in range(self._vocab_size))
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return self._library.get_vocab()
+
+    @property
+    def unk_token(self) -> str:
+        return self._library.unk_token or "[UNK]"
+
+    @property
+    def pad_id(self) -> int:
+        return self._library.pad_token_id or 0
+
+    @property
+    def pad_token(self) -> str:
+        return self._library.pad_token or "[PAD]"
+
+    @property
+    def mask_id(self) -> int | None:
+        return self._library.mask_token_id
+
+    @cached_property
+    def special_tokens(self) -> frozenset[str]:
+        return frozenset(self._library.all_special_tokens)
+
+
+def _what_stands(encoding: Encoding, position: int) -> str:
+    if 0 <= position < len(encoding):
+        return f"{encoding.tokens[position]}, a special token, stands there"
+    return f"the input has positions 0 to {len(encoding) - 1}"
+
+
+def _check_text(what: str, text: str) -> None:
+    if not text.strip():
+        raise InputError(f"{what} is empty. Type a few words, or choose an example.")
+    _check_unicode(what, text)
+
+
+def _check_unicode(what: str, text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{what} holds half a character (a lone surrogate). Delete the unreadable sign and try again."
+        ) from None
+
+
+def load_tokenizer(folder: Path, vocab_size: int) -> Tokenizer:
+    """The tokenizer of a checkpoint folder. Raises CheckpointError where files are missing, broken or do not fit."""
+    listed = _listed_tokens(folder)
+    try:
+        library = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # the library raises many kinds, down to bare Exception from its Rust part
+        raise CheckpointError(
+            f"The tokenizer files cannot be read ({_first_line(error)}). Save them again with transformers: "
+            "tokenizer.save_pretrained(folder)."
+        ) from error
+    if not getattr(library, "is_fast", False):
+        raise CheckpointError(
+            f"The tokenizer {type(library).__name__} runs in Python only, which is not supported. Choose a model with "
+            "a tokenizer.json or a vocab.txt."
+        )
+    state = json.loads(library.backend_tokenizer.to_str())
+    _check_vocabulary(library, state["model"], listed, vocab_size)
+    return Tokenizer(library, Rules.from_library(state), vocab_size)
+
+
+def _check_vocabulary(library: Any, model: dict[str, Any], listed: set[str], vocab_size: int) -> None:
+    needed = {library.unk_token, library.cls_token, library.sep_token} - {None}
+    missing = needed - listed
+    if model.get("type") == "WordPiece":  # its unknown token must stand among its pieces
+        missing |= {model["unk_token"]} - set(model["vocab"])
+    if missing:
+        raise CheckpointError(
+            f"The vocabulary lacks {', '.join(sorted(missing))}, so no text can be encoded. Copy the tokenizer files "
+            "from the original model."
+        )
+    highest = max(library.get_vocab().values())
+    if highest >= vocab_size:
+        raise CheckpointError(
+            f"The tokenizer goes up to token id {highest}, but the model has only {vocab_size} embeddings: these are "
+            "files of two models. Copy the tokenizer files from the model's own source."
+        )
+
+
+def _listed_tokens(folder: Path) -> set[str]:
+    """The tokens that the files list. The library invents ids for special tokens that they lack."""
+    present = [file for file in _FILES if (folder / file).is_file()]
+    if not present:
+        raise CheckpointError(
+            f"There is no tokenizer.json and no vocab.txt in {folder}. Copy the tokenizer files there from the "
+            "original model."
+        )
+    extra = {file: read_json(folder / file) for file in _EXTRA_FILES if (folder / file).is_file()}
+    if present[0] == "vocab.txt":
+        try:
+            entries = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"vocab.txt cannot be read: {error}. Fetch the file again.") from error
+        return {*entries, *extra.get("added_tokens.json", ())}
+    state = read_json(folder / "tokenizer.json")
+    try:
+        vocabulary, added = state["model"]["vocab"], [token["content"] for token in state["added_tokens"]]
+        return {*added, *(entry if isinstance(entry, str) else entry[0] for entry in vocabulary)}
+    except (KeyError, TypeError, IndexError):
+        raise CheckpointError("tokenizer.json has no readable vocabulary. Fetch the file again.") from None
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().split("\n")[0]
+    return text if isinstance(error, OSError | ValueError) and text else f"{type(error).__name__}: {text}"

@@ -1,0 +1,193 @@
+"""The whole pass as a Jupyter notebook, read off the program: formulas and code, and a comparison at the end."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import torch
+
+from bertviz_core.checkpoint.hub import local_folder
+from bertviz_core.export import carried
+from bertviz_core.export.script import input_lines, parameter_line, step_lines
+from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.steps import PARAMETER, Step
+from bertviz_core.tracing.changes import listed
+from bertviz_core.tracing.trace import Trace
+
+TOLERANCE = 2e-5  # of the numbers' usual size; the rounding of float32 amounts to a fifth of it
+
+_Cells = Iterator[dict[str, Any]]
+_STAGES = (  # what a step belongs to, by its address; the first pattern that fits
+    (r"embeddings\..*|encoder\.input", "Embeddings"),
+    (r".*attention\.self\.(query|key|value).*", "Query, key, value"),
+    (r".*attention\.self\.(products|scaled|scores|probs)", "Attention scores"),
+    (r".*attention\.(self\.(context|heads)|output\.(dense|dropout)).*", "Attention output"),
+    (r".*output\.(residual|LayerNorm).*", "Add & Norm"),
+    (r".*\.attention\.LayerNorm.*", "Norm"),
+    (r".*\.(intermediate|output)\..*", "Feed-forward"),
+    (r"cls\.predictions\..*", "Predictions"),
+    (r".*", "Sentence"),
+)
+_SINGLE = "single_layer."
+
+
+def notebook(trace: Trace, weights: str | None = None) -> str:
+    """The text of an .ipynb file that computes every tensor of the trace and compares it with what was recorded.
+
+    weights: the path of the checkpoint's file. Without it the notebook reads the folder that the model came from, or
+    `model.safetensors` beside itself; a model of the Hugging Face hub it downloads. It runs as it is, with torch and
+    safetensors (and huggingface_hub for a model of the hub).
+    """
+    cells = [
+        *_opening(trace),
+        *_checkpoint(trace, weights),
+        *_input(trace),
+        *_pass(trace),
+        *_comparison(trace),
+    ]
+    for i, cell in enumerate(cells):
+        cell["id"] = f"cell-{i}"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}, indent=1) + "\n"
+
+
+def _markdown(text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def _code(*lines: str, folded: bool = False) -> dict[str, Any]:
+    metadata = {"jupyter": {"source_hidden": True}} if folded else {}
+    source = "\n".join(lines).splitlines(keepends=True)
+    return {"cell_type": "code", "metadata": metadata, "execution_count": None, "outputs": [], "source": source}
+
+
+def _opening(trace: Trace) -> _Cells:
+    what = "as released" if trace.program.name == "bert" else f"as the {trace.program.name.replace('-', ' ')} writes it"
+    changes = ", ".join(f"`{change}`" for change in listed(trace.changes))
+    changed = f" The pass was changed: {changes}." if changes else ""
+    yield _markdown(
+        f"# BERT's forward pass, {what}\n\n"
+        f"{len(trace.tokens)} tokens go in, {len(trace.addresses)} tensors come out, in the order in which they are "
+        "computed. Each has its formula and what it means; below stands the line of PyTorch that computes it, with the "
+        "tensor's address and shape behind it. Tokens are rows. Every number is worked out here, from the checkpoint's "
+        f"weights; the last cell compares all tensors with the recorded ones.{changed}\n\n"
+        "Run all cells, from the top."
+    )
+    yield _code(
+        "import base64", "import math", "from pathlib import Path", "", "import torch",
+        "from safetensors.torch import load_file", "",
+        "torch.set_printoptions(threshold=50, edgeitems=2, linewidth=120)",
+    )  # fmt: skip
+
+
+def _checkpoint(trace: Trace, weights: str | None) -> _Cells:
+    yield _markdown(
+        "## The checkpoint\n\n"
+        "A file of learned numbers by name. Matrices are stored as (out, in); where they are used they are turned to "
+        "(in, out), as the formulas have them."
+    )
+    yield _code(
+        *_files(trace, weights), "", "", inspect.getsource(carried.read), "",
+        f"w = read(*map(str, files), dtype={trace.model.dtype})",
+    )  # fmt: skip
+
+
+def _files(trace: Trace, weights: str | None) -> list[str]:
+    """The lines that find the checkpoint's files."""
+    if weights is not None:
+        return [f"files = [{weights!r}]"]
+    name, revision = trace.model.name, trace.model.revision
+    folder = local_folder(name)
+    if folder is None:
+        place = [
+            "from huggingface_hub import snapshot_download", "",
+            f"folder = Path(snapshot_download({name!r}, revision={revision!r}, allow_patterns='*.safetensors'))",
+        ]  # fmt: skip
+    else:
+        place = [
+            f"folder = Path({str(folder)!r})  # where the model {name!r} lay",
+            "if not folder.is_dir():",
+            "    folder = Path()  # on another machine: put the checkpoint's file beside this notebook",
+        ]
+    return [
+        *place,
+        'whole = folder / "model.safetensors"',
+        'files = [whole] if whole.is_file() else sorted(folder.glob("*.safetensors"))',
+        f"assert files, {f'Put model.safetensors, the weights of the model {name}, beside this notebook.'!r}",
+    ]
+
+
+def _input(trace: Trace) -> _Cells:
+    yield _markdown("## The input\n\nFor each token its id, its position, its segment, and 1 unless it is padding.")
+    yield _code(f"tokens = {trace.tokens!a}", "", *input_lines(trace))
+
+
+def _pass(trace: Trace) -> _Cells:
+    """Stage by stage: the formulas, and the code; a parameter is taken out of the file where it is first used."""
+    chapter, known = "", set()
+    for (part, stage), group in groupby(trace.program.steps, key=_place):
+        steps = list(group)
+        heading = f"## {part}\n\n### {stage}" if part != chapter else f"### {stage}"
+        chapter = part
+        yield _markdown("\n\n".join([heading if part else f"## {stage}", *map(_formula, steps)]))
+        new = [leaf for leaf in _parameters(steps) if leaf.address not in known]
+        known.update(leaf.address for leaf in new)
+        yield _code(
+            *(parameter_line(trace, leaf) for leaf in new), *([""] if new else []),
+            *(line for step in steps for line in step_lines(trace, step)), steps[-1].output.variable,
+        )  # fmt: skip
+
+
+def _place(step: Step) -> tuple[str, str]:
+    """The chapter and the stage that a step stands in; outside the layers there are no chapters."""
+    layer, _ = split_layer(step.address)
+    alone = "One layer, cell by cell" if step.address.startswith(_SINGLE) else ""
+    stage = next(name for pattern, name in _STAGES if re.fullmatch(pattern, step.address))
+    return alone if layer is None else f"Layer {layer}", stage
+
+
+def _parameters(steps: list[Step]) -> list[Symbol]:
+    return list(dict.fromkeys(leaf for step in steps for leaf in step.leaves if leaf.kind == PARAMETER))
+
+
+def _formula(step: Step) -> str:
+    choice = f"\n\n> {step.choice}" if step.choice else ""
+    return f"$${step.latex}$$\n\n{step.meaning} *{step.source}.*{choice}"
+
+
+def _comparison(trace: Trace) -> _Cells:
+    yield _markdown(
+        "## Are these the recorded numbers?\n\n"
+        "All of them would fill a large file, so each tensor is recorded by its marks: it is cut into up to 64 runs, "
+        "and of each run the mean is kept, every number weighted by its place. A tensor of 64 numbers or fewer is "
+        "compared number by number. In a larger one a wrong step moves the means, and so do numbers that change "
+        "places; only a small slip of a lone number could hide. A tensor passes if every mean is within "
+        f"{TOLERANCE:g} of the numbers' usual size: room for rounding, and for little else."
+    )
+    yield _code(inspect.getsource(carried.marks), "", inspect.getsource(carried.distance).rstrip())
+    yield _code("recorded = {", *(f"    {line}," for line in _recorded(trace)), "}", folded=True)
+    yield _code(
+        "off = {address: distance(*record) for address, record in recorded.items()}",
+        "farthest = max(off, key=off.get)",
+        f"wrong = [address for address in off if not off[address] <= {TOLERANCE:g}]",
+        'assert not wrong, f"{len(wrong)} of {len(off)} tensors differ from the recorded ones, first {wrong[0]}"',
+        "count = sum(tensor.numel() for tensor, _, _ in recorded.values())",
+        'print(f"All {len(off)} tensors, {count:,} numbers, are as recorded.")',
+        'print(f"The largest difference is {off[farthest]:.1e}, in {farthest}.")',
+    )
+
+
+def _recorded(trace: Trace) -> Iterator[str]:
+    """For each address: the variable, the shape, and the marks of what the trace holds."""
+    for step in trace.program.steps:
+        means, _ = carried.marks(torch.tensor(trace[step.address]))
+        text = base64.b64encode(means.numpy().astype("<f4").tobytes()).decode()
+        yield f'"{step.address}": ({step.output.variable}, {trace.shape(step.address)}, "{text}")'

@@ -1,0 +1,85 @@
+"""The whole pass as one plain PyTorch script, read off the program."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import numpy as np
+
+from bertviz_core.export import carried
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.steps import Step
+from bertviz_core.tracing.changes import listed
+from bertviz_core.tracing.trace import Trace
+
+
+def script(trace: Trace, weights: str = "model.safetensors") -> str:
+    """Python source that needs torch and safetensors only: loads a checkpoint file, runs every step, line by line.
+
+    weights: the path written into the script. The file's names may carry `bert.`; older gamma and beta names and a
+    missing tied decoder are understood. After the last line every tensor stands in the variable of its step.
+    """
+    return "\n".join(
+        [
+            "import math",
+            "",
+            "import torch",
+            "from safetensors.torch import load_file",
+            "",
+            "",
+            inspect.getsource(carried.read),
+            "",
+            f"w = read({weights!r}, dtype={trace.model.dtype})",
+            "",
+            f"# {' '.join(trace.tokens)}".encode("unicode_escape").decode(),
+            *(f"# changed: {change}" for change in listed(trace.changes)),
+            *input_lines(trace),
+            "",
+            *(parameter_line(trace, symbol) for symbol in trace.program.parameters),
+            "",
+            *(line for step in trace.program.steps for line in step_lines(trace, step)),
+            "",
+        ]
+    )
+
+
+def input_lines(trace: Trace) -> list[str]:
+    """The program's inputs, number by number."""
+    return [
+        f"{symbol.variable} = {_row(trace, symbol.address)}  # {_sizes(trace, symbol.address)}"
+        for symbol in trace.program.inputs
+    ]
+
+
+def _row(trace: Trace, address: str) -> str:
+    numbers = trace[address]
+    kind = "" if np.issubdtype(numbers.dtype, np.integer) else f", dtype={trace.model.dtype}"
+    return f"torch.tensor({[int(number) for number in numbers]}{kind})"
+
+
+def parameter_line(trace: Trace, symbol: Symbol) -> str:
+    """A parameter out of the file: matrices are stored (out, in) and used (in, out), tables and vectors as they are."""
+    turned = ".T" if len(symbol.axes) == 2 and not symbol.address.startswith("embeddings.") else ""
+    return f'{symbol.variable} = w["{symbol.address}"]{turned}  # {_sizes(trace, symbol.address)}'
+
+
+def step_lines(trace: Trace, step: Step) -> Iterator[str]:
+    """The step's line with address and shape, and what was put in place of its numbers, if anything was."""
+    yield f"{step.code}  # {step.address} {_sizes(trace, step.address)}"
+    name = step.output.variable
+    for i, override in enumerate(trace.overrides(step.address)):
+        if not i:
+            yield f"{name} = {name}.clone()"
+        place = ", ".join(":" if isinstance(at, slice) else str(at) for at in override.index) or "..."
+        yield f"{name}[{place}] = {_amount(override.numbers)}  # changed"
+
+
+def _amount(value: np.ndarray) -> str:
+    return f"torch.tensor({value.tolist()}, dtype=torch.float64)" if value.ndim else repr(value.item())
+
+
+def _sizes(trace: Trace, address: str) -> str:
+    """The shape, axis by axis, as in `(head 12, query 7, key 7)`."""
+    sizes = zip(trace.dims(address), trace.shape(address), strict=True)
+    return f"({', '.join(f'{name} {size}' for name, size in sizes)})"

@@ -1,0 +1,1 @@
+"""A formula as data: named axes, numbers, nodes, notations, steps, and one cell explained."""

@@ -1,0 +1,77 @@
+"""One cell worked out: its formula with its own operands, and how it changes with each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from bertviz_core.formula.address import cell, cells
+from bertviz_core.formula.cells import At, narrow
+from bertviz_core.formula.nodes import Env, Symbol
+from bertviz_core.formula.numbers import latex_number
+from bertviz_core.formula.steps import Step
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One cell, worked out.
+
+    value: as recorded; recomputed: in float64 from the recorded operands; latex: the formula with its numbers;
+    operands: (address of one cell, its value) in the order of the formula; empty, and step None, for a parameter, an
+    input, or a number that a change put there.
+    """
+
+    address: str
+    value: float
+    recomputed: float
+    latex: str
+    operands: tuple[tuple[str, float], ...]
+    step: Step | None
+
+
+def explain(env: Env, symbol: Symbol, at: At, step: Step | None) -> Explanation:
+    """Work out the one cell `at`. step: what computes it, if anything does."""
+    here = cell(symbol.address, {axis.name: at[axis].start for axis in symbol.axes})
+    value, left = symbol.work(env, at).item(), _subscripted(symbol, at)
+    if step is None:
+        return Explanation(here, value, value, f"{left} = {latex_number(value)}", (), None)
+    result = step.expr.work(env, at).item()
+    latex = f"{left} = {step.expr.worked(env, at)} = {latex_number(result)}"
+    return Explanation(here, value, result, latex, tuple(_operands(env, step, at)), step)
+
+
+def derivatives(env: Env, step: Step, at: At) -> tuple[float, ...]:
+    """How the cell changes with each of its operands, in the order of `Explanation.operands`."""
+    needed = list(step.expr.operands(env, at))
+    cuts: dict[str, At] = {}
+    for leaf, cut in needed:  # of a leaf that the formula names twice, with different cells, all cells are taken
+        cuts[leaf.address] = cut if cuts.get(leaf.address, cut) == cut else {}
+    tape = {leaf.address: env[leaf.address] for leaf, _ in needed}
+    varying = {
+        leaf.address: narrow(tape[leaf.address], leaf.axes, cuts[leaf.address]).clone().requires_grad_()
+        for leaf, _ in needed
+        if tape[leaf.address].is_floating_point()
+    }
+    result = step.expr.work({**tape, **varying}, at).sum()
+    found = torch.autograd.grad(result, list(varying.values()), allow_unused=True) if result.requires_grad else ()
+    slopes = {name: slope for name, slope in zip(varying, found, strict=False) if slope is not None}
+    parts = (
+        narrow(slopes.get(leaf.address, torch.zeros(1).expand(tape[leaf.address].shape)), leaf.axes, cut)
+        for leaf, cut in needed
+    )
+    return tuple(number for part in parts for number in part.flatten().tolist())
+
+
+def _operands(env: Env, step: Step, at: At) -> Iterator[tuple[str, float]]:
+    for leaf, needed in step.expr.operands(env, at):
+        values = leaf.work(env, needed)
+        whole = {axis: range(size) for axis, size in zip(leaf.axes, values.shape, strict=True)}
+        block = {axis.name: needed.get(axis, indices) for axis, indices in whole.items()}
+        yield from zip(cells(leaf.address, block), values.flatten().tolist(), strict=True)
+
+
+def _subscripted(symbol: Symbol, at: At) -> str:
+    index = r",\,".join(rf"\mathrm{{{axis.name.replace('_', chr(92) + '_')}}}={at[axis].start}" for axis in symbol.axes)
+    return rf"{{{symbol.tex}}}_{{{index}}}" if index else symbol.tex

@@ -1,0 +1,311 @@
+"""A formula as data: one small tree, five readings.
+
+value(env)        the torch tensor (differentiable)
+dims()            its named axes
+latex(paint)      the formula as typeset
+code()            the PyTorch expression that computes it
+work(env, at), worked(env, at), operands(env, at)
+                  one cell recomputed in float64, its formula with numbers, and the cells it was made from
+
+The leaves, arithmetic and the matrix product stand here; functions of one tensor in `functions`, what puts numbers at
+other places in `shapes`. A node says what it does once, in `apply`; everything about a single cell follows from `pull`,
+which maps the cells wanted of the node to the cells needed of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from bertviz_core.errors import DimsError
+from bertviz_core.formula.cells import At, narrow, only
+from bertviz_core.formula.dims import Dims, combined, contracted, names
+from bertviz_core.formula.numbers import latex_number
+from bertviz_core.formula.tex import bracketed, ends, long_sum, signed
+
+Env = Mapping[str, Tensor]
+Paint = Callable[["Symbol"], str]  # how a symbol is typeset: plain, or in its colour
+
+SUM, PRODUCT, POSTFIX, ATOM = 1, 2, 3, 4  # how tightly a node binds, for parentheses
+
+
+def plain(symbol: Symbol) -> str:
+    return symbol.tex
+
+
+class Expr:
+    """A node. `parts` are its operands; `level` is how tightly it binds in code, `tex_level` in LaTeX."""
+
+    level: ClassVar[int] = ATOM
+    tex_level: int = ATOM
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return ()
+
+    def dims(self) -> Dims:
+        raise NotImplementedError
+
+    @property
+    def worked_level(self) -> int:
+        """How tightly the formula with numbers binds."""
+        return self.tex_level
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def latex(self, paint: Paint = plain) -> str:
+        raise NotImplementedError
+
+    def code(self) -> str:
+        raise NotImplementedError
+
+    def worked(self, env: Env, at: At) -> str:
+        raise NotImplementedError
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        """Which cells of each part the cells `at` of this node are made from."""
+        return tuple(only(at, part.dims()) for part in self.parts)
+
+    def value(self, env: Env) -> Tensor:
+        """The whole tensor, axes as in `dims()`."""
+        return self.apply(*(part.value(env) for part in self.parts))
+
+    def work(self, env: Env, at: At) -> Tensor:
+        """The cells `at`, recomputed in float64 from the recorded leaves; narrowed axes keep their place."""
+        return narrow(self.apply(*self._worked_parts(env, at)), self.dims(), at)
+
+    def operands(self, env: Env, at: At) -> Iterator[tuple[Symbol, At]]:
+        """The leaves that the cells `at` are made from, with the cells needed of each."""
+        for part, needed in zip(self.parts, self.pull(env, at), strict=True):
+            yield from part.operands(env, needed)
+
+    def _worked_parts(self, env: Env, at: At) -> list[Tensor]:
+        return [part.work(env, needed) for part, needed in zip(self.parts, self.pull(env, at), strict=True)]
+
+    def _number(self, env: Env, at: At) -> str:
+        return latex_number(self.work(env, at).item())
+
+    def __add__(self, other: Expr) -> Expr:
+        return Add(self, other)
+
+    def __sub__(self, other: Expr) -> Expr:
+        return Sub(self, other)
+
+    def __mul__(self, other: Expr) -> Expr:
+        return Mul(self, other)
+
+    def __truediv__(self, other: Expr) -> Expr:
+        return Div(self, other)
+
+    def __matmul__(self, other: Expr) -> Expr:
+        return MatMul(self, other)
+
+
+@dataclass(frozen=True)
+class Symbol(Expr):
+    """A leaf: a recorded tensor, a parameter of the checkpoint, or an input.
+
+    column: the LaTeX that stands for it in column notation, where that is the transpose of what `tex` stands for.
+    """
+
+    address: str
+    tex: str
+    axes: Dims
+    variable: str
+    kind: str
+    column: str = ""
+
+    def __post_init__(self) -> None:
+        if len(set(self.axes)) != len(self.axes):
+            raise DimsError(f"{self.address} has one axis twice: {names(self.axes)}")
+
+    def dims(self) -> Dims:
+        return self.axes
+
+    def value(self, env: Env) -> Tensor:
+        return env[self.address]
+
+    def work(self, env: Env, at: At) -> Tensor:
+        cells = narrow(env[self.address], self.axes, at)
+        return cells.double() if cells.is_floating_point() else cells
+
+    def operands(self, env: Env, at: At) -> Iterator[tuple[Symbol, At]]:
+        yield self, at
+
+    def latex(self, paint: Paint = plain) -> str:
+        return paint(self)
+
+    def code(self) -> str:
+        return self.variable
+
+    def worked(self, env: Env, at: At) -> str:
+        return self._number(env, at)
+
+
+@dataclass(frozen=True)
+class Size(Expr):
+    """A fixed number: a size of the model, epsilon, or a plain constant."""
+
+    tex: str
+    amount: float | int
+
+    def dims(self) -> Dims:
+        return ()
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return torch.tensor(self.amount, dtype=torch.float64)
+
+    def latex(self, paint: Paint = plain) -> str:
+        return signed(self.tex)
+
+    def code(self) -> str:
+        return f"({self.amount!r})" if self.amount < 0 else repr(self.amount)
+
+    def worked(self, env: Env, at: At) -> str:
+        return latex_number(self.amount)
+
+
+@dataclass(frozen=True)
+class _Binary(Expr):
+    left: Expr
+    right: Expr
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return self.left, self.right
+
+
+class _Elementwise(_Binary):
+    """Cell by cell. The side with fewer axes is repeated along the axes that it lacks."""
+
+    sign: ClassVar[str]
+    number_sign: ClassVar[str]
+
+    def dims(self) -> Dims:
+        return combined(self.left.dims(), self.right.dims())
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        dims = self.dims()
+        return self._operate(*(cells[_index(part.dims(), dims)] for part, cells in zip(self.parts, parts, strict=True)))
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def latex(self, paint: Paint = plain) -> str:
+        left, right = (part.latex(paint) for part in self.parts)
+        return self._joined(left, self.left.tex_level, self._tex_sign(), right, self.right.tex_level)
+
+    def worked(self, env: Env, at: At) -> str:
+        left, right = (part.worked(env, needed) for part, needed in zip(self.parts, self.pull(env, at), strict=True))
+        return self._joined(left, self.left.worked_level, self.number_sign, right, self.right.worked_level)
+
+    def _tex_sign(self) -> str:
+        return self.number_sign
+
+    def _joined(self, left: str, left_level: int, sign: str, right: str, right_level: int) -> str:
+        """Both sides as LaTeX, in brackets where they bind too loosely, and a negative right side always."""
+        right = signed(bracketed(right, right_level, self.tex_level + 1))
+        return f"{bracketed(left, left_level, self.tex_level)} {sign} {right}"
+
+    def code(self) -> str:
+        dims = self.dims()
+        return f"{_placed(self.left, self.level, dims)} {self.sign} {_placed(self.right, self.level + 1, dims)}"
+
+
+class Add(_Elementwise):
+    sign = number_sign = "+"
+    level = tex_level = SUM
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        return left + right
+
+
+class Sub(_Elementwise):
+    sign = number_sign = "-"
+    level = tex_level = SUM
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        return left - right
+
+
+class Mul(_Elementwise):
+    sign, number_sign = "*", r"\cdot"
+    level = tex_level = PRODUCT
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        return left * right
+
+    def _tex_sign(self) -> str:
+        return r"\odot" if self.left.dims() and self.right.dims() else r"\cdot"
+
+
+class Div(_Elementwise):
+    sign, number_sign = "/", ""
+    level = PRODUCT
+    tex_level = POSTFIX  # a fraction needs no brackets, unless it carries an exponent
+
+    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
+        return left / right
+
+    def _joined(self, left: str, left_level: int, sign: str, right: str, right_level: int) -> str:
+        return rf"\frac{{{left}}}{{{right}}}"
+
+
+class MatMul(_Binary):
+    """A matrix product: the left's last axis summed against the right's last but one, which must share its name."""
+
+    level = tex_level = PRODUCT
+
+    def dims(self) -> Dims:
+        return contracted(self.left.dims(), self.right.dims())
+
+    def apply(self, *parts: Tensor) -> Tensor:
+        return parts[0] @ parts[1]
+
+    def pull(self, env: Env, at: At) -> tuple[At, ...]:
+        summed = self.left.dims()[-1]
+        keep = {axis: cells for axis, cells in at.items() if axis != summed}
+        return only(keep, self.left.dims()), only(keep, self.right.dims())
+
+    def latex(self, paint: Paint = plain) -> str:
+        left = bracketed(self.left.latex(paint), self.left.tex_level, self.tex_level)
+        return rf"{left}\, {bracketed(self.right.latex(paint), self.right.tex_level, self.tex_level + 1)}"
+
+    def code(self) -> str:
+        left = parenthesized(self.left.code(), self.left, self.level)
+        return f"{left} @ {parenthesized(self.right.code(), self.right, self.level + 1)}"
+
+    def worked(self, env: Env, at: At) -> str:
+        left, right = (part.flatten().tolist() for part in self._worked_parts(env, at))
+        terms = [
+            rf"{signed(latex_number(a))}\cdot {signed(latex_number(b))}"
+            for a, b in ends(list(zip(left, right, strict=True)))
+        ]
+        return long_sum(terms, len(left))
+
+
+def parenthesized(text: str, node: Expr, level: int) -> str:
+    """Code in parentheses where the node binds less tightly than its place needs."""
+    return f"({text})" if node.level < level else text
+
+
+def _index(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
+    """How to index a tensor of `dims` so that it lines up with `wide`."""
+    return tuple(slice(None) if axis in dims else None for axis in wide) if dims else ()
+
+
+def _placed(part: Expr, level: int, wide: Dims) -> str:
+    """The part's code, indexed so that it lines up with `wide`."""
+    index = _index_code(part.dims(), wide)
+    return parenthesized(part.code(), part, ATOM if index else level) + index
+
+
+def _index_code(dims: Dims, wide: Dims) -> str:
+    if not dims or dims == wide[len(wide) - len(dims) :]:
+        return ""  # PyTorch's own broadcasting lines trailing axes up
+    return "[" + ", ".join(":" if axis in dims else "None" for axis in wide) + "]"

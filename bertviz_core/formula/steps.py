@@ -1,0 +1,163 @@
+"""Steps and programs: a forward pass as an ordered list of named expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from bertviz_core.formula.dims import Dims, names
+from bertviz_core.formula.nodes import Expr, Paint, Symbol, plain
+from bertviz_core.formula.notations import Notation, typeset
+
+# What kind of vector a symbol is: decides its colour in formulas, charts and text.
+EMBEDDING, QUERY, KEY, VALUE, ATTENTION = "embedding", "query", "key", "value", "attention"
+RESIDUAL, NORM, FFN, PREDICTION = "residual", "norm", "ffn", "prediction"
+INPUT, PARAMETER = "input", "parameter"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the forward pass. Formula, code and axes are read off the expression.
+
+    output: the symbol the result is known by; meaning: one line of plain words; source: where the formula is printed;
+    choice: what the source leaves open or says otherwise, what is done here, and why.
+    """
+
+    output: Symbol
+    expr: Expr
+    meaning: str
+    source: str
+    choice: str = ""
+
+    @property
+    def address(self) -> str:
+        return self.output.address
+
+    @property
+    def kind(self) -> str:
+        return self.output.kind
+
+    @property
+    def symbol(self) -> str:
+        """The result's symbol, as LaTeX."""
+        return self.output.tex
+
+    @property
+    def latex(self) -> str:
+        """The whole equation, symbol = formula, as LaTeX."""
+        return self.typeset(plain)
+
+    @property
+    def code(self) -> str:
+        """The line of PyTorch that computes the step."""
+        return f"{self.output.variable} = {self.expr.code()}"
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The result's axes by name, in order."""
+        return names(self.expr.dims())
+
+    def typeset(self, paint: Paint = plain, notation: Notation = "row") -> str:
+        """The equation, every symbol passed through `paint`, with tokens as rows, as columns, or as functions."""
+        return f"{paint(self.output)} = {typeset(self.expr, paint, notation)}"
+
+    @cached_property
+    def leaves(self) -> tuple[Symbol, ...]:
+        """The symbols the formula reads, in order of first use."""
+        return tuple(dict.fromkeys(symbols(self.expr)))
+
+
+def nodes(expr: Expr) -> Iterator[Expr]:
+    """An expression and everything inside it, from the left."""
+    yield expr
+    for part in expr.parts:
+        yield from nodes(part)
+
+
+def symbols(expr: Expr) -> Iterator[Symbol]:
+    """The symbols in an expression, as often as they stand there."""
+    return (node for node in nodes(expr) if isinstance(node, Symbol))
+
+
+@dataclass(frozen=True)
+class Program:
+    """A forward pass: its steps in order, and which of their results are kept (the spine).
+
+    Everything else is recomputed from the spine when somebody looks at it.
+    """
+
+    name: str
+    steps: tuple[Step, ...]
+    spine: frozenset[str]
+
+    @cached_property
+    def by_address(self) -> dict[str, Step]:
+        return {step.address: step for step in self.steps}
+
+    @cached_property
+    def forward(self) -> tuple[Step, ...]:
+        """The steps that the spine is made from: all that a forward pass has to compute."""
+        needed = set(self.spine)
+        for step in reversed(self.steps):
+            if step.address in needed:
+                needed.update(leaf.address for leaf in step.leaves)
+        return tuple(step for step in self.steps if step.address in needed)
+
+    def reached(self, starts: Iterable[str]) -> frozenset[str]:
+        """The given addresses, and every one that is computed from them."""
+        reached = set(starts)
+        for step in self.steps:
+            if any(leaf.address in reached for leaf in step.leaves):
+                reached.add(step.address)
+        return frozenset(reached)
+
+    @cached_property
+    def leaves(self) -> dict[str, Symbol]:
+        """Parameters and inputs by address, in order of first use."""
+        return {
+            leaf.address: leaf for step in self.steps for leaf in step.leaves if leaf.address not in self.by_address
+        }
+
+    @property
+    def parameters(self) -> tuple[Symbol, ...]:
+        return tuple(leaf for leaf in self.leaves.values() if leaf.kind == PARAMETER)
+
+    @property
+    def inputs(self) -> tuple[Symbol, ...]:
+        return tuple(leaf for leaf in self.leaves.values() if leaf.kind == INPUT)
+
+    def symbol(self, address: str) -> Symbol | None:
+        """The symbol of a step's result, a parameter or an input; None where there is none."""
+        step = self.by_address.get(address)
+        return step.output if step else self.leaves.get(address)
+
+
+@dataclass
+class Builder:
+    """Collects steps while a program is written down."""
+
+    steps: list[Step] = field(default_factory=list)
+    spine: set[str] = field(default_factory=set)
+
+    def add(self, address: str, tex: str, variable: str, kind: str, expr: Expr, meaning: str, source: str,
+            keep: bool = False, choice: str = "") -> Symbol:  # fmt: skip
+        """Write one step and return its symbol for the next ones. keep: its result belongs to the spine."""
+        output = Symbol(address, tex, expr.dims(), variable, kind)
+        self.steps.append(Step(output, expr, meaning, source, choice))
+        if keep:
+            self.spine.add(address)
+        return output
+
+    def program(self, name: str) -> Program:
+        return Program(name, tuple(self.steps), frozenset(self.spine))
+
+
+def parameter(address: str, tex: str, variable: str, axes: Dims, column: str = "") -> Symbol:
+    """A tensor of the checkpoint, under its Hugging Face name without `bert.`; matrices are (in, out)."""
+    return Symbol(address, tex, axes, variable, PARAMETER, column)
+
+
+def model_input(address: str, tex: str, variable: str, axes: Dims) -> Symbol:
+    """One of the four numbers that every token comes in with."""
+    return Symbol(address, tex, axes, variable, INPUT)

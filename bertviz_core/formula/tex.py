@@ -1,0 +1,36 @@
+"""Pieces of LaTeX: brackets where they are needed, and long sums by their first terms and their last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+_Cell = TypeVar("_Cell")
+_SHOWN_TERMS = 2
+
+
+def bracketed(text: str, own: int, level: int) -> str:
+    """LaTeX in brackets where its own level binds less tightly than its place needs."""
+    return rf"\left({text}\right)" if own < level else text
+
+
+def signed(text: str) -> str:
+    """A worked number behind a sign: a negative one needs brackets."""
+    return rf"\left({text}\right)" if text.startswith("-") else text
+
+
+def ends(cells: list[_Cell]) -> list[_Cell]:
+    """What of a long sum is written out: the first few and the last."""
+    return cells if len(cells) <= _SHOWN_TERMS + 1 else [*cells[:_SHOWN_TERMS], cells[-1]]
+
+
+def long_sum(terms: Iterable[str], count: int, brace: bool = True) -> str:
+    """A sum of `count` terms, one a line, of which `terms` are written out. brace: something follows the sum."""
+    shown = list(terms)
+    if count == 1:
+        return shown[0]
+    if count > len(shown):
+        shown.insert(-1, rf"\cdots\ {{\scriptstyle {count}\ \text{{terms}}}}")
+    lines = r" \\ ".join(f"& {'+ ' if i else ''}{term}" for i, term in enumerate(shown))
+    total = rf"\begin{{aligned}} {lines} \end{{aligned}}"
+    return rf"\left.{total}\right\}}" if brace else total

@@ -1,0 +1,1 @@
+"""A Model and a text in, every number out: layout, changes, trace, store."""

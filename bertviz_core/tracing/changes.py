@@ -1,0 +1,199 @@
+"""What-if: other numbers in place of computed ones, another formula in place of a step's, other tokens.
+
+A change is an address and what shall stand there: a number, an array of the address's shape, or a rule in a word
+(`RULES`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import numpy as np
+import torch
+
+from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.formula.address import parse
+from bertviz_core.formula.dims import KEY
+from bertviz_core.formula.functions import Softmax
+from bertviz_core.formula.steps import INPUT, PARAMETER, Program
+from bertviz_core.tracing.layout import Layout
+from bertviz_core.tracing.rewrites import REWRITES, rewritten
+
+UNIFORM = "uniform"
+RULES = {UNIFORM: "the same share for every token that is not padding (…attention.self.probs)", **REWRITES}
+MOST = 100  # changes in a list that somebody wrote
+_BETWEEN, _BECOMES = "~", ":"
+
+Value = float | np.ndarray | str
+Changes = Mapping[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Override:
+    """Numbers that stand in a tensor in place of what its step computes. index: where, as PyTorch indexes."""
+
+    index: tuple[int | slice, ...]
+    numbers: np.ndarray
+
+    def covers(self, cell: Sequence[int]) -> bool:
+        return all(isinstance(at, slice) or at == i for at, i in zip(self.index, cell, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A pass with its changes: the program as rewritten, the input as changed, the numbers to put, by path.
+
+    reached: the addresses whose numbers can differ from those of the pass without changes.
+    """
+
+    program: Program
+    encoding: Encoding
+    overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
+    reached: frozenset[str] = frozenset()
+
+
+def plan(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
+    """Check the changes and lay them out, in the order given, but inputs first: uniform attention depends on them.
+
+    Raises AddressError or InputError for a change that cannot be made.
+    """
+    overrides: dict[str, tuple[Override, ...]] = {}
+    starts: set[str] = set()
+    for address, value in _inputs_first(layout, changes):
+        symbol, _ = layout.located(address)
+        starts.add(symbol.address)
+        if symbol.kind == PARAMETER:
+            raise InputError(
+                f"{symbol.address} belongs to the checkpoint. Change what is computed from it: the result of a step, "
+                "or an input."
+            )
+        if isinstance(value, str) and value != UNIFORM:
+            layout = replace(layout, program=_with_formula(layout, address, value))
+            continue
+        numbers = _uniform(layout, encoding, address) if isinstance(value, str) else _numbers(layout, address, value)
+        override = Override(layout.index(address), numbers)
+        overrides[symbol.address] = (*overrides.get(symbol.address, ()), override)
+        if symbol.kind == INPUT:
+            encoding = _with_input(layout, encoding, symbol.address, override)
+    return Plan(layout.program, encoding, overrides, layout.program.reached(starts))
+
+
+def _inputs_first(layout: Layout, changes: Changes) -> list[tuple[str, Value]]:
+    return sorted(changes.items(), key=lambda change: layout.located(change[0])[0].kind != INPUT)
+
+
+def written(changes: Changes) -> str:
+    """Changes as one line of text, as a URL holds them; `read` cannot read arrays back."""
+    return _BETWEEN.join(listed(changes))
+
+
+def listed(changes: Changes) -> list[str]:
+    """Changes one by one, each as `address:value`."""
+    return [f"{address}{_BECOMES}{_amount(value)}" for address, value in changes.items()]
+
+
+def read(text: str) -> list[tuple[str, str | float]]:
+    """The changes of a line that `written` wrote or somebody edited; nothing in it is checked yet."""
+    pairs = (part.rpartition(_BECOMES) for part in text.split(_BETWEEN) if part.strip())
+    return [(address.strip() or value.strip(), _value(value.strip() if address else "")) for address, _, value in pairs]
+
+
+def checked(layout: Layout, encoding: Encoding, asked: Iterable[tuple[str, Value]]
+            ) -> tuple[dict[str, Value], dict[str, str]]:  # fmt: skip
+    """Those changes that can be made, each after the ones before it, and by address what is wrong with the others."""
+    pairs = dict(asked)
+    listed = dict(islice(pairs.items(), MOST))
+    wrong = {address: f"There are more than {MOST} changes." for address in pairs if address not in listed}
+    if not _fault(layout, encoding, listed):
+        return listed, wrong
+    good: dict[str, Value] = {}
+    for address, value in listed.items():
+        fault = _fault(layout, encoding, {**good, address: value})
+        if fault:
+            wrong[address] = fault
+        else:
+            good[address] = value
+    return good, wrong
+
+
+def _fault(layout: Layout, encoding: Encoding, changes: Changes) -> str:
+    """Why changes cannot be made; nothing if they can."""
+    try:
+        plan(layout, encoding, changes)
+    except BertvizError as error:
+        return str(error)
+    return ""
+
+
+def _value(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _amount(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    return "array" if np.ndim(value) else f"{value:.9g}"
+
+
+def _numbers(layout: Layout, address: str, value: float | np.ndarray) -> np.ndarray:
+    try:
+        numbers = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{address}: {value!r} is not a number or an array of numbers") from None
+    dtype = layout.model.dtype
+    if not (np.abs(numbers) <= torch.finfo(dtype).max).all():
+        raise InputError(f"{address} can only be set to finite numbers that {dtype} can hold")
+    shape = layout.shape(address)
+    if numbers.shape not in ((), shape):
+        raise InputError(f"{address} has shape {shape}; it cannot be set to numbers of shape {numbers.shape}")
+    return numbers
+
+
+def _uniform(layout: Layout, encoding: Encoding, address: str) -> np.ndarray:
+    step = layout.step(address)
+    if not isinstance(step.expr, Softmax) or step.expr.along != KEY:
+        raise InputError(f"{step.address} holds no attention: only probabilities over keys can be made {UNIFORM}.")
+    seen = np.array(encoding.mask, dtype=np.float64)
+    everywhere = np.broadcast_to(seen / seen.sum(), layout.shape(step.address))
+    return everywhere[layout.index(address)].copy()
+
+
+def _with_input(layout: Layout, encoding: Encoding, path: str, override: Override) -> Encoding:
+    """The input with one of its rows of whole numbers changed, and the tokens that go with it."""
+    tokenizer, config = layout.model.tokenizer, layout.model.config
+    rows = {
+        "input_ids": (encoding.ids, config.vocab_size),
+        "token_type_ids": (encoding.segments, config.type_vocab_size),
+        "attention_mask": (encoding.mask, 2),
+        "position_ids": (encoding.positions, config.max_position_embeddings),
+    }
+    old, size = rows[path]
+    new = np.array(old, dtype=np.float64)
+    new[override.index] = override.numbers
+    if not all(number.is_integer() and 0 <= number < size for number in new.tolist()):
+        raise InputError(f"{path} can only hold whole numbers from 0 to {size - 1}.")
+    row = tuple(int(number) for number in new)
+    if path == "input_ids":
+        tokens = tuple(
+            token if was == now else tokenizer.token(now)
+            for token, was, now in zip(encoding.tokens, old, row, strict=True)
+        )
+        return replace(encoding, ids=row, tokens=tokens)
+    if path == "attention_mask" and not any(row):
+        raise InputError("attention_mask must leave at least one token to look at.")
+    named = {"token_type_ids": "segments", "attention_mask": "mask"}
+    return replace(encoding, **{named[path]: row}) if path in named else encoding
+
+
+def _with_formula(layout: Layout, address: str, rule: str) -> Program:
+    step = layout.step(address)
+    if parse(address).index:
+        raise InputError(f"{step.address} has one formula for the whole tensor: leave out the indices to change it.")
+    new = rewritten(layout.program, step, rule)
+    return replace(layout.program, steps=tuple(new if each is step else each for each in layout.program.steps))

@@ -1,0 +1,92 @@
+"""One store of traces for all sessions: each text is run once, and memory is bounded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.tracing.changes import Changes
+from bertviz_core.tracing.trace import TensorCache, Trace, encode, run
+
+Key = tuple[object, ...]
+
+
+@dataclass
+class _Pending:
+    done: threading.Event = field(default_factory=threading.Event)
+    trace: Trace | None = None
+    error: BaseException | None = None
+
+
+class TraceStore:
+    """Traces by (model, revision, token ids, segments, mask, program, changes).
+
+    trace_bytes bounds the traces' spines, in memory and in temporary files; cache_bytes the recomputed tensors of all
+    of them together; at_once the number of forward passes that run side by side.
+    """
+
+    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1) -> None:
+        self._traces: ByteLRU[Key, Trace] = ByteLRU(trace_bytes)
+        self._cache: TensorCache = ByteLRU(cache_bytes)
+        self._pending: dict[Key, _Pending] = {}
+        self._lock = threading.Lock()
+        self._passes = threading.Semaphore(at_once)
+        self.runs = 0
+
+    def turn(self) -> AbstractContextManager[object]:
+        """A turn to run passes that are not stored, side by side with no more than `at_once` others."""
+        return self._passes
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held now: spines and recomputed tensors."""
+        return self._traces.nbytes + self._cache.nbytes
+
+    def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
+            masked: Iterable[int] = (), program: str = "bert",
+            changes: Changes | None = None) -> Trace:  # fmt: skip
+        """The trace of a text: from the store, from a run that another session has begun, or from a run of its own.
+
+        changes: as `Trace.with_changes` takes them, but for arrays; the pass without them is stored as well.
+        """
+        encoding = encode(model, text, text_pair, pad_to, masked)
+        tokens = (encoding.ids, encoding.segments, encoding.mask)
+        key: Key = (model.name, model.revision, model.dtype, *tokens, program)
+        before = self._shared(key, lambda: run(model, encoding, program=program, cache=self._cache))
+        if not changes:
+            return before
+        return self._shared((*key, *changes.items()), lambda: before.with_changes(changes))
+
+    def _shared(self, key: Key, make: Callable[[], Trace]) -> Trace:
+        with self._lock:
+            found = self._traces.get(key)
+            if found is not None:
+                return found
+            pending = self._pending.get(key)
+            mine = pending is None
+            if pending is None:
+                pending = self._pending[key] = _Pending()
+        if mine:
+            self._fill(key, pending, make)
+        pending.done.wait()
+        if pending.error is not None:
+            raise pending.error
+        assert pending.trace is not None
+        return pending.trace
+
+    def _fill(self, key: Key, pending: _Pending, make: Callable[[], Trace]) -> None:
+        try:
+            with self.turn():
+                self.runs += 1
+                pending.trace = make()
+            self._traces.put(key, pending.trace, pending.trace.nbytes + pending.trace.spilled_bytes)
+        except BaseException as error:
+            pending.error = error
+        finally:
+            with self._lock:
+                del self._pending[key]
+            pending.done.set()

@@ -1,0 +1,292 @@
+"""A trace: every tensor of one forward pass under its address, of which only the spine is kept.
+
+The run computes what the spine is made from, each step once, and keeps the spine. Everything else is recomputed, bit
+for bit, when somebody looks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.errors import InputError
+from bertviz_core.formula.cells import At
+from bertviz_core.formula.dims import Axis, names
+from bertviz_core.formula.explain import Explanation, derivatives, explain
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.steps import Program, Step
+from bertviz_core.tracing.changes import Changes, Override, Plan, plan
+from bertviz_core.tracing.layout import Layout
+
+CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
+SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file, not in memory
+
+TensorCache = ByteLRU[tuple[int, str], Tensor]
+
+_NUMBERS = itertools.count()
+
+
+class Trace:
+    """The record of one forward pass. Nothing in it changes once it is made.
+
+    before: the pass without changes, if this is one with them; computed: the addresses that the run gave new numbers.
+    """
+
+    def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
+                 cache: TensorCache | None = None) -> None:  # fmt: skip
+        plain = Plan(model.written(program), encoding)
+        self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
+
+    def with_changes(self, changes: Changes) -> Trace:
+        """The pass with numbers, formulas or tokens changed, run again from the first layer that a change reaches.
+
+        changes: by address, made in this order, after those that the trace has already. Raises AddressError or
+        InputError for a change that cannot be made, and for one that leaves no finite numbers.
+        """
+        before = self.before or self
+        every = {**self.changes, **changes}
+        if not every:
+            return before
+        trace = Trace.__new__(Trace)
+        trace._begin(self.model, plan(before.layout, before.encoding, every), before, every, self._cache)
+        return trace
+
+    def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: TensorCache) -> None:
+        self.model = model
+        self.before = before
+        self.changes: Changes = MappingProxyType(dict(changes))
+        self.encoding = planned.encoding
+        self.program: Program = planned.program
+        self.layout = Layout(model, self.program, len(self.encoding))
+        self._plan = planned
+        self._number = next(_NUMBERS)  # its own key in a cache that traces share
+        self._inputs = {
+            path: self._changed(path, row) for path, row in _input_tensors(self.encoding, model.dtype).items()
+        }
+        self._cache = cache
+        self._lock = threading.RLock()
+        self._spine: dict[str, Tensor] = {}
+        self.computed = tuple(self._run())
+
+    @property
+    def tokens(self) -> list[str]:
+        """The text of each token, in order."""
+        return list(self.encoding.tokens)
+
+    @cached_property
+    def addresses(self) -> tuple[str, ...]:
+        """Every recorded address, in the order computed."""
+        return tuple(step.address for step in self.program.steps)
+
+    def overrides(self, address: str) -> tuple[Override, ...]:
+        """What was put in place of the numbers of a whole tensor, in order."""
+        return self._plan.overrides.get(address, ())
+
+    def reached(self, address: str) -> bool:
+        """Whether a change can have made a difference to a tensor. A trace without changes was computed throughout."""
+        return self.before is None or self.layout.located(address)[0].address in self._plan.reached
+
+    def __contains__(self, address: str) -> bool:
+        return self.program.symbol(address) is not None
+
+    def __getitem__(self, address: str) -> np.ndarray:
+        """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
+        symbol, _ = self.layout.located(address)
+        array = np.asarray(_Env(self)[symbol.address].numpy()[self.layout.index(address)])
+        array.flags.writeable = False
+        return array
+
+    def dims(self, address: str) -> tuple[str, ...]:
+        """The axes, by name, of what `trace[address]` gives."""
+        return names(self.axes(address))
+
+    def axes(self, address: str) -> tuple[Axis, ...]:
+        """The axes of what `trace[address]` gives."""
+        return self.layout.axes(address)
+
+    def shape(self, address: str) -> tuple[int, ...]:
+        """The sizes that go with `dims`, known without computing the tensor."""
+        return self.layout.shape(address)
+
+    def step(self, address: str) -> Step:
+        """The step that computes an address (of a tensor, a slice or a cell)."""
+        return self.layout.step(address)
+
+    def explain(self, address: str) -> Explanation:
+        """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
+        return explain(_Env(self), *self._cell(address))
+
+    def recomputed(self, address: str) -> np.ndarray:
+        """A slice or a cell in float64 from its recorded operands, axes as `dims` says, without the rest of its tensor.
+
+        As recorded, where no step computes it or a change put numbers there.
+        """
+        symbol, fixed = self.layout.located(address)
+        step = self.program.by_address.get(symbol.address)
+        if step is None or self.overrides(symbol.address):
+            return self[address].astype(np.float64)
+        at = {axis: range(index, index + 1) for axis, index in fixed.items()}
+        with torch.inference_mode():
+            return step.expr.work(_Env(self), at).numpy().reshape(self.shape(address))
+
+    def derivatives(self, address: str) -> tuple[float, ...]:
+        """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
+
+        An operand that the formula names twice has its whole derivative at both places.
+        """
+        _, at, _ = self._cell(address)
+        return derivatives(_Env(self), self.step(address), at)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the trace and the pass before it hold in memory, not counting the cache."""
+        own = sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes <= SPILL_BYTES)
+        return own + (self.before.nbytes if self.before else 0)
+
+    @property
+    def spilled_bytes(self) -> int:
+        """Bytes that the trace and the pass before it hold in temporary files."""
+        own = sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes > SPILL_BYTES)
+        return own + (self.before.spilled_bytes if self.before else 0)
+
+    def _run(self) -> Iterator[str]:
+        """Compute the spine, as far as it is not that of the pass before, and say what was computed."""
+        recent: dict[str, Tensor] = {}
+        env = _Env(self, recent)
+        with torch.inference_mode():
+            for step in self.program.forward:
+                if not self.reached(step.address):
+                    continue
+                result = self._changed(step.address, step.expr.value(env))
+                yield step.address
+                if step.address in self.program.spine:
+                    recent.clear()
+                    self._spine[step.address] = _spilled(self._checked(step.address, result))
+                else:
+                    recent[step.address] = result
+
+    def _tensor(self, address: str, env: _Env) -> Tensor:
+        for held in (self._spine, self._inputs, self.model.parameters):
+            if address in held:
+                return held[address]
+        if self.before is not None and not self.reached(address):
+            return self.before._tensor(address, env)
+        key = (self._number, address)
+        with self._lock:
+            found = self._cache.get(key)
+            if found is None:
+                with torch.inference_mode():
+                    found = self._changed(address, self.program.by_address[address].expr.value(env))
+                self._cache.put(key, found, found.nbytes)
+            return found
+
+    def _changed(self, address: str, tensor: Tensor) -> Tensor:
+        overrides = self.overrides(address)
+        if overrides:
+            tensor = tensor.clone()
+        for override in overrides:
+            tensor[override.index] = torch.as_tensor(override.numbers, dtype=tensor.dtype)
+        return tensor
+
+    def _checked(self, address: str, tensor: Tensor) -> Tensor:
+        if self.before is not None and not bool(tensor.isfinite().all()):
+            raise InputError(f"With this change {address} is no longer finite. Choose a smaller number.")
+        return tensor
+
+    def _cell(self, address: str) -> tuple[Symbol, At, Step | None]:
+        """One cell: its symbol, where it lies, and the step that made it, if it was not put there."""
+        symbol, fixed = self.layout.one_cell(address)
+        put = any(override.covers([fixed[axis] for axis in symbol.axes]) for override in self.overrides(symbol.address))
+        step = None if put else self.program.by_address.get(symbol.address)
+        return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
+
+
+class _Env(Mapping[str, Tensor]):
+    """The trace's tensors by address, as expressions read them.
+
+    What it has handed out it holds, so that one request computes nothing twice, however small the cache is.
+    """
+
+    def __init__(self, trace: Trace, recent: dict[str, Tensor] | None = None) -> None:
+        self._trace = trace
+        self._recent = {} if recent is None else recent
+
+    def __getitem__(self, address: str) -> Tensor:
+        found = self._recent.get(address)
+        if found is None:
+            found = self._recent[address] = self._trace._tensor(address, self)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._trace.addresses)
+
+    def __len__(self) -> int:
+        return len(self._trace.addresses)
+
+
+def _input_tensors(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
+    return {
+        "input_ids": torch.tensor(encoding.ids),
+        "position_ids": torch.tensor(encoding.positions),
+        "token_type_ids": torch.tensor(encoding.segments),
+        "attention_mask": torch.tensor(encoding.mask, dtype=dtype),
+    }
+
+
+def _spilled(tensor: Tensor) -> Tensor:
+    """The same numbers in a temporary file that vanishes with them, if they are many."""
+    if tensor.nbytes <= SPILL_BYTES:
+        return tensor
+    with tempfile.TemporaryFile(prefix="bertviz-") as file:
+        array = tensor.numpy()
+        array.tofile(file)
+        return torch.from_numpy(np.memmap(file, dtype=array.dtype, mode="r+", shape=array.shape))
+
+
+def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
+        masked: Iterable[int] = (), program: str = "bert", changes: Changes | None = None,
+        cache: TensorCache | None = None) -> Trace:  # fmt: skip
+    """The forward pass of one text, or of two, with every intermediate under its address.
+
+    text: a sentence, or tokens already encoded; pad_to: fill up with [PAD] to this many tokens; masked: the positions
+    to put [MASK] at; program: "bert", or the document whose formulas to run; changes: what to do differently, by
+    address, as `Trace.with_changes` takes them. Raises InputError for what the model cannot read, and for a program
+    that there is not.
+    """
+    encoding = checked(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked)
+    trace = Trace(model, encoding, program, cache)
+    return trace.with_changes(changes) if changes else trace
+
+
+def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
+           masked: Iterable[int] = ()) -> Encoding:  # fmt: skip
+    """The tokens of a text, or of two, as the model reads them. Raises InputError for what it cannot read."""
+    longest = model.config.max_position_embeddings
+    if pad_to is not None and not 1 <= pad_to <= longest:
+        raise InputError(f"The input can be padded to between 1 and {longest} tokens, not {pad_to}.")
+    encoding = checked(model, model.tokenizer.encode(text, text_pair, pad_to))
+    return model.tokenizer.masked(encoding, masked)
+
+
+def checked(model: Model, encoding: Encoding) -> Encoding:
+    """The same tokens, if the model has room for them. Raises InputError otherwise."""
+    longest = model.config.max_position_embeddings
+    if len(encoding) > longest:
+        raise InputError(
+            f"The text has {len(encoding)} tokens; this model reads at most {longest}. "
+            f"Shorten it by {len(encoding) - longest}."
+        )
+    if max(encoding.segments, default=0) >= model.config.type_vocab_size:
+        raise InputError("This model knows only one segment: it cannot read a second sentence.")
+    return encoding

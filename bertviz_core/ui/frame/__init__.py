@@ -1,0 +1,1 @@
+"""What stands on every page: the view, the controls, the what-if, the style."""

@@ -1,0 +1,53 @@
+"""What a cell is called beside others: its address without the way to it, tokens and words spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bertviz_core.formula.address import parse
+from bertviz_core.tracing.trace import Trace
+
+_BETWEEN = " · "
+_COMMON = {"weight", "bias", "normalized", "mean", "variance", "dense", "residual", "LayerNorm"}  # names of many
+_TOKENS = {"token", "query", "key"}
+
+
+def short(trace: Trace, address: str, here: int | None = None) -> str:
+    """A cell's name without the way to it: `layer 3 · query · head 1 · 8 [MASK] · 22`.
+
+    here: the layer that is spoken of, which need not be named.
+    """
+    where = parse(address)
+    layer = [f"layer {where.layer}"] if where.layer not in (None, here) else []
+    return _BETWEEN.join([*layer, leaf(address), *(place(trace, axis, i) for axis, i in where.index)])
+
+
+def leaf(address: str) -> str:
+    """The end of a path that tells a tensor from the others: `query`, `query.weight`, `LayerNorm.mean`."""
+    names = parse(address).path.split(".")
+    return ".".join(names[-2:] if names[-1] in _COMMON else names[-1:])
+
+
+def place(trace: Trace, axis: str, i: int) -> str:
+    """One index along an axis: `8 [MASK]`, `head 1`, `2111 people`, `22`."""
+    words = trace.model.tokenizer.vocabulary
+    if axis in _TOKENS:
+        return f"{i} {trace.tokens[i]}"
+    if axis == "head":
+        return f"head {i}"
+    return f"{i} {words[i]}" if axis == "vocab" and i < len(words) else str(i)
+
+
+def term(address: str) -> str:
+    """The index that differs from term to term of a sum: the last one."""
+    where = parse(address)
+    return str(where.index[-1][1]) if where.index else where.path.rsplit(".", 1)[-1]
+
+
+def differing(names: Sequence[str]) -> list[str]:
+    """The names without the parts that all of them share, as long as something is left."""
+    parts = [name.split(_BETWEEN) for name in names]
+    if len({len(each) for each in parts}) != 1 or len(names) == 1:
+        return list(names)
+    kept = [i for i, column in enumerate(zip(*parts, strict=True)) if len(set(column)) > 1]
+    return [_BETWEEN.join(each[i] for i in kept) for each in parts]

@@ -1,0 +1,18 @@
+"""How tokens are called on axes and in menus, and other people's words are written in Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from bertviz_core.tracing.trace import Trace
+
+
+def labels(trace: Trace, shown: range | None = None) -> list[str]:
+    """Each token with its position, in sentence order."""
+    tokens = trace.tokens
+    return [f"{i} {tokens[i]}" for i in shown or range(len(tokens))]
+
+
+def literal(text: str) -> str:
+    """Markdown that shows a text as it stands: a model's name, an error's words."""
+    return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text)

@@ -1,0 +1,63 @@
+"""What is done to the tokens before the pass, as the URL asks: filled up with padding, hidden behind [MASK]."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.checkpoint.tokenizer import Encoding
+
+NO_PADDING = "off"
+PAD_TO = (NO_PADDING, "16", "32", "64", "128", "256", "512")
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """pad_to: the length with padding, if any is added; masked: hidden positions; remarks: what could not be done."""
+
+    pad_to: int | None
+    masked: tuple[int, ...]
+    remarks: tuple[str, ...]
+
+
+def prepared(model: Model, typed: Encoding, pad: str, mask: str) -> Preparation:
+    """What of the wishes fits this input and this model."""
+    pad_to, first = _padding(pad, len(typed), model.config.max_position_embeddings)
+    masked, second = _hidden(mask, model, typed)
+    return Preparation(pad_to, masked, tuple(remark for remark in (first, *second) if remark))
+
+
+def written(positions: Iterable[int]) -> str:
+    """Hidden positions as the URL has them: `3,5`."""
+    return ",".join(map(str, sorted(positions)))
+
+
+def _padding(pad: str, tokens: int, longest: int) -> tuple[int | None, str]:
+    wish = pad.strip()
+    if wish in ("", NO_PADDING):
+        return None, ""
+    if not _NUMBER.fullmatch(wish):
+        return None, "“Pad to” takes a whole number of tokens, such as 32; nothing is padded."
+    length = min(int(wish), longest)
+    if length < tokens:
+        return None, f"The input has {tokens} tokens already, more than {length}; nothing is padded."
+    remark = f"This model reads at most {longest} tokens; the input is padded to {longest}."
+    return (length if length > tokens else None), (remark if int(wish) > longest else "")
+
+
+def _hidden(mask: str, model: Model, typed: Encoding) -> tuple[tuple[int, ...], list[str]]:
+    wishes = [part for part in re.split(r"[,\s]+", mask) if part]
+    if wishes and model.tokenizer.mask_id is None:
+        return (), ["This checkpoint has no mask token; no token is hidden."]
+    positions = {int(part) for part in wishes if _NUMBER.fullmatch(part)}
+    maskable = set(model.tokenizer.maskable(typed))
+    remarks = []
+    if not all(map(_NUMBER.fullmatch, wishes)):
+        remarks.append("Masked positions are whole numbers with commas between, such as 3,5; the rest is left out.")
+    if positions - maskable:
+        remarks.append("Only words and their pieces can be masked; the other positions in the address are left out.")
+    return tuple(sorted(positions & maskable)), remarks

@@ -1,0 +1,32 @@
+"""What all sessions share: loaded models and the store of traces."""
+
+from __future__ import annotations
+
+import os
+
+import streamlit as st
+
+from bertviz_core.checkpoint.shelf import ModelShelf
+from bertviz_core.tracing.store import TraceStore
+
+BUNDLED = "bundled"
+OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
+_SETTING = "BERTVIZ_MODELS"  # a comma-separated list: only these models may be chosen
+
+
+def offered_models() -> tuple[tuple[str, ...], bool]:
+    """The models to choose from, and whether the user may name another one."""
+    listed = tuple(name.strip() for name in os.environ.get(_SETTING, "").split(",") if name.strip())
+    return (listed, False) if listed else (OFFERED, True)
+
+
+@st.cache_resource(show_spinner=False)
+def shelf() -> ModelShelf:
+    """The process's models."""
+    return ModelShelf()
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> TraceStore:
+    """The process's traces."""
+    return TraceStore()

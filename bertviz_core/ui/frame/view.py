@@ -1,0 +1,92 @@
+"""What a page draws from: the pass, the place in it that was chosen, the colours and the notation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.figures.palette import Palette
+from bertviz_core.formula.notations import Notation
+from bertviz_core.formula.steps import Step
+from bertviz_core.tracing.store import TraceStore
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import style
+
+AFTER, BEFORE, DIFFERENCE = SHOWN = "After", "Before", "Difference"  # as the URL has them
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which layer, head and token the pages look at, all 0-based."""
+
+    layer: int
+    head: int
+    token: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A pass before and after its changes; both are the same trace where there is none that can be made.
+
+    wrong: by address, why a change cannot be made; show: which of the two the panels show, or their difference.
+    """
+
+    before: Trace
+    after: Trace
+    wrong: Mapping[str, str]
+    show: str = AFTER
+
+    @property
+    def changed(self) -> bool:
+        """Whether any change was made."""
+        return self.after is not self.before
+
+    @property
+    def shown(self) -> Trace:
+        """The trace that panels draw from."""
+        return self.before if self.show == BEFORE else self.after
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page draws from.
+
+    typed: the tokens of the text and its pair, before any was masked or padding added; outcome: the pass before and
+    after what was changed in it, of which `trace` is the one that is shown.
+    """
+
+    text: str
+    pair: str | None
+    typed: Encoding
+    outcome: Outcome
+    chosen: Selection
+    colors: Palette
+    notation: Notation
+
+    @property
+    def trace(self) -> Trace:
+        """The pass that panels draw from."""
+        return self.outcome.shown
+
+    @property
+    def unchanged(self) -> View:
+        """The same view on the pass before what was changed in it."""
+        before = self.outcome.before
+        return replace(self, outcome=Outcome(before, before, {}))
+
+    def typeset(self, step: Step) -> str:
+        """A step's formula in the chosen notation, in the colours of its kinds of vector."""
+        return step.typeset(style.painter(self.colors), self.notation)
+
+    def run_as(self, program: str, traces: TraceStore) -> Trace:
+        """This sentence's trace as a document describes the pass, run now if nobody has asked for it yet."""
+        if program == self.trace.program.name:
+            return self.trace
+        return traces.get(self.trace.model, self.text, self.pair, len(self.trace.tokens), self.masked, program)
+
+    @property
+    def masked(self) -> tuple[int, ...]:
+        """The positions at which a token that was typed is hidden."""
+        ids = zip(self.typed.ids, self.outcome.before.encoding.ids, strict=False)
+        return tuple(i for i, (typed, read) in enumerate(ids) if typed != read)

@@ -1,0 +1,1 @@
+"""One tensor on screen: its chart, its formula, its values."""

@@ -1,0 +1,14 @@
+"""What a checkpoint does not have."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bertviz_core.ui.frame.view import View
+
+
+def absent_heads(view: View) -> None:
+    """Say which heads this checkpoint does not have."""
+    absent = view.trace.model.absent_heads
+    if absent:
+        st.caption(f"This checkpoint has no {' and no '.join(absent)}; those steps are not in its pass.")

@@ -1,0 +1,90 @@
+"""A panel for what is worked out from recorded tensors: it has no address of its own, but names those it comes from."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.figures.base import Figure
+from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.view import DIFFERENCE, View
+from bertviz_core.ui.panels.panel import card, downloads, draw, npy
+from bertviz_core.ui.walk.explain import explanation
+
+
+@dataclass(frozen=True)
+class Values:
+    """A matrix to download, with the names of its rows and columns."""
+
+    matrix: np.ndarray
+    rows: Sequence[str]
+    columns: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where derived numbers come from.
+
+    of: the addresses they are made from; kind: whose colour they have; formula, worked: LaTeX in letters and with
+    numbers; meaning: a line of plain words; source: where the formula is printed, if anywhere.
+    """
+
+    of: str
+    kind: str
+    formula: str
+    meaning: str
+    worked: str = ""
+    source: str = ""
+
+
+def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, values: Values, note: str = "",
+            table: str = "", cells: Sequence[str] | str = "", start: str = "") -> None:  # fmt: skip
+    """Show derived numbers as `panel` shows recorded ones.
+
+    name: a short one, for keys and file names; cells: the recorded cells that the drawn numbers are parts or functions
+    of, as `panel` takes them, which a click explains; start: the one that the panel offers by itself.
+    """
+    if cells:
+        figure.update_traces(meta=cells)
+    with card(view, origin.kind, see, f"from {origin.of}"):
+        chart, side = st.columns([3, 2], gap="medium")
+        with chart:
+            draw(figure, name, see)
+            if view.outcome.show == DIFFERENCE:
+                note = f"Worked out from the pass after your changes. {note}"
+            if note:
+                st.caption(note)
+        with side:
+            _formula(origin)
+            st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
+            downloads(name, partial(_csv, values), partial(npy, values.matrix))
+        if cells:
+            explanation(view, name, start)
+        if table:
+            st.html(table)
+
+
+def _formula(origin: Origin) -> None:
+    if not origin.worked:
+        st.latex(origin.formula)
+        return
+    letters, numbers = st.tabs(["Formula", "With numbers"])
+    with letters:
+        st.latex(origin.formula)
+    with numbers:
+        st.latex(style.broken(origin.worked))
+
+
+def _csv(values: Values) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["", *values.columns])
+    for name, row in zip(values.rows, values.matrix, strict=True):
+        writer.writerow([name, *(repr(float(x)) for x in row)])
+    return out.getvalue().encode("utf-8")

@@ -1,0 +1,65 @@
+"""Tables of numbers: one row a token, head or component, with bars behind the numbers whose sizes are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from bertviz_core.formula.numbers import text_number
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column: its name, and one number a row, or a text, or None where there is nothing to say.
+
+    color: of the bars behind the numbers, if any; end: the size at which a bar is full, by default the largest;
+    signed: bars start in the middle, negative ones to the left.
+    """
+
+    name: str
+    values: Sequence[float | int | str | None]
+    color: str = ""
+    end: float | None = None
+    signed: bool = False
+
+    def cells(self) -> list[str]:
+        """The column as HTML, cell by cell."""
+        numbers = [abs(value) for value in self.values if isinstance(value, float)]
+        end = self.end or max(numbers, default=0.0) or 1.0
+        return [f"<td{self._bar(value, end)}>{_text(value)}</td>" for value in self.values]
+
+    def _bar(self, value: float | int | str | None, end: float) -> str:
+        if not self.color or not isinstance(value, float):
+            return ""
+        size = min(abs(value) / end, 1.0) * 100
+        start, stop = (50 + min(0, np.sign(value) * size / 2), 50 + max(0, np.sign(value) * size / 2)) if self.signed \
+            else (0.0, size)  # fmt: skip
+        tint = f"{self.color}55"
+        return (
+            f' style="background:linear-gradient(to right,transparent {start:.1f}%,{tint} {start:.1f}%,'
+            f'{tint} {stop:.1f}%,transparent {stop:.1f}%)"'
+        )
+
+
+def table(what: str, names: Sequence[str], columns: Sequence[Column], chosen: Collection[int] = ()) -> str:
+    """A table as HTML. what: the name of the rows, and of the whole; names: one a row; chosen: rows to mark."""
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (what, *(column.name for column in columns)))
+    rows = zip(names, *(column.cells() for column in columns), strict=True)
+    body = "".join(
+        f'<tr{" class=bv-chosen" if i in chosen else ""}><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
+        for i, (name, *cells) in enumerate(rows)
+    )
+    label = escape(f"Table by {what}")
+    return (
+        f'<div class="bv-table" tabindex="0" role="region" aria-label="{label}">'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _text(value: float | int | str | None) -> str:
+    if value is None:
+        return "–"
+    return escape(value) if isinstance(value, str) else text_number(value)

@@ -1,0 +1,104 @@
+"""Two programs side by side on screen: one entry a step, its formula in both, its shape, its place, its choices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.alignment import Pair, aligned, largest_difference
+from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.steps import Step
+from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import shape
+from bertviz_core.ui.views.documents import Side
+
+CSS = """
+<style>
+[class*="st-key-pairs-"] ul { padding-left: 0; margin: 0; }
+[class*="st-key-pairs-"] li { list-style: none; margin: 0; padding: 0; overflow-wrap: anywhere; min-width: 0; }
+[class*="st-key-pairs-"] ul > li > ul { display: grid; gap: 4px 24px; margin: 4px 0 22px; align-items: start;
+  grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); }
+[class*="st-key-pairs-"] ul > li > ul .katex-display { margin: 0; }
+[class*="st-key-pairs-"] li li { overflow-x: auto; overflow-y: hidden; padding: 2px 0; font-size: 0.92rem; }
+[class*="st-key-pairs-"] li li .katex { font-size: 1.08em; }
+</style>
+"""
+_ALL = "all"
+_SIGNS = {"same": "= same", "different": "≠ different", "missing": "− missing", "extra": "+ extra"}
+_GROUPS = ("Embeddings", "Layer", "The first layer once more, cell by cell", "After the last layer")
+
+
+def side_by_side(view: View, left: Side, right: Side) -> None:
+    """Every step before, in and after the chosen layer, or those that stand in one relation."""
+    st.html(CSS)
+    layer = view.chosen.layer
+    grouped = [(pair, group) for pair in aligned(left.program, right.program) if (group := _group(pair, layer))]
+    count = Counter(pair.relation for pair, _ in grouped)
+    asked = st.segmented_control("Show", (_ALL, *_SIGNS), default=_ALL, required=True, key="relation",
+                                 bind="query-params", wrap=True)  # fmt: skip
+    told = ", ".join(f"{count[one]} {one}" for one in _SIGNS)
+    st.caption(
+        f"Steps before, in and after layer {layer}: {told}. What is missing or extra is so in the {right.title}. "
+        "Same means the same formula: its numbers differ where those that it reads differ already."
+    )
+    for group in _GROUPS:
+        rows = [pair for pair, own in grouped if own == group and asked in (_ALL, pair.relation)]
+        if rows:
+            _show(view, f"Layer {layer}" if group == "Layer" else group, rows, left, right)
+
+
+def _group(pair: Pair, layer: int) -> str:
+    """Where a step stands; nothing for those of other layers."""
+    own, leaf = split_layer(pair.address)
+    if own is not None:
+        return "Layer" if own == layer else ""
+    if leaf.startswith("single_layer."):
+        return _GROUPS[2] if layer == 0 else ""
+    return _GROUPS[0] if leaf.startswith(("embeddings.", "encoder.input")) else _GROUPS[3]
+
+
+def _show(view: View, title: str, rows: Sequence[Pair], left: Side, right: Side) -> None:
+    with st.container(border=True, key=f"pairs-{rows[0].address}"):
+        st.markdown(f"## {title}")
+        st.markdown("\n".join(_entry(view, pair, left, right) for pair in rows))
+
+
+def _entry(view: View, pair: Pair, left: Side, right: Side) -> str:
+    trace = (right if pair.right else left).trace
+    head = f"- **{_SIGNS[pair.relation]}** &ensp; `{pair.address}` :small[{shape(trace, pair.address)}]"
+    told = " ".join(filter(None, (_reads(pair), _apart(pair, left, right))))
+    lines = [f"{head}  \n  :small[{told}]" if told else head]
+    return "\n".join([*lines, *(_formula(view, side, step) for side, step in ((left, pair.left), (right, pair.right)))])
+
+
+def _reads(pair: Pair) -> str:
+    """What only one of two different formulas reads."""
+    parts = ((pair.lacks, "Without"), (pair.adds, "Reads as well"))
+    return " ".join(f"{verb} {', '.join(f'`{leaf}`' for leaf in leaves)}." for leaves, verb in parts if leaves)
+
+
+def _apart(pair: Pair, left: Side, right: Side) -> str:
+    """How far apart the two results are; scores over the vocabulary are told by the words they choose."""
+    if not (pair.left and pair.right) or left.name == right.name or "vocab" in pair.left.dims:
+        return ""
+    if not np.issubdtype(right.trace[pair.address].dtype, np.floating):
+        return ""
+    largest = largest_difference(left.trace, right.trace, pair.address)
+    return f"Largest difference on this sentence: {text_number(largest)}."
+
+
+def _formula(view: View, side: Side, step: Step | None) -> str:
+    if step is None:
+        return f"  - :gray[{side.title}]  \n    –"
+    formula = step.typeset(style.painter(view.colors), side.notation)
+    choice = f"  \n    :small[{literal(step.choice)}]" if step.choice else ""
+    return (
+        f"  - :gray[{side.title}]  \n    $\\displaystyle {formula}$  \n"
+        f"    :small[{step.meaning} :gray[{step.source}]]{choice}"
+    )

@@ -1,0 +1,94 @@
+"""All heads at once: read once a trace, drawn as one map to choose from."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.heads import Summary, held, summarize
+from bertviz_core.formula.numbers import text_number
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.components import colors, component
+from bertviz_core.ui.frame.view import View
+
+PICTURE = 32  # cells along one side of a head's small picture, at most
+_SLOW_S = 0.5
+
+_map = component("head_map")
+_summaries: WeakKeyDictionary[Trace, Summary] = WeakKeyDictionary()
+_one_at_a_time = threading.Lock()  # what several sessions ask for at once is computed once
+
+
+def summary(trace: Trace) -> Summary:
+    """All heads of a trace, read once as long as the trace lives; with a progress bar where that takes long."""
+    found = _summaries.get(trace)
+    if found is None:
+        with _one_at_a_time:
+            found = _summaries.get(trace)
+            if found is None:
+                found = _summaries[trace] = _read(trace)
+    return found
+
+
+def _read(trace: Trace) -> Summary:
+    slot, start, layers = st.empty(), time.monotonic(), trace.model.config.num_hidden_layers
+
+    def done(layer: int) -> None:
+        if time.monotonic() - start > _SLOW_S:
+            slot.progress((layer + 1) / layers, f"Reading the heads of layer {layer} …")
+
+    found = summarize(trace, PICTURE, done)
+    slot.empty()
+    return found
+
+
+def head_map(view: View, all_heads: Summary) -> None:
+    """Every head's attention as a small picture; choosing one sets layer and head for all pages."""
+    layers, heads, size, _ = all_heads.pictures.shape
+    header = {
+        "shape": [layers, heads, size],
+        "chosen": [view.chosen.layer, view.chosen.head],
+        "notes": [_notes(all_heads, layer, head) for layer in range(layers) for head in range(heads)],
+        "scale": view.colors.share,
+        "colors": colors(view.colors),
+    }
+    text = json.dumps(header).encode()
+    _map(
+        key="head-map",
+        data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
+        on_head_change=_choose_head,
+    )
+    st.caption(
+        "Rows of the map are layers, columns are heads. In each picture a row is a query and a column a key, both in "
+        "sentence order; the stronger the colour, the larger the share. Choose a head with a click, or with the arrow "
+        f"keys and Enter; the menus Layer and Head above do the same.{_pooled(all_heads.tokens)}"
+    )
+
+
+def _pooled(tokens: int) -> str:
+    if tokens <= PICTURE:
+        return ""
+    most = -(-tokens // PICTURE)
+    side = f"{most}" if tokens % PICTURE == 0 else f"{most - 1} to {most}"
+    return (
+        f" For {tokens} tokens a cell stands for {side} neighbouring queries and keys: the share that these keys get "
+        "together from these queries, on average. The lines and the matrix below show single tokens."
+    )
+
+
+def _notes(all_heads: Summary, layer: int, head: int) -> list[str]:
+    numbers = all_heads.of(layer, head)
+    return [
+        ", ".join(role.name for role in held(numbers)) or "no rule fits",
+        f"entropy {text_number(numbers['entropy'])} of {text_number(float(np.log2(all_heads.tokens)))} bits",
+        f"mean distance {text_number(numbers['distance'])} tokens",
+    ]
+
+
+def _choose_head() -> None:
+    st.session_state["layer"], st.session_state["head"] = st.session_state["head-map"]["head"]

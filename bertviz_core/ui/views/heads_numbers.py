@@ -1,0 +1,162 @@
+"""What the heads' attention adds up to: one head's numbers, one number of all heads, the table, the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.heads import BITS, EVENNESS, ROLES, SHARE, STATISTICS, Statistic, Summary, by_query, held
+from bertviz_core.analysis.ranking import top_k
+from bertviz_core.figures.head_grid import head_grid
+from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Origin, Values, derived
+from bertviz_core.ui.panels.panel import card
+from bertviz_core.ui.panels.tables import Column, table
+
+LAYER, ALL_LAYERS = "layer", "all"
+_HEADS = {LAYER: "This layer", ALL_LAYERS: "All layers"}
+_ATTENTION = "attention"
+_OF = "encoder.layer.{}.attention.self.probs"
+_ROWS = 24  # of the table, where it could be those of all heads
+_TERMS = 2  # written out at each end of a sum
+
+
+def profile(view: View, all_heads: Summary) -> None:
+    """The chosen head's numbers, and the rules that they fulfil."""
+    numbers = all_heads.of(view.chosen.layer, view.chosen.head)
+    shares = {s.short: numbers[s.name] for s in STATISTICS.values() if s.unit == SHARE and s is not EVENNESS}
+    measured = [(name, value) for name, value in shares.items() if not np.isnan(value)]
+    st.markdown("**Mean share of its attention on**")
+    st.html(style.answer_html(measured, view.colors.kinds[_ATTENTION]))
+    absent = ", ".join(name for name in shares if name not in dict(measured))
+    if absent:
+        st.caption(literal(f"Not in this sentence: {absent}."))
+    st.markdown(
+        f"**Entropy** {text_number(numbers['entropy'])} bits; attention spread evenly over {all_heads.tokens} tokens "
+        f"would have {text_number(float(np.log2(all_heads.tokens)))}.\n\n"
+        f"**Mean distance** {text_number(numbers['distance'])} tokens.\n\n**Role on this sentence:** {_roles(numbers)}"
+    )
+
+
+def _roles(numbers: Mapping[str, float]) -> str:
+    """The rules that hold, each with its number."""
+    found = [
+        f"{literal(role.name)}, as {literal(role.statistic.title)} = {text_number(numbers[role.statistic.name])} > "
+        f"{role.above}"
+        for role in held(numbers)
+    ]
+    return "; ".join(found) or "none: no rule below holds."
+
+
+def statistic_control() -> Statistic:
+    """The statistic to look at."""
+    name = st.selectbox(
+        "Statistic", list(STATISTICS), key="statistic", bind="query-params", persist_state="session", width=340,
+        format_func=lambda name: STATISTICS[name].title,
+    )  # fmt: skip
+    return STATISTICS[name]
+
+
+def statistic_map(view: View, all_heads: Summary, statistic: Statistic) -> None:
+    """One statistic of every head, with its formula."""
+    values = all_heads.numbers[statistic.name]
+    if np.isnan(values).all():
+        st.info("This sentence has nothing that this statistic could be measured on.")
+        return
+    chosen = (view.chosen.layer, view.chosen.head)
+    derived(
+        view, "head-statistic", f"Head by head: {statistic.title}",
+        head_grid(values, _end(statistic, values, all_heads.tokens), chosen, view.colors),
+        Origin(_OF.format("*"), _ATTENTION, _formula(view, statistic), _sentence(statistic.meaning),
+               _worked(view, statistic, float(values[chosen]))),
+        values=by_head(values), note=_extremes(values),
+    )  # fmt: skip
+
+
+def by_head(values: np.ndarray) -> Values:
+    """One number of every head, to download."""
+    layers, heads = values.shape
+    return Values(values, [f"layer {i}" for i in range(layers)], [f"head {i}" for i in range(heads)])
+
+
+def _end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:
+    """Where the colour scale ends: at what is possible, where that is known."""
+    if statistic.unit == SHARE:
+        return 1.0
+    return float(np.log2(tokens)) if statistic.unit == BITS else float(values.max())
+
+
+def _extremes(values: np.ndarray) -> str:
+    ends = []
+    for word, place in (("Largest", values.argmax()), ("smallest", values.argmin())):
+        layer, head = np.unravel_index(place, values.shape)
+        ends.append(f"{word}: {text_number(float(values[layer, head]))} in layer {layer}, head {head}")
+    return "; ".join(ends) + ". The frame marks the chosen head."
+
+
+def _formula(view: View, statistic: Statistic) -> str:
+    formula = statistic.latex.replace("A_", rf"\textcolor{{{view.colors.kinds[_ATTENTION]}}}{{A}}_")
+    return rf"\begin{{aligned}} & \text{{{statistic.title}}} \\ &= {formula} \end{{aligned}}"
+
+
+def _worked(view: View, statistic: Statistic, value: float) -> str:
+    """The chosen head's number as the mean of its queries."""
+    layer, head = view.chosen.layer, view.chosen.head
+    terms = [latex_number(float(term)) for term in by_query(view.trace, layer, head, statistic)]
+    shown = terms if len(terms) <= 2 * _TERMS else [*terms[:_TERMS], r"\cdots", *terms[-_TERMS:]]
+    mean = rf"\frac{{1}}{{{len(terms)}}}\bigl({' + '.join(shown)}\bigr)"
+    return rf"\text{{{statistic.title}, layer {layer}, head {head}}} = {mean} = {latex_number(value)}"
+
+
+def head_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
+    """The statistics and roles of a layer's heads, or of those in which one statistic is largest; and the rules."""
+    which = st.segmented_control(
+        "Heads", list(_HEADS), default=LAYER, required=True, key="rows", bind="query-params", wrap=True,
+        persist_state="session",
+        format_func=_HEADS.__getitem__,
+    )  # fmt: skip
+    layers, heads = all_heads.pictures.shape[:2]
+    if which == LAYER:
+        what, shown = _OF.format(view.chosen.layer), [(view.chosen.layer, head) for head in range(heads)]
+        see = f"Layer {view.chosen.layer}, head by head"
+    else:
+        best = top_k(np.nan_to_num(all_heads.numbers[statistic.name]).ravel(), _ROWS)
+        what, shown = _OF.format("*"), [divmod(place, heads) for place in best]
+        see = f"The {len(shown)} of {layers * heads} heads with the largest {statistic.title}"
+    with card(view, _ATTENTION, see, f"from {what}"):
+        st.html(_table(view, all_heads, shown, with_layer=which == ALL_LAYERS))
+        st.html(_rules())
+
+
+def _table(view: View, all_heads: Summary, shown: list[tuple[int, int]], *, with_layer: bool) -> str:
+    numbers = [all_heads.of(*place) for place in shown]
+    color = view.colors.kinds[_ATTENTION]
+    ends = {SHARE: 1.0, BITS: float(np.log2(all_heads.tokens))}
+    columns = [
+        Column(s.short, [None if np.isnan(row[s.name]) else row[s.name] for row in numbers],
+               color if s.unit in ends else "", ends.get(s.unit))
+        for s in STATISTICS.values() if s is not EVENNESS  # the bar behind the entropy shows it
+    ]  # fmt: skip
+    roles = Column("role here", ["\n".join(role.name for role in held(row)) or None for row in numbers])
+    chosen = [i for i, place in enumerate(shown) if place == (view.chosen.layer, view.chosen.head)]
+    names = [f"{layer}, {head}" if with_layer else str(head) for layer, head in shown]
+    return table("layer, head" if with_layer else "head", names, [roles, *columns], chosen)
+
+
+def _rules() -> str:
+    """The rules that give heads their names."""
+    items = "".join(f"<li><b>{escape(role.name)}</b>: {escape(role.rule)}</li>" for role in ROLES)
+    return (
+        "<p>A role is the name of a rule, checked on this sentence and no other. Several can hold for one head.</p>"
+        f"<ul>{items}</ul>"
+    )
+
+
+def _sentence(text: str) -> str:
+    return literal(text[0].upper() + text[1:] + ".")

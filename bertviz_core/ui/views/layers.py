@@ -1,0 +1,171 @@
+"""How the tokens' vectors move through the layers, panel by panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bertviz_core.analysis import layers
+from bertviz_core.analysis.ranking import around
+from bertviz_core.figures.base import Figure
+from bertviz_core.figures.heatmap import Side, heatmap
+from bertviz_core.figures.paths import paths
+from bertviz_core.formula.numbers import latex_number
+from bertviz_core.formula.steps import NORM
+from bertviz_core.ui.frame.labels import labels
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Origin, Values, derived
+from bertviz_core.ui.panels.worked import worked_cosine, worked_dot
+
+_CELLS = 6_000
+_PATHS = 24  # more would be a thicket
+_OF_ALL = "embeddings.LayerNorm and every encoder.layer.{i}.output.LayerNorm"
+_COMPONENTS = (
+    "Principal components: the directions in which the vectors of all tokens at all stages differ most. One basis for "
+    "all stages, so that a line shows what the layers did to one token."
+)
+
+
+def stage_names(view: View) -> list[str]:
+    """The stages as axes call them: the embeddings, then the layers."""
+    return ["emb", *(f"L{i}" for i in range(view.trace.model.config.num_hidden_layers))]
+
+
+def lengths(view: View) -> None:
+    """The length of every token's vector at every stage."""
+    states, token, stage = layers.vectors(view.trace), view.chosen.token, view.chosen.layer + 1
+    found = layers.norms(states)
+    x = states[stage, token]
+    length = latex_number(float(found[stage, token]))
+    worked = rf"\lVert {_row(stage, token)} \rVert = \sqrt{{{worked_dot(x, x)}}} = {length}"
+    mean = found.mean(axis=1)
+    derived(
+        view, "norms", "How long each token's vector is", _by_stage(view, found, share=True),
+        Origin(_OF_ALL, NORM, rf"\lVert x \rVert = \sqrt{{\textstyle\sum_j x_j^2}}, \quad x = {_x(view, 'i')}_{{t,:}}",
+               "The Euclidean length of each row of X. Every stage ends with a LayerNorm, so the length is mostly that "
+               "LayerNorm's own gamma.", worked),
+        values=Values(found.T, labels(view.trace), stage_names(view)),
+        note=f"One row a token, one column a stage: the embeddings, then after each layer. The mean length goes from "
+             f"{mean[0]:.2f} to {mean[-1]:.2f}.",
+    )  # fmt: skip
+
+
+def turns(view: View) -> None:
+    """How much each layer turned each token's vector."""
+    states, token, stage = layers.vectors(view.trace), view.chosen.token, view.chosen.layer + 1
+    found = layers.turns(states)
+    now, before = states[stage, token], states[stage - 1, token]
+    derived(
+        view, "turns", "How much each layer turned it", _by_stage(view, found, names=stage_names(view)[1:]),
+        Origin(_OF_ALL, NORM, _cosine(_x(view, "i+1") + "_{t,:}", _x(view, "i") + "_{t,:}"),
+               "The cosine between a token's vector after a layer and before it: 1 where the direction stayed, 0 where "
+               "nothing of it is left.", worked_cosine(now, before, f"{_row(stage, token)}, {_row(stage - 1, token)}")),
+        values=Values(found.T, labels(view.trace), stage_names(view)[1:]),
+        note=f"Layer {int(found.mean(axis=1).argmin())} turns the vectors most: {found.mean(axis=1).min():.2f} on "
+             "average.",
+    )  # fmt: skip
+
+
+def resemblance(view: View) -> None:
+    """Which tokens point the same way, before and after the chosen layer."""
+    layer, names = view.chosen.layer, labels(view.trace)
+    side = around(view.chosen.token, int(_CELLS**0.5), len(names))
+    other = 0 if view.chosen.token else len(names) - 1
+    for stage, see in ((layer, f"What layer {layer} reads: who resembles whom"),
+                       (layer + 1, f"What layer {layer} hands on")):  # fmt: skip
+        address = layers.stages(view.trace)[stage]
+        rows = view.trace[address]
+        found = layers.cosines(rows)
+        part = found[side.start : side.stop, side.start : side.stop]
+        words = [names[i] for i in side]
+        figure = heatmap(part, Side("token", words, side.start), Side("other token", words, side.start), view.colors,
+                         end=1.0, selected=view.chosen.token)  # fmt: skip
+        part_of = f" Drawn: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""
+        apart = found[~np.eye(len(found), dtype=bool)].mean()
+        derived(
+            view, f"cosines-{address}", see, figure,
+            Origin(address, NORM, _cosine(f"{_x(view, str(stage))}_{{t,:}}", f"{_x(view, str(stage))}_{{u,:}}"),
+                   "The cosine between the vectors of every two tokens: 1 where they point the same way.",
+                   worked_cosine(rows[view.chosen.token], rows[other],
+                                  f"{_row(stage, view.chosen.token)}, {_row(stage, other)}")),
+            values=Values(found, names, names),
+            note=f"Two different tokens: {apart:.2f} on average. The scale is −1 to 1 on both maps.{part_of}",
+        )  # fmt: skip
+
+
+def ways(view: View) -> None:
+    """Every token's path through the layers, in the two and three directions that show most of it."""
+    names, stages = labels(view.trace), stage_names(view)
+    found = layers.projection(view.trace)
+    shown = around(view.chosen.token, _PATHS, len(names))
+    titles = [f"component {k + 1} ({share:.1%})" for k, share in enumerate(found.shares)]
+    part = f" Drawn: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
+    stage = view.chosen.layer + 1
+    values = Values(found.points.transpose(1, 0, 2).reshape(-1, layers.COMPONENTS),
+                    [f"{token}, {name}" for token in names for name in stages], titles)  # fmt: skip
+    for count, name in ((2, "two"), (3, "three")):
+        figure = paths(
+            found.points[:, shown.start : shown.stop, :count], [names[i] for i in shown], stages, titles, view.colors,
+            view.colors.kinds[NORM], chosen=view.chosen.token - shown.start, at=stage,
+        )  # fmt: skip
+        derived(
+            view, f"paths-{count}", f"The way of every token through the layers, in {name} dimensions", figure,
+            Origin(_OF_ALL, NORM, _components(view), _COMPONENTS, _worked_component(view, found, count - 1),
+                   "Pearson 1901; computed by singular value decomposition"),
+            values=values, note=_reading(name, stages, stage, found.shares[:count]) + part,
+        )  # fmt: skip
+
+
+def _reading(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) -> str:
+    turn = " Drag to turn it." if name == "three" else ""
+    seen = shares.sum()
+    return (
+        f"The strong line is the chosen token's way from {stages[0]} to {stages[-1]}. The names stand where the tokens "
+        f"are after {stages[stage]}, as far as there is room; pointing at a dot names it. These {name} "
+        f"directions hold {seen:.1%} of the variance; the other {1 - seen:.1%} cannot be seen here.{turn}"
+    )
+
+
+def _by_stage(view: View, found: np.ndarray, names: Sequence[str] = (), share: bool = False) -> Figure:
+    """A map of tokens against stages."""
+    columns = Side("after", names or stage_names(view))
+    rows = Side("token", labels(view.trace))
+    figure = heatmap(
+        found.T, rows, columns, view.colors, share=share, end=None if share else 1.0, selected=view.chosen.token
+    )
+    return figure.update_xaxes(tickangle=0, title_standoff=20)
+
+
+def _x(view: View, stage: str) -> str:
+    return rf"\textcolor{{{view.colors.kinds[NORM]}}}{{X^{{({stage})}}}}"
+
+
+def _cosine(left: str, right: str) -> str:
+    return (
+        r"\begin{aligned} \cos(x, y) &= \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert} "
+        rf"\\ x &= {left} \\ y &= {right} \end{{aligned}}"
+    )
+
+
+def _row(stage: int, token: int) -> str:
+    return rf"X^{{({stage})}}_{{{token},:}}"
+
+
+def _components(view: View) -> str:
+    return (
+        rf"\begin{{aligned}} X &= \left[{_x(view, '0')}; \dots; {_x(view, 'L')}\right] \\ X - \bar{{x}} "
+        r"&= U\,\Sigma\,V^{\top} \\ z_k &= v_k \cdot (x - \bar{x}) \\ "
+        r"\text{share}_k &= \sigma_k^2 \big/ \textstyle\sum_j \sigma_j^2 \end{aligned}"
+    )
+
+
+def _worked_component(view: View, found: layers.Projection, k: int) -> str:
+    """One coordinate of the chosen token after the chosen layer, with its numbers."""
+    stage, token = view.chosen.layer + 1, view.chosen.token
+    x = layers.vectors(view.trace)[stage, token] - found.mean
+    product = worked_dot(found.directions[k], x)
+    return (
+        rf"z_{{{k + 1}}} = v_{{{k + 1}}} \cdot ({_row(stage, token)} - \bar{{x}}) = {product} = "
+        rf"{latex_number(float(found.points[stage, token, k]))}"
+    )

@@ -1,0 +1,202 @@
+"""The notebook's printed numbers beside ours: which checkpoint they need, one tensor in full, all in a table."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis import notebook
+from bertviz_core.analysis.notebook import Comparison
+from bertviz_core.analysis.printed import Verdict
+from bertviz_core.documents.printed import COLUMNS, MODEL, ROWS, SENTENCE, TENSORS, PrintedTensor
+from bertviz_core.figures.bars import curve
+from bertviz_core.figures.heatmap import Side, heatmap
+from bertviz_core.formula.address import cell, parse
+from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.steps import FFN, Program, Step
+from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, bert
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.ui.frame import site, style
+from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.preparation import NO_PADDING
+from bertviz_core.ui.frame.resources import offered_models
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Origin, Values, derived
+from bertviz_core.ui.panels.panel import card
+from bertviz_core.ui.panels.printed_grid import KEY, grid
+from bertviz_core.ui.panels.tables import Column, table
+
+NOTEBOOK = "notebook (001)"
+_GELU = r"\mathrm{GELU}(x) = x \cdot \tfrac{1}{2} \left(1 + \mathrm{erf}\!\left(\tfrac{x}{\sqrt{2}}\right)\right)"
+_COLUMNS = {
+    "same digits": Verdict.SAME, "last digit": Verdict.NEAR, "rounding": Verdict.SINGLE, "differs": Verdict.DIFFERS,
+}  # fmt: skip
+_NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
+
+
+def comparisons(view: View) -> dict[str, Comparison]:
+    """Every printed tensor compared, by its cell; none where the model or the sentence is not the notebook's."""
+    trace = view.trace
+    if not (notebook.is_base(trace.model.config) and notebook.is_sentence(trace)):
+        return {}
+    return {printed.cell: notebook.compared(trace, printed) for printed in TENSORS if printed.address in trace}
+
+
+def status(view: View, found: dict[str, Comparison]) -> None:
+    """Whether the numbers can be compared, how they came out, and otherwise what to load."""
+    if found:
+        _result(found)
+        return
+    base, sentence = notebook.is_base(view.trace.model.config), notebook.is_sentence(view.trace)
+    model = "" if base else f"the model {MODEL}"
+    text = "" if sentence else f"the sentence “{SENTENCE}”"
+    needs = literal(" and ".join(filter(None, (model, text))))
+    st.info(
+        f"To compare its {_NUMBERS} printed numbers with ours, this page needs {needs}. Until then they stand here by "
+        "themselves, each with the address at which our value stands.",
+        icon=":material/info:",
+    )
+    _buttons(base, sentence)
+
+
+def _result(found: dict[str, Comparison]) -> None:
+    count = {kind: sum(one.count(kind) for one in found.values()) for kind in Verdict}
+    total = sum(count.values())
+    parts = [f"{number} {kind.value}" for kind, number in count.items() if number]
+    text = f"Of {total} printed numbers, compared digit by digit: {', '.join(parts)}."
+    if count[Verdict.DIFFERS] == 0:
+        st.success(text, icon=":material/check:")
+    else:
+        st.warning(
+            f"{text} The sizes are those of {MODEL}; if many numbers differ, these are other weights.",
+            icon=":material/difference:",
+        )
+
+
+def _buttons(base: bool, sentence: bool) -> None:
+    names, free = offered_models()
+    with st.container(horizontal=True):
+        if not sentence:
+            st.button("Use the notebook's sentence", key="notebook-sentence", on_click=_take_sentence)
+        if not base and (free or MODEL in names):
+            st.button(f"Load {MODEL}", key="notebook-model", on_click=_take_model)
+    if not base and not free and MODEL not in names:
+        st.caption(f"This server offers other models only: {', '.join(f'`{name}`' for name in names)}.")
+
+
+def _take_sentence() -> None:
+    st.session_state.update(text=SENTENCE, pair="", token="", key_token="", mask="", pad=NO_PADDING)
+
+
+def _take_model() -> None:
+    _take_sentence()
+    st.session_state["model"] = MODEL
+
+
+def choose() -> PrintedTensor:
+    """The printed tensor that is shown in full."""
+    cells = [printed.cell for printed in TENSORS]
+    number = st.radio("Cell of the notebook", cells, key="cell", bind="query-params", horizontal=True)
+    return TENSORS[cells.index(number or cells[0])]
+
+
+def tensor(view: View, printed: PrintedTensor, comparison: Comparison | None) -> None:
+    """One printed tensor, number by number, with ours under each where it can be compared."""
+    step, numbers = _program().by_address[printed.address], notebook.numbers(printed)
+    axis = step.dims[-1]
+    rows, columns = [f"token {i}" for i in ROWS], [f"d − {-j}" if j < 0 else str(j) for j in COLUMNS]
+    held = numbers if comparison is None else np.hstack([numbers, comparison.values])
+    names = columns if comparison is None else [*(f"{name}, printed" for name in columns), *columns]
+    derived(
+        view, "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
+        heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns), view.colors),
+        Origin(f"{printed.address} (token 12 × {axis} {_width(step)})", step.kind,
+               step.typeset(style.painter(view.colors)), f"{step.meaning}{_remark(printed)}",
+               _worked(view, printed, comparison), f"{NOTEBOOK}, In [{printed.cell}]; {step.source}"),
+        values=Values(held, rows, names), note=_how(comparison),
+        table=grid(axis, rows, columns, printed.digits, *_found(comparison)),
+    )  # fmt: skip
+    info = site.shown_on(printed.address)
+    if info:
+        st.page_link(site.pages()[info.name], label=f"Our value: {info.title}", icon=info.icon)
+
+
+def _found(comparison: Comparison | None) -> tuple:
+    return (comparison.values, comparison.verdicts) if comparison else (None, None)
+
+
+def _how(comparison: Comparison | None) -> str:
+    shown = "The notebook prints the first three and last three rows, and the first and last three numbers of each."
+    if comparison is None:
+        return f"{shown} Drawn are the printed numbers."
+    return f"{shown} Drawn are the printed numbers. Largest difference: {text_number(comparison.largest)}. {KEY}"
+
+
+def _remark(printed: PrintedTensor) -> str:
+    if printed.epsilon is None:
+        return f" {literal(printed.remark)}" if printed.remark else ""
+    return (
+        r" The notebook's LayerNorm before it, In \[46\], leaves ε at PyTorch's 10⁻⁵, where BERT has 10⁻¹²; ours is "
+        "computed with the notebook's here."
+    )
+
+
+def _worked(view: View, printed: PrintedTensor, comparison: Comparison | None) -> str:
+    """The first printed cell with our numbers, where it is computed as BERT has it."""
+    if comparison is None or printed.epsilon is not None:
+        return ""
+    dims = view.trace.dims(parse(printed.address).path)
+    return view.trace.explain(cell(printed.address, dict.fromkeys(dims, 0))).latex
+
+
+def _width(step: Step) -> int:
+    return BertConfig().sizes[step.dims[-1]]
+
+
+def summary(view: View, found: dict[str, Comparison]) -> None:
+    """All printed tensors with their verdicts, or with where ours would stand."""
+    names = [f"In [{printed.cell}]  {printed.address}" for printed in TENSORS]
+    results = [found.get(printed.cell) for printed in TENSORS]
+    columns = [
+        Column("numbers", [sum(map(len, printed.digits)) for printed in TENSORS]),
+        *(Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()),
+        Column("largest gap", [one and one.largest for one in results]),
+    ]  # fmt: skip
+    with card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"):
+        st.html(table("cell and address", names, columns))
+        st.caption(
+            "Same digits: rounded as printed, our number is the printed one. Last digit: it is off by one, as when the "
+            "same terms are added in another order. Rounding: equal in single precision, in which GELU far below 0 "
+            "keeps fewer digits than are printed. A dash: not compared yet."
+        )
+
+
+def itself(view: View) -> None:
+    """Two printed tensors against each other: this needs no model."""
+    inputs, outputs = (next(p for p in TENSORS if p.cell == number) for number in ("49", "51"))
+    x, y = notebook.numbers(inputs), notebook.numbers(outputs)
+    agree, line = notebook.follows(inputs, outputs), np.linspace(-5, 2, 141)
+    points = np.stack([x.ravel(), y.ravel()], axis=1)
+    held = np.vstack([points, np.stack([line, notebook.gelu(line)], axis=1)])
+    names = [f"printed {i}" for i in range(len(points))] + [f"curve {i}" for i in range(len(line))]
+    derived(
+        view, "notebook-gelu", f"{agree.sum()} of {agree.size} numbers of In [51] are GELU of those of In [49]",
+        curve(line, notebook.gelu(line), x.ravel(), y.ravel(), view.colors, view.colors.kinds[FFN]),
+        Origin("the notebook's cells 49 and 51", FFN, _GELU,
+               "What is printed before the activation, put through GELU by us, gives what is printed after it. This "
+               "can be checked without the model.",
+               rf"\mathrm{{GELU}}({x[0, 0]:.4f}) = {notebook.gelu(x[0, :1])[0]:.7f}",
+               f"{NOTEBOOK}, In [49] and In [51]"),
+        values=Values(held, names, ["before", "after"]),
+        note="Each point is one printed pair, on the curve of GELU. At x = −4.2322 the notebook prints −4.8812e−05; "
+             f"in exact arithmetic it is {text_number(float(notebook.gelu(np.array([-4.2322]))[0]))}: in single "
+             "precision 1 + erf(x/√2) nearly cancels there and keeps only two or three digits.",
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _program() -> Program:
+    """BERT base with every head: formulas for addresses that the loaded model may not have."""
+    return bert(BertConfig(), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})

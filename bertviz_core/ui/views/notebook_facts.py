@@ -1,0 +1,81 @@
+"""Sizes, settings, ids and texts that the documents print, each beside what the loaded model says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from bertviz_core.analysis import notebook
+from bertviz_core.analysis.facts import Checked, checked, needs_sentence
+from bertviz_core.documents.printed import FACTS, OTHERS, Fact
+from bertviz_core.formula.steps import RESIDUAL
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import card
+
+_LONGEST = 60
+
+
+def of_notebook(view: View) -> None:
+    """Everything that the notebook prints besides tensors."""
+    facts = [Fact(_cell(fact.cell), fact.what, fact.printed, fact.of, fact.slip) for fact in FACTS]
+    _facts(view, "Sizes, settings, ids and words", "cell", facts, "the notebook (001)")
+
+
+def of_others(view: View) -> None:
+    """The sizes of BERT that other documents print."""
+    _facts(view, "Sizes in the other documents", "document", OTHERS,
+           "the forward-pass note (000), the formula post (003) and the encoder article (004)")  # fmt: skip
+
+
+def _cell(place: str) -> str:
+    return f"In [{place}]" if place.isdigit() else place.replace("after ", "after In ").replace("before ", "before In ")
+
+
+def _facts(view: View, see: str, where: str, facts: Sequence[Fact], of: str) -> None:
+    typed = notebook.is_sentence(view.trace)
+    found = [(one, "" if needs_sentence(one.fact) and not typed else _verdict(one))
+             for one in (checked(view.trace, fact) for fact in facts)]  # fmt: skip
+    same = sum(verdict.startswith("✓") for _, verdict in found)
+    with card(view, RESIDUAL, see, f"from {of}"):
+        rows = "".join(map(_row, found))
+        heads = "".join(
+            f'<th scope="col" style="text-align:left">{name}</th>'
+            for name in (where, "what", "printed", "here", "verdict")
+        )
+        st.html(
+            f'<div class="bv-table" tabindex="0" role="region" aria-label="{escape(see)}" '
+            f'style="max-height:443px;overflow-y:auto"><table><thead><tr>{heads}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div>"
+        )
+        for slip in dict.fromkeys(fact.slip for fact in facts if fact.slip):
+            st.caption(f"A slip in the document: {slip}")
+        st.caption(
+            f"{same} of {len(facts)} are the same here. Sizes differ where the loaded model is not BERT base. A dash: "
+            "the forward pass of a trained model does not read it, or this model has no such part."
+        )
+
+
+def _row(found: tuple[Checked, str]) -> str:
+    one, verdict = found
+    ours = "–" if one.ours is None else _short(one.ours)
+    cells = (one.fact.what, _short(one.fact.printed), ours, verdict)
+    body = "".join(f'<td style="text-align:left">{escape(text)}</td>' for text in cells)
+    return f'<tr><th scope="row">{escape(one.fact.cell)}</th>{body}</tr>'
+
+
+def _verdict(one: Checked) -> str:
+    if one.fact.slip:
+        return "✗ a slip"
+    if one.ours is None:
+        return ""
+    return "✓ same" if one.same else "✗ other"
+
+
+def _short(text: str) -> str:
+    """A long list of names is told by its length."""
+    names = text.split()
+    if len(text) <= _LONGEST or text.startswith("["):
+        return text
+    return f"{names[0]} and {len(names) - 1} more"

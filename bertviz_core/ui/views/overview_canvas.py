@@ -1,0 +1,139 @@
+"""The whole pass on one canvas: tokens are rows, stages are columns, the answer stands at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+import streamlit as st
+
+from bertviz_core.analysis.predictions import top_words
+from bertviz_core.analysis.ranking import around
+from bertviz_core.figures.thumbnails import sampled, thumbnail
+from bertviz_core.formula.address import layer_path, parse
+from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.charts import robust_limit
+
+ROWS, SAMPLES = 32, 48
+_ROW_PX = 24
+
+
+@dataclass(frozen=True)
+class Column:
+    """One stage: its name, the address that is drawn, and the paths whose parameters it uses."""
+
+    name: str
+    address: str
+    uses: str
+    wide: bool = False
+    share: bool = False
+
+
+def canvas(view: View) -> None:
+    """Draw every stage's real vectors, row by row beside the token they belong to."""
+    rows = around(view.chosen.token, ROWS, len(view.trace.tokens))
+    columns = list(_columns(view))
+    answers = _answers(view, rows)
+    widths = " ".join("62px" if column.wide else "36px" for column in columns)
+    html = [
+        f'<div class="bv-canvas" tabindex="0" role="group" aria-label="The whole pass" style="grid-template-columns:'
+        f'max-content {widths} max-content;grid-template-rows:auto repeat({len(rows)},{_ROW_PX}px)">'
+        f'<div class="bv-head">token</div>'
+    ]
+    html += [_head(view, column) for column in columns]
+    html.append(f'<div class="bv-head">{"most probable" if answers else ""}</div>')
+    html += [_token(view, i, row) for row, i in enumerate(rows, 2)]
+    html += [_picture(view, column, place, rows) for place, column in enumerate(columns, 2)]
+    html += [_cell(text, row, len(columns) + 2) for row, text in enumerate(answers, 2)]
+    chosen = view.chosen.token - rows.start + 2
+    html.append(f'<div class="bv-chosen-row" style="grid-row:{chosen};grid-column:1/-1"></div></div>')
+    st.html("".join(html))
+    st.caption(_legend(view, rows))
+
+
+def _legend(view: View, rows: range) -> str:
+    total, layer = len(view.trace.tokens), view.chosen.layer
+    part = f" Rows {rows.start} to {rows.stop - 1} of {total}." if len(rows) < total else ""
+    return (
+        f"Each line of a picture is one token's vector at that stage: {SAMPLES} of its components (or half as many) as "
+        "they are, on a scale symmetric around 0, each column on its own. Under the name: the shape, and how many "
+        f"numbers were learned. Attention is head {view.chosen.head}, from 0 to 1, one column a key. Layer {layer} "
+        f"stands open; of the other layers, L0, L1, … , the picture shows what they hand on.{part}"
+    )
+
+
+def _columns(view: View) -> Iterable[Column]:
+    config, layer, head = view.trace.model.config, view.chosen.layer, view.chosen.head
+    yield Column("embed&shy;ding", "embeddings.LayerNorm", "embeddings.", wide=True)
+    for i in range(config.num_hidden_layers):
+        if i == layer:
+            own = layer_path(i, "attention.self")
+            for name, leaf in (("Q", "query"), ("K", "key"), ("V", "value")):
+                yield Column(name, f"{own}.{leaf}[head={head}]", f"{own}.{leaf}.")
+            yield Column("attention", f"{own}.probs[head={head}]", "", wide=True, share=True)
+            yield Column("context", f"{own}.context", "", wide=True)
+            output = layer_path(i, "attention.output")
+            yield Column("add &amp; norm", f"{output}.LayerNorm", f"{output}.", wide=True)
+            yield Column("neurons", layer_path(i, "intermediate.activation"), layer_path(i, "intermediate."), wide=True)
+        leaf = layer_path(i, "output.LayerNorm")
+        yield Column(
+            f"layer {i}" if i == layer else f"L{i}",
+            leaf,
+            layer_path(i, "output." if i == layer else ""),
+            wide=i == layer,
+        )
+
+
+def _head(view: View, column: Column) -> str:
+    path = parse(column.address).path
+    color = view.colors.kinds[view.trace.step(path).kind]
+    sizes = "×".join(str(size) for size in view.trace.shape(path))
+    learned = sum(
+        tensor.numel() for address, tensor in view.trace.model.parameters.items()
+        if column.uses and address.startswith(column.uses)
+    )  # fmt: skip
+    lines = [f"<b>{column.name}</b>", sizes if column.wide else "", _count(learned)]
+    return f'<div class="bv-head" style="border-color:{color}" title="{escape(path)}">{"<br>".join(lines)}</div>'
+
+
+def _count(learned: int) -> str:
+    """How many numbers were learned for a stage, short."""
+    if not learned:
+        return "–"
+    return f"{learned / 1e6:.1f} M" if learned >= 1e6 else f"{learned / 1e3:.0f} k"
+
+
+def _picture(view: View, column: Column, place: int, rows: range) -> str:
+    values = view.trace[column.address][rows.start : rows.stop]
+    if column.share:
+        values = values[:, rows.start : rows.stop]
+        image = thumbnail(values, view.colors, share=True, end=1.0)
+    else:
+        values = sampled(values, SAMPLES if column.wide else SAMPLES // 2)
+        image = thumbnail(values, view.colors, end=robust_limit(values))
+    path = escape(column.address)
+    return f'<img src="{image}" alt="{path}" title="{path}" style="grid-column:{place};grid-row:2/span {len(rows)}">'
+
+
+def _answers(view: View, rows: range) -> list[str]:
+    """The most probable word at each position, where the checkpoint has a language model head."""
+    if "cls.predictions.probs" not in view.trace:
+        return []
+    best = [top_words(view.trace, i, 1)[0] for i in rows]
+    return [f"<b>{escape(word)}</b> {share:.4f}" for word, share, _ in best]
+
+
+def _token(view: View, i: int, row: int) -> str:
+    token = view.trace.tokens[i]
+    special = " bv-special" if token in view.trace.model.tokenizer.special_tokens else ""
+    tint = style.tint(view.trace.encoding, i, view.colors)
+    return _cell(
+        f'<span class="bv-token{special}" style="background:{tint}"><small>{i}</small>{escape(token)}</span>', row, 1
+    )
+
+
+def _cell(html: str, row: int, column: int) -> str:
+    stick = " bv-stick" if column == 1 else ""
+    return f'<div class="bv-cell{stick}" style="grid-row:{row};grid-column:{column}">{html}</div>'

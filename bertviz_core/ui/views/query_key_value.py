@@ -1,0 +1,110 @@
+"""Queries, keys and values: one token's projection, its cut into heads, and the maps of all tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.ranking import around, strongest
+from bertviz_core.figures.matrices import Projection, cut, projected
+from bertviz_core.formula.address import cell, layer_path
+from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.formula.steps import Step
+from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.charts import limit, robust_limit, tensor_map
+from bertviz_core.ui.panels.derived import Origin, Values, derived
+from bertviz_core.ui.panels.panel import panel
+
+SEE = {
+    "query": "What each token looks for",
+    "key": "What each token can be found by",
+    "value": "What each token hands over",
+}
+_WEIGHTS, _CELLS = 16_000, 6_000  # cells sent of the weights, and of each map of all tokens
+
+
+def choose() -> str:
+    """Which of the three projections is worked out for one token."""
+    chosen = st.segmented_control(
+        "The token's", list(SEE), default="query", required=True, key="projection", bind="query-params"
+    )
+    return chosen or "query"
+
+
+def one_token(view: View, name: str) -> None:
+    """The chosen token's vector through the chosen head's slice of the weights."""
+    trace, head = view.trace, view.chosen.head
+    step, at = _of_token(view, name)
+    x, weight, bias = (leaf.address for leaf in step.leaves)
+    result = trace[cell(step.address, {"head": head, **at})]
+    own = slice(head * len(result), (head + 1) * len(result))
+    vector, weights, shift = trace[f"{x}[token={view.chosen.token}]"], trace[weight][:, own].T, trace[bias][own]
+    row = strongest(result)
+    shown = around(strongest(vector * weights[row]), max(1, _WEIGHTS // len(weights)), len(vector))
+    part = slice(shown.start, shown.stop)
+    columns = {"XW": result - shift, "b": shift, step.symbol[0]: result}
+    ends = (robust_limit(vector), robust_limit(weights), max(limit(column) for column in columns.values()))
+    derived(
+        view, f"projection-{name}", f"The {name} of “{_word(view)}” in head {head}: {len(result)} weighted sums",
+        projected(Projection(vector[part], weights[:, part], columns, ends, shown.start), row, view.colors),
+        Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.painter(view.colors)), step.meaning,
+               trace.explain(cell(step.address, {"head": head, **at, "head_dim": row})).latex, step.source),
+        values=Values(np.stack(list(columns.values()), axis=1), [str(i) for i in range(len(result))], list(columns)),
+        note=_reading(step, row, result, shown, len(vector)),
+    )  # fmt: skip
+
+
+def _reading(step: Step, row: int, result: np.ndarray, shown: range, width: int) -> str:
+    part = f" Drawn: hidden {shown.start}–{shown.stop - 1} of {width}." if len(shown) < width else ""
+    return (
+        f"Above, the token's vector X; below it W, the head's weights, one row a component. X times a row, column by "
+        f"column, added up, plus b is one number at the right; the colour bar is that of these results. Framed: "
+        f"component {row}, the strongest, {step.symbol[0]} = {text_number(float(result[row]))}.{part}"
+    )
+
+
+def split(view: View, name: str) -> None:
+    """The same token's projection for all heads: computed as one long vector, then cut into rows."""
+    trace, head = view.trace, view.chosen.head
+    step, at = _of_token(view, name)
+    rows = trace[cell(step.address, at)]
+    heads, width = rows.shape
+    x, weight, bias = (leaf.latex(style.painter(view.colors)) for leaf in step.leaves)
+    symbol, place, column = style.painter(view.colors)(step.output), view.chosen.token, strongest(rows[head])
+    long = rf"\left({x}\, {weight} + {bias}\right)"
+    number = latex_number(float(rows[head, column]))
+    derived(
+        view, f"split-{name}", f"{heads} heads, each its own {width} components of one long vector",
+        cut(rows.ravel(), heads, head, robust_limit(rows), view.colors),
+        Origin(cell(step.address, at), step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
+               f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
+               f"$d_k = {width}$.",
+               rf"{symbol}_{{{head},\,{place},\,{column}}} = {long}_{{{place},\; {head}\cdot {width} + {column}}} = "
+               rf"{long}_{{{place},\;{head * width + column}}} = {number}", step.source),
+        values=Values(rows, [f"head {i}" for i in range(heads)], [f"component {j}" for j in range(width)]),
+        note=f"Above, all {heads * width} numbers as the weights give them, cut at the thin lines; below, one row a "
+             f"head. Framed: head {head}, entries {head * width} to {(head + 1) * width - 1}.",
+    )  # fmt: skip
+
+
+def all_tokens(view: View) -> None:
+    """Queries, keys and values of every token in the chosen head, on one scale."""
+    trace = view.trace
+    own = layer_path(view.chosen.layer, "attention.self.")
+    addresses = {name: f"{own}{name}[head={view.chosen.head}]" for name in SEE}
+    end = max(limit(trace[address]) for address in addresses.values())
+    for name, address in addresses.items():
+        figure, note = tensor_map(view, address, end=end, cells=_CELLS)
+        at = {"key": view.chosen.token} if "key" in trace.dims(address) else None
+        panel(view, address, SEE[name], figure, at=at, note=note or "One row a token. All three maps have one scale.")
+
+
+def _of_token(view: View, name: str) -> tuple[Step, dict[str, int]]:
+    """A projection's step, and the chosen token on its own axis."""
+    step = view.trace.step(layer_path(view.chosen.layer, f"attention.self.{name}"))
+    return step, {step.dims[1]: view.chosen.token}
+
+
+def _word(view: View) -> str:
+    return view.trace.tokens[view.chosen.token]

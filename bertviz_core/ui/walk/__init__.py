@@ -1,0 +1,1 @@
+"""One number, and the way back to what it was made from."""
