@@ -6,4 +6,4 @@ st.set_page_config(page_title="BERT, every number", page_icon="bertviz_core/ui/f
 
 from bertviz_core.ui.frame import shell  # noqa: E402 - the page is configured before the slow imports, so that it paints first
 
-shell.run()
+shell.run_app()

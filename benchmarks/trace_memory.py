@@ -28,7 +28,7 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.checkpoint.weights import load_parameters
 from bertviz_core.formula.address import split_layer
-from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER, bert
+from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER, write_bert
 from bertviz_core.programs.config import BertConfig
 
 MAX_BYTES, MAX_SHARE = 40_000_000, 0.1
@@ -43,7 +43,7 @@ def models() -> tuple[Model, BertForPreTraining]:
     library = BertForPreTraining(LibraryConfig(attn_implementation="eager")).eval()
     tensors = {name.removeprefix("bert."): tensor for name, tensor in library.state_dict().items()}
     config, bundled = BertConfig(), bv.load_model()
-    program = bert(config, frozenset(HEADS))
+    program = write_bert(config, frozenset(HEADS))
     parameters = load_parameters(program.parameters, tensors, config, torch.float32)
     return Model("random", "0", config, bundled.tokenizer, program, parameters, HEADS, (), torch.float32), library
 

@@ -2,22 +2,22 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.views import attention
 
-view = page(
+view = open_page(
     "attention",
     "Every token's query is multiplied with every token's key, component by component; the sum says how well they fit. "
     "Scaled, and with padding hidden, the scores of a query go through the softmax, which divides 1 among the keys.",
 )
 st.header(f"One query and one key, layer {view.chosen.layer}, head {view.chosen.head}", anchor=False)
 key = attention.choose_key(view)
-attention.one_pair(view, key)
-attention.angles(view, key)
+attention.show_pair(view, key)
+attention.show_angles(view, key)
 st.header("Every query and every key", anchor=False)
-attention.maps(view, "products", "scaled", "scores")
+attention.show_maps(view, "products", "scaled", "scores")
 st.header("From scores to shares: the softmax", anchor=False)
-attention.softmax(view, key)
-attention.shares(view, key)
-attention.maps(view, "probs")
-end("attention")
+attention.show_softmax(view, key)
+attention.show_shares(view, key)
+attention.show_maps(view, "probs")
+close_page("attention")

@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.views import attention_output
 
-view = page(
+view = open_page(
     "attention_output",
     "The shares now weigh the values: each token takes a little from everyone, in every head. "
     "The heads' results are laid side by side and mixed back into one vector of the model's width.",
 )
 st.header(f"The weighted sum, layer {view.chosen.layer}, head {view.chosen.head}", anchor=False)
-attention_output.brought(view)
+attention_output.show_brought(view)
 st.header("All heads, side by side", anchor=False)
-attention_output.context(view)
+attention_output.show_context(view)
 st.header("Mixed back into one vector", anchor=False)
-attention_output.per_head(view)
-attention_output.all_tokens(view)
-end("attention_output")
+attention_output.show_heads(view)
+attention_output.show_all_tokens(view)
+close_page("attention_output")

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
-from bertviz_core.ui.panels.charts import tensor_map
-from bertviz_core.ui.panels.panel import panel
+from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.panels.charts import draw_tensor
+from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.views import feed_forward
 
-view = page(
+view = open_page(
     "feed_forward",
     "Each token now works alone: its vector is compared with the weights of many neurons, and each fires or not. "
     "Every neuron that fires adds its own direction to the token's vector.",
@@ -15,14 +15,14 @@ view = page(
 here = f"encoder.layer.{view.chosen.layer}"
 WIDE, NARROW = 18_500, 6_000  # cells of the two widest maps of the app, and of the others
 
-figure, note = tensor_map(view, f"{here}.intermediate.dense", cells=WIDE)
-panel(view, f"{here}.intermediate.dense", "Before the activation: one column a neuron", figure, note=note)
-feed_forward.on_the_curve(view)
-figure, note = tensor_map(view, f"{here}.intermediate.activation", cells=WIDE)
-panel(view, f"{here}.intermediate.activation", "After the activation, for all tokens", figure, note=note)
+figure, note = draw_tensor(view, f"{here}.intermediate.dense", cells=WIDE)
+show_panel(view, f"{here}.intermediate.dense", "Before the activation: one column a neuron", figure, note=note)
+feed_forward.show_curve(view)
+figure, note = draw_tensor(view, f"{here}.intermediate.activation", cells=WIDE)
+show_panel(view, f"{here}.intermediate.activation", "After the activation, for all tokens", figure, note=note)
 
 st.header("Back to the model's width", anchor=False)
-feed_forward.contributions(view)
-figure, note = tensor_map(view, f"{here}.output.dense", cells=NARROW)
-panel(view, f"{here}.output.dense", "What all neurons add together, for all tokens", figure, note=note)
-end("feed_forward")
+feed_forward.show_contributions(view)
+figure, note = draw_tensor(view, f"{here}.output.dense", cells=NARROW)
+show_panel(view, f"{here}.output.dense", "What all neurons add together, for all tokens", figure, note=note)
+close_page("feed_forward")

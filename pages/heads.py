@@ -2,41 +2,41 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
-from bertviz_core.ui.panels.charts import tensor_map
-from bertviz_core.ui.panels.panel import card, panel, shape
-from bertviz_core.ui.views.heads import head_map, summary
-from bertviz_core.ui.views.heads_ablation import ablation
-from bertviz_core.ui.views.heads_numbers import head_table, profile, statistic_control, statistic_map
-from bertviz_core.ui.views.heads_token_lines import token_lines
+from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.panels.charts import draw_tensor
+from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel
+from bertviz_core.ui.views.heads import read_heads, show_head_map
+from bertviz_core.ui.views.heads_ablation import show_ablation
+from bertviz_core.ui.views.heads_numbers import choose_statistic, show_profile, show_statistic, show_table
+from bertviz_core.ui.views.heads_token_lines import show_token_lines
 
-view = page(
+view = open_page(
     "heads",
     "Every layer reads the sentence through several heads, each with queries, keys and values of its own, and each "
     "divides its attention differently. Here they all stand side by side, and rules with numbers say what they do.",
 )
 layer, head = view.chosen.layer, view.chosen.head
-all_heads = summary(view.trace)
+all_heads = read_heads(view.trace)
 
 st.header("All heads of all layers", anchor=False)
-head_map(view, all_heads)
+show_head_map(view, all_heads)
 
 st.header(f"Layer {layer}, head {head}", anchor=False)
 address = f"encoder.layer.{layer}.attention.self.probs[head={head}]"
-with card(view, "attention", "Who looks at whom", f"{address}  {shape(view.trace, address)}"):
+with open_card(view, "attention", "Who looks at whom", f"{address}  {format_shape(view.trace, address)}"):
     lines, numbers = st.columns([3, 2], gap="large")
     with lines:
-        token_lines(view)
+        show_token_lines(view)
     with numbers:
-        profile(view, all_heads)
-figure, note = tensor_map(view, address, share=True, end=1.0)
-panel(view, address, "The same head as a matrix", figure, note=note or "Each row is a query and sums to 1.")
+        show_profile(view, all_heads)
+figure, note = draw_tensor(view, address, share=True, end=1.0)
+show_panel(view, address, "The same head as a matrix", figure, note=note or "Each row is a query and sums to 1.")
 
 st.header("What heads do, in numbers", anchor=False)
-statistic = statistic_control()
-statistic_map(view, all_heads, statistic)
-head_table(view, all_heads, statistic)
+statistic = choose_statistic()
+show_statistic(view, all_heads, statistic)
+show_table(view, all_heads, statistic)
 
 st.header("What each head is worth", anchor=False)
-ablation(view)
-end("heads")
+show_ablation(view)
+close_page("heads")

@@ -1,15 +1,15 @@
 """What everything is called: our symbols and addresses beside the names of five documents and three code bases."""
 
-from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.views import notation
 
-view = page(
+view = open_page(
     "notation",
     "One quantity has many names. Here is every step, parameter and axis of the pass: its symbol and address in this "
     "explorer, and what five documents, Hugging Face, TransformerLens and the original TensorFlow code call it.",
 )
-notation.lengths(view)
-notation.differences()
-text, kind = notation.search()
-notation.entries(view, text, kind)
-end("notation")
+notation.show_lengths(view)
+notation.show_differences()
+text, kind = notation.choose_search()
+notation.show_entries(view, text, kind)
+close_page("notation")

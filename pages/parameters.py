@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.views import parameters
 
-view = page(
+view = open_page(
     "parameters",
     "Everything that the model has learned is a list of tensors of numbers; the sentence changes none of them. Here is "
     "the whole list, with the name, the size and the numbers of each.",
 )
 st.header("The checkpoint", anchor=False)
-parameters.checkpoint(view)
+parameters.show_checkpoint(view)
 st.header("Every tensor", anchor=False)
-tensor = parameters.choose(view)
+tensor = parameters.choose_tensor(view)
 st.header("The chosen tensor", anchor=False)
-parameters.names(view, tensor)
-parameters.numbers(view, tensor)
-parameters.sizes(view, tensor)
-parameters.blocks(view, tensor)
-end("parameters")
+parameters.show_names(view, tensor)
+parameters.show_numbers(view, tensor)
+parameters.show_sizes(view, tensor)
+parameters.show_blocks(view, tensor)
+close_page("parameters")

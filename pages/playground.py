@@ -2,27 +2,27 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.views import playground, playground_examples
 
-view = page(
+view = open_page(
     "playground",
     "One of the documents behind this explorer works its formulas on six tokens: “Hello, how are you?”. Here its "
     "numbers are yours to change, and every printed one is computed anew.",
 )
 st.header("Edit the scores", anchor=False)
-scores, row = playground.edit()
-playground.scores_map(view, scores, row)
+scores, row = playground.edit_scores()
+playground.show_scores(view, scores, row)
 st.header("The softmax, row by row", anchor=False)
-playground.softmax(view, scores, row)
-shares = playground.shares(view, scores, row)
+playground.show_softmax(view, scores, row)
+shares = playground.show_shares(view, scores, row)
 st.header("The table as the article prints it", anchor=False)
-playground.printed(view)
+playground.show_printed(view)
 st.header("From shares to a weighted sum", anchor=False)
-playground_examples.weighted(view, shares, row)
+playground_examples.show_weighted(view, shares, row)
 st.header("Positions of any length and width", anchor=False)
-playground_examples.sinusoidal(view)
+playground_examples.show_sinusoidal(view)
 st.header("What dividing by √d_k is for", anchor=False)
-playground_examples.divisors(view, scores, row)
-playground_examples.unscaled(view)
-end("playground")
+playground_examples.show_divisors(view, scores, row)
+playground_examples.show_unscaled(view)
+close_page("playground")

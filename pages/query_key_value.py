@@ -2,20 +2,20 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.views import query_key_value
 
-view = page(
+view = open_page(
     "query_key_value",
     "Three learned matrices turn each token's vector into a query, with which it asks, a key, by which others find it, "
     "and a value, which it hands over. Every head has its own slice of the matrices.",
 )
 layer, head = view.chosen.layer, view.chosen.head
 st.header(f"One token, layer {layer}, head {head}", anchor=False)
-name = query_key_value.choose()
-query_key_value.one_token(view, name)
+name = query_key_value.choose_projection()
+query_key_value.show_token(view, name)
 st.header("One matrix for all heads", anchor=False)
-query_key_value.split(view, name)
+query_key_value.show_split(view, name)
 st.header(f"All tokens, layer {layer}, head {head}", anchor=False)
-query_key_value.all_tokens(view)
-end("query_key_value")
+query_key_value.show_all_tokens(view)
+close_page("query_key_value")

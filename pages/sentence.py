@@ -2,26 +2,26 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
-from bertviz_core.ui.panels.absent import absent_heads
+from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.views import sentence
 
-view = page(
+view = open_page(
     "sentence",
     r"Some questions are about the input as a whole. For them the pooler reads one vector, the last one at \[CLS\]; a "
     "small matrix turns it into one score an answer, and the softmax turns scores into probabilities.",
 )
-absent_heads(view)
+note_absent_heads(view)
 st.header("One vector for everything", anchor=False)
-sentence.one_vector(view)
+sentence.show_one_vector(view)
 if "pooler.dense" in view.trace:
-    sentence.pooler(view)
+    sentence.show_pooler(view)
 if "cls.seq_relationship" in view.trace:
     st.header("Does the second sentence follow?", anchor=False)
-    sentence.next_sentence(view)
+    sentence.show_next_sentence(view)
 if "classifier" in view.trace:
     by_token = "token" in view.trace.dims("classifier")
     st.header("Which class has each token?" if by_token else "Which class?", anchor=False)
-    (sentence.token_classes if by_token else sentence.classes)(view)
+    (sentence.show_token_classes if by_token else sentence.show_classes)(view)
 st.caption(sentence.NOTES_LAST_LINE)
-end("sentence")
+close_page("sentence")

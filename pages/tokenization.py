@@ -2,26 +2,26 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import end, page
+from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenization_vocabulary
 
-view = page(
+view = open_page(
     "tokenization",
     "BERT reads numbers, not letters. The text is cleaned and cut into words, and each word into the longest pieces "
     "that the vocabulary has; a piece's place in the vocabulary is its id.",
 )
-tokenization_inputs.result(view)
+tokenization_inputs.show_result(view)
 st.header("How the text was cut", anchor=False)
-tokenization.stages(view)
+tokenization.show_stages(view)
 st.header("The search for the longest piece", anchor=False)
-tokenization.searches(view)
+tokenization.show_searches(view)
 st.header("What the model reads", anchor=False)
-tokenization_inputs.numbers(view)
+tokenization_inputs.show_numbers(view)
 st.header("Padding", anchor=False)
 with st.container(border=True):
-    tokenization_inputs.padding(view)
+    tokenization_inputs.show_padding(view)
 st.header("The vocabulary", anchor=False)
-tokenization_vocabulary.census(view)
+tokenization_vocabulary.show_census(view)
 with st.container(border=True):
-    tokenization_vocabulary.search(view)
-end("tokenization")
+    tokenization_vocabulary.show_search(view)
+close_page("tokenization")

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
+from bertviz_core.formula import numbers, tex
 from tests.browser import app, chromium, server  # noqa: F401 - fixtures
 
 torch.set_num_threads(1)  # most matrices here are too small to be worth a second thread
@@ -17,3 +18,10 @@ def bundled():
 @pytest.fixture(scope="session")
 def rome(bundled):
     return bv.run(bundled, "When in Rome, do as the [MASK] do.")
+
+
+@pytest.fixture
+def precise(monkeypatch):
+    """Worked formulas with every term and twelve decimals, so that they can be calculated."""
+    monkeypatch.setattr(tex, "_SHOWN_TERMS", 1000)
+    monkeypatch.setattr(numbers, "DECIMALS", 12)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from transformers import BertForPreTraining
 
 import bertviz_core as bv
-from bertviz_core.analysis.ablation import Ablation, outcomes
+from bertviz_core.analysis.ablation import Ablation, list_outcomes
 from bertviz_core.ui.views import heads_ablation
 from tests.factory import random_checkpoint
 
@@ -53,7 +53,7 @@ def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
 
 
 def test_the_last_layer_goes_first_and_more_steps_than_heads_do_no_harm(trace):
-    found = Ablation(trace, next(iter(outcomes(trace, 2, 1).values())))
+    found = Ablation(trace, next(iter(list_outcomes(trace, 2, 1).values())))
     found.step(trace)
     assert np.isfinite(found.change[-1, -1]) and found.left == LAYERS * HEADS - 1
     for _ in range(LAYERS * HEADS + 2):
@@ -68,7 +68,7 @@ def test_the_last_layer_goes_first_and_more_steps_than_heads_do_no_harm(trace):
 )  # fmt: skip
 def test_what_a_head_could_matter_to(tmp_path, kind, first, count):
     trace = bv.run(bv.load_model(random_checkpoint(tmp_path, kind=kind)), PAIR[0])
-    found = list(outcomes(trace, 1, 5).values())
+    found = list(list_outcomes(trace, 1, 5).values())
     assert len(found) == count
     shares = [trace.recomputed(address) for address in found]
     if count:

@@ -8,18 +8,18 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.analysis.alignment import (
-    aligned,
-    guesses,
+    align_programs,
+    find_layer_outputs,
+    guess_words,
     has_own_scores,
-    largest_difference,
-    layer_distances,
-    layer_outputs,
-    structure,
+    measure_difference,
+    measure_layers,
+    normalize_structure,
 )
 from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.dims import HIDDEN, LABEL, TOKEN
 from bertviz_core.formula.functions import GELU, MAX_ZERO, RELU, Apply, Square, Sum
-from bertviz_core.formula.nodes import Size, Symbol
+from bertviz_core.formula.nodes import Constant, Symbol
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from tests.factory import random_checkpoint
 
@@ -72,7 +72,7 @@ def inside(pairs, relation, layer):
 
 @pytest.mark.parametrize("name", DOCUMENT_PROGRAMS)
 def test_a_document_differs_from_bert_where_it_says_so(bundled, name):
-    pairs = aligned(bundled.program, bundled.written(name))
+    pairs = align_programs(bundled.program, bundled.written(name))
     for layer in (1, 5):
         assert inside(pairs, "different", layer) == DIFFERENT[name]
         assert inside(pairs, "missing", layer) == MISSING[name]
@@ -82,16 +82,16 @@ def test_a_document_differs_from_bert_where_it_says_so(bundled, name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_is_the_same_as_itself_under_other_symbols(bundled, name):
     program = bundled.written(name)
-    assert {pair.relation for pair in aligned(program, program)} == {"same"}
+    assert {pair.relation for pair in align_programs(program, program)} == {"same"}
     steps = tuple(replace(step, output=replace(step.output, tex="y", variable="y")) for step in program.steps)
-    assert {pair.relation for pair in aligned(program, replace(program, steps=steps))} == {"same"}
+    assert {pair.relation for pair in align_programs(program, replace(program, steps=steps))} == {"same"}
 
 
 @pytest.mark.parametrize("left", PROGRAMS)
 @pytest.mark.parametrize("right", PROGRAMS)
 def test_every_step_of_two_programs_stands_in_one_pair(bundled, left, right):
     one, other = bundled.written(left), bundled.written(right)
-    pairs = aligned(one, other)
+    pairs = align_programs(one, other)
     assert len({pair.address for pair in pairs}) == len(pairs)
     assert [pair.left for pair in pairs if pair.left] == list(one.steps)
     assert sorted(pair.address for pair in pairs if pair.right) == sorted(other.by_address)
@@ -103,14 +103,14 @@ def test_every_step_of_two_programs_stands_in_one_pair(bundled, left, right):
 
 
 def test_what_only_one_has_stands_after_the_step_it_follows(bundled):
-    addresses = [pair.address for pair in aligned(bundled.program, bundled.written("notebook"))]
+    addresses = [pair.address for pair in align_programs(bundled.program, bundled.written("notebook"))]
     heads = addresses.index("encoder.layer.2.attention.self.heads")
     assert addresses[heads - 1] == "encoder.layer.2.attention.self.probs"
     assert addresses[heads + 1] == "encoder.layer.2.attention.self.context"
 
 
 def test_a_pair_names_what_only_one_formula_reads(bundled):
-    pairs = {pair.address: pair for pair in aligned(bundled.program, bundled.written("forward-pass-note"))}
+    pairs = {pair.address: pair for pair in align_programs(bundled.program, bundled.written("forward-pass-note"))}
     query, residual = (f"encoder.layer.3.{leaf}" for leaf in ("attention.self.query", "output.residual"))
     assert (pairs[query].lacks, pairs[query].adds) == ((f"{query}.bias",), ())
     assert pairs[residual].lacks == ("encoder.layer.3.attention.output.LayerNorm",)
@@ -119,7 +119,7 @@ def test_a_pair_names_what_only_one_formula_reads(bundled):
 
 def test_another_epsilon_is_another_formula(tmp_path):
     model = bv.load_model(random_checkpoint(tmp_path, layer_norm_eps=1e-3))
-    pairs = {pair.address: pair for pair in aligned(model.program, model.written("notebook"))}
+    pairs = {pair.address: pair for pair in align_programs(model.program, model.written("notebook"))}
     assert pairs["embeddings.LayerNorm.normalized"].relation == "different"
     assert pairs["embeddings.LayerNorm.variance"].relation == "same"
 
@@ -132,12 +132,12 @@ def test_another_epsilon_is_another_formula(tmp_path):
         (A * B * C, C * A * B),
         (Apply(A, RELU), Apply(A, MAX_ZERO)),
         (A, replace(A, tex="x", variable="x")),
-        (A / Size("2", 2), A / Size("n", 2)),
+        (A / Constant("2", 2), A / Constant("n", 2)),
         (Square(A + B), Square(B + A)),
     ],
 )
 def test_formulas_that_compute_the_same(one, other):
-    assert structure(one) == structure(other)
+    assert normalize_structure(one) == normalize_structure(other)
 
 
 @pytest.mark.parametrize(
@@ -149,19 +149,19 @@ def test_formulas_that_compute_the_same(one, other):
         (A + B, A + B + B),
         (A @ W, A),
         (Apply(A, RELU), Apply(A, GELU)),
-        (A / Size("2", 2), A / Size("2", 3)),
+        (A / Constant("2", 2), A / Constant("2", 3)),
         (Sum(A, HIDDEN), Sum(A, TOKEN)),
     ],
 )
 def test_formulas_that_compute_something_else(one, other):
-    assert structure(one) != structure(other)
+    assert normalize_structure(one) != normalize_structure(other)
 
 
 def test_a_part_that_stands_elsewhere_is_read_as_if_it_stood_here():
     total = leaf("t", TOKEN, HIDDEN)
-    assert structure(Square(total), {"t": A + B}) == structure(Square(B + A))
-    assert structure(total + C, {"t": A + B}) == structure(C + A + B)
-    assert structure(Square(total)) != structure(Square(A + B))
+    assert normalize_structure(Square(total), {"t": A + B}) == normalize_structure(Square(B + A))
+    assert normalize_structure(total + C, {"t": A + B}) == normalize_structure(C + A + B)
+    assert normalize_structure(Square(total)) != normalize_structure(Square(A + B))
 
 
 @pytest.fixture(scope="module")
@@ -172,20 +172,20 @@ def traces(bundled):
 def test_without_padding_the_notebook_is_bert(traces):
     for address in traces["notebook"].addresses:
         if address in traces["bert"]:
-            assert largest_difference(traces["bert"], traces["notebook"], address) < 1e-5, address
-    for distance in layer_distances(traces["bert"], traces["notebook"]):
+            assert measure_difference(traces["bert"], traces["notebook"], address) < 1e-5, address
+    for distance in measure_layers(traces["bert"], traces["notebook"]):
         assert distance.largest < 1e-5 and distance.cosines == pytest.approx(1, abs=1e-6)
 
 
 def test_padding_sets_the_notebook_apart_from_bert(bundled):
     bert, notebook = (bv.run(bundled, TEXT, pad_to=20, program=name) for name in ("bert", "notebook"))
-    assert all(distance.largest > 0.1 for distance in layer_distances(bert, notebook))
+    assert all(distance.largest > 0.1 for distance in measure_layers(bert, notebook))
 
 
 @pytest.mark.parametrize("name", DOCUMENT_PROGRAMS)
 def test_distances_are_those_of_the_layers_outputs(traces, name):
     end = "output.residual" if name == "formula-post" else "output.LayerNorm"
-    distances = layer_distances(traces["bert"], traces[name])
+    distances = measure_layers(traces["bert"], traces[name])
     assert [distance.layer for distance in distances] == list(range(6))
     for distance in distances:
         ours = traces["bert"][f"encoder.layer.{distance.layer}.output.LayerNorm"].astype(np.float64)
@@ -196,8 +196,8 @@ def test_distances_are_those_of_the_layers_outputs(traces, name):
 
 
 def test_the_outputs_of_the_layers(bundled):
-    assert layer_outputs(bundled.program)[2] == "encoder.layer.2.output.LayerNorm"
-    assert layer_outputs(bundled.written("formula-post"))[2] == "encoder.layer.2.output.residual"
+    assert find_layer_outputs(bundled.program)[2] == "encoder.layer.2.output.LayerNorm"
+    assert find_layer_outputs(bundled.written("formula-post"))[2] == "encoder.layer.2.output.residual"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -207,13 +207,16 @@ def test_guesses_are_the_best_of_the_scores(traces, name):
     if has_own_scores(trace):
         scores = trace["cls.predictions.decoder[token=9]"]
     else:  # the head of BERT, on all tokens of the last layer
-        env = {**trace.model.parameters, layer_outputs(bert)[-1]: torch.tensor(trace[layer_outputs(trace.program)[-1]])}
+        env = {
+            **trace.model.parameters,
+            find_layer_outputs(bert)[-1]: torch.tensor(trace[find_layer_outputs(trace.program)[-1]]),
+        }
         for step in bert.steps:
             if step.address.startswith("cls.predictions"):
                 env[step.address] = step.expr.value(env)
         scores = env["cls.predictions.decoder"][9].numpy()
     probabilities = torch.tensor(scores).double().softmax(0).numpy()
-    found = guesses(trace, 9)
+    found = guess_words(trace, 9)
     assert [guess.id for guess in found] == np.argsort(-probabilities)[:5].tolist()
     np.testing.assert_allclose([guess.probability for guess in found], np.sort(probabilities)[:-6:-1], rtol=1e-4)
     assert [guess.token for guess in found] == [trace.model.tokenizer.token(guess.id) for guess in found]
@@ -221,16 +224,16 @@ def test_guesses_are_the_best_of_the_scores(traces, name):
 
 def test_without_a_language_model_head_nothing_is_guessed(tmp_path):
     model = bv.load_model(random_checkpoint(tmp_path, kind="base"))
-    assert guesses(bv.run(model, "the cat", program="formula-post"), 0) == ()
+    assert guess_words(bv.run(model, "the cat", program="formula-post"), 0) == ()
 
 
 @pytest.mark.parametrize("other", [{"text": "Rome"}, {"text": TEXT, "pad_to": 14}])
 def test_only_passes_over_one_input_are_compared(bundled, traces, other):
     with pytest.raises(bv.InputError, match="one model over one input"):
-        layer_distances(traces["bert"], bv.run(bundled, **other))
+        measure_layers(traces["bert"], bv.run(bundled, **other))
 
 
 def test_only_passes_of_one_model_are_compared(tmp_path):
     one, other = (bv.load_model(random_checkpoint(tmp_path / str(seed), seed=seed)) for seed in (1, 2))
     with pytest.raises(bv.InputError, match="one model over one input"):
-        largest_difference(bv.run(one, "the cat"), bv.run(other, "the cat"), "embeddings.sum")
+        measure_difference(bv.run(one, "the cat"), bv.run(other, "the cat"), "embeddings.sum")

@@ -7,13 +7,13 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.attention import (
-    angles,
-    dot_product,
-    head_parts,
-    shares_of_sum,
-    softmax_row,
-    weighted_values,
-    worth_showing,
+    choose_shown,
+    measure_angles,
+    multiply_terms,
+    share_sum,
+    split_by_head,
+    weigh_values,
+    work_softmax,
 )
 
 OWN = "encoder.layer.3.attention.self"
@@ -31,7 +31,7 @@ def row(trace, name):
 
 
 def test_products_are_sorted_by_size_and_sum_to_the_dot_product():
-    product = dot_product(np.array([1.0, -3.0, 0.5, 2.0]), np.array([2.0, 1.0, 1.0, -1.0]))
+    product = multiply_terms(np.array([1.0, -3.0, 0.5, 2.0]), np.array([2.0, 1.0, 1.0, -1.0]))
     assert product.order.tolist() == [1, 0, 3, 2]  # |2| twice: the lower component first
     assert product.terms.tolist() == [-3.0, 2.0, -2.0, 0.5]
     assert product.running.tolist() == [-3.0, -1.0, -3.0, -2.5]
@@ -39,7 +39,7 @@ def test_products_are_sorted_by_size_and_sum_to_the_dot_product():
 
 def test_the_last_running_sum_is_the_recorded_product(rome):
     q, k = row(rome, "query"), rome[f"{OWN}.key[head={HEAD},key={KEY}]"]
-    product = dot_product(q, k)
+    product = multiply_terms(q, k)
     assert sorted(product.order) == list(range(len(q)))
     for component, term in zip(product.order, product.terms, strict=True):
         assert term == float(q[component]) * float(k[component])
@@ -48,7 +48,7 @@ def test_the_last_running_sum_is_the_recorded_product(rome):
 
 def test_cosine_times_lengths_is_the_recorded_product(rome):
     q, keys = row(rome, "query"), rome[f"{OWN}.key[head={HEAD}]"]
-    parts = angles(q, keys)
+    parts = measure_angles(q, keys)
     assert parts.query_norm == pytest.approx(math.hypot(*map(float, q)))
     for k, cosine, norm in zip(keys, parts.cosines, parts.key_norms, strict=True):
         assert norm == pytest.approx(math.hypot(*map(float, k)))
@@ -60,14 +60,14 @@ def test_cosine_times_lengths_is_the_recorded_product(rome):
 
 def test_cosines_of_known_angles():
     keys = np.array([[3.0, 0.0], [0.0, 2.0], [-1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
-    parts = angles(np.array([2.0, 0.0]), keys)
+    parts = measure_angles(np.array([2.0, 0.0]), keys)
     np.testing.assert_allclose(parts.cosines, [1, 0, -1, math.sqrt(0.5), 0])
     np.testing.assert_allclose(parts.products, [6, 0, -2, 2, 0])
 
 
 def test_softmax_steps_against_a_loop():
     scores = [0.5, -1.25, 2.0, 1.0]
-    steps, running = softmax_row(np.array(scores)), 0.0
+    steps, running = work_softmax(np.array(scores)), 0.0
     denominator = sum(math.exp(s - 2.0) for s in scores)
     assert steps.largest == 2.0
     for i, s in enumerate(scores):
@@ -81,14 +81,14 @@ def test_softmax_steps_against_a_loop():
 
 def test_softmax_steps_give_the_recorded_row(rome, padded):
     for trace in (rome, padded):
-        steps = softmax_row(row(trace, "scores"))
+        steps = work_softmax(row(trace, "scores"))
         np.testing.assert_allclose(steps.shares, row(trace, "probs"), atol=1e-6)
         assert steps.shares.sum() == pytest.approx(1)
 
 
 def test_padding_gets_no_share(padded):
     real = sum(padded.encoding.mask)
-    steps = softmax_row(row(padded, "scores"))
+    steps = work_softmax(row(padded, "scores"))
     assert 0 < real < len(padded.tokens)
     assert (steps.powers[real:] == 0).all()
     assert (steps.running[real:] == steps.running[real - 1]).all()
@@ -96,7 +96,7 @@ def test_padding_gets_no_share(padded):
 
 def test_weighted_values_sum_to_the_recorded_context(rome):
     values = rome[f"{OWN}.value[head={HEAD}]"]
-    brought = weighted_values(row(rome, "probs"), values)
+    brought = weigh_values(row(rome, "probs"), values)
     assert brought[KEY, 3] == float(row(rome, "probs")[KEY]) * float(values[KEY, 3])
     width = values.shape[1]
     context = rome[f"{OWN}.context[token={QUERY}]"][HEAD * width : (HEAD + 1) * width]
@@ -106,7 +106,7 @@ def test_weighted_values_sum_to_the_recorded_context(rome):
 def test_head_parts_and_bias_sum_to_the_recorded_output(rome):
     heads = rome.model.config.num_attention_heads
     context, weight = rome[f"{OWN}.context[token={QUERY}]"], rome[f"{OUTPUT}.weight"]
-    parts = head_parts(context, weight, heads)
+    parts = split_by_head(context, weight, heads)
     width = len(context) // heads
     part = sum(float(context[i]) * weight[i].astype(float) for i in range(HEAD * width, (HEAD + 1) * width))
     np.testing.assert_allclose(parts[HEAD], part, atol=1e-12)
@@ -114,14 +114,14 @@ def test_head_parts_and_bias_sum_to_the_recorded_output(rome):
 
 
 def test_shares_of_a_sum_are_together_one():
-    shares = shares_of_sum(np.array([[3.0, 1.0], [2.0, -1.0], [-1.0, 5.0], [0.0, -5.0]]))  # the sum: (4, 0)
+    shares = share_sum(np.array([[3.0, 1.0], [2.0, -1.0], [-1.0, 5.0], [0.0, -5.0]]))  # the sum: (4, 0)
     np.testing.assert_allclose(shares, [0.75, 0.5, -0.25, 0])
     assert shares.sum() == pytest.approx(1)
-    assert shares_of_sum(np.array([[1.0, 2.0], [-1.0, -2.0]])).tolist() == [0, 0]
+    assert share_sum(np.array([[1.0, 2.0], [-1.0, -2.0]])).tolist() == [0, 0]
 
 
 def test_what_is_worth_showing():
     sizes = np.array([0.1, 0.4, 0.05, 0.3, 0.15])
-    assert worth_showing(sizes, 2) == [1, 3]
-    assert worth_showing(sizes, 2, also=[2, 3]) == [1, 2, 3]
-    assert worth_showing(sizes, 4) == worth_showing(sizes, 9) == [0, 1, 2, 3, 4]  # one row is not worth leaving out
+    assert choose_shown(sizes, 2) == [1, 3]
+    assert choose_shown(sizes, 2, also=[2, 3]) == [1, 2, 3]
+    assert choose_shown(sizes, 4) == choose_shown(sizes, 9) == [0, 1, 2, 3, 4]  # one row is not worth leaving out

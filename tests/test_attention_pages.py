@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.frame.site import shown_on
+from bertviz_core.ui.frame.site import find_page
 
 APP = str(Path(__file__).parent.parent / "app.py")
 LAYER, HEAD, TOKEN, KEY, WIDTH = 3, 5, 7, 4, 32
@@ -160,7 +160,7 @@ def test_every_step_of_attention_stands_on_its_page(rome):
         "attention_output": ["context"],
     }
     for page, leaves in pages.items():
-        assert {shown_on(f"{OWN}.{leaf}").name for leaf in leaves} == {page}
-    assert shown_on(OUTPUT).name == shown_on(f"{OUTPUT}.weight").name == "attention_output"
-    assert shown_on(f"encoder.layer.{LAYER}.attention.output.LayerNorm.mean").name == "add_norm"
-    assert all(shown_on(address) for address in rome.addresses)
+        assert {find_page(f"{OWN}.{leaf}").name for leaf in leaves} == {page}
+    assert find_page(OUTPUT).name == find_page(f"{OUTPUT}.weight").name == "attention_output"
+    assert find_page(f"encoder.layer.{LAYER}.attention.output.LayerNorm.mean").name == "add_norm"
+    assert all(find_page(address) for address in rome.addresses)

@@ -7,7 +7,7 @@ import pytest
 from huggingface_hub import constants
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
 from tests.test_bad_checkpoints import CONFIG, FILES, TENSORS, TOKENIZER
@@ -117,7 +117,7 @@ def still_usable(at):
 @pytest.mark.parametrize(("query", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_run_is_refused(app, query, message):
     at = app(query)
-    assert len(said(at)) == 1 and literal(message) in said(at)[0], said(at)
+    assert len(said(at)) == 1 and escape_markdown(message) in said(at)[0], said(at)
     assert at.text_input(key="text").value == query.get("text", GOOD), "what was typed is lost"
     still_usable(at)
 
@@ -143,7 +143,7 @@ def test_a_checkpoint_that_cannot_be_loaded(app, good_model, tmp_path, monkeypat
     spoil(folder)
     monkeypatch.setenv("BERTVIZ_MODELS", str(folder))
     at = app({})
-    assert len(said(at)) == 1 and literal(message) in said(at)[0], said(at)
+    assert len(said(at)) == 1 and escape_markdown(message) in said(at)[0], said(at)
     shutil.rmtree(folder)
     shutil.copytree(good_model, folder)
     next(button for button in at.button if button.label == "Try again").click().run()

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.documents import DOCUMENTS, markdown
-from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, bert
+from bertviz_core.documents import DOCUMENTS, write_tables
+from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import site
 from tests.latex import balanced
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-PROGRAM = bert(BertConfig(num_hidden_layers=1), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
+PROGRAM = write_bert(BertConfig(num_hidden_layers=1), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
 PLACES = [(document, place) for document in DOCUMENTS for place in document.places]
 
 # the notebook's cells, by the number printed beside each
@@ -29,7 +29,7 @@ def filled(address):
 
 def test_the_readme_holds_what_is_generated():
     between = README.split("<!-- documents: written by python -m bertviz_core.documents -->\n\n")[1]
-    assert between.split("\n\n<!-- end of documents -->")[0] == markdown()
+    assert between.split("\n\n<!-- end of documents -->")[0] == write_tables()
     assert README.index("## Documents") < README.index("<!-- documents:") < README.index("## Checkpoints")
 
 

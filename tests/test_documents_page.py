@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.documents import DOCUMENTS, document_of
+from bertviz_core.documents import DOCUMENTS, find_document
 from bertviz_core.formula.address import split_layer
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.ui.frame.site import PAGES
@@ -136,7 +136,7 @@ def test_what_the_url_asks_wrongly_is_not_followed():
 
 @pytest.mark.parametrize("name", DOCUMENT_PROGRAMS)
 def test_every_place_of_a_document_is_listed(page, name):
-    document = document_of(name)
+    document = find_document(name)
     told = words(chosen(page, name, "bert"))
     titles = {info.name: info.title for info in PAGES}
     for place in document.places:
@@ -145,7 +145,7 @@ def test_every_place_of_a_document_is_listed(page, name):
 
 
 def program_of(document):
-    return next(name for name in DOCUMENT_PROGRAMS if document_of(name) is document)
+    return next(name for name in DOCUMENT_PROGRAMS if find_document(name) is document)
 
 
 def test_documents_read_what_bert_reads_masked_and_padded(bundled):

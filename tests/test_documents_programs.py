@@ -10,8 +10,8 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
-from bertviz_core.documents import document_of
-from bertviz_core.formula import nodes, numbers
+from bertviz_core.documents import find_document
+from bertviz_core.formula import numbers, tex
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.document_nodes import Argmax
 from bertviz_core.formula.shapes import Lookup
@@ -85,9 +85,9 @@ def test_cells_are_recomputed_from_operands_that_were_there_before(padded):
 
 
 def test_the_worked_formula_gives_the_number(padded, monkeypatch):
-    monkeypatch.setattr(nodes, "_SHOWN_TERMS", 10**6)
+    monkeypatch.setattr(tex, "_SHOWN_TERMS", 10**6)
     monkeypatch.setattr(numbers, "DECIMALS", 15)
-    monkeypatch.setattr(numbers, "_plain", lambda value: True)
+    monkeypatch.setattr(numbers, "_is_plain", lambda value: True)
     chance = random.Random(4)
     for path in padded.addresses:
         if isinstance(padded.step(path).expr, Lookup | Argmax):
@@ -100,7 +100,7 @@ def test_the_worked_formula_gives_the_number(padded, monkeypatch):
 def test_the_code_of_each_line_and_the_whole_script_give_the_recorded_tensors(checkpoint, program):
     trace = bv.run(bv.load_model(checkpoint), *PAIR, pad_to=19, program=program)
     lines = {"torch": torch, "math": math, **tensors(trace)}
-    whole = executed(bv.script(trace, str(checkpoint / "model.safetensors")))
+    whole = executed(bv.write_script(trace, str(checkpoint / "model.safetensors")))
     for step in trace.program.steps:
         exec(step.code, lines)
         for known in (lines, whole):
@@ -113,7 +113,7 @@ def test_a_best_entry_names_the_row_it_was_chosen_from(checkpoint):
     why = trace.explain("cls.predictions.argmax[token=2]")
     row = trace["cls.predictions.decoder[token=2]"]
     assert why.value == why.recomputed == row.argmax() and len(why.operands) == len(row)
-    assert why.latex.endswith(rf"{numbers.latex_number(float(row[-1]))}\right) = {row.argmax()}")
+    assert why.latex.endswith(rf"{numbers.format_latex(float(row[-1]))}\right) = {row.argmax()}")
 
 
 def test_dropout_drops_one_number_in_ten_the_same_in_every_run_and_others_in_every_sublayer(bundled):
@@ -146,7 +146,7 @@ def test_the_cell_with_another_epsilon_is_a_little_off_the_loop(bundled):
 
 @pytest.mark.parametrize("program", DOCUMENT_PROGRAMS)
 def test_every_source_is_a_place_in_the_table_of_its_document(bundled, program):
-    document = document_of(program)
+    document = find_document(program)
     places = {re.sub(r"^`(In \[\d+\])`$", r"\1", place.place) for place in document.places}
     for step in bundled.written(program).steps:
         name, _, source = step.source.partition(", ")

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.formula import nodes, numbers
-from bertviz_core.formula.address import cell, parse, split_layer
+from bertviz_core.formula import numbers, tex
+from bertviz_core.formula.address import format_cell, parse, split_layer
 from bertviz_core.formula.functions import GELU, Apply
 from bertviz_core.formula.steps import INPUT, PARAMETER
 from tests.factory import random_checkpoint
@@ -22,7 +22,7 @@ CHECKED = 60  # operands of a cell that are compared one by one; of the first ce
 
 def random_cell(trace, path, chance):
     dims = trace.dims(path)
-    return cell(path, {axis: chance.randrange(size) for axis, size in zip(dims, trace.shape(path), strict=True)})
+    return format_cell(path, {axis: chance.randrange(size) for axis, size in zip(dims, trace.shape(path), strict=True)})
 
 
 def sample(trace, count):
@@ -171,13 +171,13 @@ def test_an_input_and_a_parameter_explain_themselves(rome, address):
 def test_formulas_are_balanced_and_end_in_the_recomputed_number(explained):
     for why in explained:
         assert balanced(why.latex)
-        assert why.latex.endswith(f" = {numbers.latex_number(why.recomputed)}")
+        assert why.latex.endswith(f" = {numbers.format_latex(why.recomputed)}")
 
 
 def test_the_worked_formula_gives_the_number(padded, monkeypatch):
-    monkeypatch.setattr(nodes, "_SHOWN_TERMS", 10**6)
+    monkeypatch.setattr(tex, "_SHOWN_TERMS", 10**6)
     monkeypatch.setattr(numbers, "DECIMALS", 15)
-    monkeypatch.setattr(numbers, "_plain", lambda value: True)
+    monkeypatch.setattr(numbers, "_is_plain", lambda value: True)
     chance = random.Random(3)
     for path in padded.addresses:
         if path in ("embeddings.word_embeddings", "embeddings.position_embeddings", "embeddings.token_type_embeddings"):
@@ -266,5 +266,5 @@ def test_the_widest_cell_is_explained_at_once(rome):
     ],
 )
 def test_a_number_has_the_same_digits_everywhere(value, latex, text):
-    assert numbers.latex_number(value) == latex
-    assert numbers.text_number(value) == text
+    assert numbers.format_latex(value) == latex
+    assert numbers.format_number(value) == text

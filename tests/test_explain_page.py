@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.formula.address import parse
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.walk import explain
 from bertviz_core.ui.walk.way import OFFERED
 from tests.test_explain import random_cell, scale
@@ -77,8 +77,8 @@ def test_a_number_of_every_address_stands_on_the_page_as_in_the_trace(page, rome
         text, rows, chart = opened(page, address)
         why, title, exact = rome.explain(address), TITLE.search(text), EXACT.search(text)
         assert title["address"] == address
-        assert title["value"] == exact["recorded"] == text_number(rome[address].item())
-        assert exact["recomputed"] == text_number(why.recomputed) and number(exact["count"]) == len(why.operands)
+        assert title["value"] == exact["recorded"] == format_number(rome[address].item())
+        assert exact["recomputed"] == format_number(why.recomputed) and number(exact["count"]) == len(why.operands)
         assert number(exact["difference"]) <= 1e-5 * scale(rome, why), address
         assert_strongest(rome, why, rows)
         assert chart
@@ -93,8 +93,8 @@ def assert_strongest(trace, why, rows):
     least = min(abs(effects[operand]) for operand, *_ in rows)
     assert all(abs(effect) <= least for operand, effect in effects.items() if operand not in {row[0] for row in rows})
     for operand, value, *contribution in rows:
-        assert value == text_number(trace[operand].item()), operand
-        assert contribution == ([] if parse(operand).path.endswith("_ids") else [text_number(effects[operand])])
+        assert value == format_number(trace[operand].item()), operand
+        assert contribution == ([] if parse(operand).path.endswith("_ids") else [format_number(effects[operand])])
 
 
 @pytest.mark.parametrize(

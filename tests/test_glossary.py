@@ -5,18 +5,18 @@ import re
 import pytest
 from transformers import BertConfig, BertForPreTraining, BertForSequenceClassification
 
-from bertviz_core.analysis.notation import absent, axes, found, glossary
+from bertviz_core.analysis.notation import list_absent, list_axes, list_entries, search_entries
 from bertviz_core.checkpoint.model import load_model
-from bertviz_core.documents.names import AXIS_NAMES, FORMULAS, NAMES, SOURCES, names_of, pattern
+from bertviz_core.documents.names import AXIS_NAMES, FORMULAS, NAMES, SOURCES, find_key, find_names
 from bertviz_core.formula.dims import AXES
 from bertviz_core.formula.steps import PARAMETER
-from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, bert
+from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig as Config
 from tests.factory import SIZES, random_checkpoint
 from tests.latex import balanced
 
-COMPLETE = bert(Config(vocab_size=101, **SIZES), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
-ENTRIES = glossary(COMPLETE, 1)
+COMPLETE = write_bert(Config(vocab_size=101, **SIZES), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
+ENTRIES = list_entries(COMPLETE, 1)
 
 # variables of the released checkpoints, as google-research/bert names them (layer 1)
 TENSORFLOW = {
@@ -42,13 +42,13 @@ def addresses(entries):
 
 def test_every_quantity_has_one_row_and_every_row_a_quantity():
     everything = [*(step.address for step in COMPLETE.steps), *COMPLETE.leaves]
-    assert {pattern(address) for address in everything} == set(NAMES)
+    assert {find_key(address) for address in everything} == set(NAMES)
     assert set(AXIS_NAMES) == set(AXES)
     assert len(addresses(ENTRIES)) == len(set(addresses(ENTRIES))) == len(NAMES)
 
 
 def test_an_entry_says_what_it_means():
-    for entry in (*ENTRIES, *axes()):
+    for entry in (*ENTRIES, *list_axes()):
         assert re.match(r"[A-Z0-9a-z].+", entry.meaning), entry.symbol.address
         assert any(getattr(entry.names, source) for source in SOURCES) or entry.symbol.address in (
             "relation", "cls.seq_relationship.probs",
@@ -56,7 +56,7 @@ def test_an_entry_says_what_it_means():
 
 
 def test_a_layer_shows_its_own_names():
-    names = names_of("encoder.layer.7.attention.self.query.weight")
+    names = find_names("encoder.layer.7.attention.self.query.weight")
     assert names.hugging_face == "bert.encoder.layer.7.attention.self.query.weight"
     assert names.lens == "blocks.7.attn.W_Q"
     assert names.tensorflow == "bert/encoder/layer_7/attention/self/query/kernel"
@@ -87,7 +87,7 @@ def test_tensorflow_names_are_the_variables_of_the_released_checkpoints():
 
 
 def test_formulas_of_the_documents_can_be_typeset():
-    for entry in (*ENTRIES, *axes()):
+    for entry in (*ENTRIES, *list_axes()):
         for source in FORMULAS:
             assert balanced(getattr(entry.names, source)), (entry.symbol.address, source)
 
@@ -105,25 +105,25 @@ def test_formulas_of_the_documents_can_be_typeset():
     ],
 )
 def test_a_name_from_anywhere_finds_its_quantity(text, expected):
-    assert addresses(found(ENTRIES, text)) == expected
+    assert addresses(search_entries(ENTRIES, text)) == expected
 
 
 def test_greek_letters_are_found_by_sign_and_by_name():
-    by_sign, by_name = found(ENTRIES, "γ"), found(ENTRIES, "gamma")
+    by_sign, by_name = search_entries(ENTRIES, "γ"), search_entries(ENTRIES, "gamma")
     assert addresses(by_sign) == addresses(by_name)
     assert addresses(by_name) == [a for a in addresses(ENTRIES) if a.endswith("LayerNorm.weight")] != []
 
 
 def test_nothing_asked_for_finds_everything():
-    assert found(ENTRIES, "  ") == ENTRIES
+    assert search_entries(ENTRIES, "  ") == ENTRIES
 
 
 def test_an_axis_is_found_by_its_size_elsewhere():
-    assert addresses(found(axes(), "d_model")) == ["hidden", "transform", "pooled"]
+    assert addresses(search_entries(list_axes(), "d_model")) == ["hidden", "transform", "pooled"]
 
 
 def test_quantities_of_heads_that_a_checkpoint_lacks_are_named_apart(tmp_path):
     model = load_model(random_checkpoint(tmp_path, kind="masked-lm"))
-    here, missing = addresses(glossary(model.program, 0)), addresses(absent(model, 0))
+    here, missing = addresses(list_entries(model.program, 0)), addresses(list_absent(model, 0))
     assert set(here).isdisjoint(missing) and len(here) + len(missing) == len(NAMES)
     assert "pooler.activation" in missing and "classifier" in missing and "cls.predictions.decoder" in here

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.analysis.heads import ROLES, STATISTICS, Sentence, by_query, held, pooled, statistics, summarize
-from bertviz_core.analysis.token_lines import combined, links
+from bertviz_core.analysis.heads import (
+    ROLES,
+    STATISTICS,
+    Sentence,
+    compute_by_query,
+    compute_statistics,
+    find_roles,
+    pool_blocks,
+    summarize,
+)
+from bertviz_core.analysis.token_lines import choose_links, combine_heads
 
 TOKENS = ("[CLS]", "the", "play", "##ing", ",", "the", "[SEP]", "!?", "[SEP]")
 SPECIAL = frozenset({"[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]"})
@@ -49,23 +58,23 @@ EXPECTED = {
 @pytest.mark.parametrize("name", STATISTICS)
 def test_statistics_against_loops(name):
     shares = random_shares()
-    numbers = statistics(shares, SENTENCE)
+    numbers = compute_statistics(shares, SENTENCE)
     assert list(numbers) == list(EXPECTED)
     np.testing.assert_allclose(numbers[name], [EXPECTED[name](rows) for rows in shares], rtol=1e-12)
 
 
 def test_what_a_sentence_does_not_have_cannot_be_measured():
-    numbers = statistics(random_shares(size=3), Sentence(("[CLS]", "the", "[SEP]"), SPECIAL))
+    numbers = compute_statistics(random_shares(size=3), Sentence(("[CLS]", "the", "[SEP]"), SPECIAL))
     assert {name for name, values in numbers.items() if np.isnan(values).any()} == {"punctuation", "same_word"}
-    numbers = statistics(random_shares(size=1), Sentence(("the",), SPECIAL))
+    numbers = compute_statistics(random_shares(size=1), Sentence(("the",), SPECIAL))
     assert numbers["entropy"] == pytest.approx([0, 0, 0])
     assert np.isnan(numbers["evenness"]).all() and np.isnan(numbers["previous"]).all()
 
 
 def test_one_token_has_no_entropy_and_even_attention_has_all():
     one, even = pattern([0] * N), np.full((1, N, N), 1 / N, dtype=np.float32)
-    assert statistics(one, SENTENCE)["entropy"][0] == 0
-    numbers = statistics(even, SENTENCE)
+    assert compute_statistics(one, SENTENCE)["entropy"][0] == 0
+    numbers = compute_statistics(even, SENTENCE)
     assert numbers["entropy"][0] == pytest.approx(math.log2(N), abs=1e-6)
     assert numbers["evenness"][0] == pytest.approx(1, abs=1e-6)
 
@@ -83,27 +92,27 @@ def test_one_token_has_no_entropy_and_even_attention_has_all():
     ],
 )
 def test_a_pattern_has_its_role(name, targets):
-    numbers = {key: float(value[0]) for key, value in statistics(pattern(targets), SENTENCE).items()}
-    assert name in [role.name for role in held(numbers)]
+    numbers = {key: float(value[0]) for key, value in compute_statistics(pattern(targets), SENTENCE).items()}
+    assert name in [role.name for role in find_roles(numbers)]
 
 
 def test_a_rule_holds_above_its_threshold_and_not_at_it():
     for role in ROLES:
         numbers = dict.fromkeys(STATISTICS, math.nan)
         for value, holds in ((math.nan, False), (role.above, False), (math.nextafter(role.above, 1), True)):
-            assert (role in held({**numbers, role.statistic.name: value})) == holds
+            assert (role in find_roles({**numbers, role.statistic.name: value})) == holds
         assert role.statistic.meaning in role.rule and str(role.above) in role.rule
 
 
 def test_pooling_keeps_rows_together_one():
     shares = random_shares(heads=2, size=7)
-    small = pooled(shares, 3)  # blocks of 2, 2 and 3 tokens
+    small = pool_blocks(shares, 3)  # blocks of 2, 2 and 3 tokens
     for head, i, j in np.ndindex(2, 3, 3):
         queries, keys = ([(0, 1), (2, 3), (4, 5, 6)][block] for block in (i, j))
         block = [float(shares[head, q, k]) for q in queries for k in keys]
         assert small[head, i, j] == pytest.approx(sum(block) / len(queries))
     np.testing.assert_allclose(small.sum(axis=-1), 1, atol=1e-6)
-    assert pooled(shares, 7) is shares
+    assert pool_blocks(shares, 7) is shares
 
 
 def test_a_summary_holds_all_heads_of_all_layers(rome):
@@ -115,14 +124,14 @@ def test_a_summary_holds_all_heads_of_all_layers(rome):
     assert whole.pictures.shape == (config.num_hidden_layers, config.num_attention_heads, 12, 12)
     probs = rome["encoder.layer.4.attention.self.probs[head=7]"]
     assert np.abs(whole.pictures[4, 7] / 255 - probs).max() <= 0.5 / 255 + 1e-6
-    alone = statistics(probs[None], Sentence(rome.tokens, rome.model.tokenizer.special_tokens))
+    alone = compute_statistics(probs[None], Sentence(rome.tokens, rome.model.tokenizer.special_tokens))
     assert whole.of(4, 7) == pytest.approx({name: float(value[0]) for name, value in alone.items()})
 
 
 def test_the_terms_of_a_statistic_have_it_as_their_mean(rome):
     numbers = summarize(rome, 32).of(2, 11)
     for name, statistic in STATISTICS.items():
-        assert by_query(rome, 2, 11, statistic).mean() == pytest.approx(numbers[name])
+        assert compute_by_query(rome, 2, 11, statistic).mean() == pytest.approx(numbers[name])
 
 
 def test_padding_changes_no_statistic(bundled):
@@ -134,11 +143,11 @@ def test_padding_changes_no_statistic(bundled):
 
 def test_heads_together():
     shares = random_shares()
-    assert np.array_equal(combined(shares, "head", 1), shares[1])
+    assert np.array_equal(combine_heads(shares, "head", 1), shares[1])
     for q, k in np.ndindex(N, N):
         three = [float(shares[head, q, k]) for head in range(3)]
-        assert combined(shares, "mean", 1)[q, k] == pytest.approx(sum(three) / 3)
-        assert combined(shares, "max", 1)[q, k] == max(three)
+        assert combine_heads(shares, "mean", 1)[q, k] == pytest.approx(sum(three) / 3)
+        assert combine_heads(shares, "max", 1)[q, k] == max(three)
 
 
 WEIGHTS = np.arange(36, dtype=np.float64).reshape(6, 6)
@@ -152,30 +161,30 @@ NONE = [False] * 6
      ("BA", range(3, 6), range(3)), ("BB", range(3, 6), range(3, 6))],
 )  # fmt: skip
 def test_links_between_two_sentences(between, queries, keys):
-    shown = links(WEIGHTS, SEGMENTS, NONE, between, 0, 64)
+    shown = choose_links(WEIGHTS, SEGMENTS, NONE, between, 0, 64)
     assert (shown.queries, shown.keys) == (list(queries), list(keys))
     assert shown.weights.tolist() == [[6 * q + k for k in keys] for q in queries]
     assert shown.hidden.tolist() == [sum(6 * q + k for k in range(6) if k not in keys) for q in queries]
 
 
 def test_hidden_tokens_are_left_out_on_both_sides():
-    shown = links(WEIGHTS, SEGMENTS, [True, False, True, False, False, True], "all", 3, 64)
+    shown = choose_links(WEIGHTS, SEGMENTS, [True, False, True, False, False, True], "all", 3, 64)
     assert shown.queries == shown.keys == [1, 3, 4]
     assert shown.hidden.tolist() == [sum(6 * q + k for k in (0, 2, 5)) for q in (1, 3, 4)]
 
 
 @pytest.mark.parametrize(("center", "expected"), [(0, [0, 1]), (3, [2, 3]), (5, [4, 5])])
 def test_of_many_tokens_those_around_one_are_shown(center, expected):
-    shown = links(WEIGHTS, SEGMENTS, NONE, "all", center, 2)
+    shown = choose_links(WEIGHTS, SEGMENTS, NONE, "all", center, 2)
     assert shown.queries == shown.keys == expected
     assert shown.weights.tolist() == [[6 * q + k for k in expected] for q in expected]
 
 
 def test_a_window_of_the_other_sentence_begins_where_it_is_nearest():
-    shown = links(WEIGHTS, SEGMENTS, NONE, "AB", 5, 2)
+    shown = choose_links(WEIGHTS, SEGMENTS, NONE, "AB", 5, 2)
     assert (shown.queries, shown.keys) == ([1, 2], [4, 5])
 
 
 def test_nothing_may_be_left():
-    assert not links(WEIGHTS, SEGMENTS, [True] * 6, "all", 0, 64).weights.size
-    assert not links(WEIGHTS, (0,) * 6, NONE, "AB", 0, 64).weights.size
+    assert not choose_links(WEIGHTS, SEGMENTS, [True] * 6, "all", 0, 64).weights.size
+    assert not choose_links(WEIGHTS, (0,) * 6, NONE, "AB", 0, 64).weights.size

@@ -26,19 +26,19 @@ def double(tmp_path_factory):
 
 
 def test_the_stages_are_what_each_layer_reads_and_the_last_one_hands_on(double):
-    addresses = layers.stages(double)
+    addresses = layers.list_stages(double)
     assert len(addresses) == 4 and addresses[0] == "embeddings.LayerNorm"
     for layer, address in enumerate(addresses[:-1]):
         read = {leaf.address for leaf in double.step(f"encoder.layer.{layer}.attention.self.query").leaves}
         assert address in read
     assert addresses[-1] in {leaf.address for leaf in double.step("pooler.dense").leaves}
-    states = layers.vectors(double)
+    states = layers.stack_vectors(double)
     assert states.shape == (4, len(double.tokens), 24) and states.dtype == np.float64
     np.testing.assert_array_equal(states[2], double["encoder.layer.1.output.LayerNorm"])
 
 
 def test_norms_are_euclidean_lengths():
-    found = layers.norms(STATES)
+    found = layers.compute_norms(STATES)
     assert found.shape == (4, 5)
     for place in np.ndindex(4, 5):
         assert found[place] == pytest.approx(math.sqrt(math.fsum(x * x for x in STATES[place])), rel=1e-14)
@@ -46,14 +46,14 @@ def test_norms_are_euclidean_lengths():
 
 def test_a_vector_that_is_only_stretched_has_not_turned():
     stretched = np.stack([STATES[0], 2.5 * STATES[0], -0.1 * STATES[0]])
-    np.testing.assert_allclose(layers.turns(stretched), [[1.0] * 5, [-1.0] * 5], atol=1e-12)
+    np.testing.assert_allclose(layers.compute_turns(stretched), [[1.0] * 5, [-1.0] * 5], atol=1e-12)
 
 
 def test_cosines_are_dot_products_over_lengths():
     def cosine(a, b):
         return math.fsum(a * b) / math.sqrt(math.fsum(a * a) * math.fsum(b * b))
 
-    turned, alike = layers.turns(STATES), layers.cosines(STATES[2])
+    turned, alike = layers.compute_turns(STATES), layers.compute_cosines(STATES[2])
     assert turned.shape == (3, 5) and alike.shape == (5, 5)
     for stage, token in np.ndindex(3, 5):
         assert turned[stage, token] == pytest.approx(cosine(STATES[stage, token], STATES[stage + 1, token]))
@@ -63,13 +63,13 @@ def test_cosines_are_dot_products_over_lengths():
 
 def test_a_zero_vector_has_cosine_zero():
     rows = np.array([[0.0, 0.0], [3.0, 4.0]])
-    np.testing.assert_allclose(layers.cosines(rows), [[0.0, 0.0], [0.0, 1.0]])
+    np.testing.assert_allclose(layers.compute_cosines(rows), [[0.0, 0.0], [0.0, 1.0]])
 
 
 @pytest.mark.parametrize("shape", [(4, 30, 7), (2, 3, 40)], ids=["more vectors than components", "fewer"])
 def test_principal_components_are_the_eigenvectors_of_the_covariance(shape):
     states = RNG.normal(size=shape) @ np.diag(np.linspace(1, 3, shape[-1])) + 2
-    found = layers.principal_components(states, 3)
+    found = layers.find_principal_components(states, 3)
     rows = states.reshape(-1, shape[-1])
     values, directions = np.linalg.eigh(np.cov(rows, rowvar=False))
     np.testing.assert_allclose(found.shares, values[::-1][:3] / values.sum(), rtol=1e-9)
@@ -84,21 +84,21 @@ def test_principal_components_are_the_eigenvectors_of_the_covariance(shape):
 
 
 def test_all_components_together_are_the_whole_picture():
-    found = layers.principal_components(STATES, 7)
+    found = layers.find_principal_components(STATES, 7)
     assert found.shares.sum() == pytest.approx(1)
     np.testing.assert_allclose(found.mean + found.points @ found.directions, STATES, atol=1e-10)
 
 
 def test_components_that_do_not_exist_are_zero():
-    found = layers.principal_components(np.ones((2, 3, 2)), 3)
+    found = layers.find_principal_components(np.ones((2, 3, 2)), 3)
     assert found.points.shape == (2, 3, 3) and not found.points.any() and not found.shares.any()
 
 
 def test_a_traces_projection_is_computed_once_and_kept_no_longer_than_the_trace(bundled):
     trace = bv.run(bundled, "Hello.")
-    first = weakref.ref(layers.projection(trace))
-    assert layers.projection(trace) is first()
-    np.testing.assert_allclose(first().points, layers.principal_components(layers.vectors(trace), 3).points)
+    first = weakref.ref(layers.project_stages(trace))
+    assert layers.project_stages(trace) is first()
+    np.testing.assert_allclose(first().points, layers.find_principal_components(layers.stack_vectors(trace), 3).points)
     del trace
     gc.collect()
     assert first() is None
@@ -112,7 +112,7 @@ def test_the_lens_at_the_last_layer_is_the_traces_own_prediction(double, rome):
 
 
 def test_the_lens_is_what_the_pass_gives_with_the_last_output_replaced(double):
-    *earlier, last = layers.stages(double)
+    *earlier, last = layers.list_stages(double)
     token = 4
     lens = layers.Lens(double, token)
     for stage, address in enumerate(earlier):
@@ -126,7 +126,7 @@ def test_the_lens_is_the_head_written_out(double):
     token, weights = 2, {name: tensor.numpy() for name, tensor in double.model.parameters.items()}
     head = "cls.predictions.transform"
     for stage, probs in enumerate(layers.Lens(double, token).probs):
-        x = double[layers.stages(double)[stage]][token]
+        x = double[layers.list_stages(double)[stage]][token]
         x = x @ weights[f"{head}.dense.weight"] + weights[f"{head}.dense.bias"]
         x = x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
         x = (x - x.mean()) / np.sqrt(x.var() + double.model.config.layer_norm_eps)
@@ -146,18 +146,18 @@ def test_the_lens_ranks_and_works_out_a_word(double):
 
 
 def test_first_choices_are_the_lens_own_best_entries_read_once(double):
-    entries, shares = layers.first_choices(double, (5, 2))
-    assert entries.shape == shares.shape == (2, len(layers.stages(double)))
+    entries, shares = layers.read_first_choices(double, (5, 2))
+    assert entries.shape == shares.shape == (2, len(layers.list_stages(double)))
     for row, token in enumerate((5, 2)):
         for stage, probs in enumerate(layers.Lens(double, token).probs.tolist()):
             assert shares[row, stage] == max(probs) == probs[entries[row, stage]]
-    again, _ = layers.first_choices(double, range(2, 6))
+    again, _ = layers.read_first_choices(double, range(2, 6))
     np.testing.assert_array_equal(again[[3, 0]], entries)
 
 
 def test_rollout_is_the_product_of_half_attention_and_half_identity():
     attention = RNG.dirichlet(np.ones(6), size=(3, 6))
-    found = layers.rollout(attention)
+    found = layers.roll_out(attention)
     expected = np.eye(6)
     for layer in range(3):
         step = np.zeros((6, 6))
@@ -168,8 +168,8 @@ def test_rollout_is_the_product_of_half_attention_and_half_identity():
 
 
 def test_rollout_of_a_pass_divides_every_token_up(rome):
-    found = layers.attention_rollout(rome)
-    assert layers.attention_rollout(rome) is found
+    found = layers.roll_out_attention(rome)
+    assert layers.roll_out_attention(rome) is found
     count = len(rome.tokens)
     assert found.shape == (6, count, count)
     np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-6)
@@ -182,4 +182,4 @@ def test_rollout_of_a_pass_divides_every_token_up(rome):
 
 def test_rows_that_do_not_sum_to_one_are_renormalized():
     attention = np.array([[[0.2, 0.2], [0.5, 0.5]]])
-    np.testing.assert_allclose(layers.rollout(attention)[0], [[0.6 / 0.7, 0.1 / 0.7], [0.25, 0.75]])
+    np.testing.assert_allclose(layers.roll_out(attention)[0], [[0.6 / 0.7, 0.1 / 0.7], [0.25, 0.75]])

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
-from bertviz_core.export.carried import marks
+from bertviz_core.export.carried import take_marks
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import random_checkpoint
 from tests.latex import balanced
@@ -73,7 +73,7 @@ def traces(rome, checkpoints):
 
 @pytest.fixture(scope="module")
 def notebooks(traces):
-    return {name: json.loads(bv.notebook(trace)) for name, trace in traces.items()}
+    return {name: json.loads(bv.write_ipynb(trace)) for name, trace in traces.items()}
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +203,7 @@ def test_marks_are_the_weighted_means_of_runs_of_equal_length(shape):
     length = int(np.ceil(numbers.size / 64))
     runs = [numbers.ravel()[start : start + length] for start in range(0, numbers.size, length)]
     weights = 1 + np.modf(np.arange(length) * 0.6180339887)[0]
-    means, sizes = marks(torch.from_numpy(numbers))
+    means, sizes = take_marks(torch.from_numpy(numbers))
     for found, expected in ((means, runs), (sizes, map(np.abs, runs))):
         sums = [run @ weights[: len(run)] / length for run in expected]
         np.testing.assert_allclose(found, sums, rtol=1e-9, atol=1e-15)
@@ -212,14 +212,14 @@ def test_marks_are_the_weighted_means_of_runs_of_equal_length(shape):
 
 def test_marks_of_few_numbers_are_these_numbers_and_masked_ones_do_not_drown_them():
     numbers = torch.tensor([0.5, torch.finfo(torch.float32).min, -2.0])
-    means, sizes = marks(numbers)
+    means, sizes = take_marks(numbers)
     assert means.tolist() == [0.5, -1.0, -2.0] and sizes.tolist() == [0.5, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("text", ["東京 is [MASK].", "new\nline\u2028here # '''", "$$x$$ <b>*_ \x85 \\N{BULLET}"])
 def test_any_text_leaves_the_notebook_whole(bundled, text):
     trace = bv.run(bundled, text)
-    written = bv.notebook(trace)
+    written = bv.write_ipynb(trace)
     assert written.isascii()
     code = source(json.loads(written))
     compile(code, "notebook", "exec")
@@ -229,7 +229,7 @@ def test_any_text_leaves_the_notebook_whole(bundled, text):
 
 def first_cell(trace, name, **where):
     (found,) = [
-        cell for cell in cells(json.loads(bv.notebook(trace, **where)), "code") if name in "".join(cell["source"])
+        cell for cell in cells(json.loads(bv.write_ipynb(trace, **where)), "code") if name in "".join(cell["source"])
     ]
     return "".join(found["source"])
 
@@ -243,7 +243,7 @@ def test_on_another_machine_it_reads_the_file_beside_it_or_says_that_it_is_missi
     checkpoints["whole"].rename(away)
     try:
         model = bv.load_model(away)
-        notebook = json.loads(bv.notebook(bv.run(model, "the cat")))
+        notebook = json.loads(bv.write_ipynb(bv.run(model, "the cat")))
     finally:
         away.rename(checkpoints["whole"])
     monkeypatch.chdir(tmp_path)
@@ -266,6 +266,6 @@ def test_a_model_of_the_hub_is_fetched_from_there_in_the_same_revision(rome, mon
         return str(BUNDLED_FOLDER)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
-    space = run(source(json.loads(bv.notebook(trace))))
+    space = run(source(json.loads(bv.write_ipynb(trace))))
     assert asked == {model.name: {"revision": "abc123", "allow_patterns": "*.safetensors"}}
     assert space["folder"] == BUNDLED_FOLDER and "folder.is_dir()" not in code

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analysis.walk import operands
+from bertviz_core.analysis.walk import weigh_operands
 from bertviz_core.formula.address import split_layer
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.frame.site import PAGES
@@ -52,7 +52,7 @@ def scene(request, tmp_path_factory):
             patch.setenv("BERTVIZ_MODELS", str(folder))
         downloads = {}
         patch.setattr(
-            derived, "downloads", lambda name, _, as_npy: downloads.update({name: np.load(BytesIO(as_npy()))})
+            derived, "show_downloads", lambda name, _, as_npy: downloads.update({name: np.load(BytesIO(as_npy()))})
         )
         at.run()
         return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run(), downloads) for info in PAGES}
@@ -144,7 +144,7 @@ def test_a_click_on_a_chart_means_the_cell_that_is_drawn_there_or_whose_term_is(
                 for address, numbers in clickable(drawn) if "meta" in drawn else ():
                     why = page.view.trace.explain(address)
                     if is_address(name, page.view.trace) and not any(np.isclose(why.value, numbers, 1e-5, 1e-37)):
-                        terms = operands(page.view.trace, why).effects
+                        terms = weigh_operands(page.view.trace, why).effects
                         assert np.isclose(terms, numbers[0], rtol=1e-4, atol=1e-9).any(), (name, address)
                     seen.add(is_address(name, page.view.trace))
     assert seen == {True, False}

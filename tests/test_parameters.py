@@ -24,7 +24,7 @@ def model(tmp_path_factory):
 def test_the_inventory_holds_every_tensor_of_the_file_once(bundled):
     with safe_open(locate("bundled").folder / "model.safetensors", framework="np") as file:
         stored = {name.removeprefix("bert."): math.prod(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-    tensors = analysis.inventory(bundled)
+    tensors = analysis.list_tensors(bundled)
     assert len({tensor.address for tensor in tensors}) == len(tensors)
     counted = {tensor.address: tensor.counted for tensor in tensors if tensor.counted}
     renamed = {"cls.predictions.bias": "cls.predictions.decoder.bias"}
@@ -32,7 +32,7 @@ def test_the_inventory_holds_every_tensor_of_the_file_once(bundled):
 
 
 def test_a_tied_tensor_is_listed_but_counted_once(bundled):
-    tensors = {tensor.address: tensor for tensor in analysis.inventory(bundled)}
+    tensors = {tensor.address: tensor for tensor in analysis.list_tensors(bundled)}
     decoder = tensors["cls.predictions.decoder.weight"]
     assert decoder.same_as == "embeddings.word_embeddings.weight" and decoder.counted == 0
     assert decoder.size == tensors[decoder.same_as].counted == 30522 * 384
@@ -41,36 +41,36 @@ def test_a_tied_tensor_is_listed_but_counted_once(bundled):
 
 def test_an_untied_decoder_is_counted(tmp_path):
     model = load_model(random_checkpoint(tmp_path, tie_word_embeddings=False))
-    assert all(tensor.same_as == "" for tensor in analysis.inventory(model))
+    assert all(tensor.same_as == "" for tensor in analysis.list_tensors(model))
 
 
 def test_totals_of_the_parts_add_up_to_the_whole(model):
     d, ff, vocab = SIZES["hidden_size"], SIZES["intermediate_size"], 101
     layer = 4 * (d * d + d) + (d * ff + ff) + (ff * d + d) + 2 * 2 * d
-    assert analysis.totals(analysis.inventory(model)) == {
+    assert analysis.count_parts(analysis.list_tensors(model)) == {
         "embeddings": (vocab + SIZES["max_position_embeddings"] + 2) * d + 2 * d,
         "layer 0": layer, "layer 1": layer, "masked language model": d * d + d + 2 * d + vocab,
         "pooler": d * d + d, "next sentence": 2 * d + 2,
     }  # fmt: skip
-    assert sum(analysis.totals(analysis.inventory(model)).values()) == model.parameter_count
+    assert sum(analysis.count_parts(analysis.list_tensors(model)).values()) == model.parameter_count
 
 
 def test_shapes_are_those_of_the_arrays_with_the_names_of_their_axes(model):
-    for tensor in analysis.inventory(model):
+    for tensor in analysis.list_tensors(model):
         assert tensor.shape == tuple(model.parameters[tensor.address].shape)
         assert tensor.size == math.prod(tensor.shape)
-    shapes = {tensor.address: tensor.named_shape for tensor in analysis.inventory(model)}
+    shapes = {tensor.address: tensor.named_shape for tensor in analysis.list_tensors(model)}
     assert shapes["embeddings.word_embeddings.weight"] == "vocab 101 × hidden 24"
     assert shapes["encoder.layer.1.intermediate.dense.bias"] == "intermediate 40"
 
 
 def test_readers_are_the_steps_whose_formula_names_the_parameter(model):
     def read(address):
-        return [step.address for step in analysis.readers(model.program, address)]
+        return [step.address for step in analysis.find_readers(model.program, address)]
 
     assert read("encoder.layer.1.attention.self.key.bias") == ["encoder.layer.1.attention.self.key"]
     assert read("pooler.dense.weight") == ["pooler.dense"]
-    assert all(read(tensor.address) for tensor in analysis.inventory(model))
+    assert all(read(tensor.address) for tensor in analysis.list_tensors(model))
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_readers_are_the_steps_whose_formula_names_the_parameter(model):
     ],
 )  # fmt: skip
 def test_symbols_can_be_written_without_typesetting(tex, written):
-    assert analysis.plain_symbol(tex) == written
+    assert analysis.write_plain_symbol(tex) == written
 
 
 def test_a_summary_is_what_plain_sums_give():
     values = np.concatenate([MATRIX.ravel(), [0, 0, 1000]]).astype(np.float32)
     plain = [float(x) for x in values]
-    found, mean = analysis.summary(values), fmean(plain)
+    found, mean = analysis.summarize(values), fmean(plain)
     assert (found.low, found.high, found.zeros) == (min(plain), 1000.0, 2)
     assert found.mean == pytest.approx(mean, rel=1e-12)
     assert found.deviation == pytest.approx(math.sqrt(fmean([(x - mean) ** 2 for x in plain])), rel=1e-12)
@@ -96,11 +96,11 @@ def test_a_summary_is_what_plain_sums_give():
 
 def test_a_summary_of_more_than_one_chunk(monkeypatch):
     monkeypatch.setattr(analysis, "_CHUNK", 8)
-    assert analysis.summary(MATRIX).deviation == pytest.approx(float(MATRIX.astype(np.float64).std()), rel=1e-12)
+    assert analysis.summarize(MATRIX).deviation == pytest.approx(float(MATRIX.astype(np.float64).std()), rel=1e-12)
 
 
 def test_a_histogram_counts_every_number_once():
-    counts, edges = analysis.histogram(MATRIX, 9)
+    counts, edges = analysis.count_sizes(MATRIX, 9)
     assert counts.sum() == MATRIX.size and len(edges) == 10
     for i, count in enumerate(counts):
         last = i == 8
@@ -111,7 +111,7 @@ def test_a_histogram_counts_every_number_once():
 @pytest.mark.parametrize("most", [(7, 10), (3, 4), (2, 3), (1, 1), (100, 100), (7, 1)])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_block_is_the_root_mean_square_of_its_cells(most, order):
-    found = analysis.blocks(np.asarray(MATRIX, order=order), *most)
+    found = analysis.pool_blocks(np.asarray(MATRIX, order=order), *most)
     height, width = found.height, found.width
     assert all(count <= limit for count, limit in zip(found.values.shape, most, strict=True))
     assert found.values.shape == (-(-7 // height), -(-10 // width))
@@ -121,7 +121,7 @@ def test_a_block_is_the_root_mean_square_of_its_cells(most, order):
 
 
 def test_the_config_says_what_each_of_its_numbers_decides(model):
-    rows = {row["name"]: row for row in analysis.config_rows(model.config)}
+    rows = {row["name"]: row for row in analysis.list_config(model.config)}
     assert rows["hidden_size"]["value"] == "24" and rows["head_dim"]["value"] == "8"
     assert rows["layer_norm_eps"]["value"] == "1e-12" and rows["tie_word_embeddings"]["value"] == "True"
     assert rows["architectures"]["value"] == "BertForPreTraining" and "problem_type" not in rows

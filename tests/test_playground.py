@@ -11,7 +11,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis import playground, positions
-from bertviz_core.analysis.printed import Verdict, verdict
+from bertviz_core.analysis.printed import Verdict, judge_print
 from bertviz_core.documents import examples
 from bertviz_core.errors import InputError
 from tests.test_pages import decoded
@@ -25,11 +25,11 @@ def softmax(scores):
 
 
 def test_one_entry_of_the_printed_softmax_is_wrong():
-    verdicts = {(i, j): verdict(text, value)
+    verdicts = {(i, j): judge_print(text, value)
                 for i, (texts, values) in enumerate(zip(examples.SHARES, softmax(SCORES), strict=True))
                 for j, (text, value) in enumerate(zip(texts, values, strict=True))}  # fmt: skip
     assert [place for place, found in verdicts.items() if found not in (Verdict.SAME, Verdict.CUT)] == [(0, 0)]
-    assert verdict(examples.SHARES[0][0].removeprefix("7"), softmax(SCORES)[0, 0]) is Verdict.SAME
+    assert judge_print(examples.SHARES[0][0].removeprefix("7"), softmax(SCORES)[0, 0]) is Verdict.SAME
     assert examples.ONES == 7 and SCORES.shape == (6, 6)
 
 
@@ -44,7 +44,7 @@ def test_the_examples_of_the_article_add_up():
 
 @pytest.mark.parametrize("d", [4, 7, 768])
 def test_the_printed_matrix_of_six_positions(d):
-    matrix = positions.sinusoidal(6, d)
+    matrix = positions.compute_sinusoids(6, d)
     for i in range(6):
         row = [math.sin(i), math.cos(i), math.sin(i / 10000 ** (2 / d)), math.cos(i / 10000 ** (2 / d))]
         np.testing.assert_allclose(matrix[i, :4], row, atol=1e-15)
@@ -52,13 +52,13 @@ def test_the_printed_matrix_of_six_positions(d):
 
 def test_softmax_rows_agree_with_torch_and_do_not_overflow():
     for scores in (SCORES, np.full((2, 3), 1e6), np.array([[-1e6, 1e6], [0.0, 0.0]])):
-        np.testing.assert_allclose(playground.softmax_rows(scores), softmax(scores), rtol=1e-12)
+        np.testing.assert_allclose(playground.apply_softmax(scores), softmax(scores), rtol=1e-12)
 
 
 def test_slopes_are_the_softmax_derivatives():
     scores = torch.tensor(SCORES[0] / 20, requires_grad=True)
     jacobian = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, -1), scores).numpy()
-    found = playground.slopes(playground.softmax_rows(SCORES[0] / 20))
+    found = playground.compute_slopes(playground.apply_softmax(SCORES[0] / 20))
     np.testing.assert_allclose(found, jacobian.diagonal(), atol=1e-14)
 
 
@@ -66,7 +66,7 @@ def test_without_scaling_padding_stays_hidden():
     products = np.array([3.0, -1.0, 2.0, 9.0], dtype=np.float32)
     scaled = products / 2
     scores = scaled + np.array([0, 0, 0, np.finfo(np.float32).min], dtype=np.float32)
-    found = playground.without_scaling(products, scaled, scores)
+    found = playground.leave_unscaled(products, scaled, scores)
     np.testing.assert_allclose(found[:3], softmax(products[:3]), rtol=1e-12)
     assert found[3] == 0
 
@@ -99,7 +99,7 @@ def test_edits_survive_the_link():
 
 
 def test_a_bad_edit_leaves_all_others_in_place():
-    found = playground.edited(SCORES, {(0, 0): "5", (1, 1): "nan", (2, 2): "−3"})
+    found = playground.apply_edits(SCORES, {(0, 0): "5", (1, 1): "nan", (2, 2): "−3"})
     expected = SCORES.copy()
     expected[0, 0], expected[2, 2] = 5, -3
     assert np.array_equal(found.scores, expected) and list(found.problems) == [(1, 1)]
@@ -171,7 +171,7 @@ def test_the_weighted_sum(mix):
 @pytest.mark.parametrize(("length", "width"), [(1, 1), (6, 7), (1024, 1024), (65, 97)])
 def test_positions_of_any_size(length, width):
     at = opened(length=str(length), width=str(width), at_position="1000", at_component="1000")
-    drawn, matrix = chart(at, "playground-positions"), positions.sinusoidal(length, width)
+    drawn, matrix = chart(at, "playground-positions"), positions.compute_sinusoids(length, width)
     rows, columns = drawn["dy"], drawn["dx"]
     assert np.array_equal(decoded(drawn["z"]), matrix[::rows, ::columns].astype(np.float32))
     assert len(at.get("plotly_chart")) == 8

@@ -20,7 +20,7 @@ def trace(tmp_path_factory):
 
 def test_the_running_denominator_adds_every_term_up():
     scores = np.array([0.5, 3.0, -1.0, 3.0, 2.0], dtype=np.float32)
-    found = predictions.running(scores)
+    found = predictions.run_softmax(scores)
     assert found.ids.tolist() == [1, 3, 4, 0, 2]
     np.testing.assert_allclose(found.terms, [1, 1, math.exp(-1), math.exp(-2.5), math.exp(-4)])
     np.testing.assert_allclose(found.sums, [1, 2, *(2 + np.cumsum(np.exp([-1, -2.5, -4])))])
@@ -31,7 +31,7 @@ def test_the_running_denominator_adds_every_term_up():
 
 def test_the_running_shares_are_the_cumulated_probabilities(rome):
     address = f"[token={MASK}]"
-    found = predictions.running(rome[predictions.SCORES + address])
+    found = predictions.run_softmax(rome[predictions.SCORES + address])
     probs = rome[predictions.PROBS + address].astype(np.float64)
     assert sorted(found.ids.tolist()) == list(range(30522))
     np.testing.assert_allclose(np.cumsum(probs[found.ids]), found.shares, atol=1e-6)
@@ -42,7 +42,7 @@ def test_the_running_shares_are_the_cumulated_probabilities(rome):
 
 def test_top_words_are_the_most_probable(rome):
     probs = rome[f"cls.predictions.probs[token={MASK}]"]
-    found = predictions.top_words(rome, MASK, 7)
+    found = predictions.rank_words(rome, MASK, 7)
     assert [share for _, share, _ in found] == sorted(probs.tolist(), reverse=True)[:7]
     assert all(rome.model.tokenizer.token(i) == word and probs[i] == share for word, share, i in found)
 
@@ -53,7 +53,7 @@ def test_top_words_are_the_most_probable(rome):
     ("électro", ["electro"]), ("electroencephalography", ["electro", "##ence", "##pha", "##log", "##raphy"]),
 ])  # fmt: skip
 def test_a_word_is_found_as_the_tokenizer_cuts_it(rome, text, tokens):
-    found = predictions.places(rome, MASK, text)
+    found = predictions.find_places(rome, MASK, text)
     assert [entry.token for entry in found] == tokens
     scores, probs = (rome[f"{address}[token={MASK}]"] for address in (predictions.SCORES, predictions.PROBS))
     order = np.argsort(-scores, kind="stable").tolist()
@@ -65,14 +65,14 @@ def test_a_word_is_found_as_the_tokenizer_cuts_it(rome, text, tokens):
 
 def test_a_lone_surrogate_is_refused(rome):
     with pytest.raises(bv.BertvizError, match="half a character"):
-        predictions.places(rome, MASK, "caf\ud800")
+        predictions.find_places(rome, MASK, "caf\ud800")
 
 
 def test_first_choices_are_the_best_entry_of_every_row(rome, trace):
     for run in (rome, trace):
         rows = run["cls.predictions.decoder"].tolist()
-        assert predictions.first_choices(run) == tuple(row.index(max(row)) for row in rows)
-        assert isinstance(run.model.tokenizer.decode(predictions.first_choices(run)), str)
+        assert predictions.choose_first(run) == tuple(row.index(max(row)) for row in rows)
+        assert isinstance(run.model.tokenizer.decode(predictions.choose_first(run)), str)
 
 
 def test_ids_are_decoded_as_the_notebook_prints_them(bundled):
@@ -87,4 +87,4 @@ def test_rows_without_an_entry_can_be_ranked_and_decoded(trace):
     tokenizer = trace.model.tokenizer
     assert tokenizer.token(100) == "" and tokenizer.id("") is None and tokenizer.id("nonsense") is None
     assert tokenizer.decode([100, tokenizer.id("cat")]).strip() == "cat"
-    assert len(predictions.top_words(trace, 2, 101)) == 101
+    assert len(predictions.rank_words(trace, 2, 101)) == 101

@@ -13,11 +13,11 @@ from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core.analysis import facts, notebook
-from bertviz_core.analysis.printed import Verdict, resolution, verdict
+from bertviz_core.analysis.printed import Verdict, find_resolution, judge_print
 from bertviz_core.documents import printed as data
 from bertviz_core.documents.printed import FACTS, INPUT_IDS, OTHERS, SENTENCE, TENSORS, PrintedTensor
 from bertviz_core.programs.config import BertConfig
-from bertviz_core.ui.frame.site import shown_on
+from bertviz_core.ui.frame.site import find_page
 from bertviz_core.ui.views import notebook as page
 from tests.factory import base_sized_checkpoint, random_checkpoint
 
@@ -44,11 +44,11 @@ NUMBER = r"-?\d+\.\d+(?:e[-+]\d+)?"
     ],
 )
 def test_a_verdict_is_within_the_printed_digits(text, value, expected):
-    assert verdict(text, value) is expected
+    assert judge_print(text, value) is expected
 
 
 def test_the_last_digit_has_a_size():
-    assert [resolution(text) for text in ("-0.0265", "72.40e-06", "1.00e+00")] == [1e-4, 1e-8, 1e-2]
+    assert [find_resolution(text) for text in ("-0.0265", "72.40e-06", "1.00e+00")] == [1e-4, 1e-8, 1e-2]
 
 
 def test_every_tensor_is_whole():
@@ -57,17 +57,17 @@ def test_every_tensor_is_whole():
         assert [len(row) for row in printed.digits] == [6] * 6
         for text in sum(printed.digits, ()):
             assert re.fullmatch(r"-?\d\.\d{4}(e-\d\d)?", text), (printed.cell, text)
-        assert page._program().by_address[printed.address].dims[0] == "token"
-        assert shown_on(printed.address)
+        assert page._write_program().by_address[printed.address].dims[0] == "token"
+        assert find_page(printed.address)
 
 
 def test_what_is_printed_after_gelu_is_gelu_of_what_is_printed_before():
     inputs, outputs = BY_CELL["49"], BY_CELL["51"]
-    assert notebook.follows(inputs, outputs).all()
-    x = torch.tensor(notebook.numbers(inputs))
-    np.testing.assert_allclose(notebook.gelu(x.numpy()), gelu(x), atol=1e-14)
+    assert notebook.find_followers(inputs, outputs).all()
+    x = torch.tensor(notebook.read_printed(inputs))
+    np.testing.assert_allclose(notebook.compute_gelu(x.numpy()), gelu(x), atol=1e-14)
     wrong = outputs.text.replace("-2.6957e-03", "-2.6967e-03")
-    found = notebook.follows(inputs, PrintedTensor("51", outputs.address, "", wrong))
+    found = notebook.find_followers(inputs, PrintedTensor("51", outputs.address, "", wrong))
     assert not found[0, 0] and found.sum() == 35
 
 
@@ -131,7 +131,7 @@ def test_the_numbers_of_the_loaded_model_are_recognized(trace, reprinted):
     assert notebook.is_base(trace.model.config) and notebook.is_sentence(trace)
     count = Counter()
     for printed in reprinted:
-        comparison = notebook.compared(trace, printed)
+        comparison = notebook.compare_printed(trace, printed)
         count.update(kind for row in comparison.verdicts for kind in row)
         assert comparison.count(Verdict.DIFFERS) == 0, printed.cell
         assert comparison.largest < 1e-4
@@ -140,10 +140,10 @@ def test_the_numbers_of_the_loaded_model_are_recognized(trace, reprinted):
 
 def test_the_epsilon_of_cell_46_is_told_apart(trace, reprinted):
     before = next(printed for printed in reprinted if printed.cell == "49")
-    theirs = notebook.compared(trace, before).values
-    ours = notebook.at_printed(trace[before.address])
+    theirs = notebook.compare_printed(trace, before).values
+    ours = notebook.take_printed(trace[before.address])
     assert 1e-6 < np.abs(theirs - ours).max() < 1e-2
-    assert np.abs(notebook.numbers(before) - theirs).max() <= 0.51e-4
+    assert np.abs(notebook.read_printed(before) - theirs).max() <= 0.51e-4
 
 
 def test_the_page_compares_with_base_sizes_and_the_sentence(base, reprinted, monkeypatch):
@@ -205,7 +205,7 @@ STANDARD = BertConfig()
 
 def test_every_size_and_setting_is_that_of_bert_base(trace):
     """Against a checkpoint of these sizes everything agrees but what only the true weights can say, and the slips."""
-    found = [facts.checked(trace, fact) for fact in (*FACTS, *OTHERS)]
+    found = [facts.check_fact(trace, fact) for fact in (*FACTS, *OTHERS)]
     other = {(one.fact.cell, one.fact.what) for one in found if one.ours is not None and not one.same}
     slips = {(fact.cell, fact.what) for fact in FACTS if fact.slip}
     assert other - slips == {("10", "config: architectures"), ("69", "the best entries as one text")}

@@ -6,7 +6,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.formula import steps
-from bertviz_core.formula.address import Address, cell, cells, layer_path, parse, split_layer
+from bertviz_core.formula.address import Address, format_cell, format_cells, join_layer, parse, split_layer
 from bertviz_core.formula.dims import AXES
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import KINDS, random_checkpoint
@@ -75,7 +75,7 @@ def program(request, models, bundled):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_addresses_are_those_agreed(models, kind):
-    layers = [layer_path(layer, leaf) for layer in range(2) for leaf in LAYER]
+    layers = [join_layer(layer, leaf) for layer in range(2) for leaf in LAYER]
     assert [step.address for step in models[kind].program.steps] == [*EMBEDDINGS, *layers, *HEADS[kind]]
 
 
@@ -111,7 +111,7 @@ def test_addresses_round_trip(program):
     for address in [*program.by_address, *program.leaves]:
         assert str(parse(address)) == address
         layer, leaf = split_layer(address)
-        assert address == (leaf if layer is None else layer_path(layer, leaf))
+        assert address == (leaf if layer is None else join_layer(layer, leaf))
 
 
 def test_a_step_reads_only_what_was_there_before(program):
@@ -126,7 +126,7 @@ def test_the_spine_holds_every_layer_and_the_logits(program):
     layers = sum(step.address.endswith(".attention.self.probs") for step in program.steps)
     start = next(path for path in ("embeddings.LayerNorm", "embeddings.sum") if path in program.by_address)
     end = "output.residual" if program.name == "formula-post" else "output.LayerNorm"
-    expected = {start, *(layer_path(layer, end) for layer in range(layers))}
+    expected = {start, *(join_layer(layer, end) for layer in range(layers))}
     assert program.spine == expected | ({"cls.predictions.decoder"} & set(program.by_address))
 
 
@@ -160,15 +160,15 @@ def test_an_address_is_read(text, address):
 
 def test_the_addresses_of_a_block_of_cells():
     block = {"head": range(1, 3), "query": range(4, 5), "key": range(2)}
-    found = list(cells("a.b", block))
-    assert found == [cell("a.b", {"head": h, "query": 4, "key": k}) for h in (1, 2) for k in (0, 1)]
-    assert list(cells("a.b", {})) == ["a.b"] == [cell("a.b", {})]
+    found = list(format_cells("a.b", block))
+    assert found == [format_cell("a.b", {"head": h, "query": 4, "key": k}) for h in (1, 2) for k in (0, 1)]
+    assert list(format_cells("a.b", {})) == ["a.b"] == [format_cell("a.b", {})]
 
 
 def test_the_parts_of_an_address():
     address = parse("encoder.layer.11.attention.self.probs[head=5,query=2,key=7]")
     assert address.layer == 11 and address.at == {"head": 5, "query": 2, "key": 7}
-    assert cell(address.path, address.at) == str(address)
+    assert format_cell(address.path, address.at) == str(address)
     assert parse("embeddings.sum").layer is None and parse("encoder.layer.x.y").layer is None
 
 

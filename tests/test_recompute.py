@@ -8,7 +8,7 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.lru import ByteLRU
-from bertviz_core.formula.address import layer_path, split_layer
+from bertviz_core.formula.address import join_layer, split_layer
 from bertviz_core.formula.dims import HEAD, TOKEN, VOCAB
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.nodes import Expr, Symbol
@@ -17,7 +17,7 @@ from bertviz_core.programs import PROGRAMS
 
 TEXT = "When in Rome, do as the [MASK] do."
 PROBS, RESIDUAL, VARIANCE, NORMALIZED = (
-    layer_path(1, leaf)
+    join_layer(1, leaf)
     for leaf in ("attention.self.probs", "output.residual", "output.LayerNorm.variance", "output.LayerNorm.normalized")
 )
 
@@ -107,7 +107,7 @@ def test_what_a_request_computed_on_its_way_is_cached(counted, counts):
     counts.clear()
     trace[NORMALIZED]
     trace[VARIANCE]
-    assert set(counts) == {NORMALIZED, VARIANCE, layer_path(1, "output.LayerNorm.mean")}
+    assert set(counts) == {NORMALIZED, VARIANCE, join_layer(1, "output.LayerNorm.mean")}
     assert max(counts.values()) == 1
 
 

@@ -73,7 +73,7 @@ def test_each_line_gives_the_recorded_tensor(case):
 
 def test_the_whole_script_gives_every_recorded_tensor(case):
     folder, trace = case
-    known = executed(bv.script(trace, str(folder / "model.safetensors")))
+    known = executed(bv.write_script(trace, str(folder / "model.safetensors")))
     for step in trace.program.steps:
         assert_same(known[step.output.variable], trace[step.address], step.address)
 
@@ -99,14 +99,14 @@ def executed(source):
 
 
 def test_a_script_imports_only_what_it_says(rome):
-    source = ast.parse(bv.script(rome))
+    source = ast.parse(bv.write_script(rome))
     imported = [node for node in ast.walk(source) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert [ast.unparse(node) for node in imported] == [
         "import math", "import torch", "from safetensors.torch import load_file"]  # fmt: skip
 
 
 def test_a_script_names_every_address_with_its_shape_beside_its_line(rome):
-    lines = bv.script(rome).splitlines()
+    lines = bv.write_script(rome).splitlines()
     for step in rome.program.steps:
         shape = ", ".join(f"{axis} {size}" for axis, size in zip(step.dims, rome[step.address].shape, strict=True))
         assert f"{step.code}  # {step.address} ({shape})" in lines
@@ -114,7 +114,7 @@ def test_a_script_names_every_address_with_its_shape_beside_its_line(rome):
 
 @pytest.mark.parametrize("path", ["a b/model.safetensors", 'it\'s "here".safetensors', "C:\\new\\model.safetensors"])
 def test_a_path_is_written_so_that_python_reads_it_back(rome, path):
-    calls = [node for node in ast.walk(ast.parse(bv.script(rome, path))) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(ast.parse(bv.write_script(rome, path))) if isinstance(node, ast.Call)]
     (read,) = [call for call in calls if ast.unparse(call.func) == "read"]
     assert ast.literal_eval(read.args[0]) == path
 
@@ -122,7 +122,7 @@ def test_a_path_is_written_so_that_python_reads_it_back(rome, path):
 @pytest.mark.parametrize("text", ["東京 is [MASK].", "new\nline\u2028here # '''", "\\u0041 \\N{BULLET} \x85 end"])
 def test_any_text_leaves_the_script_whole(bundled, text):
     trace = bv.run(bundled, text)
-    source = bv.script(trace)
+    source = bv.write_script(trace)
     assert source.isascii()
     assert f"torch.tensor({list(trace.encoding.ids)})" in source
     compile(source, "script", "exec")
@@ -131,7 +131,7 @@ def test_any_text_leaves_the_script_whole(bundled, text):
 def test_a_script_in_double_precision_gives_the_trace_in_double_precision(folders):
     folder = folders["prefix, own decoder"]
     trace = bv.run(bv.load_model(folder, dtype=torch.float64), *PAIR, pad_to=20)
-    known = executed(bv.script(trace, str(folder / "model.safetensors")))
+    known = executed(bv.write_script(trace, str(folder / "model.safetensors")))
     for step in trace.program.steps:
         tensor = known[step.output.variable]
         assert tensor.dtype == torch.float64
@@ -153,13 +153,13 @@ def test_a_script_of_a_changed_pass_makes_the_same_changes(folders):
         "encoder.layer.1.output.LayerNorm.normalized": "epsilon=0.5",
     }  # fmt: skip
     trace, plain = bv.run(model, *PAIR, changes=changes), bv.run(model, *PAIR)
-    known = executed(bv.script(trace, str(folder / "model.safetensors")))
+    known = executed(bv.write_script(trace, str(folder / "model.safetensors")))
     for step in trace.program.steps:
         assert_same(known[step.output.variable], trace[step.address], step.address)
     last = trace.addresses[-1]
     assert np.abs(trace[last] - plain[last]).max() > 1e-3
     skipped = bv.run(model, *PAIR, changes={"encoder.layer.1.output.LayerNorm": "skip"})
-    known = executed(bv.script(skipped, str(folder / "model.safetensors")))
+    known = executed(bv.write_script(skipped, str(folder / "model.safetensors")))
     assert_same(known["X_2"], skipped["encoder.layer.0.output.LayerNorm"], "skip")
 
 
@@ -169,6 +169,6 @@ def test_tensors_with_the_encoders_names_but_no_prefix_do_not_replace_its_own(fo
     strangers = {"pooler.dense.weight": torch.zeros(2, 2), "zz.embeddings.word_embeddings.weight.old": torch.zeros(1)}
     save_file({**stored, **strangers}, tmp_path / "model.safetensors")
     trace = bv.run(bv.load_model(folder), *PAIR)
-    known = executed(bv.script(trace, str(tmp_path / "model.safetensors")))
+    known = executed(bv.write_script(trace, str(tmp_path / "model.safetensors")))
     last = trace.program.steps[-1]
     assert_same(known[last.output.variable], trace[last.address], last.address)

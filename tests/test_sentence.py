@@ -14,7 +14,7 @@ RNG = np.random.default_rng(11)
 
 def test_segment_means_leave_padding_out():
     rows = RNG.normal(size=(6, 3))
-    found = sentence.segment_means(rows, (0, 0, 0, 1, 1, 0), (1, 1, 1, 1, 1, 0))
+    found = sentence.average_segments(rows, (0, 0, 0, 1, 1, 0), (1, 1, 1, 1, 1, 0))
     assert list(found) == [0, 1]
     for k in range(3):
         assert found[0][k] == pytest.approx(math.fsum(rows[i, k] for i in (0, 1, 2)) / 3)
@@ -23,7 +23,7 @@ def test_segment_means_leave_padding_out():
 
 def test_one_segment_alone_has_one_mean():
     rows = RNG.normal(size=(2, 3))
-    (mean,) = sentence.segment_means(rows, (0, 0), (1, 1)).values()
+    (mean,) = sentence.average_segments(rows, (0, 0), (1, 1)).values()
     np.testing.assert_allclose(mean, rows.mean(axis=0))
 
 
@@ -31,7 +31,7 @@ def test_one_segment_alone_has_one_mean():
     ([3.0, 1.0], 0, 2.0), ([3.0, 1.0], 1, -2.0), ([4.0, 1.0, 2.0], 0, 2.5), ([4.0, 1.0, 2.0], 1, -2.0), ([7.0], 0, 7.0),
 ])  # fmt: skip
 def test_the_lead_is_over_the_mean_of_the_others(scores, label, expected):
-    assert sentence.lead(np.array(scores), label) == pytest.approx(expected)
+    assert sentence.compute_lead(np.array(scores), label) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("kind", "address", "labels"), [
@@ -43,7 +43,7 @@ def test_evidence_and_bias_sum_to_the_lead_of_the_score(tmp_path, kind, address,
     weight, bias, scores = (trace[f"{address}{end}"] for end in (".weight", ".bias", ""))
     assert len(scores) == labels
     for label in range(labels):
-        found = sentence.evidence(trace["pooler.activation"], weight, label)
+        found = sentence.compute_evidence(trace["pooler.activation"], weight, label)
         assert found.shape == trace["pooler.activation"].shape
-        total = math.fsum(found.tolist()) + sentence.lead(bias, label)
-        assert total == pytest.approx(float(sentence.lead(scores, label)), abs=1e-5)
+        total = math.fsum(found.tolist()) + sentence.compute_lead(bias, label)
+        assert total == pytest.approx(float(sentence.compute_lead(scores, label)), abs=1e-5)

@@ -6,8 +6,8 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analysis.walk import story, waypoints
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.analysis.walk import choose_stops, tell_story
+from bertviz_core.formula.numbers import format_number
 from tests.factory import random_checkpoint
 from tests.test_pages import APP
 
@@ -32,11 +32,11 @@ def stops(at):
 
 def agrees(at, start):
     trace = at.session_state["view"].trace
-    way = story(trace, start)
-    expected = [way[i] for i in waypoints(way)]
+    way = tell_story(trace, start)
+    expected = [way[i] for i in choose_stops(way)]
     assert [address for _, address in stops(at)] == expected and len(expected) < 25
     for said, address in stops(at):
-        assert said.endswith(f" is {text_number(trace.explain(address).value)}")
+        assert said.endswith(f" is {format_number(trace.explain(address).value)}")
     drawn = [chart.proto.id for chart in at.get("plotly_chart")]
     assert len(drawn) == sum(trace.explain(address).step is not None for address in expected)
     assert all(json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart"))

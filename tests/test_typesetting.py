@@ -10,7 +10,7 @@ import torch
 from bertviz_core.formula.dims import LABEL, TOKEN
 from bertviz_core.formula.document_nodes import Argmax, Dropout, Sinusoid
 from bertviz_core.formula.functions import Mean, Softmax, Sum
-from bertviz_core.formula.nodes import Size, Symbol
+from bertviz_core.formula.nodes import Constant, Symbol
 from bertviz_core.formula.notations import NOTATIONS, typeset
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads
 from bertviz_core.formula.steps import PARAMETER
@@ -21,7 +21,19 @@ from tests.test_expressions import random_tree
 TENSORS = {"m": (3, 3), "n": (3, 3), "y": (3,)}
 SIZES = {"token": 2, "query": 2, "key": 2, "head": 3, "head_dim": 4, "hidden": 5, "concat": 5, "intermediate": 6,
          "transform": 7, "vocab": 8, "pooled": 9, "relation": 10}  # fmt: skip
-UNREAD = (Argmax, Dropout, Lookup, Mean, MergeHeads, Select, Sinusoid, Size, Softmax, SplitHeads, Sum)  # no calculator
+UNREAD = (
+    Argmax,
+    Dropout,
+    Lookup,
+    Mean,
+    MergeHeads,
+    Select,
+    Sinusoid,
+    Constant,
+    Softmax,
+    SplitHeads,
+    Sum,
+)  # no calculator
 
 GOLDEN = {
     ("bert", "embeddings.word_embeddings"): (

@@ -30,19 +30,19 @@ def model(tmp_path):
     ("4-2", IDS, []), ("8", IDS, [8]), ("999999999", IDS, []),
 ])  # fmt: skip
 def test_search(text, how, ids):
-    assert vocabulary.search(ENTRIES, text, how) == ids
+    assert vocabulary.search_vocabulary(ENTRIES, text, how) == ids
 
 
 @pytest.mark.parametrize("text", ["", "the", "1.5", "-3", "1-2-3", "²", "9999999999"])
 def test_what_is_no_id_is_refused(text):
     with pytest.raises(bv.BertvizError, match="whole number such as 2003"):
-        vocabulary.search(ENTRIES, text, IDS)
+        vocabulary.search_vocabulary(ENTRIES, text, IDS)
 
 
 def test_census_counts_every_row_once(bundled):
-    small = vocabulary.census(ENTRIES, {"[PAD]"})
+    small = vocabulary.count_kinds(ENTRIES, {"[PAD]"})
     assert list(small.values()) == [6, 1, 1, 1, 1]
-    counts = vocabulary.census(bundled.tokenizer.vocabulary, bundled.tokenizer.special_tokens)
+    counts = vocabulary.count_kinds(bundled.tokenizer.vocabulary, bundled.tokenizer.special_tokens)
     assert sum(counts.values()) == 30522 and counts[vocabulary.EMPTY] == 0
     entries = bundled.tokenizer.vocabulary
     assert counts[vocabulary.PIECE] == sum(entry[:2] == "##" and len(entry) > 2 for entry in entries)
@@ -55,7 +55,7 @@ def test_nearest_are_the_largest_cosines_of_all_rows(bundled):
         row = matrix[token_id]
         cosines = [float(row @ other) / math.sqrt(float(row @ row) * float(other @ other)) for other in matrix]
         expected = sorted((i for i in range(len(matrix)) if i != token_id), key=lambda i: -cosines[i])[:10]
-        found = vocabulary.nearest(bundled, token_id, 10)
+        found = vocabulary.find_nearest(bundled, token_id, 10)
         assert [entry.id for entry in found] == expected
         for entry in found:
             assert entry.token == bundled.tokenizer.vocabulary[entry.id]
@@ -68,8 +68,8 @@ def test_rows_of_zeros_have_no_direction(model):
     """As a padding row has in checkpoints that were trained with a padding index."""
     rows = model.parameters[vocabulary.WORDS]
     rows[0] = 0
-    assert vocabulary.nearest(model, 0, 10) == [] and vocabulary.length(model, 0) == 0
-    everyone = vocabulary.nearest(model, 7, 200)
+    assert vocabulary.find_nearest(model, 0, 10) == [] and vocabulary.measure_length(model, 0) == 0
+    everyone = vocabulary.find_nearest(model, 7, 200)
     assert sorted(entry.id for entry in everyone) == [i for i in range(101) if i != 7]
     assert [entry.cosine for entry in everyone if entry.id == 0] == [0]
     assert all(entry.token == "" for entry in everyone if entry.id >= len(VOCABULARY))
@@ -78,16 +78,16 @@ def test_rows_of_zeros_have_no_direction(model):
 def test_two_entries_with_one_vector_are_neighbours(model):
     rows = model.parameters[vocabulary.WORDS]
     rows[50] = 2 * rows[9]
-    best = vocabulary.nearest(model, 9, 1)
+    best = vocabulary.find_nearest(model, 9, 1)
     assert [entry.id for entry in best] == [50] and best[0].cosine == pytest.approx(1)
     assert best[0].length == pytest.approx(float(2 * torch.linalg.vector_norm(rows[9])), rel=1e-6)
 
 
 def test_lengths_are_worked_out_once_and_go_with_their_model(tmp_path, monkeypatch):
     model, calls = bv.load_model(random_checkpoint(tmp_path)), []
-    monkeypatch.setattr(vocabulary, "norms", lambda rows: calls.append(1) or np.ones(len(rows)))
-    assert vocabulary.length(model, 3) == vocabulary.length(model, 4) == 1
-    assert len(vocabulary.nearest(model, 3, 2)) == 2 and calls == [1]
+    monkeypatch.setattr(vocabulary, "compute_norms", lambda rows: calls.append(1) or np.ones(len(rows)))
+    assert vocabulary.measure_length(model, 3) == vocabulary.measure_length(model, 4) == 1
+    assert len(vocabulary.find_nearest(model, 3, 2)) == 2 and calls == [1]
     gone = weakref.ref(model)
     del model
     gc.collect()

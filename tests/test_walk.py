@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bertviz_core.analysis.walk import addends, operands, story, terms, waypoints
+from bertviz_core.analysis.walk import choose_stops, split_addends, split_terms, tell_story, weigh_operands
 from bertviz_core.formula.address import parse
 
 PREDICTION = "cls.predictions.probs[token=8,vocab=2111]"  # people
@@ -26,8 +26,8 @@ LAYER = "encoder.layer.2"
 )
 def test_a_sum_is_taken_apart_into_its_terms(rome, address, count):
     why = rome.explain(address)
-    found = operands(rome, why)
-    parts = terms(why, found)
+    found = weigh_operands(rome, why)
+    parts = split_terms(why, found)
     assert len(parts.places) == count
     assert parts.values.sum() == pytest.approx(why.value, rel=1e-5, abs=1e-6)
 
@@ -35,7 +35,7 @@ def test_a_sum_is_taken_apart_into_its_terms(rome, address, count):
 def test_the_terms_of_a_dot_product_are_its_products(rome):
     why = rome.explain(f"{LAYER}.attention.self.products[head=1,query=8,key=3]")
     expected = rome[f"{LAYER}.attention.self.query[head=1,query=8]"] * rome[f"{LAYER}.attention.self.key[head=1,key=3]"]
-    np.testing.assert_allclose(terms(why, operands(rome, why)).values, expected, rtol=1e-5)
+    np.testing.assert_allclose(split_terms(why, weigh_operands(rome, why)).values, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_terms_of_a_dot_product_are_its_products(rome):
 )
 def test_what_is_no_sum_is_not_taken_apart(rome, leaf):
     why = rome.explain(f"{LAYER}.{leaf}")
-    assert terms(why, operands(rome, why)) is None
+    assert split_terms(why, weigh_operands(rome, why)) is None
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_no_sum_is_not_taken_apart(rome, leaf):
 )
 def test_the_parts_of_a_sum_add_up_to_it(rome, address, leaves):
     why = rome.explain(address)
-    parts = addends(rome, why)
+    parts = split_addends(rome, why)
     assert [" ".join(s.address.rsplit(".", 1)[-1] for s in part.symbols) for part in parts] == leaves
     assert sum(part.value for part in parts) == pytest.approx(why.recomputed, rel=1e-12)
     single = {s.address: part.value for part in parts for s in part.symbols if len(part.symbols) == 1}
@@ -71,7 +71,7 @@ def test_operands_stand_once_each_and_are_those_of_the_explanation(rome):
     for address in rome.addresses[:40]:
         cell = ",".join(f"{axis}=0" for axis in rome.dims(address))
         why = rome.explain(f"{address}[{cell}]")
-        found = operands(rome, why)
+        found = weigh_operands(rome, why)
         assert list(found.addresses) == list(dict.fromkeys(operand for operand, _ in why.operands))
         assert dict(zip(found.addresses, found.values, strict=True)) == dict(why.operands)
         assert found.strongest(3) == sorted(range(len(found.values)), key=lambda i: -abs(found.effects[i]))[:3]
@@ -79,7 +79,7 @@ def test_operands_stand_once_each_and_are_those_of_the_explanation(rome):
 
 def test_of_two_factors_the_first_in_the_formula_comes_first(rome):
     for i in range(20):
-        found = operands(rome, rome.explain(f"encoder.layer.1.intermediate.dense[token=3,intermediate={i}]"))
+        found = weigh_operands(rome, rome.explain(f"encoder.layer.1.intermediate.dense[token=3,intermediate={i}]"))
         order = [parse(found.addresses[place]) for place in found.strongest(len(found.addresses))]
         factors = [where for where in order if not where.path.endswith("bias")]
         for x, weight in zip(factors[::2], factors[1::2], strict=True):
@@ -88,14 +88,14 @@ def test_of_two_factors_the_first_in_the_formula_comes_first(rome):
 
 
 def test_a_parameter_is_made_from_nothing(rome):
-    assert operands(rome, rome.explain("embeddings.LayerNorm.weight[hidden=3]")).addresses == ()
+    assert weigh_operands(rome, rome.explain("embeddings.LayerNorm.weight[hidden=3]")).addresses == ()
 
 
 def test_the_story_goes_from_operand_to_operand_down_to_what_the_pass_is_given(rome):
-    told = story(rome, PREDICTION)
+    told = tell_story(rome, PREDICTION)
     assert told[0] == PREDICTION
     for here, there in pairwise(told):
-        assert there in operands(rome, rome.explain(here)).addresses
+        assert there in weigh_operands(rome, rome.explain(here)).addresses
     last = parse(told[-1]).path
     assert last in rome.model.parameters or last == "input_ids"
     layers = [parse(address).layer for address in told if parse(address).layer is not None]
@@ -103,8 +103,8 @@ def test_the_story_goes_from_operand_to_operand_down_to_what_the_pass_is_given(r
 
 
 def test_stops_are_few_and_where_the_place_changes(rome):
-    told = story(rome, PREDICTION)
-    stops = waypoints(told)
+    told = tell_story(rome, PREDICTION)
+    stops = choose_stops(told)
     assert stops[0] == 0 and stops[-1] == len(told) - 1 and len(stops) < len(told) / 3
     for i in range(1, len(told) - 1):
         first = told[i].startswith("embeddings.") and not told[i - 1].startswith("embeddings.")

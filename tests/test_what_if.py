@@ -275,14 +275,14 @@ def test_tokens_are_those_of_the_changed_input(folder):
 
 @pytest.mark.parametrize("changes", [{}, *(dict(KINDS[name][0]) for name in STACKED if name != "a token's row")])
 def test_a_line_of_text_holds_the_changes(changes):
-    assert dict(what_if.read(what_if.written(changes))) == changes
+    assert dict(what_if.read_changes(what_if.write_changes(changes))) == changes
 
 
 def test_of_changes_read_from_a_line_the_good_ones_are_made_and_the_others_named(folder):
     trace = bv.run(bv.load_model(folder), PAIR[0])
     line = "embeddings.sum:1~nonsense~~encoder.layer.99.output.dense:0~embeddings.sum[token=1]:nan~:3~" \
            "encoder.layer.0.output.LayerNorm:skip~embeddings.LayerNorm:1e39"  # fmt: skip
-    good, wrong = what_if.checked(trace.layout, trace.encoding, what_if.read(line))
+    good, wrong = what_if.check_changes(trace.layout, trace.encoding, what_if.read_changes(line))
     assert good == {"embeddings.sum": 1.0, "encoder.layer.0.output.LayerNorm": "skip"}
     assert len(wrong) == 5 and all(wrong.values())
 

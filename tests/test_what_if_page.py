@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analysis.what_if import moved, scopes, shifts
+from bertviz_core.analysis.what_if import list_scopes, list_shifts, measure_moved
 from bertviz_core.tracing.changes import MOST
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.site import PAGES
 from tests.test_pages import decoded
 
@@ -57,7 +57,7 @@ def test_a_change_that_cannot_be_made_is_said_and_the_session_stays_usable(name)
     line, message = BAD[name]
     at = opened(changes=line if name == "too many" else f"{HEAD}~{line}")
     assert not at.exception and not at.error and at.title[0].value == "Overview"
-    assert any(literal(message) in warning.value for warning in at.warning), [w.value for w in at.warning]
+    assert any(escape_markdown(message) in warning.value for warning in at.warning), [w.value for w in at.warning]
     assert view(at).outcome.wrong and "undo-0" in [button.key for button in at.button]
     at.switch_page("pages/predictions.py").run()
     assert not at.exception and at.title[0].value == "Predictions"
@@ -105,7 +105,7 @@ def test_panels_say_how_far_they_moved_and_which_are_not_reached():
     assert said and all("no change reaches this tensor" in line for line in said)
     at = opened("attention_output", changes=HEAD, layer="1")
     found = view(at).outcome
-    far = moved(found.before, found.after, "encoder.layer.1.attention.output.dense")
+    far = measure_moved(found.before, found.after, "encoder.layer.1.attention.output.dense")
     assert any(f"{far.before:.4f}".replace("-", "\N{MINUS SIGN}") in caption.value for caption in at.caption)
     change = np.abs(found.after["encoder.layer.1.attention.output.dense"].astype(float)
                     - found.before["encoder.layer.1.attention.output.dense"])  # fmt: skip
@@ -176,13 +176,13 @@ def test_predictions_show_what_moved():
     at = opened("predictions", changes=HEAD)
     found, token = view(at).outcome, view(at).chosen.token
     shown = next(element.proto.body for element in at.get("html") if "after − before" in element.proto.body)
-    for shift in shifts(found.before, found.after, token, 10):
+    for shift in list_shifts(found.before, found.after, token, 10):
         assert f"{shift.word}  {shift.id}" in shown
         assert shift.before == pytest.approx(float(found.before[f"cls.predictions.probs[token={token}]"][shift.id]))
 
 
 def test_what_lies_around_a_cell():
     at = opened()
-    found = scopes(view(at).trace, f"{PROBS}[head=2,query=3,key=1]")
+    found = list_scopes(view(at).trace, f"{PROBS}[head=2,query=3,key=1]")
     assert list(found.values()) == [f"{PROBS}[head=2,query=3,key=1]", f"{PROBS}[head=2,query=3]", f"{PROBS}[head=2]",
                                     PROBS]  # fmt: skip

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
-from bertviz_core.analysis.ranking import top_k
-from bertviz_core.formula.address import layer_path
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.formula.address import join_layer
 from bertviz_core.tracing.trace import Trace
 
 
-def outcomes(trace: Trace, token: int, k: int) -> dict[str, str]:
+def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, str]:
     """Probabilities that a head could matter to: address of the cell by what it stands for, the likeliest first."""
     found: dict[str, str] = {}
     if PROBS in trace:
         row = trace.recomputed(f"{PROBS}[token={token}]")
         words = trace.model.tokenizer.vocabulary
-        found |= {f"“{words[i]}” at position {token}": f"{PROBS}[token={token},vocab={i}]" for i in top_k(row, k)}
+        found |= {f"“{words[i]}” at position {token}": f"{PROBS}[token={token},vocab={i}]" for i in rank_top(row, k)}
     for path, axis, labels in (
         ("cls.seq_relationship.probs", "relation", RELATIONS),
         ("classifier.probs", "label", trace.model.labels),
@@ -27,9 +27,9 @@ def outcomes(trace: Trace, token: int, k: int) -> dict[str, str]:
     return found
 
 
-def without_head(trace: Trace, address: str, layer: int, head: int) -> float:
+def run_without_head(trace: Trace, address: str, layer: int, head: int) -> float:
     """A cell's value when one head hands on nothing: all its attention is 0."""
-    heads = {layer_path(layer, f"attention.self.probs[head={head}]"): 0.0}
+    heads = {join_layer(layer, f"attention.self.probs[head={head}]"): 0.0}
     return float(trace.with_changes(heads).recomputed(address))
 
 
@@ -55,4 +55,4 @@ class Ablation:
         waiting = np.argwhere(np.isnan(self.change))
         if len(waiting):
             layer, head = (int(i) for i in waiting[-1])
-            self.change[layer, head] = without_head(trace, self.address, layer, head) - self.value
+            self.change[layer, head] = run_without_head(trace, self.address, layer, head) - self.value

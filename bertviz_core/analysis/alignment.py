@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from bertviz_core.analysis.predictions import SCORES
-from bertviz_core.analysis.ranking import top_k
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.functions import Function
-from bertviz_core.formula.nodes import Add, Expr, Mul, Size, Symbol
+from bertviz_core.formula.nodes import Add, Constant, Expr, Mul, Symbol
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.tracing.trace import Trace
 
@@ -63,31 +63,31 @@ class Guess:
     probability: float
 
 
-def aligned(left: Program, right: Program) -> tuple[Pair, ...]:
+def align_programs(left: Program, right: Program) -> tuple[Pair, ...]:
     """The addresses of both programs in the left's order; what only the right has, where the right has it.
 
     A step that only one of them has is read as a part of the steps that use it, so that one formula in two steps is
     the same as in one.
     """
-    parts = _own(left, right), _own(right, left)
+    parts = _find_own(left, right), _find_own(right, left)
     return tuple(
-        _pair(address, left.by_address.get(address), right.by_address.get(address), *parts)
-        for address in _merged(left, right)
+        _compare(address, left.by_address.get(address), right.by_address.get(address), *parts)
+        for address in _merge(left, right)
     )
 
 
-def pair_at(address: str, left: Program, right: Program) -> Pair:
+def pair_steps(address: str, left: Program, right: Program) -> Pair:
     """One address of `aligned`."""
-    parts = _own(left, right), _own(right, left)
-    return _pair(address, left.by_address.get(address), right.by_address.get(address), *parts)
+    parts = _find_own(left, right), _find_own(right, left)
+    return _compare(address, left.by_address.get(address), right.by_address.get(address), *parts)
 
 
-def _own(one: Program, other: Program) -> dict[str, Expr]:
+def _find_own(one: Program, other: Program) -> dict[str, Expr]:
     """The formulas of the steps that only one of two programs has."""
     return {step.address: step.expr for step in one.steps if step.address not in other.by_address}
 
 
-def _merged(left: Program, right: Program) -> list[str]:
+def _merge(left: Program, right: Program) -> list[str]:
     after: dict[str | None, list[str]] = {}
     anchor: str | None = None
     for step in right.steps:
@@ -100,66 +100,66 @@ def _merged(left: Program, right: Program) -> list[str]:
     ]
 
 
-def _pair(address: str, left: Step | None, right: Step | None, left_parts: Mapping[str, Expr],
-          right_parts: Mapping[str, Expr]) -> Pair:  # fmt: skip
+def _compare(address: str, left: Step | None, right: Step | None, left_parts: Mapping[str, Expr],
+             right_parts: Mapping[str, Expr]) -> Pair:  # fmt: skip
     if left is None or right is None:
         return Pair(address, left, right, "missing" if right is None else "extra")
-    if structure(left.expr, left_parts) == structure(right.expr, right_parts):
+    if normalize_structure(left.expr, left_parts) == normalize_structure(right.expr, right_parts):
         return Pair(address, left, right, "same")
     reads, other = ([leaf.address for leaf in step.leaves] for step in (left, right))
     lacks = tuple(leaf for leaf in reads if leaf not in other)
     return Pair(address, left, right, "different", lacks, tuple(leaf for leaf in other if leaf not in reads))
 
 
-def structure(expr: Expr, inline: Mapping[str, Expr] | None = None) -> Structure:
+def normalize_structure(expr: Expr, inline: Mapping[str, Expr] | None = None) -> Structure:
     """What a formula computes, whatever its symbols are called and in whichever order it adds and multiplies.
 
     inline: the formulas to read in place of symbols, by address.
     """
     inline = inline or {}
     if isinstance(expr, Symbol):
-        return structure(inline[expr.address], inline) if expr.address in inline else ("symbol", expr.address)
-    if isinstance(expr, Size):
+        return normalize_structure(inline[expr.address], inline) if expr.address in inline else ("symbol", expr.address)
+    if isinstance(expr, Constant):
         return ("size", expr.amount)
     if isinstance(expr, Add | Mul):
-        return (type(expr).__name__, *sorted(_operands(expr, type(expr), inline), key=repr))
+        return (type(expr).__name__, *sorted(_flatten(expr, type(expr), inline), key=repr))
     known: Any = expr
-    return (type(expr).__name__, *(_part(getattr(known, place.name), inline) for place in fields(known)))
+    return (type(expr).__name__, *(_normalize_part(getattr(known, place.name), inline) for place in fields(known)))
 
 
-def _operands(expr: Expr, kind: type[Expr], inline: Mapping[str, Expr]) -> list[Structure]:
+def _flatten(expr: Expr, kind: type[Expr], inline: Mapping[str, Expr]) -> list[Structure]:
     """The terms of a sum of sums, or the factors of a product of products."""
     if isinstance(expr, Symbol) and expr.address in inline:
         expr = inline[expr.address]
     if not isinstance(expr, kind):
-        return [structure(expr, inline)]
-    return [operand for part in expr.parts for operand in _operands(part, kind, inline)]
+        return [normalize_structure(expr, inline)]
+    return [operand for part in expr.parts for operand in _flatten(part, kind, inline)]
 
 
-def _part(value: object, inline: Mapping[str, Expr]) -> object:
+def _normalize_part(value: object, inline: Mapping[str, Expr]) -> object:
     if isinstance(value, Expr):
-        return structure(value, inline)
+        return normalize_structure(value, inline)
     return value.torch_code if isinstance(value, Function) else value
 
 
-def largest_difference(left: Trace, right: Trace, address: str) -> float:
+def measure_difference(left: Trace, right: Trace, address: str) -> float:
     """The largest absolute difference of two traces of one input at an address that both have."""
     _check(left, right)
     return float(np.abs(left[address].astype(np.float64) - right[address]).max())
 
 
-def layer_distances(left: Trace, right: Trace) -> tuple[LayerDistance, ...]:
+def measure_layers(left: Trace, right: Trace) -> tuple[LayerDistance, ...]:
     """How far two traces of one input are apart after each layer."""
     _check(left, right)
     return tuple(
-        _distance(layer, left[one].astype(np.float64), right[other].astype(np.float64))
+        _measure(layer, left[one].astype(np.float64), right[other].astype(np.float64))
         for layer, (one, other) in enumerate(
-            zip(layer_outputs(left.program), layer_outputs(right.program), strict=True)
+            zip(find_layer_outputs(left.program), find_layer_outputs(right.program), strict=True)
         )
     )
 
 
-def layer_outputs(program: Program) -> tuple[str, ...]:
+def find_layer_outputs(program: Program) -> tuple[str, ...]:
     """The address of what each layer hands to the next: the last tensor of a layer that a run keeps."""
     last = {}
     for step in program.steps:
@@ -169,7 +169,7 @@ def layer_outputs(program: Program) -> tuple[str, ...]:
     return tuple(last[layer] for layer in sorted(last))
 
 
-def _distance(layer: int, left: np.ndarray, right: np.ndarray) -> LayerDistance:
+def _measure(layer: int, left: np.ndarray, right: np.ndarray) -> LayerDistance:
     lengths = np.linalg.norm(left, axis=-1) * np.linalg.norm(right, axis=-1)
     cosines = (left * right).sum(-1) / np.where(lengths == 0, 1, lengths)
     return LayerDistance(layer, float(np.abs(left - right).max()), np.clip(cosines, -1, 1))
@@ -186,7 +186,7 @@ def has_own_scores(trace: Trace) -> bool:
     return SCORES in trace.program.by_address
 
 
-def guesses(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
+def guess_words(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
     """The k most probable entries at a position, best first; empty where the checkpoint has no language model head.
 
     Where the program ends before that, its last layer is read by BERT's own head.
@@ -196,14 +196,14 @@ def guesses(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
     scores = trace[f"{SCORES}[token={token}]"] if has_own_scores(trace) else _read_by_bert(trace, token)
     powers = np.exp(scores.astype(np.float64) - scores.max())
     probabilities = powers / powers.sum()
-    return tuple(Guess(i, trace.model.tokenizer.token(i), float(probabilities[i])) for i in top_k(probabilities, k))
+    return tuple(Guess(i, trace.model.tokenizer.token(i), float(probabilities[i])) for i in rank_top(probabilities, k))
 
 
 def _read_by_bert(trace: Trace, token: int) -> np.ndarray:
     """The scores that BERT's language model head gives one token of the last layer."""
     bert = trace.model.program
-    last = trace[f"{layer_outputs(trace.program)[-1]}[token={token}]"]
-    env = {**trace.model.parameters, layer_outputs(bert)[-1]: torch.tensor(last)[None]}
+    last = trace[f"{find_layer_outputs(trace.program)[-1]}[token={token}]"]
+    env = {**trace.model.parameters, find_layer_outputs(bert)[-1]: torch.tensor(last)[None]}
     with torch.inference_mode():
         for step in bert.steps:
             if step.address.startswith(_HEAD):

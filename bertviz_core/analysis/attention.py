@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import top_k
+from bertviz_core.analysis.ranking import rank_top
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class DotProduct:
     running: np.ndarray
 
 
-def dot_product(q: np.ndarray, k: np.ndarray) -> DotProduct:
+def multiply_terms(q: np.ndarray, k: np.ndarray) -> DotProduct:
     """q · k, term by term; terms of one size in order of component."""
-    terms = _exact(q) * _exact(k)
+    terms = _widen(q) * _widen(k)
     order = np.argsort(-np.abs(terms), kind="stable")
     return DotProduct(order, terms[order], terms[order].cumsum())
 
@@ -46,9 +46,9 @@ class Angles:
         return self.cosines * self.query_norm * self.key_norms
 
 
-def angles(q: np.ndarray, keys: np.ndarray) -> Angles:
+def measure_angles(q: np.ndarray, keys: np.ndarray) -> Angles:
     """A query (head_dim,) and keys (key, head_dim). The cosine with a vector of length 0 is 0."""
-    q, keys = _exact(q), _exact(keys)
+    q, keys = _widen(q), _widen(keys)
     query_norm, key_norms = float(np.linalg.norm(q)), np.linalg.norm(keys, axis=1)
     lengths = query_norm * key_norms
     cosines = np.divide(keys @ q, lengths, out=np.zeros(len(keys)), where=lengths > 0)
@@ -74,9 +74,9 @@ class SoftmaxRow:
         return float(self.running[-1])
 
 
-def softmax_row(scores: np.ndarray) -> SoftmaxRow:
+def work_softmax(scores: np.ndarray) -> SoftmaxRow:
     """The softmax of a row, with everything on the way."""
-    scores = _exact(scores)
+    scores = _widen(scores)
     largest = float(scores.max())
     below = scores - largest
     powers = np.exp(below)
@@ -84,37 +84,37 @@ def softmax_row(scores: np.ndarray) -> SoftmaxRow:
     return SoftmaxRow(largest, below, powers, running, powers / running[-1])
 
 
-def weighted_values(shares: np.ndarray, values: np.ndarray) -> np.ndarray:
+def weigh_values(shares: np.ndarray, values: np.ndarray) -> np.ndarray:
     """What every token brings to one query: (key, head_dim), share times value. Summed over the keys: the context."""
-    return _exact(shares)[:, None] * _exact(values)
+    return _widen(shares)[:, None] * _widen(values)
 
 
-def head_parts(context: np.ndarray, weight: np.ndarray, heads: int) -> np.ndarray:
+def split_by_head(context: np.ndarray, weight: np.ndarray, heads: int) -> np.ndarray:
     """What every head brings to one token's output: (head, hidden). With the bias, the rows sum to the output.
 
     context: (concat,) the token's heads side by side; weight: (concat, hidden), of which every head uses its own rows.
     """
-    rows = _exact(weight).reshape(heads, -1, weight.shape[1])
-    return (_exact(context).reshape(heads, 1, -1) @ rows)[:, 0]
+    rows = _widen(weight).reshape(heads, -1, weight.shape[1])
+    return (_widen(context).reshape(heads, 1, -1) @ rows)[:, 0]
 
 
-def shares_of_sum(parts: np.ndarray) -> np.ndarray:
+def share_sum(parts: np.ndarray) -> np.ndarray:
     """How much of a sum of vectors (part, hidden) each part makes up, along the sum's own direction: together 1.
 
     A part that points against the sum has a negative share. Where the sum is 0, so is every share.
     """
-    parts = _exact(parts)
+    parts = _widen(parts)
     total = parts.sum(axis=0)
     size = total @ total
     return parts @ total / size if size else np.zeros(len(parts))
 
 
-def worth_showing(sizes: np.ndarray, k: int, also: Iterable[int] = ()) -> list[int]:
+def choose_shown(sizes: np.ndarray, k: int, also: Iterable[int] = ()) -> list[int]:
     """The k largest of a row, and those asked for, in the row's own order; all where only one would be left out."""
     if len(sizes) <= k + 1:
         return list(range(len(sizes)))
-    return sorted({*top_k(sizes, k), *also})
+    return sorted({*rank_top(sizes, k), *also})
 
 
-def _exact(values: np.ndarray) -> np.ndarray:
+def _widen(values: np.ndarray) -> np.ndarray:
     return np.asarray(values, dtype=np.float64)

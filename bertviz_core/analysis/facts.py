@@ -23,14 +23,14 @@ class Checked:
         return self.ours == self.fact.printed
 
 
-def checked(trace: Trace, fact: Fact) -> Checked:
+def check_fact(trace: Trace, fact: Fact) -> Checked:
     """Look a fact up in a trace and its model."""
     kind, _, argument = fact.of.partition(":")
-    found = _of_model(trace, kind, argument) if kind not in {"shape", *_OF_SENTENCE} else None
+    found = _find_in_model(trace, kind, argument) if kind not in {"shape", *_OF_SENTENCE} else None
     if kind == "shape":
-        found = _shape(trace, argument, fact.printed)
+        found = _find_shape(trace, argument, fact.printed)
     elif kind in _OF_SENTENCE:
-        found = _of_input(trace, kind, argument)
+        found = _find_in_input(trace, kind, argument)
     return Checked(fact, found)
 
 
@@ -40,7 +40,7 @@ def needs_sentence(fact: Fact) -> bool:
     return kind in _OF_SENTENCE or (kind == "shape" and not argument.endswith((".weight", ".bias")))
 
 
-def _shape(trace: Trace, address: str, printed: str) -> str | None:
+def _find_shape(trace: Trace, address: str, printed: str) -> str | None:
     """A shape, with a 1 in front where the print has a batch of one."""
     if address.partition("[")[0] not in trace:
         return None
@@ -48,11 +48,11 @@ def _shape(trace: Trace, address: str, printed: str) -> str | None:
     return str([1] * (printed.count(",") + 1 - len(sizes)) + sizes)
 
 
-def _of_model(trace: Trace, kind: str, argument: str) -> str | None:
+def _find_in_model(trace: Trace, kind: str, argument: str) -> str | None:
     model = trace.model
     match kind:
         case "config":
-            return _setting(trace, argument)
+            return _find_setting(trace, argument)
         case "names":  # those that this checkpoint has too
             return " ".join(name for name in argument.split() if name.removeprefix("bert.") in model.parameters)
         case "stored":  # as in the file, (out, in); ours stand as (in, out)
@@ -65,7 +65,7 @@ def _of_model(trace: Trace, kind: str, argument: str) -> str | None:
     return None
 
 
-def _setting(trace: Trace, name: str) -> str | None:
+def _find_setting(trace: Trace, name: str) -> str | None:
     config = trace.model.config
     if name == "pad_token_id":
         return str(trace.model.tokenizer.pad_id)
@@ -74,7 +74,7 @@ def _setting(trace: Trace, name: str) -> str | None:
     return str(getattr(config, name)) if hasattr(config, name) else _ALWAYS.get(name)
 
 
-def _of_input(trace: Trace, kind: str, argument: str) -> str | None:
+def _find_in_input(trace: Trace, kind: str, argument: str) -> str | None:
     read, logits = trace.encoding, "cls.predictions.decoder"
     match kind:
         case "ids":

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from bertviz_core.analysis.ranking import top_k
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 
 # The functions worth comparing: name in the config, and what to call it.
 ACTIVATIONS = {"gelu": "GELU (erf)", "gelu_new": "GELU (tanh)", "relu": "ReLU"}
 
 
-def activation(name: str, x: np.ndarray) -> np.ndarray:
+def apply_activation(name: str, x: np.ndarray) -> np.ndarray:
     """An activation function, by its name in the config, of every number of `x`."""
     return FUNCTIONS[name].of(torch.from_numpy(np.asarray(x, dtype=np.float64))).numpy()
 
 
-def contributions_of(strength: np.ndarray, directions: np.ndarray, neurons: list[int]) -> np.ndarray:
+def compute_contributions(strength: np.ndarray, directions: np.ndarray, neurons: list[int]) -> np.ndarray:
     """What single neurons add to the output: (neuron, hidden). Over all neurons, the rows and the bias sum to it.
 
     strength: (intermediate,) activations of one token; directions: (intermediate, hidden), the second matrix.
@@ -25,6 +25,6 @@ def contributions_of(strength: np.ndarray, directions: np.ndarray, neurons: list
     return strength[neurons, None] * directions[neurons]
 
 
-def strongest_neurons(strength: np.ndarray, directions: np.ndarray, k: int) -> list[int]:
+def rank_neurons(strength: np.ndarray, directions: np.ndarray, k: int) -> list[int]:
     """The k neurons that add the longest vectors, longest first."""
-    return top_k(np.abs(strength) * np.linalg.norm(directions, axis=1), k)
+    return rank_top(np.abs(strength) * np.linalg.norm(directions, axis=1), k)

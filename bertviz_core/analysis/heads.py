@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bertviz_core.formula.address import layer_path
+from bertviz_core.formula.address import join_layer
 from bertviz_core.tracing.trace import Trace
 
 CLS, SEP = "[CLS]", "[SEP]"
@@ -89,37 +89,37 @@ class Role:
         return f"{self.statistic.meaning}, above {self.above}"
 
 
-def _entropy(probs: np.ndarray, _: Sentence) -> np.ndarray:
+def _measure_entropy(probs: np.ndarray, _: Sentence) -> np.ndarray:
     """In bits; 0 log 0 is 0."""
     logs = np.log2(probs, where=probs > 0, out=np.zeros_like(probs))
     return np.abs((probs * logs).sum(axis=-1))  # a share of 1.0000001 must not make it negative
 
 
-def _evenness(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
+def _measure_evenness(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
     most = np.log2(probs.shape[-1])
-    return _entropy(probs, sentence) / most if most else probs[:, :0, 0]
+    return _measure_entropy(probs, sentence) / most if most else probs[:, :0, 0]
 
 
-def _distance(probs: np.ndarray, _: Sentence) -> np.ndarray:
+def _measure_distance(probs: np.ndarray, _: Sentence) -> np.ndarray:
     places = np.arange(probs.shape[-1], dtype=probs.dtype)
     return np.einsum("hqk,qk->hq", probs, np.abs(places[:, None] - places))
 
 
-def _offset(k: int) -> Callable[[np.ndarray, Sentence], np.ndarray]:
+def _watch_offset(k: int) -> Callable[[np.ndarray, Sentence], np.ndarray]:
     """The share on the token k places after the query, of the queries that have one."""
     return lambda probs, _: np.diagonal(probs, k, axis1=1, axis2=2)
 
 
-def _token(text: str) -> Callable[[np.ndarray, Sentence], np.ndarray]:
-    return lambda probs, sentence: _on(probs, sentence.are(text))
+def _watch_token(text: str) -> Callable[[np.ndarray, Sentence], np.ndarray]:
+    return lambda probs, sentence: _sum_on(probs, sentence.are(text))
 
 
-def _on(probs: np.ndarray, keys: np.ndarray) -> np.ndarray:
+def _sum_on(probs: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The share on these keys together; of no query where there are none."""
     return probs[:, :, keys].sum(axis=-1) if keys.any() else probs[:, :0, 0]
 
 
-def _on_same_word(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
+def _sum_on_same_word(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
     same = sentence.same_word
     return np.einsum("hqk,qk->hq", probs, same)[:, same.any(axis=-1)]
 
@@ -128,46 +128,46 @@ _OVER = r"\frac{1}{n}\sum_{q}\,"
 
 PREVIOUS = Statistic(
     "previous", "previous", "share on the previous token", SHARE, r"\frac{1}{n-1}\sum_{q=1}^{n-1} A_{q,\,q-1}",
-    "the mean share on the token before, over queries 1 to n−1", _offset(-1),
+    "the mean share on the token before, over queries 1 to n−1", _watch_offset(-1),
 )  # fmt: skip
 NEXT = Statistic(
     "next", "next", "share on the next token", SHARE, r"\frac{1}{n-1}\sum_{q=0}^{n-2} A_{q,\,q+1}",
-    "the mean share on the token after, over queries 0 to n−2", _offset(1),
+    "the mean share on the token after, over queries 0 to n−2", _watch_offset(1),
 )  # fmt: skip
 SELF = Statistic(
     "self", "itself", "share on itself", SHARE, rf"{_OVER}A_{{qq}}",
-    "the mean share on the query's own token", _offset(0),
+    "the mean share on the query's own token", _watch_offset(0),
 )  # fmt: skip
 ON_CLS = Statistic(
     "cls", "[CLS]", "share on [CLS]", SHARE, rf"{_OVER}A_{{q,\,\mathrm{{[CLS]}}}}",
-    "the mean share on [CLS]", _token(CLS),
+    "the mean share on [CLS]", _watch_token(CLS),
 )  # fmt: skip
 ON_SEP = Statistic(
     "sep", "[SEP]", "share on [SEP]", SHARE, rf"{_OVER}\sum_{{k\,\in\,\mathrm{{[SEP]}}}} A_{{qk}}",
-    "the mean share on all [SEP] together", _token(SEP),
+    "the mean share on all [SEP] together", _watch_token(SEP),
 )  # fmt: skip
 PUNCTUATION = Statistic(
     "punctuation", "punctuation", "share on punctuation", SHARE, rf"{_OVER}\sum_{{k\,\in\,\mathrm{{signs}}}} A_{{qk}}",
-    "the mean share on all punctuation marks together", lambda probs, sentence: _on(probs, sentence.punctuation),
+    "the mean share on all punctuation marks together", lambda probs, sentence: _sum_on(probs, sentence.punctuation),
 )  # fmt: skip
 SAME_WORD = Statistic(
     "same_word", "same word", "share on the same word", SHARE,
     r"\frac{1}{|Q|}\sum_{q\,\in\,Q}\ \sum_{k\,\in\,\mathrm{word}(q),\ k\neq q} A_{qk}",
     "the mean share on other pieces of the query's word and on the same word elsewhere, over the queries Q that have "
-    "such tokens", _on_same_word,
+    "such tokens", _sum_on_same_word,
 )  # fmt: skip
 ENTROPY = Statistic(
     "entropy", "entropy", "entropy in bits", BITS, rf"-{_OVER}\sum_{{k}} A_{{qk}}\log_2 A_{{qk}}",
-    "how widely a query spreads its attention, on average: 0 bits on one token, log₂ n evenly on all", _entropy,
+    "how widely a query spreads its attention, on average: 0 bits on one token, log₂ n evenly on all", _measure_entropy,
 )  # fmt: skip
 EVENNESS = Statistic(
     "evenness", "evenness", "entropy relative to even attention", SHARE,
     rf"-\frac{{1}}{{\log_2 n}}\,{_OVER}\sum_{{k}} A_{{qk}}\log_2 A_{{qk}}",
-    "the mean entropy of the queries, as a share of the log₂ n bits of even attention", _evenness,
+    "the mean entropy of the queries, as a share of the log₂ n bits of even attention", _measure_evenness,
 )  # fmt: skip
 DISTANCE = Statistic(
     "distance", "distance", "mean distance in tokens", TOKENS, rf"{_OVER}\sum_{{k}} A_{{qk}}\,|q-k|",
-    "how many tokens away a query looks, weighted by attention, on average", _distance,
+    "how many tokens away a query looks, weighted by attention, on average", _measure_distance,
 )  # fmt: skip
 
 STATISTICS = {
@@ -189,33 +189,33 @@ ROLES = (
 )
 
 
-def statistics(probs: np.ndarray, sentence: Sentence) -> dict[str, np.ndarray]:
+def compute_statistics(probs: np.ndarray, sentence: Sentence) -> dict[str, np.ndarray]:
     """Every statistic of (head, query, key) shares, by name: (head,) float64."""
     exact = probs.astype(np.float64)
     return {statistic.name: statistic.of(exact, sentence) for statistic in STATISTICS.values()}
 
 
-def by_query(trace: Trace, layer: int, head: int, statistic: Statistic) -> np.ndarray:
+def compute_by_query(trace: Trace, layer: int, head: int, statistic: Statistic) -> np.ndarray:
     """What each query of one head gives to a statistic; their mean is the number."""
-    probs, sentence = _real(trace, layer)
+    probs, sentence = _drop_padding(trace, layer)
     return statistic.by_query(probs[head : head + 1].astype(np.float64), sentence)[0]
 
 
-def _real(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
+def _drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
     """A layer's shares, and its tokens, without padding."""
     real = np.flatnonzero(trace.encoding.mask)
-    probs = trace[layer_path(layer, "attention.self.probs")]
+    probs = trace[join_layer(layer, "attention.self.probs")]
     if len(real) < len(trace.tokens):
         probs = probs[:, real[:, None], real]
     return probs, Sentence([trace.tokens[i] for i in real], trace.model.tokenizer.special_tokens)
 
 
-def held(numbers: Mapping[str, float]) -> list[Role]:
+def find_roles(numbers: Mapping[str, float]) -> list[Role]:
     """The roles whose rules hold for one head's statistics."""
     return [role for role in ROLES if numbers[role.statistic.name] > role.above]
 
 
-def pooled(probs: np.ndarray, size: int) -> np.ndarray:
+def pool_blocks(probs: np.ndarray, size: int) -> np.ndarray:
     """(…, query, key) shares in at most size x size blocks of neighbouring tokens.
 
     A block holds the share that its keys get together from its queries on average, so that rows still sum to 1.
@@ -249,9 +249,9 @@ def summarize(trace: Trace, size: int, done: Callable[[int], None] | None = None
     """Read all layers, one after the other, keeping little of each. done: told after each layer."""
     pictures, numbers = [], []
     for layer in range(trace.model.config.num_hidden_layers):
-        probs, sentence = _real(trace, layer)
-        pictures.append(np.rint(pooled(probs, size) * 255).astype(np.uint8))
-        numbers.append(statistics(probs, sentence))
+        probs, sentence = _drop_padding(trace, layer)
+        pictures.append(np.rint(pool_blocks(probs, size) * 255).astype(np.uint8))
+        numbers.append(compute_statistics(probs, sentence))
         if done is not None:
             done(layer)
     together = {name: np.stack([layer[name] for layer in numbers]) for name in STATISTICS}

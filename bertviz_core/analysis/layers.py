@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.formula.address import layer_path
+from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
@@ -25,41 +25,41 @@ _rollouts: WeakKeyDictionary[Trace, np.ndarray] = WeakKeyDictionary()
 _read: WeakKeyDictionary[Trace, dict[int, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
 
 
-def stages(trace: Trace) -> tuple[str, ...]:
+def list_stages(trace: Trace) -> tuple[str, ...]:
     """The addresses of the tokens' vectors: before the first layer, and after every layer."""
     layers = range(trace.model.config.num_hidden_layers)
-    return ("embeddings.LayerNorm", *(layer_path(i, "output.LayerNorm") for i in layers))
+    return ("embeddings.LayerNorm", *(join_layer(i, "output.LayerNorm") for i in layers))
 
 
-def vectors(trace: Trace) -> np.ndarray:
+def stack_vectors(trace: Trace) -> np.ndarray:
     """Every token's vector at every stage: (stage, token, hidden)."""
-    return np.stack([trace[address] for address in stages(trace)])
+    return np.stack([trace[address] for address in list_stages(trace)])
 
 
-def norms(states: np.ndarray) -> np.ndarray:
+def compute_norms(states: np.ndarray) -> np.ndarray:
     """The Euclidean length of each vector; the last axis disappears."""
     return np.sqrt(np.square(states, dtype=np.float64).sum(axis=-1))
 
 
-def unit(states: np.ndarray) -> np.ndarray:
+def scale_to_unit(states: np.ndarray) -> np.ndarray:
     """Each vector divided by its length; a zero vector stays zero."""
-    lengths = norms(states)[..., None]
+    lengths = compute_norms(states)[..., None]
     return states / np.where(lengths == 0, 1.0, lengths)
 
 
-def turns(states: np.ndarray) -> np.ndarray:
+def compute_turns(states: np.ndarray) -> np.ndarray:
     """The cosine between each vector and the same token's one stage before: (stage - 1, token)."""
-    directions = unit(states)
-    return _bounded((directions[1:] * directions[:-1]).sum(axis=-1))
+    directions = scale_to_unit(states)
+    return _bound((directions[1:] * directions[:-1]).sum(axis=-1))
 
 
-def cosines(rows: np.ndarray) -> np.ndarray:
+def compute_cosines(rows: np.ndarray) -> np.ndarray:
     """The cosine between every two rows of a matrix."""
-    directions = unit(rows)
-    return _bounded(directions @ directions.T)
+    directions = scale_to_unit(rows)
+    return _bound(directions @ directions.T)
 
 
-def _bounded(cosines: np.ndarray) -> np.ndarray:
+def _bound(cosines: np.ndarray) -> np.ndarray:
     """Cosines without the last bit by which rounding may put them beyond 1."""
     return cosines.clip(-1, 1)
 
@@ -78,14 +78,14 @@ class Projection:
     shares: np.ndarray
 
 
-def projection(trace: Trace) -> Projection:
+def project_stages(trace: Trace) -> Projection:
     """The principal components of all tokens at all stages, one basis for all; kept as long as its trace."""
     if trace not in _projections:
-        _projections[trace] = principal_components(vectors(trace), COMPONENTS)
+        _projections[trace] = find_principal_components(stack_vectors(trace), COMPONENTS)
     return _projections[trace]
 
 
-def principal_components(states: np.ndarray, count: int) -> Projection:
+def find_principal_components(states: np.ndarray, count: int) -> Projection:
     """The first principal components of all vectors, by singular value decomposition.
 
     Each direction is turned so that its largest entry is positive. Where there are fewer directions than asked for,
@@ -124,7 +124,7 @@ class Lens:
     @cached_property
     def env(self) -> Mapping[str, Tensor]:
         """The head's tensors by address, computed from the token's vectors; rows are stages."""
-        addresses = stages(self.trace)
+        addresses = list_stages(self.trace)
         rows = torch.from_numpy(np.stack([self.trace[f"{address}[token={self.token}]"] for address in addresses]))
         env = ChainMap({addresses[-1]: rows}, dict(self.trace.model.parameters))
         with torch.inference_mode():
@@ -148,7 +148,7 @@ class Lens:
         return self.trace.program.by_address[_PROBS].expr.worked(self.env, at)
 
 
-def first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+def read_first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
     """The entry that the lens puts first, and its probability, at every stage: two arrays (token, stage).
 
     What was read of a token is kept as long as its trace.
@@ -163,20 +163,20 @@ def first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray, np.n
     return np.stack(entries), np.stack(shares)
 
 
-def attention(trace: Trace) -> Iterable[np.ndarray]:
+def average_attention(trace: Trace) -> Iterable[np.ndarray]:
     """Each layer's attention, averaged over its heads: (query, key)."""
     for layer in range(trace.model.config.num_hidden_layers):
-        yield trace[layer_path(layer, "attention.self.probs")].mean(axis=0)
+        yield trace[join_layer(layer, "attention.self.probs")].mean(axis=0)
 
 
-def attention_rollout(trace: Trace) -> np.ndarray:
+def roll_out_attention(trace: Trace) -> np.ndarray:
     """The rollout of a pass; kept as long as its trace, since it needs the attention of every layer."""
     if trace not in _rollouts:
-        _rollouts[trace] = rollout(attention(trace))
+        _rollouts[trace] = roll_out(average_attention(trace))
     return _rollouts[trace]
 
 
-def rollout(layers: Iterable[np.ndarray]) -> np.ndarray:
+def roll_out(layers: Iterable[np.ndarray]) -> np.ndarray:
     """Attention followed back through all layers (Abnar & Zuidema 2020): (layer, query, key), rows summing to 1.
 
     Half of what a token takes along counts as attention, half as its own residual path.

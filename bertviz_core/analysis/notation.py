@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.documents.names import AXIS_NAMES, SOURCES, Names, names_of
+from bertviz_core.documents.names import AXIS_NAMES, SOURCES, Names, find_names
 from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.dims import AXES
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Program
-from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, bert
+from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, write_bert
 
 AXIS = "axis"
 _TYPESETTING = re.compile(r"\\(mathrm|mathcal|text|left|right|tilde|bar|hat)\b|[\\{}^_$\s]")
@@ -32,34 +32,34 @@ class Entry:
     step: str
 
 
-def glossary(program: Program, layer: int) -> list[Entry]:
+def list_entries(program: Program, layer: int) -> list[Entry]:
     """A program's quantities in the order of the computation; of its layers, which are alike, only one."""
-    return list(dict.fromkeys(_entries(program, layer)))
+    return list(dict.fromkeys(_walk_entries(program, layer)))
 
 
-def _entries(program: Program, layer: int) -> Iterator[Entry]:
+def _walk_entries(program: Program, layer: int) -> Iterator[Entry]:
     seen: set[str] = set()
     for step in program.steps:
         for leaf in step.leaves:
-            if leaf.address in program.leaves and leaf.address not in seen and _shown(leaf.address, layer):
+            if leaf.address in program.leaves and leaf.address not in seen and _is_shown(leaf.address, layer):
                 seen.add(leaf.address)
-                names = names_of(leaf.address)
+                names = find_names(leaf.address)
                 yield Entry(leaf, names.meaning, names, step.address)
-        if _shown(step.address, layer):
-            yield Entry(step.output, step.meaning, names_of(step.address), step.address)
+        if _is_shown(step.address, layer):
+            yield Entry(step.output, step.meaning, find_names(step.address), step.address)
 
 
-def _shown(address: str, layer: int) -> bool:
+def _is_shown(address: str, layer: int) -> bool:
     return split_layer(address)[0] in (None, layer)
 
 
-def absent(model: Model, layer: int) -> list[Entry]:
+def list_absent(model: Model, layer: int) -> list[Entry]:
     """What a BERT with every head has and this checkpoint has not."""
-    complete = bert(model.config, frozenset({MLM, POOLER, NEXT_SENTENCE, CLASSIFIER}))
-    return [entry for entry in glossary(complete, layer) if model.program.symbol(entry.symbol.address) is None]
+    complete = write_bert(model.config, frozenset({MLM, POOLER, NEXT_SENTENCE, CLASSIFIER}))
+    return [entry for entry in list_entries(complete, layer) if model.program.symbol(entry.symbol.address) is None]
 
 
-def axes() -> list[Entry]:
+def list_axes() -> list[Entry]:
     """The named axes that shapes are made of."""
     return [
         Entry(Symbol(axis.name, axis.latex, (), axis.name, AXIS), axis.meaning, AXIS_NAMES[axis.name], "")
@@ -67,20 +67,20 @@ def axes() -> list[Entry]:
     ]
 
 
-def found(entries: Iterable[Entry], text: str) -> list[Entry]:
+def search_entries(entries: Iterable[Entry], text: str) -> list[Entry]:
     """The entries in which every word of `text` occurs; LaTeX's signs do not count, and Greek letters have names."""
-    words = [_letters(word) for word in text.split()]
-    return [entry for entry in entries if all(word in letters for letters in [_text(entry)] for word in words)]
+    words = [_spell(word) for word in text.split()]
+    return [entry for entry in entries if all(word in letters for letters in [_join_text(entry)] for word in words)]
 
 
-def _text(entry: Entry) -> str:
+def _join_text(entry: Entry) -> str:
     names = (getattr(entry.names, source) for source in SOURCES)
     axes = (axis.name for axis in entry.symbol.axes)
     parts = (entry.symbol.tex, entry.symbol.variable, entry.symbol.address, entry.meaning, *names, *axes)
-    return "\n".join(_letters(part) for part in parts)
+    return "\n".join(_spell(part) for part in parts)
 
 
-def _letters(text: str) -> str:
+def _spell(text: str) -> str:
     """The text as it is searched: small letters, Greek ones by name, without LaTeX's braces, signs and fonts."""
     spelled = "".join(
         unicodedata.name(sign).rsplit(" ", 1)[-1] if "GREEK" in unicodedata.name(sign, "") else sign for sign in text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.printed import Verdict, resolution, verdict
+from bertviz_core.analysis.printed import Verdict, find_resolution, judge_print
 from bertviz_core.documents.printed import COLUMNS, INPUT_IDS, ROWS, PrintedTensor
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.tracing.trace import Trace
@@ -31,7 +31,7 @@ def is_sentence(trace: Trace) -> bool:
     return read.ids == INPUT_IDS and not any(read.segments) and all(read.mask)
 
 
-def at_printed(matrix: np.ndarray) -> np.ndarray:
+def take_printed(matrix: np.ndarray) -> np.ndarray:
     """The cells of a tensor of 12 tokens that a print of it shows, (6, 6)."""
     return matrix[np.ix_(ROWS, COLUMNS)]
 
@@ -51,10 +51,10 @@ class Comparison:
     @property
     def largest(self) -> float:
         """The largest difference."""
-        return float(np.abs(numbers(self.printed) - self.values).max())
+        return float(np.abs(read_printed(self.printed) - self.values).max())
 
 
-def numbers(printed: PrintedTensor) -> np.ndarray:
+def read_printed(printed: PrintedTensor) -> np.ndarray:
     """The printed numbers, (6, 6)."""
     return np.array(printed.digits, dtype=np.float64)
 
@@ -67,28 +67,28 @@ def compare(printed: PrintedTensor, values: np.ndarray, inputs: np.ndarray | Non
     values = np.asarray(values, dtype=np.float64)
     slack = np.abs(inputs) * _SINGLE if inputs is not None else np.zeros_like(values)
     rows = zip(printed.digits, values.tolist(), slack.tolist(), strict=True)
-    return Comparison(printed, values, tuple(tuple(map(_rounded, *row)) for row in rows))
+    return Comparison(printed, values, tuple(tuple(map(_judge_rounded, *row)) for row in rows))
 
 
-def _rounded(printed: str, value: float, slack: float) -> Verdict:
+def _judge_rounded(printed: str, value: float, slack: float) -> Verdict:
     """A verdict on a program that rounds what it prints: a digit cut off is a digit off."""
-    found = verdict(printed, value)
-    if found is Verdict.DIFFERS and abs(float(printed) - value) <= slack + resolution(printed) / 2:
+    found = judge_print(printed, value)
+    if found is Verdict.DIFFERS and abs(float(printed) - value) <= slack + find_resolution(printed) / 2:
         return Verdict.SINGLE
     return Verdict.NEAR if found is Verdict.CUT else found
 
 
-def compared(trace: Trace, printed: PrintedTensor) -> Comparison:
+def compare_printed(trace: Trace, printed: PrintedTensor) -> Comparison:
     """A printed tensor against this trace, with the epsilon that the notebook has there."""
     if printed.epsilon is None:
-        return compare(printed, at_printed(trace[printed.address]))
-    before = _neurons(trace, printed.epsilon)
+        return compare(printed, take_printed(trace[printed.address]))
+    before = _compute_neurons(trace, printed.epsilon)
     if printed.address.endswith("activation"):
-        return compare(printed, gelu(before), before)
+        return compare(printed, compute_gelu(before), before)
     return compare(printed, before)
 
 
-def _neurons(trace: Trace, epsilon: float) -> np.ndarray:
+def _compute_neurons(trace: Trace, epsilon: float) -> np.ndarray:
     """The printed cells of the first layer's neurons, with another epsilon in the LayerNorm before them."""
     here = "encoder.layer.0."
     total = trace[f"{here}attention.output.residual"][list(ROWS)].astype(np.float64)
@@ -99,18 +99,18 @@ def _neurons(trace: Trace, epsilon: float) -> np.ndarray:
     return normed @ weight.astype(np.float64) + bias
 
 
-def gelu(x: np.ndarray) -> np.ndarray:
+def compute_gelu(x: np.ndarray) -> np.ndarray:
     """GELU by the normal distribution, in float64."""
     return x * np.vectorize(lambda v: 0.5 * (1 + math.erf(v / math.sqrt(2))))(x)
 
 
-def follows(inputs: PrintedTensor, outputs: PrintedTensor) -> np.ndarray:
+def find_followers(inputs: PrintedTensor, outputs: PrintedTensor) -> np.ndarray:
     """Where one printed tensor can be GELU of another: (6, 6) of bool.
 
     Each input may be off by half of its last digit, each output too, and single precision takes its part.
     """
-    x, y = numbers(inputs), numbers(outputs)
-    half_in, half_out = (np.vectorize(resolution)(np.array(printed.digits)) / 2 for printed in (inputs, outputs))
-    grid = gelu(np.linspace(x - half_in, x + half_in, 9))
+    x, y = read_printed(inputs), read_printed(outputs)
+    half_in, half_out = (np.vectorize(find_resolution)(np.array(printed.digits)) / 2 for printed in (inputs, outputs))
+    grid = compute_gelu(np.linspace(x - half_in, x + half_in, 9))
     slack = half_out + np.abs(x) * _SINGLE
     return (y >= grid.min(axis=0) - slack) & (y <= grid.max(axis=0) + slack)

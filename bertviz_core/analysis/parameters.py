@@ -10,7 +10,7 @@ import numpy as np
 
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.formula.address import split_layer
-from bertviz_core.formula.dims import names
+from bertviz_core.formula.dims import list_names
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER
@@ -49,10 +49,12 @@ class Tensor:
     @property
     def named_shape(self) -> str:
         """The shape with the names of its axes, as in `hidden 384 × concat 384`."""
-        return " × ".join(f"{axis} {size:,}" for axis, size in zip(names(self.symbol.axes), self.shape, strict=True))
+        return " × ".join(
+            f"{axis} {size:,}" for axis, size in zip(list_names(self.symbol.axes), self.shape, strict=True)
+        )
 
 
-def inventory(model: Model) -> list[Tensor]:
+def list_tensors(model: Model) -> list[Tensor]:
     """Every parameter in the order in which the pass reads them."""
     owners: dict[int, str] = {}
     tensors = []
@@ -60,11 +62,11 @@ def inventory(model: Model) -> list[Tensor]:
         values = model.parameters[symbol.address]
         owner = owners.setdefault(values.data_ptr(), symbol.address)
         same_as = "" if owner == symbol.address else owner
-        tensors.append(Tensor(symbol, tuple(values.shape), values.numel(), part(symbol.address), same_as))
+        tensors.append(Tensor(symbol, tuple(values.shape), values.numel(), name_part(symbol.address), same_as))
     return tensors
 
 
-def part(address: str) -> str:
+def name_part(address: str) -> str:
     """Where in the model a parameter belongs: the embeddings, a layer, or a head by name."""
     layer, _ = split_layer(address)
     if layer is not None:
@@ -72,7 +74,7 @@ def part(address: str) -> str:
     return next((head for prefix, head in _HEADS.items() if address.startswith(prefix)), "embeddings")
 
 
-def totals(tensors: Iterable[Tensor]) -> dict[str, int]:
+def count_parts(tensors: Iterable[Tensor]) -> dict[str, int]:
     """How many numbers each part holds, tied ones counted where they stand first."""
     sums: dict[str, int] = {}
     for tensor in tensors:
@@ -80,12 +82,12 @@ def totals(tensors: Iterable[Tensor]) -> dict[str, int]:
     return sums
 
 
-def readers(program: Program, address: str) -> list[Step]:
+def find_readers(program: Program, address: str) -> list[Step]:
     """The steps whose formula reads a parameter."""
     return [step for step in program.steps if any(leaf.address == address for leaf in step.leaves)]
 
 
-def plain_symbol(tex: str) -> str:
+def write_plain_symbol(tex: str) -> str:
     """A parameter's symbol in anybody's notation, without typesetting: `W_Q⁽³⁾` for `W_{Q}^{(3)}`."""
     for command, sign in _GREEK.items():
         tex = tex.replace(command, sign)
@@ -104,7 +106,7 @@ class Summary:
     zeros: int
 
 
-def summary(values: np.ndarray) -> Summary:
+def summarize(values: np.ndarray) -> Summary:
     """Four numbers for a tensor, summed in double precision without a copy of the whole."""
     flat = values.ravel(order="K")
     parts = [flat[start : start + _CHUNK] for start in range(0, flat.size, _CHUNK)]
@@ -116,7 +118,7 @@ def summary(values: np.ndarray) -> Summary:
     )  # fmt: skip
 
 
-def histogram(values: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
+def count_sizes(values: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
     """How many of a tensor's numbers fall into each of `bins` equal intervals, and the intervals' edges."""
     return np.histogram(values.ravel(order="K"), bins=bins)
 
@@ -130,10 +132,10 @@ class Blocks:
     width: int
 
 
-def blocks(matrix: np.ndarray, rows: int, columns: int) -> Blocks:
+def pool_blocks(matrix: np.ndarray, rows: int, columns: int) -> Blocks:
     """A matrix in at most `rows` × `columns` equal blocks; the last ones may be smaller."""
     if not matrix.flags.c_contiguous and matrix.T.flags.c_contiguous:  # read memory in its order: ten times as fast
-        lying = blocks(matrix.T, columns, rows)
+        lying = pool_blocks(matrix.T, columns, rows)
         return Blocks(lying.values.T, lying.width, lying.height)
     height, width = (-(-size // most) for size, most in zip(matrix.shape, (rows, columns), strict=True))
     starts = [np.arange(0, size, step) for size, step in zip(matrix.shape, (height, width), strict=True)]
@@ -160,18 +162,18 @@ CONFIG_MEANINGS = {
 }
 
 
-def config_rows(config: BertConfig) -> list[dict[str, str]]:
+def list_config(config: BertConfig) -> list[dict[str, str]]:
     """The config as a table: name, value, meaning; what the checkpoint leaves open is left out."""
     values = {"head_dim": (config.head_dim, "components of a query, a key or a value")}
     shown = {name: (getattr(config, name), meaning) for name, meaning in CONFIG_MEANINGS.items()}
     return [
-        {"name": name, "value": _written(value), "what it decides": meaning}
+        {"name": name, "value": _write(value), "what it decides": meaning}
         for name, (value, meaning) in {**shown, **values}.items()
         if value not in (None, (), {})
     ]
 
 
-def _written(value: object) -> str:
+def _write(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}: {name}" for key, name in value.items())
     if isinstance(value, tuple):

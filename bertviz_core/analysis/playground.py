@@ -57,7 +57,7 @@ class Edited:
     problems: Mapping[tuple[int, int], str]
 
 
-def edited(matrix: np.ndarray, edits: Edits) -> Edited:
+def apply_edits(matrix: np.ndarray, edits: Edits) -> Edited:
     """The matrix with every edit that is a number; where it is none, the matrix's own number stays."""
     scores, problems = np.array(matrix, dtype=np.float64), {}
     for place, text in edits.items():
@@ -68,18 +68,18 @@ def edited(matrix: np.ndarray, edits: Edits) -> Edited:
     return Edited(scores, problems)
 
 
-def softmax_rows(scores: np.ndarray) -> np.ndarray:
+def apply_softmax(scores: np.ndarray) -> np.ndarray:
     """The softmax of every row, in float64."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-np.inf))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def slopes(shares: np.ndarray) -> np.ndarray:
+def compute_slopes(shares: np.ndarray) -> np.ndarray:
     """How fast each share moves with its own score: p (1 - p)."""
     return shares * (1 - shares)
 
 
-def without_scaling(products: np.ndarray, scaled: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def leave_unscaled(products: np.ndarray, scaled: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """The softmax of a row of products that were not divided by the root of d_k; padding stays hidden as it was."""
     mask = np.asarray(scores, dtype=np.float64) - np.asarray(scaled, dtype=np.float64)
-    return softmax_rows(np.asarray(products, dtype=np.float64) + mask)
+    return apply_softmax(np.asarray(products, dtype=np.float64) + mask)

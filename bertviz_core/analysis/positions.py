@@ -8,7 +8,7 @@ LEARNED = "embeddings.position_embeddings.weight"
 BASE = 10_000.0
 
 
-def sinusoidal(positions: int, hidden: int) -> np.ndarray:
+def compute_sinusoids(positions: int, hidden: int) -> np.ndarray:
     """The encoder article's position vectors, (position, hidden) in float64.
 
     Component 2i is sin(pos / 10000^(2i/d)), component 2i + 1 the cosine of the same (Vaswani et al. 2017, sec. 3.5).
@@ -18,11 +18,11 @@ def sinusoidal(positions: int, hidden: int) -> np.ndarray:
     return np.where(np.arange(hidden) % 2, np.cos(angles), np.sin(angles))
 
 
-def wavelength(component: int, hidden: int) -> float:
+def compute_wavelength(component: int, hidden: int) -> float:
     """How many positions pass until a component of a sinusoidal vector is the same again."""
     return float(2 * np.pi * BASE ** (component // 2 * 2 / hidden))
 
 
-def at_distance(cosines: np.ndarray, distance: int) -> float:
+def average_at_distance(cosines: np.ndarray, distance: int) -> float:
     """The mean over all pairs of positions that are so far apart, from the (position, position) cosines."""
     return float(np.diagonal(cosines, distance).mean())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import top_k
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.tracing.trace import Trace
 
 SCORES, PROBS = "cls.predictions.decoder", "cls.predictions.probs"
@@ -46,7 +46,7 @@ class Running:
         return int(np.searchsorted(self.shares, share)) + 1
 
 
-def running(scores: np.ndarray) -> Running:
+def run_softmax(scores: np.ndarray) -> Running:
     """The running denominator of a softmax over these scores."""
     ids = np.argsort(-scores, kind="stable")
     best_first = scores[ids].astype(np.float64)
@@ -54,13 +54,13 @@ def running(scores: np.ndarray) -> Running:
     return Running(ids, terms, np.cumsum(terms))
 
 
-def top_words(trace: Trace, token: int, k: int) -> list[tuple[str, float, int]]:
+def rank_words(trace: Trace, token: int, k: int) -> list[tuple[str, float, int]]:
     """The k most probable vocabulary entries at a position: word, probability, id."""
     probs = trace[f"{PROBS}[token={token}]"]
-    return [(trace.model.tokenizer.token(i), float(probs[i]), i) for i in top_k(probs, k)]
+    return [(trace.model.tokenizer.token(i), float(probs[i]), i) for i in rank_top(probs, k)]
 
 
-def places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
+def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
     """Where a word stands in the ranking at a position, piece by piece as the model's tokenizer cuts it.
 
     A text that is itself an entry of the vocabulary, such as ##ing, is not cut. Raises InputError for text that is
@@ -77,6 +77,6 @@ def places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
     )
 
 
-def first_choices(trace: Trace) -> tuple[int, ...]:
+def choose_first(trace: Trace) -> tuple[int, ...]:
     """The id of the most probable entry at every position."""
     return tuple(int(i) for i in trace[SCORES].argmax(axis=-1))

@@ -17,11 +17,11 @@ class Verdict(Enum):
     DIFFERS = "differs"
 
 
-def verdict(printed: str, value: float) -> Verdict:
+def judge_print(printed: str, value: float) -> Verdict:
     """A number as it is printed, such as `-0.0265` or `-2.6957e-03`, against what it should be."""
     if not math.isfinite(value):
         return Verdict.DIFFERS
-    unit = _unit(printed)
+    unit = _find_unit(printed)
     digits, exact = Decimal(printed) / unit, Decimal(value) / unit
     rounded = exact.to_integral_value(ROUND_HALF_EVEN)
     if rounded == digits:
@@ -31,11 +31,11 @@ def verdict(printed: str, value: float) -> Verdict:
     return Verdict.NEAR if abs(rounded - digits) <= 1 else Verdict.DIFFERS
 
 
-def resolution(printed: str) -> float:
+def find_resolution(printed: str) -> float:
     """The size of one unit of the last printed digit: 0.0001 for `-0.0265`."""
-    return float(_unit(printed))
+    return float(_find_unit(printed))
 
 
-def _unit(printed: str) -> Decimal:
+def _find_unit(printed: str) -> Decimal:
     exponent = Decimal(printed).as_tuple().exponent
     return Decimal(1).scaleb(int(exponent))

@@ -10,31 +10,31 @@ MASKED = -1e30  # scores below this belong to padding
 MIN_ROWS = 8  # a window never shows fewer rows than this, however wide they are
 
 
-def top_k(values: np.ndarray, k: int) -> list[int]:
+def rank_top(values: np.ndarray, k: int) -> list[int]:
     """Indices of the k largest of a vector, largest first; equal ones in order of index."""
     k = min(k, len(values))
     candidates = np.argpartition(-values, k - 1)[:k]
     return [int(i) for i in sorted(candidates, key=lambda i: (-values[i], i))]
 
 
-def strongest(values: np.ndarray) -> int:
+def find_strongest(values: np.ndarray) -> int:
     """The index of a vector's largest absolute value."""
     return int(np.abs(values).argmax())
 
 
-def around(center: int, size: int, total: int) -> range:
+def center_range(center: int, size: int, total: int) -> range:
     """`size` neighbouring indices of `total`, with `center` as near to the middle as the ends allow."""
     size = min(size, total)
     start = min(max(0, center - size // 2), total - size)
     return range(start, start + size)
 
 
-def window(rows: int, columns: int, row: int, cells: int) -> tuple[range, range]:
+def choose_window(rows: int, columns: int, row: int, cells: int) -> tuple[range, range]:
     """Which rows and columns of a matrix to draw so that at most about `cells` cells are sent, around one row."""
-    shown = around(row, max(MIN_ROWS, cells // columns), rows)
+    shown = center_range(row, max(MIN_ROWS, cells // columns), rows)
     return shown, range(min(columns, max(1, cells // len(shown))))
 
 
-def mask_positions(tokens: Sequence[str], mask_token: str = "[MASK]") -> list[int]:
+def find_masks(tokens: Sequence[str], mask_token: str = "[MASK]") -> list[int]:
     """Where the masked tokens stand."""
     return [i for i, token in enumerate(tokens) if token == mask_token]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def segment_means(rows: np.ndarray, segments: Sequence[int], mask: Sequence[int]) -> dict[int, np.ndarray]:
+def average_segments(rows: np.ndarray, segments: Sequence[int], mask: Sequence[int]) -> dict[int, np.ndarray]:
     """The mean vector of each segment's tokens, padding left out: by segment, in order.
 
     rows: (token, hidden); segments, mask: one number a token, mask 0 for padding.
@@ -17,7 +17,7 @@ def segment_means(rows: np.ndarray, segments: Sequence[int], mask: Sequence[int]
     return {int(kind): rows[real & (kinds == kind)].mean(axis=0) for kind in np.unique(kinds[real])}
 
 
-def lead(scores: np.ndarray, label: int) -> np.ndarray:
+def compute_lead(scores: np.ndarray, label: int) -> np.ndarray:
     """How far one class's score lies above the mean of the others'; above 0 where there are no others.
 
     scores: classes along the last axis, which disappears.
@@ -26,9 +26,9 @@ def lead(scores: np.ndarray, label: int) -> np.ndarray:
     return scores[..., label] - (others.mean(axis=-1) if others.shape[-1] else 0.0)
 
 
-def evidence(pooled: np.ndarray, weight: np.ndarray, label: int) -> np.ndarray:
+def compute_evidence(pooled: np.ndarray, weight: np.ndarray, label: int) -> np.ndarray:
     """What each component of the pooled vector adds to a class's lead; with the bias's lead they sum to the score's.
 
     pooled: (pooled,); weight: (pooled, class).
     """
-    return pooled * lead(weight, label)
+    return pooled * compute_lead(weight, label)

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertviz_core.analysis.layers import norms, stages
-from bertviz_core.formula.address import layer_path
+from bertviz_core.analysis.layers import compute_norms, list_stages
+from bertviz_core.formula.address import join_layer
 from bertviz_core.tracing.trace import Trace
 
 X = "embeddings.sum"  # what the forward-pass note calls X, but for the segment
 
 
-def norm_inputs(trace: Trace) -> dict[str, str]:
+def list_norm_inputs(trace: Trace) -> dict[str, str]:
     """Every sum that a LayerNorm of the encoder reads, in the order of the pass: its address by a short name."""
     sums = {"emb": X}
     for layer in range(trace.model.config.num_hidden_layers):
-        sums[f"L{layer} attention"] = layer_path(layer, "attention.output.residual")
-        sums[f"L{layer} FFN"] = layer_path(layer, "output.residual")
+        sums[f"L{layer} attention"] = join_layer(layer, "attention.output.residual")
+        sums[f"L{layer} FFN"] = join_layer(layer, "output.residual")
     return sums
 
 
-def printed_spread(x: np.ndarray) -> np.ndarray:
+def compute_printed_sigma(x: np.ndarray) -> np.ndarray:
     """σ as the formula post prints it: the root covers 1/H alone. The last axis disappears."""
     x = np.asarray(x, dtype=np.float64)
     return np.sqrt(1 / x.shape[-1]) * np.square(x - x.mean(axis=-1, keepdims=True)).sum(axis=-1)
 
 
-def spread(x: np.ndarray) -> np.ndarray:
+def compute_deviation(x: np.ndarray) -> np.ndarray:
     """The standard deviation, in float64. The last axis disappears."""
     return np.std(np.asarray(x, dtype=np.float64), axis=-1)
 
 
-def epsilon_change(x: np.ndarray, one: float, other: float) -> float:
+def measure_epsilon(x: np.ndarray, one: float, other: float) -> float:
     """The largest change of any number when the rows are normalized with another epsilon, before gamma and beta."""
     x = np.asarray(x, dtype=np.float64)
     largest = np.abs(x - x.mean(axis=-1, keepdims=True)).max(axis=-1)
@@ -39,13 +39,13 @@ def epsilon_change(x: np.ndarray, one: float, other: float) -> float:
     return float((largest * np.abs(1 / np.sqrt(variance + one) - 1 / np.sqrt(variance + other))).max())
 
 
-def added(trace: Trace) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_added(trace: Trace) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The addresses of what BERT adds in each layer's two residual sums: the layer's input, and attention's result."""
     layers = range(trace.model.config.num_hidden_layers)
-    return stages(trace)[:-1], tuple(layer_path(i, "attention.output.LayerNorm") for i in layers)
+    return list_stages(trace)[:-1], tuple(join_layer(i, "attention.output.LayerNorm") for i in layers)
 
 
-def cosine(x: np.ndarray, y: np.ndarray) -> float:
+def compute_cosine(x: np.ndarray, y: np.ndarray) -> float:
     """The cosine between two vectors; 0 where one of them is zero."""
-    lengths = float(norms(x) * norms(y))
+    lengths = float(compute_norms(x) * compute_norms(y))
     return float(np.clip(x.astype(np.float64) @ y.astype(np.float64) / lengths, -1, 1)) if lengths else 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import around
+from bertviz_core.analysis.ranking import center_range
 
 HEAD, MEAN, MAX = "head", "mean", "max"
 ALL = "all"
@@ -24,15 +24,16 @@ class Links:
     hidden: np.ndarray
 
 
-def combined(probs: np.ndarray, over: str, head: int) -> np.ndarray:
+def combine_heads(probs: np.ndarray, over: str, head: int) -> np.ndarray:
     """(head, query, key) shares to (query, key): one head's, or the mean or the maximum over all heads."""
     if over == MEAN:
         return probs.mean(axis=0)
     return probs.max(axis=0) if over == MAX else probs[head]
 
 
-def links(weights: np.ndarray, segments: Sequence[int], hide: Sequence[bool], between: str, center: int, size: int
-          ) -> Links:  # fmt: skip
+def choose_links(
+    weights: np.ndarray, segments: Sequence[int], hide: Sequence[bool], between: str, center: int, size: int
+) -> Links:
     """The part of (query, key) weights to draw: without hidden tokens, between two sentences, around one token.
 
     hide: which tokens are left out on both sides; size: at most so many tokens on each side.
@@ -41,7 +42,7 @@ def links(weights: np.ndarray, segments: Sequence[int], hide: Sequence[bool], be
     for letter in between if between != ALL else "**":
         fits = [i for i, segment in enumerate(segments) if not hide[i] and letter in ("*", "AB"[min(segment, 1)])]
         place = int(np.searchsorted(fits, center))
-        sides.append([fits[i] for i in around(min(place, len(fits) - 1), size, len(fits))] if fits else [])
+        sides.append([fits[i] for i in center_range(min(place, len(fits) - 1), size, len(fits))] if fits else [])
     queries, keys = sides
     shown = weights[np.ix_(queries, keys)]
     hidden = weights[queries].sum(axis=-1) - shown.sum(axis=-1)

@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bertviz_core.analysis.layers import norms
-from bertviz_core.analysis.ranking import top_k
+from bertviz_core.analysis.layers import compute_norms
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import InputError
 
@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(r"\[unused[0-9]+\]")
 _lengths: WeakKeyDictionary[Model, np.ndarray] = WeakKeyDictionary()
 
 
-def kind(entry: str, special: Collection[str]) -> str:
+def classify(entry: str, special: Collection[str]) -> str:
     """What an entry is, one of KINDS."""
     if not entry:
         return EMPTY
@@ -36,20 +36,20 @@ def kind(entry: str, special: Collection[str]) -> str:
     return PIECE if entry.startswith("##") else WHOLE
 
 
-def census(vocabulary: Sequence[str], special: Collection[str]) -> dict[str, int]:
+def count_kinds(vocabulary: Sequence[str], special: Collection[str]) -> dict[str, int]:
     """How many entries there are of each of KINDS."""
-    counts = Counter(kind(entry, special) for entry in vocabulary)
+    counts = Counter(classify(entry, special) for entry in vocabulary)
     return {name: counts[name] for name in KINDS}
 
 
-def search(vocabulary: Sequence[str], text: str, how: str) -> list[int]:
+def search_vocabulary(vocabulary: Sequence[str], text: str, how: str) -> list[int]:
     """The ids of the entries that begin with a text or contain it, capitals or not; or of an id or range of ids.
 
     The entry that is the text itself comes first, the others in order of id. Raises InputError where IDS are asked for
     by something else than a number or a range such as 2000-2010.
     """
     if how == IDS:
-        return _id_range(text, len(vocabulary))
+        return _read_range(text, len(vocabulary))
     wanted = text.strip().lower()
     if not wanted:
         return []
@@ -58,7 +58,7 @@ def search(vocabulary: Sequence[str], text: str, how: str) -> list[int]:
     return sorted(found, key=lambda i: letters[i] != wanted)
 
 
-def _id_range(text: str, size: int) -> list[int]:
+def _read_range(text: str, size: int) -> list[int]:
     match = _ID_RANGE.fullmatch(text.strip())
     if match is None:
         raise InputError("An id is a whole number such as 2003; a range is two of them, such as 2000-2010.")
@@ -77,30 +77,30 @@ class Neighbour:
     length: float
 
 
-def nearest(model: Model, token_id: int, k: int) -> list[Neighbour]:
+def find_nearest(model: Model, token_id: int, k: int) -> list[Neighbour]:
     """The k other entries whose vectors point most nearly the same way as this one's, nearest first."""
-    matrix, lengths = model.parameters[WORDS].numpy(), _lengths_of(model)
+    matrix, lengths = model.parameters[WORDS].numpy(), _measure_lengths(model)
     own, own_length = matrix[token_id], float(lengths[token_id])
     if not own_length:
         return []  # a row of zeros points nowhere
     cosines = np.divide(matrix @ own, lengths * own_length, where=lengths > 0, out=np.zeros(len(matrix)))
-    best = [i for i in top_k(cosines, k + 1) if i != token_id][:k]
-    return [_neighbour(model, own, i, float(lengths[i]), own_length) for i in best]
+    best = [i for i in rank_top(cosines, k + 1) if i != token_id][:k]
+    return [_measure_neighbour(model, own, i, float(lengths[i]), own_length) for i in best]
 
 
-def _neighbour(model: Model, own: np.ndarray, i: int, length: float, own_length: float) -> Neighbour:
+def _measure_neighbour(model: Model, own: np.ndarray, i: int, length: float, own_length: float) -> Neighbour:
     """One entry beside another, in double precision."""
     product = float(own.astype(np.float64) @ model.parameters[WORDS][i].numpy().astype(np.float64))
     return Neighbour(i, model.tokenizer.token(i), product / (length * own_length or 1.0), product, length)
 
 
-def length(model: Model, token_id: int) -> float:
+def measure_length(model: Model, token_id: int) -> float:
     """The Euclidean length of an entry's vector."""
-    return float(_lengths_of(model)[token_id])
+    return float(_measure_lengths(model)[token_id])
 
 
-def _lengths_of(model: Model) -> np.ndarray:
+def _measure_lengths(model: Model) -> np.ndarray:
     """The length of every row of the vocabulary matrix, worked out once a model."""
     if model not in _lengths:
-        _lengths[model] = norms(model.parameters[WORDS].numpy())
+        _lengths[model] = compute_norms(model.parameters[WORDS].numpy())
     return _lengths[model]

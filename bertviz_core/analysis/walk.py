@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.formula.address import cell, parse
-from bertviz_core.formula.cells import At, only
+from bertviz_core.formula.address import format_cell, parse
+from bertviz_core.formula.cells import At, restrict
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Function
 from bertviz_core.formula.nodes import Add, Expr, Sub, Symbol
@@ -51,7 +51,7 @@ class Terms:
     total: float
 
 
-def operands(trace: Trace, why: Explanation) -> Operands:
+def weigh_operands(trace: Trace, why: Explanation) -> Operands:
     """What a cell is made from. A parameter and an input are made from nothing."""
     if why.step is None:
         return Operands((), np.zeros(0), np.zeros(0))
@@ -62,7 +62,7 @@ def operands(trace: Trace, why: Explanation) -> Operands:
     return Operands(tuple(once), numbers[:, 0], numbers[:, 1])
 
 
-def terms(why: Explanation, found: Operands) -> Terms | None:
+def split_terms(why: Explanation, found: Operands) -> Terms | None:
     """The cell taken apart into terms that add up to it; None where the formula is no sum of products.
 
     Both factors of a product have the same effect; the one that stands first in the formula is kept.
@@ -93,20 +93,20 @@ class Addend:
     value: float
 
 
-def addends(trace: Trace, why: Explanation) -> list[Addend]:
+def split_addends(trace: Trace, why: Explanation) -> list[Addend]:
     """The parts of a cell whose formula is a sum, worked out one by one in double precision."""
     assert why.step is not None
     axes = {axis.name: axis for axis in why.step.output.axes}
     cell_at = {axes[name]: range(i, i + 1) for name, i in parse(why.address).index}
-    expr, at = within(why.step.expr, cell_at)
+    expr, at = unwrap(why.step.expr, cell_at)
     return [
-        Addend(tuple(symbol for symbol, _ in part.operands({}, here)), sign * _worked(trace, part, here) + 0.0)
-        for sign, part in _summed(expr)
-        for here in [only(at, part.dims())]
+        Addend(tuple(symbol for symbol, _ in part.operands({}, here)), sign * _work_part(trace, part, here) + 0.0)
+        for sign, part in _flatten_sum(expr)
+        for here in [restrict(at, part.dims())]
     ]
 
 
-def within(expr: Expr, at: At = MappingProxyType({})) -> tuple[Expr, At]:
+def unwrap(expr: Expr, at: At = MappingProxyType({})) -> tuple[Expr, At]:
     """What a formula calculates, without what only puts its numbers at other places; and where there a cell stands."""
     while isinstance(expr, Transpose | Rename | SplitHeads | MergeHeads | Select):
         (at,) = expr.pull({}, at)
@@ -114,56 +114,56 @@ def within(expr: Expr, at: At = MappingProxyType({})) -> tuple[Expr, At]:
     return expr, at
 
 
-def graph(function: Function, x: np.ndarray) -> np.ndarray:
+def sample_function(function: Function, x: np.ndarray) -> np.ndarray:
     """A function of one number, of every number of `x`."""
     return function.of(torch.tensor(x, dtype=torch.float64)).numpy()
 
 
-def _summed(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
+def _flatten_sum(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
     if isinstance(expr, Add | Sub):
-        yield from _summed(expr.left, sign)
-        yield from _summed(expr.right, -sign if isinstance(expr, Sub) else sign)
+        yield from _flatten_sum(expr.left, sign)
+        yield from _flatten_sum(expr.right, -sign if isinstance(expr, Sub) else sign)
     else:
         yield sign, expr
 
 
-def _worked(trace: Trace, part: Expr, at: At) -> float:
+def _work_part(trace: Trace, part: Expr, at: At) -> float:
     """One cell of a part, from the recorded cells that it is made of."""
-    cells = {symbol.address: _cut(trace, symbol, needed) for symbol, needed in part.operands({}, at)}
+    cells = {symbol.address: _cut_cells(trace, symbol, needed) for symbol, needed in part.operands({}, at)}
     return part.work(cells, at).item()
 
 
-def _cut(trace: Trace, symbol: Symbol, needed: At) -> Tensor:
+def _cut_cells(trace: Trace, symbol: Symbol, needed: At) -> Tensor:
     """The recorded cells, every axis kept in place."""
-    where = cell(symbol.address, {axis.name: needed[axis].start for axis in symbol.axes if axis in needed})
+    where = format_cell(symbol.address, {axis.name: needed[axis].start for axis in symbol.axes if axis in needed})
     return torch.tensor(trace[where]).reshape([1 if axis in needed else -1 for axis in symbol.axes])
 
 
-def story(trace: Trace, address: str) -> tuple[str, ...]:
+def tell_story(trace: Trace, address: str) -> tuple[str, ...]:
     """From a cell back to the input: at every step the recorded operand with the largest effect.
 
     Ends at a token id, or at a parameter where nothing else is left to follow.
     """
-    return tuple(_back(trace, address))
+    return tuple(_walk_back(trace, address))
 
 
-def _back(trace: Trace, address: str) -> Iterator[str]:
+def _walk_back(trace: Trace, address: str) -> Iterator[str]:
     for _ in range(LONGEST_STORY):
         why = trace.explain(address)
         yield why.address
-        found = operands(trace, why)
+        found = weigh_operands(trace, why)
         if not found.addresses:
             return
-        address = _next(trace, found)
+        address = _choose_next(trace, found)
 
 
-def _next(trace: Trace, found: Operands) -> str:
+def _choose_next(trace: Trace, found: Operands) -> str:
     computed = [i for i in found.strongest(len(found.addresses)) if parse(found.addresses[i]).path in trace.addresses]
     ids = [i for i, address in enumerate(found.addresses) if parse(address).path == "input_ids"]
     return found.addresses[(computed or ids or found.strongest(1))[0]]
 
 
-def waypoints(way: tuple[str, ...]) -> list[int]:
+def choose_stops(way: tuple[str, ...]) -> list[int]:
     """The places in a story worth a stop: where the token or the component changes, the embeddings, and the end.
 
     Between two stops the same component of the same token goes through sums, normalizations and functions.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.predictions import PROBS
-from bertviz_core.analysis.ranking import MASKED, strongest, top_k
-from bertviz_core.formula.address import cell, layer_path, parse
-from bertviz_core.formula.dims import names
+from bertviz_core.analysis.ranking import MASKED, find_strongest, rank_top
+from bertviz_core.formula.address import format_cell, join_layer, parse
+from bertviz_core.formula.dims import list_names
 from bertviz_core.tracing.changes import UNIFORM, Changes
 from bertviz_core.tracing.rewrites import EPSILON, NO_RESIDUAL, SKIP
 from bertviz_core.tracing.trace import Trace
@@ -44,7 +44,7 @@ class Shift:
     after: float
 
 
-def token_offers(trace: Trace, token: int) -> list[Offer]:
+def offer_for_token(trace: Trace, token: int) -> list[Offer]:
     """What could be done to one token."""
     mask = trace.model.tokenizer.mask_id
     offers = [Offer("Hide it from all tokens", {f"attention_mask[token={token}]": 0})]
@@ -53,13 +53,13 @@ def token_offers(trace: Trace, token: int) -> list[Offer]:
     return offers
 
 
-def head_offers(layers: Iterable[int], head: int) -> list[Offer]:
+def offer_for_head(layers: Iterable[int], head: int) -> list[Offer]:
     """What could be done to one head, in one layer or in several."""
-    heads = [layer_path(layer, f"attention.self.probs[head={head}]") for layer in layers]
+    heads = [join_layer(layer, f"attention.self.probs[head={head}]") for layer in layers]
     return [Offer("Zero the head", dict.fromkeys(heads, 0)), Offer("Uniform attention", dict.fromkeys(heads, UNIFORM))]
 
 
-def layer_offers(trace: Trace, layers: Iterable[int]) -> list[Offer]:
+def offer_for_layer(trace: Trace, layers: Iterable[int]) -> list[Offer]:
     """What could be done to a whole layer, or to several."""
     other = "gelu" if trace.model.config.hidden_act == "relu" else "relu"
     kinds = {
@@ -70,60 +70,60 @@ def layer_offers(trace: Trace, layers: Iterable[int]) -> list[Offer]:
     }
     places = list(layers)
     return [
-        Offer(label, {layer_path(layer, leaf): value for layer in places})
+        Offer(label, {join_layer(layer, leaf): value for layer in places})
         for label, (leaf, value) in kinds.items()
     ]  # fmt: skip
 
 
-def epsilon_everywhere(layers: Iterable[int], epsilon: str) -> Changes:
+def change_epsilons(layers: Iterable[int], epsilon: str) -> Changes:
     """Another epsilon in both normalizations of layers."""
     leaves = [f"{part}.LayerNorm.normalized" for part in ("attention.output", "output")]
-    return {layer_path(layer, leaf): f"{EPSILON}={epsilon}" for layer in layers for leaf in leaves}
+    return {join_layer(layer, leaf): f"{EPSILON}={epsilon}" for layer in layers for leaf in leaves}
 
 
-def scopes(trace: Trace, address: str) -> dict[str, str]:
+def list_scopes(trace: Trace, address: str) -> dict[str, str]:
     """What lies around a cell and could be set with it, by name: ever more of its indices are left free."""
     where = parse(address)
     found = {"this number": str(where)}
     for count in range(len(where.index) - 1, 0, -1):
         kept = dict(where.index[:count])
-        found[f"all of {', '.join(f'{axis} {i}' for axis, i in kept.items())}"] = cell(where.path, kept)
+        found[f"all of {', '.join(f'{axis} {i}' for axis, i in kept.items())}"] = format_cell(where.path, kept)
     if where.index:
-        found[f"the whole tensor ({' × '.join(names(trace.axes(where.path)))})"] = where.path
+        found[f"the whole tensor ({' × '.join(list_names(trace.axes(where.path)))})"] = where.path
     return found
 
 
-def cell_offers(trace: Trace, address: str) -> list[Offer]:
+def offer_for_cell(trace: Trace, address: str) -> list[Offer]:
     """Rules that fit the step of a cell; for an attention, those of its head."""
     where = parse(address)
     if where.path == "input_ids":
-        return token_offers(trace, where.at["token"])
+        return offer_for_token(trace, where.at["token"])
     if where.layer is None:
         return []
     if where.path.endswith("attention.self.probs"):
-        return head_offers([where.layer], where.at["head"])
-    return [offer for offer in layer_offers(trace, [where.layer]) if where.path in offer.changes]
+        return offer_for_head([where.layer], where.at["head"])
+    return [offer for offer in offer_for_layer(trace, [where.layer]) if where.path in offer.changes]
 
 
-def moved(before: Trace, after: Trace, address: str) -> Moved:
+def measure_moved(before: Trace, after: Trace, address: str) -> Moved:
     """How far a tensor or slice lies from what it was."""
     old, new = before[address], after[address]
-    size = np.abs(difference(before, after, address))
-    place = np.unravel_index(strongest(np.nan_to_num(size).ravel()), size.shape) if size.ndim else ()
+    size = np.abs(subtract(before, after, address))
+    place = np.unravel_index(find_strongest(np.nan_to_num(size).ravel()), size.shape) if size.ndim else ()
     index = {**parse(address).at, **{axis: int(i) for axis, i in zip(after.dims(address), place, strict=True)}}
     path = parse(address).path
-    largest = cell(path, {axis: index[axis] for axis in after.dims(path)})
+    largest = format_cell(path, {axis: index[axis] for axis in after.dims(path)})
     return Moved(largest, float(old[place]), float(new[place]), float(np.nanmean(size)))
 
 
-def difference(before: Trace, after: Trace, address: str) -> np.ndarray:
+def subtract(before: Trace, after: Trace, address: str) -> np.ndarray:
     """After minus before, in float64; NaN where padding was hidden or shown, which is no difference to draw."""
     result = np.asarray(after[address].astype(np.float64) - before[address])
     return np.where(np.abs(result) > -MASKED, np.nan, result)
 
 
-def shifts(before: Trace, after: Trace, token: int, k: int) -> list[Shift]:
+def list_shifts(before: Trace, after: Trace, token: int, k: int) -> list[Shift]:
     """The entries that are among the k most probable at a position before or after, and how their share moved."""
     old, new = (trace.recomputed(f"{PROBS}[token={token}]") for trace in (before, after))
-    shown = dict.fromkeys([*top_k(old, k), *top_k(new, k)])
+    shown = dict.fromkeys([*rank_top(old, k), *rank_top(new, k)])
     return [Shift(after.model.tokenizer.token(i), i, float(old[i]), float(new[i])) for i in shown]

@@ -70,7 +70,7 @@ def main() -> None:
     others = set(cached.glob(_IN_PROGRESS))
     worker = threading.Thread(target=lambda: answer.update(attempt(wish)), daemon=True)
     worker.start()
-    if not _ended(worker, cached, wish["silence_s"]):
+    if not _wait(worker, cached, wish["silence_s"]):
         for file in set(cached.glob(_IN_PROGRESS)) - others:
             file.unlink(missing_ok=True)  # nobody could go on with it: its name is known to this process only
         answer["error"] = (
@@ -82,12 +82,12 @@ def main() -> None:
     os._exit(0)  # the client's own threads may still be waiting
 
 
-def _ended(worker: threading.Thread, cached: Path, silence_s: float) -> bool:
+def _wait(worker: threading.Thread, cached: Path, silence_s: float) -> bool:
     """Wait until the worker is done (True), or until nothing has arrived for too long."""
-    seen, since = _size(cached), time.monotonic()
+    seen, since = _measure(cached), time.monotonic()
     while worker.is_alive():
         worker.join(0.2)
-        now = _size(cached)
+        now = _measure(cached)
         if now != seen:
             seen, since = now, time.monotonic()
         elif time.monotonic() - since > silence_s:
@@ -95,7 +95,7 @@ def _ended(worker: threading.Thread, cached: Path, silence_s: float) -> bool:
     return True
 
 
-def _size(cached: Path) -> int:
+def _measure(cached: Path) -> int:
     """Bytes of the model that lie in the cache, files in progress counted."""
     total = 0
     for path in cached.rglob("*"):
@@ -110,26 +110,26 @@ def attempt(wish: dict[str, Any]) -> dict[str, str]:
     try:
         info = HfApi(**where).model_info(name, timeout=TIMEOUT_S, files_metadata=True)
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-        wanted = _wanted(sizes, wish)
-        error = _refusal(wanted, sum(sizes[file] for file in wanted), wish)
+        wanted = _choose_files(sizes, wish)
+        error = _refuse(wanted, sum(sizes[file] for file in wanted), wish)
         if error:
             return {"error": f"{name!r} {error}"}
         folder = snapshot_download(
             name, cache_dir=wish["cache"], allow_patterns=wanted, etag_timeout=TIMEOUT_S, **where
         )  # without a revision: then the client notes which one it got, and finds it again without the network
     except Exception as error:  # whatever it is, the page needs a sentence
-        return {"error": _explained(name, error)}
+        return {"error": _explain(name, error)}
     return {"folder": folder}
 
 
-def _wanted(sizes: dict[str, int], wish: dict[str, Any]) -> list[str]:
+def _choose_files(sizes: dict[str, int], wish: dict[str, Any]) -> list[str]:
     wanted = [file for file in wish["files"] if file in sizes]
     if wish["weights"] not in sizes:
         wanted += [file for file in sizes if file.endswith(".safetensors") and "/" not in file]
     return wanted
 
 
-def _refusal(wanted: list[str], size: int, wish: dict[str, Any]) -> str | None:
+def _refuse(wanted: list[str], size: int, wish: dict[str, Any]) -> str | None:
     if not any(file.endswith(".safetensors") for file in wanted):
         return (
             "has no safetensors file. Its weights are in a format that can run code when loaded (a Python pickle), so "
@@ -143,7 +143,7 @@ def _refusal(wanted: list[str], size: int, wish: dict[str, Any]) -> str | None:
     return None
 
 
-def _explained(name: str, error: BaseException) -> str:
+def _explain(name: str, error: BaseException) -> str:
     """What went wrong, and what to do, in plain words."""
     if isinstance(error, LocalEntryNotFoundError) and error.__cause__:
         error = error.__cause__

@@ -14,7 +14,7 @@ from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id
 
-from bertviz_core.checkpoint.weights import INDEX, WEIGHTS, shard_names
+from bertviz_core.checkpoint.weights import INDEX, WEIGHTS, read_shard_names
 from bertviz_core.errors import CheckpointError
 
 BUNDLED = "bundled"
@@ -45,9 +45,9 @@ def locate(name: str) -> Located:
     name = name.strip()
     if not name:
         raise CheckpointError(f'No model was named. Give a folder, a Hugging Face model id, or "{BUNDLED}".')
-    folder = local_folder(name)
+    folder = find_folder(name)
     if folder is not None:
-        return Located(name, folder, _fingerprint(folder))
+        return Located(name, folder, _take_fingerprint(folder))
     try:
         validate_repo_id(name)
     except HFValidationError:
@@ -55,10 +55,10 @@ def locate(name: str) -> Located:
             f"{name[:120]!r} is neither a folder on this machine nor a Hugging Face model id, which looks like "
             "google-bert/bert-base-uncased. Check the spelling."
         ) from None
-    return _cached(name) or _downloaded(name)
+    return _find_cached(name) or _download(name)
 
 
-def local_folder(name: str) -> Path | None:
+def find_folder(name: str) -> Path | None:
     """The folder of this name, or of the bundled model; None where there is none. Raises CheckpointError for a file."""
     if name == BUNDLED:
         return BUNDLED_FOLDER
@@ -71,24 +71,24 @@ def local_folder(name: str) -> Path | None:
         return None
 
 
-def _cached(name: str) -> Located | None:
+def _find_cached(name: str) -> Located | None:
     try:
         folder = Path(snapshot_download(name, local_files_only=True, allow_patterns=list(_FILES)))
     except OSError:
         return None
-    return Located(name, folder, folder.name) if _complete(folder) else None
+    return Located(name, folder, folder.name) if _is_complete(folder) else None
 
 
-def _complete(folder: Path) -> bool:
+def _is_complete(folder: Path) -> bool:
     if not all(any((folder / file).is_file() for file in one_of) for one_of in _NEEDED):
         return False
     try:
-        return (folder / WEIGHTS).is_file() or all((folder / shard).is_file() for shard in shard_names(folder))
+        return (folder / WEIGHTS).is_file() or all((folder / shard).is_file() for shard in read_shard_names(folder))
     except CheckpointError:
         return False
 
 
-def _downloaded(name: str) -> Located:
+def _download(name: str) -> Located:
     wish = {
         "name": name, "files": _FILES, "weights": WEIGHTS, "needed": _NEEDED, "max_bytes": MAX_BYTES,
         "silence_s": SILENCE_S, "cache": str(constants.HF_HUB_CACHE), "endpoint": constants.ENDPOINT,
@@ -105,12 +105,12 @@ def _downloaded(name: str) -> Located:
     if "error" in answer:
         raise CheckpointError(answer["error"])
     folder = Path(answer["folder"])
-    if not _complete(folder):
+    if not _is_complete(folder):
         raise CheckpointError(f"{name!r} was not downloaded to the end. Check the network and try again.")
     return Located(name, folder, folder.name)
 
 
-def _fingerprint(folder: Path) -> str:
+def _take_fingerprint(folder: Path) -> str:
     """A revision for a local folder: changes when a file's name, size or time changes."""
     try:
         files = sorted(

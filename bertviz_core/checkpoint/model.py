@@ -11,11 +11,11 @@ from torch import Tensor
 
 from bertviz_core.checkpoint.hub import locate
 from bertviz_core.checkpoint.tokenizer import Tokenizer, load_tokenizer
-from bertviz_core.checkpoint.weights import completed, detect_heads, load_parameters, read_tensors, unused
+from bertviz_core.checkpoint.weights import complete_config, detect_heads, find_unused, load_parameters, read_tensors
 from bertviz_core.errors import InputError
 from bertviz_core.formula.steps import Program
 from bertviz_core.programs import PROGRAMS
-from bertviz_core.programs.bert import ALL_HEADS, CLASSIFIER, TOKEN_CLASSIFIER, bert
+from bertviz_core.programs.bert import ALL_HEADS, CLASSIFIER, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig, read_config
 
 
@@ -81,9 +81,9 @@ def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = to
     place = locate(os.fspath(name))
     config = read_config(place.folder / "config.json")
     tensors = read_tensors(place.folder)
-    config = completed(config, tensors)
+    config = complete_config(config, tensors)
     heads = detect_heads(tensors, config)
-    program = bert(config, heads, dtype)
+    program = write_bert(config, heads, dtype)
     parameters = load_parameters(program.parameters, tensors, config, dtype)
     return Model(
         name=place.name,
@@ -93,6 +93,6 @@ def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = to
         program=program,
         parameters=parameters,
         heads=tuple(head for head in ALL_HEADS if head in heads),
-        unused=unused(tensors, parameters),
+        unused=find_unused(tensors, parameters),
         dtype=dtype,
     )

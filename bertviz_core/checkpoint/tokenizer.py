@@ -89,7 +89,7 @@ class Tokenizer:
         wrong = sorted(set(hidden) - set(self.maskable(encoding)))
         if wrong:
             raise InputError(
-                f"Position {wrong[0]} cannot be masked: {_what_stands(encoding, wrong[0])}. Choose a word or a piece."
+                f"Position {wrong[0]} cannot be masked: {_describe(encoding, wrong[0])}. Choose a word or a piece."
             )
         tokens, ids = list(encoding.tokens), list(encoding.ids)
         for i in hidden:
@@ -152,7 +152,7 @@ class Tokenizer:
         return frozenset(self._library.all_special_tokens)
 
 
-def _what_stands(encoding: Encoding, position: int) -> str:
+def _describe(encoding: Encoding, position: int) -> str:
     if 0 <= position < len(encoding):
         return f"{encoding.tokens[position]}, a special token, stands there"
     return f"the input has positions 0 to {len(encoding) - 1}"
@@ -175,12 +175,12 @@ def _check_unicode(what: str, text: str) -> None:
 
 def load_tokenizer(folder: Path, vocab_size: int) -> Tokenizer:
     """The tokenizer of a checkpoint folder. Raises CheckpointError where files are missing, broken or do not fit."""
-    listed = _listed_tokens(folder)
+    listed = _list_tokens(folder)
     try:
         library = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     except Exception as error:  # the library raises many kinds, down to bare Exception from its Rust part
         raise CheckpointError(
-            f"The tokenizer files cannot be read ({_first_line(error)}). Save them again with transformers: "
+            f"The tokenizer files cannot be read ({_take_first_line(error)}). Save them again with transformers: "
             "tokenizer.save_pretrained(folder)."
         ) from error
     if not getattr(library, "is_fast", False):
@@ -211,7 +211,7 @@ def _check_vocabulary(library: Any, model: dict[str, Any], listed: set[str], voc
         )
 
 
-def _listed_tokens(folder: Path) -> set[str]:
+def _list_tokens(folder: Path) -> set[str]:
     """The tokens that the files list. The library invents ids for special tokens that they lack."""
     present = [file for file in _FILES if (folder / file).is_file()]
     if not present:
@@ -234,6 +234,6 @@ def _listed_tokens(folder: Path) -> set[str]:
         raise CheckpointError("tokenizer.json has no readable vocabulary. Fetch the file again.") from None
 
 
-def _first_line(error: Exception) -> str:
+def _take_first_line(error: Exception) -> str:
     text = str(error).strip().split("\n")[0]
     return text if isinstance(error, OSError | ValueError) and text else f"{type(error).__name__}: {text}"

@@ -39,7 +39,7 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     Raises CheckpointError for a missing, truncated or pickled file, and for a missing shard.
     """
     tensors: dict[str, Tensor] = {}
-    for file in _weight_files(folder):
+    for file in _find_files(folder):
         try:
             with safe_open(file, framework="pt") as opened:
                 tensors |= {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
@@ -47,18 +47,19 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
             raise CheckpointError(
                 f"{file.name} cannot be read; it is damaged or was not downloaded to the end. Fetch it again. ({error})"
             ) from error
-    return _renamed(tensors)
+    return _rename(tensors)
 
 
-def _weight_files(folder: Path) -> list[Path]:
+def _find_files(folder: Path) -> list[Path]:
     if (folder / WEIGHTS).is_file():
         return [folder / WEIGHTS]
     if (folder / INDEX).is_file():
-        files = [folder / shard for shard in shard_names(folder)]
+        files = [folder / shard for shard in read_shard_names(folder)]
         missing = [file.name for file in files if not file.is_file()]
         if missing:
             raise CheckpointError(
-                f"The checkpoint is split over {len(files)} files, of which these are missing: {_some(missing)}. Fetch "
+                f"The checkpoint is split over {len(files)} files, of which these are missing: {_shorten(missing)}. "
+                f"Fetch "
                 "them too."
             )
         return files
@@ -71,7 +72,7 @@ def _weight_files(folder: Path) -> list[Path]:
     raise CheckpointError(f"There is no {WEIGHTS} in {folder}. Copy it there, or give another folder.")
 
 
-def shard_names(folder: Path) -> list[str]:
+def read_shard_names(folder: Path) -> list[str]:
     """The names of the files that the weights are split over, from their index. Raises CheckpointError if broken."""
     shards = read_json(folder / INDEX).get("weight_map")
     names = list(shards.values()) if isinstance(shards, dict) else []
@@ -82,7 +83,7 @@ def shard_names(folder: Path) -> list[str]:
     return sorted(set(names))
 
 
-def _renamed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _rename(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     anchor = min((name for name in tensors if f".{name}".endswith(f".{_ANCHOR}")), key=len, default=None)
     if anchor is None:
         raise CheckpointError(
@@ -119,20 +120,21 @@ def load_parameters(wanted: Iterable[Symbol], tensors: dict[str, Tensor], config
     """
     symbols = list(wanted)
     if config.tie_word_embeddings:
-        tensors = {**tensors, **_tied(tensors)}
+        tensors = {**tensors, **_tie(tensors)}
     missing = [symbol.address for symbol in symbols if symbol.address not in tensors]
     if missing:
         raise CheckpointError(
-            f"The checkpoint lacks {len(missing)} of the tensors that its config asks for: {_some(missing)}. Fetch it "
+            f"The checkpoint lacks {len(missing)} of the tensors that its config asks for: {_shorten(missing)}. Fetch "
+            f"it "
             "again, or correct config.json."
         )
-    sizes = {**config.sizes, "label": label_count(tensors)}
+    sizes = {**config.sizes, "label": count_labels(tensors)}
     stored = {symbol.address: tensors[symbol.address] for symbol in symbols}
     floats = {id(tensor): tensor.to(dtype) for tensor in stored.values()}  # what is tied is converted once
-    return {symbol.address: _parameter(symbol, stored[symbol.address], floats, sizes) for symbol in symbols}
+    return {symbol.address: _load_parameter(symbol, stored[symbol.address], floats, sizes) for symbol in symbols}
 
 
-def completed(config: BertConfig, tensors: Mapping[str, Tensor]) -> BertConfig:
+def complete_config(config: BertConfig, tensors: Mapping[str, Tensor]) -> BertConfig:
     """The config with what only the tensors tell. Raises CheckpointError where they hold fewer layers than it says."""
     layers = len({layer for layer, _ in map(split_layer, tensors) if layer is not None})
     if layers < config.num_hidden_layers:
@@ -140,35 +142,35 @@ def completed(config: BertConfig, tensors: Mapping[str, Tensor]) -> BertConfig:
             f"config.json asks for {config.num_hidden_layers} layers, but the checkpoint holds {layers}. Fetch it "
             "again, or correct config.json."
         )
-    if config.problem_type is None and label_count(tensors) == 1:
+    if config.problem_type is None and count_labels(tensors) == 1:
         return replace(config, problem_type="regression")  # as transformers has it: one score is no choice of classes
     return config
 
 
-def label_count(tensors: Mapping[str, Tensor]) -> int:
+def count_labels(tensors: Mapping[str, Tensor]) -> int:
     """How many classes the checkpoint's classifier tells apart; 0 without a classifier."""
     return next(iter(tensors["classifier.weight"].shape), 0) if "classifier.weight" in tensors else 0
 
 
-def _tied(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _tie(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The decoder's tensors under their second names, unless the file has others: these win, as in transformers."""
     return {
         name: tensors[source]
         for name, source in TIED.items()
-        if source in tensors and (name not in tensors or _equal(tensors[name], tensors[source]))
+        if source in tensors and (name not in tensors or _are_equal(tensors[name], tensors[source]))
     }
 
 
-def unused(tensors: Iterable[str], parameters: Mapping[str, Tensor]) -> tuple[str, ...]:
+def find_unused(tensors: Iterable[str], parameters: Mapping[str, Tensor]) -> tuple[str, ...]:
     """The tensors of a checkpoint that none of its parameters was made from."""
     return tuple(name for name in tensors if name not in parameters and name not in TIED.values())
 
 
-def _equal(one: Tensor, other: Tensor) -> bool:
+def _are_equal(one: Tensor, other: Tensor) -> bool:
     return one.dtype == other.dtype and torch.equal(one, other)
 
 
-def _parameter(symbol: Symbol, stored: Tensor, floats: Mapping[int, Tensor], sizes: Mapping[str, int]) -> Tensor:
+def _load_parameter(symbol: Symbol, stored: Tensor, floats: Mapping[int, Tensor], sizes: Mapping[str, int]) -> Tensor:
     shape = tuple(sizes[axis.name] for axis in symbol.axes)
     linear = len(shape) == 2 and not symbol.address.startswith("embeddings.")
     expected = shape[::-1] if linear else shape
@@ -190,5 +192,5 @@ def _parameter(symbol: Symbol, stored: Tensor, floats: Mapping[int, Tensor], siz
     return tensor.T if linear else tensor
 
 
-def _some(names: list[str]) -> str:
+def _shorten(names: list[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")

@@ -119,7 +119,7 @@ def record(text: str, rules: Rules) -> Record:
         for change in rules.changes:
             changed = _NORMALIZERS[change].normalize_str(changed)
             stages[change] += changed
-        words.extend(_pieces(word, rules) for word in split_words(changed))
+        words.extend(_cut_pieces(word, rules) for word in split_words(changed))
     return Record(text, tuple((_STAGES[change], result) for change, result in stages.items()), tuple(words))
 
 
@@ -143,10 +143,12 @@ def split_words(text: str) -> list[str]:
     return [word for word, _ in _SPLITTER.pre_tokenize_str(text)]
 
 
-def _pieces(word: str, rules: Rules) -> Word:
+def _cut_pieces(word: str, rules: Rules) -> Word:
     """WordPiece: from the left, the longest piece that is in the vocabulary; then the rest, with `##`."""
     if len(word) > rules.max_letters:
-        return _unknown(word, rules, (), f"longer than {rules.max_letters} characters, so the whole word is unknown")
+        return _mark_unknown(
+            word, rules, (), f"longer than {rules.max_letters} characters, so the whole word is unknown"
+        )
     searches: list[Search] = []
     start = 0
     while start < len(word):
@@ -161,10 +163,10 @@ def _pieces(word: str, rules: Rules) -> Word:
             rejected.append(candidate)
         else:
             searches.append(Search(tuple(rejected), None))
-            return _unknown(word, rules, tuple(searches), _NO_PIECE)
+            return _mark_unknown(word, rules, tuple(searches), _NO_PIECE)
     pieces = tuple(search.found for search in searches if search.found)
     return Word(word, pieces, tuple(rules.vocabulary[piece] for piece in pieces), tuple(searches))
 
 
-def _unknown(word: str, rules: Rules, searches: tuple[Search, ...], note: str) -> Word:
+def _mark_unknown(word: str, rules: Rules, searches: tuple[Search, ...], note: str) -> Word:
     return Word(word, (rules.unknown,), (rules.vocabulary[rules.unknown],), searches, note)

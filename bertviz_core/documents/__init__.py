@@ -12,31 +12,31 @@ from bertviz_core.documents.post import POST
 DOCUMENTS = (NOTE, NOTEBOOK, DEFINITION, POST, ARTICLE)
 
 
-def document_of(program: str) -> Document | None:
+def find_document(program: str) -> Document | None:
     """The document that a program is written after, also a variant of it; None for BERT as released."""
     return next((one for one in DOCUMENTS if program.startswith(one.program)), None)
 
 
-def title_of(program: str) -> str:
+def find_title(program: str) -> str:
     """A program as menus and headings call it: its document with its number."""
-    document = document_of(program)
+    document = find_document(program)
     if document is None:
         return "BERT as released"
     return f"{document.name} ({document.number}){', dropout on' if program.endswith('dropout') else ''}"
 
 
-def markdown() -> str:
+def write_tables() -> str:
     """A table for every document, folded up, for the README."""
-    return "\n\n".join(_table(document) for document in DOCUMENTS)
+    return "\n\n".join(_write_table(document) for document in DOCUMENTS)
 
 
-def _table(document: Document) -> str:
+def _write_table(document: Document) -> str:
     title = f"<summary><b>{document.name}</b> ({document.number}): {len(document.places)} places</summary>"
-    lines = ["| place | what it is | page | address |", "|---|---|---|---|", *map(_line, document.places)]
+    lines = ["| place | what it is | page | address |", "|---|---|---|---|", *map(_write_line, document.places)]
     return "\n\n".join(["<details>", title, f"{document.what} {document.differs}", "\n".join(lines), "</details>"])
 
 
-def _line(place: Place) -> str:
+def _write_line(place: Place) -> str:
     what = f"{place.what} ({place.remark})" if place.remark else place.what
     addresses = ", ".join(f"`{address}`" for address in place.addresses) or "the whole page"
     return f"| {place.place} | {what} | {place.page} | {addresses} |"

@@ -2,6 +2,6 @@
 
 import sys
 
-from bertviz_core.documents import markdown
+from bertviz_core.documents import write_tables
 
-sys.stdout.write(markdown() + "\n")
+sys.stdout.write(write_tables() + "\n")

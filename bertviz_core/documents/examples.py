@@ -36,7 +36,7 @@ SHARES = tuple(tuple(line.split()) for line in """
 2.47e-72 5.54e-05 9.80e-01 1.98e-02 2.77e-82 2.58e-08
 2.67e-05 1.21e-09 9.75e-07 3.17e-76 9.99e-01 3.64e-28
 8.59e-47 1.05e-35 9.99e-01 2.38e-15 4.21e-27 4.07e-06
-""".strip().splitlines())
+            """.strip().splitlines())
 ONES = 7  # stand beside the six rows as their sums
 
 ONE_HOT = (0.0, 0.0, 0.0, 0.0, 1.0, 0.0)  # example 1

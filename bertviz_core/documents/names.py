@@ -48,32 +48,32 @@ _ADDED = r"x + \mathrm{Dropout}(\mathrm{Sublayer}(x))"
 _ATTENTION_PARAMETERS = r"\mathcal{W}^l"
 
 
-def pattern(address: str) -> str:
+def find_key(address: str) -> str:
     """An address's path without its layer: the key of its row."""
     layer, leaf = split_layer(address)
     return address if layer is None else f"{_LAYER}{leaf}"
 
 
-def names_of(address: str) -> Names:
+def find_names(address: str) -> Names:
     """The row of a step, a parameter or an input, with its layer filled in."""
     layer, _ = split_layer(address)
-    row = NAMES[pattern(address)]
+    row = NAMES[find_key(address)]
     if layer is None:
         return row
     filled = {source: getattr(row, source).replace("{i}", str(layer)) for source in SOURCES if source not in FORMULAS}
     return Names(**{field.name: filled.get(field.name, getattr(row, field.name)) for field in fields(Names)})
 
 
-def _parameter(key: str, meaning: str, lens: str = "", **others: str) -> Names:
+def _name_parameter(key: str, meaning: str, lens: str = "", **others: str) -> Names:
     """A row whose names in Hugging Face and TensorFlow follow from its address."""
-    return Names(key, meaning, hugging_face=_prefixed(key), lens=lens, tensorflow=_variable(key), **others)
+    return Names(key, meaning, hugging_face=_prefix(key), lens=lens, tensorflow=_name_variable(key), **others)
 
 
-def _prefixed(address: str) -> str:
+def _prefix(address: str) -> str:
     return address if address.startswith(("cls.", "classifier")) else f"bert.{address}"
 
 
-def _variable(address: str) -> str:
+def _name_variable(address: str) -> str:
     """The variable of a TensorFlow checkpoint (google-research/bert) that holds a parameter."""
     shared = {
         "cls.predictions.decoder.weight": "bert/embeddings/word_embeddings",
@@ -81,7 +81,7 @@ def _variable(address: str) -> str:
     }
     if address in shared:
         return shared[address]
-    module, _, leaf = _prefixed(address).replace("layer.{i}", "layer_{i}").rpartition(".")
+    module, _, leaf = _prefix(address).replace("layer.{i}", "layer_{i}").rpartition(".")
     path = module.replace(".", "/")
     if module in ("cls.seq_relationship", "classifier"):
         own = {"weight": "output_weights", "bias": "output_bias"}[leaf]
@@ -92,32 +92,32 @@ def _variable(address: str) -> str:
     return f"{path}/{renamed.get(leaf, leaf)}"
 
 
-def _linear(module: str, weight: str, bias: str, lens: tuple[str, str] = ("", ""), *, variables: str = "",
-            note: tuple[str, str] = ("", ""), definition: tuple[str, str] = ("", ""), post: str = "",
-            article: tuple[str, str] = ("", "")) -> tuple[Names, Names]:
+def _name_linear(module: str, weight: str, bias: str, lens: tuple[str, str] = ("", ""), *, variables: str = "",
+                 note: tuple[str, str] = ("", ""), definition: tuple[str, str] = ("", ""), post: str = "",
+                 article: tuple[str, str] = ("", "")) -> tuple[Names, Names]:
     """The rows of a weight matrix and its bias. variables: the notebook's name of the matrix."""
     names = (variables, f"{variables.removesuffix('_weight')}_bias" if variables else "")
     return (
-        _parameter(f"{module}.weight", weight, lens[0], notebook=names[0], note=note[0], definition=definition[0],
-                   post=post, article=article[0]),
-        _parameter(f"{module}.bias", bias, lens[1], notebook=names[1], note=note[1], definition=definition[1],
-                   article=article[1]),
+        _name_parameter(f"{module}.weight", weight, lens[0], notebook=names[0], note=note[0], definition=definition[0],
+                        post=post, article=article[0]),
+        _name_parameter(f"{module}.bias", bias, lens[1], notebook=names[1], note=note[1], definition=definition[1],
+                        article=article[1]),
     )
 
 
-def _layer_norm(path: str, lens: str, variables: str, definition: tuple[str, str] = ("", "")) -> Iterable[Names]:
+def _name_layer_norm(path: str, lens: str, variables: str, definition: tuple[str, str] = ("", "")) -> Iterable[Names]:
     """The rows inside a LayerNorm: its three inner steps and its two parameters."""
     yield Names(f"{path}.mean", notebook="mean", post=r"\mu")
     yield Names(f"{path}.variance", notebook="variance", post=r"\sigma^2")
     yield Names(f"{path}.normalized", notebook="x_normalized", post=r"\frac{x-\mu}{\sqrt{\sigma^2+\epsilon}}")
     weight, bias = (f"{variables}_weight", f"{variables}_bias") if variables else ("gamma", "beta")
-    yield _parameter(f"{path}.weight", "How far each component is stretched.", f"{lens}.w", notebook=weight,
-                     definition=definition[0], post="g")
-    yield _parameter(f"{path}.bias", "How far each component is shifted.", f"{lens}.b", notebook=bias,
-                     definition=definition[1], post="b")
+    yield _name_parameter(f"{path}.weight", "How far each component is stretched.", f"{lens}.w", notebook=weight,
+                          definition=definition[0], post="g")
+    yield _name_parameter(f"{path}.bias", "How far each component is shifted.", f"{lens}.b", notebook=bias,
+                          definition=definition[1], post="b")
 
 
-def _inputs() -> Iterable[Names]:
+def _name_inputs() -> Iterable[Names]:
     yield Names("input_ids", "Which entry of the vocabulary each token is.", note="I", notebook="input_ids",
                 definition="x", post="x", hugging_face="input_ids", lens="tokens", tensorflow="input_ids")
     yield Names("position_ids", "The place of each token, counted from 0.", notebook="position_ids", definition="j",
@@ -129,14 +129,14 @@ def _inputs() -> Iterable[Names]:
                 hugging_face="attention_mask", lens="one_zero_attention_mask", tensorflow="input_mask")
 
 
-def _embeddings() -> Iterable[Names]:
+def _name_embeddings() -> Iterable[Names]:
     at = "embeddings"
-    yield _parameter(f"{at}.word_embeddings.weight", "One learned vector for every entry of the vocabulary.",
-                     "embed.embed.W_E", note="W_T", notebook="embedding_layer", definition="W_e", article="E")
-    yield _parameter(f"{at}.position_embeddings.weight", "One learned vector for every place in the input.",
-                     "embed.pos_embed.W_pos", note="W_P", notebook="position_embeddings", definition="W_p")
-    yield _parameter(f"{at}.token_type_embeddings.weight", "One learned vector for each of the two sentences.",
-                     "embed.token_type_embed.W_token_type", notebook="segment_embeddings")
+    yield _name_parameter(f"{at}.word_embeddings.weight", "One learned vector for every entry of the vocabulary.",
+                          "embed.embed.W_E", note="W_T", notebook="embedding_layer", definition="W_e", article="E")
+    yield _name_parameter(f"{at}.position_embeddings.weight", "One learned vector for every place in the input.",
+                          "embed.pos_embed.W_pos", note="W_P", notebook="position_embeddings", definition="W_p")
+    yield _name_parameter(f"{at}.token_type_embeddings.weight", "One learned vector for each of the two sentences.",
+                          "embed.token_type_embed.W_token_type", notebook="segment_embeddings")
     yield Names(f"{at}.word_embeddings", note="T", notebook="token_embeddings_unnormalized",
                 definition="(W_e)_{:,x_j}", post="f_{EM1}(x)", article="Z",
                 hugging_face=f"bert.{at}.word_embeddings", lens="embed.hook_embed")
@@ -148,17 +148,17 @@ def _embeddings() -> Iterable[Names]:
                 tensorflow="token_type_embeddings")
     yield Names(f"{at}.sum", note="X = Z_0", notebook="embeddings_unnormalized", definition="X_{:,j}", post="E",
                 article="X = Z + P")
-    yield from _layer_norm(f"{at}.LayerNorm", "embed.ln", "")
+    yield from _name_layer_norm(f"{at}.LayerNorm", "embed.ln", "")
     yield Names(f"{at}.LayerNorm", notebook="normalized_embeddings", post="E_o",
                 hugging_face=f"bert.{at}.LayerNorm", lens="hook_full_embed", tensorflow="embedding_output")
 
 
-def _attention() -> Iterable[Names]:
+def _name_attention() -> Iterable[Names]:
     at, hooks = f"{_LAYER}attention.self", "blocks.{i}.attn"
     for name, letter, axis, role in (
         ("query", "Q", "q", "queries"), ("key", "K", "k", "keys"), ("value", "V", "v", "values"),
     ):
-        yield from _linear(
+        yield from _name_linear(
             f"{at}.{name}", f"Turns a token's vector into the {role} of all heads, side by side.",
             f"Added to the {role}.", (f"{hooks}.W_{letter}", f"{hooks}.b_{letter}"), variables=f"{axis}_layer0",
             note=(f"W_{{h,l}}^{letter}", ""), definition=(_ATTENTION_PARAMETERS, _ATTENTION_PARAMETERS),
@@ -181,29 +181,30 @@ def _attention() -> Iterable[Names]:
                 tensorflow="context_layer")
 
 
-def _attention_output() -> Iterable[Names]:
+def _name_attention_output() -> Iterable[Names]:
     at = f"{_LAYER}attention.output"
-    yield from _linear(f"{at}.dense", "Mixes the heads' findings into one vector.", "Added to the mixture.",
-                       ("blocks.{i}.attn.W_O", "blocks.{i}.attn.b_O"), variables="o_layer0",
-                       definition=(_ATTENTION_PARAMETERS, _ATTENTION_PARAMETERS), post="W^0", article=("W^O", ""))
+    yield from _name_linear(f"{at}.dense", "Mixes the heads' findings into one vector.", "Added to the mixture.",
+                            ("blocks.{i}.attn.W_O", "blocks.{i}.attn.b_O"), variables="o_layer0",
+                            definition=(_ATTENTION_PARAMETERS, _ATTENTION_PARAMETERS), post="W^0", article=("W^O", ""))
     yield Names(f"{at}.dense", notebook="ouput_states", definition=r"\mathrm{MultiHeadAttention}(X,X|\mathcal{W}^l,1)",
                 post="f_{Att}(f_{LN}(x))", article=r"\mathrm{MultiHead}(Q, K, V)",
                 hugging_face=f"bert.{at}.dense", lens="blocks.{i}.hook_attn_out", tensorflow="attention_output")
     yield Names(f"{at}.residual", note=r"X + \tilde{Z}_l", definition="X", post="f_{Att}(f_{LN}(x)) + x",
                 article=_ADDED, lens="blocks.{i}.hook_resid_mid")
-    yield from _layer_norm(f"{at}.LayerNorm", "blocks.{i}.ln1", "layer_0_output_norm", (r"\gamma^l_1", r"\beta^l_1"))
+    yield from _name_layer_norm(f"{at}.LayerNorm", "blocks.{i}.ln1", "layer_0_output_norm",
+                                (r"\gamma^l_1", r"\beta^l_1"))
     yield Names(f"{at}.LayerNorm", note=r"\bar{Z}_l", notebook="attention_output", definition="X",
                 post="f_{LN}(f_{LN}(x) + f_{Att}(f_{LN}(x)) + x)", article=_NORMALIZED,
                 hugging_face=f"bert.{at}.LayerNorm", lens="blocks.{i}.ln1.hook_normalized",
                 tensorflow="attention_output")
 
 
-def _feed_forward() -> Iterable[Names]:
+def _name_feed_forward() -> Iterable[Names]:
     inner, outer = f"{_LAYER}intermediate", f"{_LAYER}output"
-    yield from _linear(f"{inner}.dense", "One column for each neuron: what it looks for in a token's vector.",
-                       "Each neuron's own threshold.", ("blocks.{i}.mlp.W_in", "blocks.{i}.mlp.b_in"),
-                       variables="layer_0_intermediate_dense_weight", note=("W_l^{ffnn}", "b_l^{ffnn}"),
-                       definition=("W_1^l", "b_1^l"), article=("W_1", "b_1"))
+    yield from _name_linear(f"{inner}.dense", "One column for each neuron: what it looks for in a token's vector.",
+                            "Each neuron's own threshold.", ("blocks.{i}.mlp.W_in", "blocks.{i}.mlp.b_in"),
+                            variables="layer_0_intermediate_dense_weight", note=("W_l^{ffnn}", "b_l^{ffnn}"),
+                            definition=("W_1^l", "b_1^l"), article=("W_1", "b_1"))
     yield Names(f"{inner}.dense", note=r"\bar{Z}_l W_l^{ffnn} + b_l^{ffnn}", notebook="intermediate_dense_output",
                 definition=r"W_1^l X + b_1^l 1^\top", article="x W_1 + b_1", hugging_face=f"bert.{inner}.dense",
                 lens="blocks.{i}.mlp.hook_pre")
@@ -211,61 +212,63 @@ def _feed_forward() -> Iterable[Names]:
                 definition=r"\mathrm{Gelu}(W_1^l X + b_1^l 1^\top)", post="f_{Inter}",
                 article=r"\max(0, x W_1 + b_1)", hugging_face=f"bert.{inner}", lens="blocks.{i}.mlp.hook_post",
                 tensorflow="intermediate_output")
-    yield from _linear(f"{outer}.dense", "One row for each neuron: the direction that it adds.",
-                       "Added to what the neurons bring.", ("blocks.{i}.mlp.W_out", "blocks.{i}.mlp.b_out"),
-                       variables="layer_0_output_dense_weight", note=("W_l^{out}", "b_l^{out}"),
-                       definition=("W_2^l", "b_2^l"), article=("W_2", "b_2"))
+    yield from _name_linear(f"{outer}.dense", "One row for each neuron: the direction that it adds.",
+                            "Added to what the neurons bring.", ("blocks.{i}.mlp.W_out", "blocks.{i}.mlp.b_out"),
+                            variables="layer_0_output_dense_weight", note=("W_l^{out}", "b_l^{out}"),
+                            definition=("W_2^l", "b_2^l"), article=("W_2", "b_2"))
     yield Names(f"{outer}.dense", note="Z_l^{out}", notebook="output_dense",
                 definition=r"W_2^l \cdot \mathrm{Gelu}(W_1^l X + b_1^l 1^\top) + b_2^l 1^\top",
                 post="f_{Out}", article=r"\mathrm{FFN}(x)", hugging_face=f"bert.{outer}.dense",
                 lens="blocks.{i}.hook_mlp_out", tensorflow="layer_output")
     yield Names(f"{outer}.residual", note="X + Z_l^{out}", definition="X", post="f_E", article=_ADDED,
                 lens="blocks.{i}.hook_resid_post")
-    yield from _layer_norm(f"{outer}.LayerNorm", "blocks.{i}.ln2", "layer_0_output_layernorm",
-                           (r"\gamma^l_2", r"\beta^l_2"))
+    yield from _name_layer_norm(f"{outer}.LayerNorm", "blocks.{i}.ln2", "layer_0_output_layernorm",
+                                (r"\gamma^l_2", r"\beta^l_2"))
     yield Names(f"{outer}.LayerNorm", note="Z_l", notebook="layer_embedding_norm", definition="X",
                 article=_NORMALIZED, hugging_face=f"bert.{outer}.LayerNorm",
                 lens="blocks.{i}.hook_normalized_resid_post", tensorflow="layer_output")
 
 
-def _masked_language_model() -> Iterable[Names]:
+def _name_masked_language_model() -> Iterable[Names]:
     at = "cls.predictions"
-    yield from _linear(f"{at}.transform.dense", "Turns the last layer's vectors towards the vocabulary.",
-                       "Added before the head's non-linearity.", ("mlm_head.W", "mlm_head.b"),
-                       variables="layer_intermediate_dense_weight", definition=("W_f", "b_f"))
+    yield from _name_linear(f"{at}.transform.dense", "Turns the last layer's vectors towards the vocabulary.",
+                            "Added before the head's non-linearity.", ("mlm_head.W", "mlm_head.b"),
+                            variables="layer_intermediate_dense_weight", definition=("W_f", "b_f"))
     yield Names(f"{at}.transform.dense", notebook="prediction_output", definition=r"W_f X + b_f 1^\top",
                 hugging_face=f"{at}.transform.dense")
     yield Names(f"{at}.transform.activation", notebook="prediction_act_dense_output",
                 definition=r"\mathrm{Gelu}(W_f X + b_f 1^\top)", hugging_face=f"{at}.transform.transform_act_fn")
-    yield from _layer_norm(f"{at}.transform.LayerNorm", "mlm_head.ln", "prediction_layernorm", (r"\gamma", r"\beta"))
+    yield from _name_layer_norm(f"{at}.transform.LayerNorm", "mlm_head.ln", "prediction_layernorm",
+                                (r"\gamma", r"\beta"))
     yield Names(f"{at}.transform.LayerNorm", notebook="prediction_dense_output", definition="X",
                 hugging_face=f"{at}.transform.LayerNorm", lens="mlm_head.ln.hook_normalized")
-    yield from _linear(f"{at}.decoder", "The vocabulary's vectors once more: usually the word embeddings themselves.",
-                       "Each entry's head start, whatever the sentence.", ("unembed.W_U", "unembed.b_U"),
-                       variables="decoder_weight", definition=("W_u", ""))
+    yield from _name_linear(f"{at}.decoder",
+                            "The vocabulary's vectors once more: usually the word embeddings themselves.",
+                            "Each entry's head start, whatever the sentence.", ("unembed.W_U", "unembed.b_U"),
+                            variables="decoder_weight", definition=("W_u", ""))
     yield Names(f"{at}.decoder", notebook="logits", definition="W_u X", hugging_face=f"{at}.decoder",
                 tensorflow="logits")
     yield Names(f"{at}.probs", definition="P")
 
 
-def _heads_for_the_whole_input() -> Iterable[Names]:
+def _name_heads_for_the_whole_input() -> Iterable[Names]:
     final = "W^{final} Z_{n_{layers}}[0,:]"
-    yield from _linear("pooler.dense", "Projects the [CLS] token's last vector.", "Added to that projection.",
-                       ("pooler.W", "pooler.b"), note=("W^{final}", ""))
+    yield from _name_linear("pooler.dense", "Projects the [CLS] token's last vector.", "Added to that projection.",
+                            ("pooler.W", "pooler.b"), note=("W^{final}", ""))
     yield Names("pooler.dense", note=final, post="f_{Linear}", hugging_face="bert.pooler.dense")
     yield Names("pooler.activation", note=rf"\tanh({final})", post="f_{Pooler}", hugging_face="bert.pooler",
                 lens="pooler.hook_pooler_out", tensorflow="pooled_output")
     at = "cls.seq_relationship"
-    yield from _linear(at, "Compares the pooled vector with the two answers.", "Each answer's head start.",
-                       ("nsp_head.W", "nsp_head.b"))
+    yield from _name_linear(at, "Compares the pooled vector with the two answers.", "Each answer's head start.",
+                            ("nsp_head.W", "nsp_head.b"))
     yield Names(at, hugging_face=at, lens="nsp_head.hook_nsp_out", tensorflow="logits")
     yield Names(f"{at}.probs")
-    yield from _linear("classifier", "Compares the vector with every class.", "Each class's head start.")
+    yield from _name_linear("classifier", "Compares the vector with every class.", "Each class's head start.")
     yield Names("classifier", hugging_face="classifier", tensorflow="logits")
     yield Names("classifier.probs", note=r"\mathrm{Softmax}", tensorflow="probabilities")
 
 
-def _axes() -> Iterable[Names]:
+def _name_axes() -> Iterable[Names]:
     for axis, lens, length in (("token", "pos", "seq_length"), ("query", "query_pos", "from_seq_length"),
                                ("key", "key_pos", "to_seq_length")):
         yield Names(axis, note=r"\text{max input length}", notebook="q_len", definition=r"\lvert x\rvert",
@@ -291,7 +294,8 @@ def _axes() -> Iterable[Names]:
     yield Names("label", hugging_face="num_labels", tensorflow="num_labels")
 
 
-_GROUPS = (_inputs, _embeddings, _attention, _attention_output, _feed_forward, _masked_language_model,
-           _heads_for_the_whole_input)
+_GROUPS = (_name_inputs, _name_embeddings, _name_attention, _name_attention_output, _name_feed_forward,
+           _name_masked_language_model,
+           _name_heads_for_the_whole_input)
 NAMES: dict[str, Names] = {row.key: row for group in _GROUPS for row in group()}
-AXIS_NAMES: dict[str, Names] = {row.key: row for row in _axes()}
+AXIS_NAMES: dict[str, Names] = {row.key: row for row in _name_axes()}

@@ -41,30 +41,30 @@ class Document:
         return self.name.replace(" ", "-")
 
 
-def row(place: str, what: str, page: str, addresses: str = "", remark: str = "") -> Place:
+def put(place: str, what: str, page: str, addresses: str = "", remark: str = "") -> Place:
     """A place whose addresses are written in one string, `L.` standing for the layer's path."""
     paths = (_LAYER + address[2:] if address.startswith("L.") else address for address in addresses.split())
     return Place(place, what, page, tuple(paths), remark)
 
 
-def cells(numbers: str, what: str, page: str, addresses: str = "", remark: str = "") -> Iterable[Place]:
+def put_cells(numbers: str, what: str, page: str, addresses: str = "", remark: str = "") -> Iterable[Place]:
     """One place for each cell of a notebook; cells that show one thing are written together."""
-    return (row(f"`In [{number}]`", what, page, addresses, remark) for number in numbers.split())
+    return (put(f"`In [{number}]`", what, page, addresses, remark) for number in numbers.split())
 
 
-def attention(formula: str) -> Place:
+def place_attention(formula: str) -> Place:
     """Scaled dot-product attention in one formula, as two documents print it."""
     addresses = f"{SELF}products {SELF}scaled {SELF}probs {SELF}context"
-    return row(formula, "the whole of scaled dot-product attention", "attention", addresses)
+    return put(formula, "the whole of scaled dot-product attention", "attention", addresses)
 
 
-def heads(formula: str) -> Place:
+def place_heads(formula: str) -> Place:
     """The heads put together, as two documents print it."""
-    return row(formula, "the heads side by side, mixed by the output matrix", "attention_output",
+    return put(formula, "the heads side by side, mixed by the output matrix", "attention_output",
                f"{SELF}context {OUT}dense")  # fmt: skip
 
 
-def head(formula: str) -> Place:
+def place_head(formula: str) -> Place:
     """One head of its own, as two documents print it."""
-    return row(formula, "one head: queries, keys and values from its own matrices", "query_key_value",
+    return put(formula, "one head: queries, keys and values from its own matrices", "query_key_value",
                f"{SELF}query {SELF}key {SELF}value")  # fmt: skip

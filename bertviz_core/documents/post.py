@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from bertviz_core.documents.places import OUT, SELF, Document, attention, head, heads, row
+from bertviz_core.documents.places import OUT, SELF, Document, place_attention, place_head, place_heads, put
 
 _PRE = "the post normalizes before each part, BERT after each sum; shown is BERT's order"
 
@@ -22,33 +22,33 @@ _ENCODER = ("one layer as one function", "add_norm",
             f"{OUT}residual {OUT}LayerNorm L.output.residual L.output.LayerNorm", _PRE)
 
 _PLACES = (
-    attention(r"$Attention(Q,K,V)=softmax(\frac{QK^T}{\sqrt{d_k}})V$"),
-    heads(r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$"),
-    head("$head_i = Attention(QW^Q_i,KW^K_i,VW^V_i)$"),
-    row(r"$\mu = \frac{1}{H}\sum_{i=1}^H x_i$", "LayerNorm's mean", "add_norm", f"{OUT}LayerNorm.mean"),
-    row(r"$\sigma = \sqrt{\frac{1}{H}}\sum_{i=1}^H (x_i-\mu)^2$", "LayerNorm's spread", "add_norm",
+    place_attention(r"$Attention(Q,K,V)=softmax(\frac{QK^T}{\sqrt{d_k}})V$"),
+    place_heads(r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$"),
+    place_head("$head_i = Attention(QW^Q_i,KW^K_i,VW^V_i)$"),
+    put(r"$\mu = \frac{1}{H}\sum_{i=1}^H x_i$", "LayerNorm's mean", "add_norm", f"{OUT}LayerNorm.mean"),
+    put(r"$\sigma = \sqrt{\frac{1}{H}}\sum_{i=1}^H (x_i-\mu)^2$", "LayerNorm's spread", "add_norm",
         f"{OUT}LayerNorm.variance", r"as printed it is no standard deviation; shown is the variance $\sigma^2$"),
-    row(r"$y=LN(x)=g\odot \frac{x-\mu}{\sqrt{\sigma^2+\epsilon}} + b$", "LayerNorm", "add_norm",
+    put(r"$y=LN(x)=g\odot \frac{x-\mu}{\sqrt{\sigma^2+\epsilon}} + b$", "LayerNorm", "add_norm",
         f"{OUT}LayerNorm.normalized {OUT}LayerNorm"),
-    row("$f_{EM}$ = `nn.Embedding`", "a lookup in a table", "embeddings",
+    put("$f_{EM}$ = `nn.Embedding`", "a lookup in a table", "embeddings",
         "embeddings.word_embeddings embeddings.position_embeddings embeddings.token_type_embeddings"),
-    *(row(f"BERTEmbedding: {place}", what, "embeddings", addresses, remark)
+    *(put(f"BERTEmbedding: {place}", what, "embeddings", addresses, remark)
       for place, what, addresses, remark in _EMBEDDING),
-    row("BERTSelfAttention: $f_{SelfAtt}$", "attention up to the heads side by side", "attention",
+    put("BERTSelfAttention: $f_{SelfAtt}$", "attention up to the heads side by side", "attention",
         f"{SELF}probs {SELF}context"),
-    row("BERTSelfOutput: $f_{SelfOut}$", "output projection", "attention_output", f"{OUT}dense"),
-    row("BERTAttention: $f_{Att}$", "both together", "attention_output", f"{SELF}context {OUT}dense"),
-    row("BERTIntermediate: $f_{Inter}$", "first half of the feed-forward network", "feed_forward",
+    put("BERTSelfOutput: $f_{SelfOut}$", "output projection", "attention_output", f"{OUT}dense"),
+    put("BERTAttention: $f_{Att}$", "both together", "attention_output", f"{SELF}context {OUT}dense"),
+    put("BERTIntermediate: $f_{Inter}$", "first half of the feed-forward network", "feed_forward",
         "L.intermediate.dense L.intermediate.activation"),
-    row("BERTOutput: $f_{Out}$", "second half of the feed-forward network", "feed_forward", "L.output.dense"),
-    row("BERTLayer: $f_{E}=Attention(LN(x))+x+Linear(Inter(LN(LN(x)+Attention(LN(x))+x)))$", *_ENCODER),
-    row("BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$", *_ENCODER),
-    row("BERTEncoder", "all layers in a row", "layers", "L.output.LayerNorm"),
-    row("BERTPooler: $f_{Pooler}=tanh(f_{Linear})$", "the pooler", "sentence", "pooler.dense pooler.activation"),
-    *(row(f"Summary: {place}", what, "embeddings", addresses, remark)
+    put("BERTOutput: $f_{Out}$", "second half of the feed-forward network", "feed_forward", "L.output.dense"),
+    put("BERTLayer: $f_{E}=Attention(LN(x))+x+Linear(Inter(LN(LN(x)+Attention(LN(x))+x)))$", *_ENCODER),
+    put("BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$", *_ENCODER),
+    put("BERTEncoder", "all layers in a row", "layers", "L.output.LayerNorm"),
+    put("BERTPooler: $f_{Pooler}=tanh(f_{Linear})$", "the pooler", "sentence", "pooler.dense pooler.activation"),
+    *(put(f"Summary: {place}", what, "embeddings", addresses, remark)
       for place, what, addresses, remark in _EMBEDDING),
-    *(row(f"Summary: ${name}=\\ldots$", *_ENCODER) for name in ("f_{E1}", "f_{E2}", "f_{E12}")),
-    row("Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$", "the pooler on the last layer", "sentence",
+    *(put(f"Summary: ${name}=\\ldots$", *_ENCODER) for name in ("f_{E1}", "f_{E2}", "f_{E12}")),
+    put("Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$", "the pooler on the last layer", "sentence",
         "pooler.dense pooler.activation"),
 )
 

@@ -23,7 +23,7 @@ def read(*paths: str, dtype: torch.dtype) -> dict[str, torch.Tensor]:
     return named
 
 
-def marks(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def take_marks(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """A short record of a tensor: the weighted means of up to 64 runs of its numbers, and those of their sizes.
 
     A number's weight goes with its place and lies between 1 and 2: every number counts, and none can change places.
@@ -41,11 +41,11 @@ def marks(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.cat(means), torch.cat(sizes)
 
 
-def distance(tensor: torch.Tensor, shape: tuple[int, ...], recorded: str) -> float:
+def measure_distance(tensor: torch.Tensor, shape: tuple[int, ...], recorded: str) -> float:
     """The largest difference to recorded means, as a part of the numbers' usual size; infinite for another shape."""
     if tuple(tensor.shape) != shape:
         return math.inf
-    means, sizes = marks(tensor)
+    means, sizes = take_marks(tensor)
     expected = torch.frombuffer(bytearray(base64.b64decode(recorded)), dtype=torch.float32)
     usual = sizes.clamp(min=max(sizes.mean().item(), 1e-30))
     return ((means - expected).abs() / usual).max().item()

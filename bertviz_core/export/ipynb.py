@@ -12,13 +12,13 @@ from typing import Any
 
 import torch
 
-from bertviz_core.checkpoint.hub import local_folder
+from bertviz_core.checkpoint.hub import find_folder
 from bertviz_core.export import carried
-from bertviz_core.export.script import input_lines, parameter_line, step_lines
+from bertviz_core.export.script import write_inputs, write_parameter, write_step
 from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import PARAMETER, Step
-from bertviz_core.tracing.changes import listed
+from bertviz_core.tracing.changes import list_changes
 from bertviz_core.tracing.trace import Trace
 
 TOLERANCE = 2e-5  # of the numbers' usual size; the rounding of float32 amounts to a fifth of it
@@ -38,7 +38,7 @@ _STAGES = (  # what a step belongs to, by its address; the first pattern that fi
 _SINGLE = "single_layer."
 
 
-def notebook(trace: Trace, weights: str | None = None) -> str:
+def write_ipynb(trace: Trace, weights: str | None = None) -> str:
     """The text of an .ipynb file that computes every tensor of the trace and compares it with what was recorded.
 
     weights: the path of the checkpoint's file. Without it the notebook reads the folder that the model came from, or
@@ -46,11 +46,11 @@ def notebook(trace: Trace, weights: str | None = None) -> str:
     safetensors (and huggingface_hub for a model of the hub).
     """
     cells = [
-        *_opening(trace),
-        *_checkpoint(trace, weights),
-        *_input(trace),
-        *_pass(trace),
-        *_comparison(trace),
+        *_write_opening(trace),
+        *_write_checkpoint(trace, weights),
+        *_write_input(trace),
+        *_write_pass(trace),
+        *_write_comparison(trace),
     ]
     for i, cell in enumerate(cells):
         cell["id"] = f"cell-{i}"
@@ -59,21 +59,21 @@ def notebook(trace: Trace, weights: str | None = None) -> str:
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}, indent=1) + "\n"
 
 
-def _markdown(text: str) -> dict[str, Any]:
+def _make_markdown(text: str) -> dict[str, Any]:
     return {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
 
 
-def _code(*lines: str, folded: bool = False) -> dict[str, Any]:
+def _make_code(*lines: str, folded: bool = False) -> dict[str, Any]:
     metadata = {"jupyter": {"source_hidden": True}} if folded else {}
     source = "\n".join(lines).splitlines(keepends=True)
     return {"cell_type": "code", "metadata": metadata, "execution_count": None, "outputs": [], "source": source}
 
 
-def _opening(trace: Trace) -> _Cells:
+def _write_opening(trace: Trace) -> _Cells:
     what = "as released" if trace.program.name == "bert" else f"as the {trace.program.name.replace('-', ' ')} writes it"
-    changes = ", ".join(f"`{change}`" for change in listed(trace.changes))
+    changes = ", ".join(f"`{change}`" for change in list_changes(trace.changes))
     changed = f" The pass was changed: {changes}." if changes else ""
-    yield _markdown(
+    yield _make_markdown(
         f"# BERT's forward pass, {what}\n\n"
         f"{len(trace.tokens)} tokens go in, {len(trace.addresses)} tensors come out, in the order in which they are "
         "computed. Each has its formula and what it means; below stands the line of PyTorch that computes it, with the "
@@ -81,31 +81,31 @@ def _opening(trace: Trace) -> _Cells:
         f"weights; the last cell compares all tensors with the recorded ones.{changed}\n\n"
         "Run all cells, from the top."
     )
-    yield _code(
+    yield _make_code(
         "import base64", "import math", "from pathlib import Path", "", "import torch",
         "from safetensors.torch import load_file", "",
         "torch.set_printoptions(threshold=50, edgeitems=2, linewidth=120)",
     )  # fmt: skip
 
 
-def _checkpoint(trace: Trace, weights: str | None) -> _Cells:
-    yield _markdown(
+def _write_checkpoint(trace: Trace, weights: str | None) -> _Cells:
+    yield _make_markdown(
         "## The checkpoint\n\n"
         "A file of learned numbers by name. Matrices are stored as (out, in); where they are used they are turned to "
         "(in, out), as the formulas have them."
     )
-    yield _code(
-        *_files(trace, weights), "", "", inspect.getsource(carried.read), "",
+    yield _make_code(
+        *_find_files(trace, weights), "", "", inspect.getsource(carried.read), "",
         f"w = read(*map(str, files), dtype={trace.model.dtype})",
     )  # fmt: skip
 
 
-def _files(trace: Trace, weights: str | None) -> list[str]:
+def _find_files(trace: Trace, weights: str | None) -> list[str]:
     """The lines that find the checkpoint's files."""
     if weights is not None:
         return [f"files = [{weights!r}]"]
     name, revision = trace.model.name, trace.model.revision
-    folder = local_folder(name)
+    folder = find_folder(name)
     if folder is None:
         place = [
             "from huggingface_hub import snapshot_download", "",
@@ -125,28 +125,30 @@ def _files(trace: Trace, weights: str | None) -> list[str]:
     ]
 
 
-def _input(trace: Trace) -> _Cells:
-    yield _markdown("## The input\n\nFor each token its id, its position, its segment, and 1 unless it is padding.")
-    yield _code(f"tokens = {trace.tokens!a}", "", *input_lines(trace))
+def _write_input(trace: Trace) -> _Cells:
+    yield _make_markdown(
+        "## The input\n\nFor each token its id, its position, its segment, and 1 unless it is padding."
+    )
+    yield _make_code(f"tokens = {trace.tokens!a}", "", *write_inputs(trace))
 
 
-def _pass(trace: Trace) -> _Cells:
+def _write_pass(trace: Trace) -> _Cells:
     """Stage by stage: the formulas, and the code; a parameter is taken out of the file where it is first used."""
     chapter, known = "", set()
-    for (part, stage), group in groupby(trace.program.steps, key=_place):
+    for (part, stage), group in groupby(trace.program.steps, key=_find_place):
         steps = list(group)
         heading = f"## {part}\n\n### {stage}" if part != chapter else f"### {stage}"
         chapter = part
-        yield _markdown("\n\n".join([heading if part else f"## {stage}", *map(_formula, steps)]))
-        new = [leaf for leaf in _parameters(steps) if leaf.address not in known]
+        yield _make_markdown("\n\n".join([heading if part else f"## {stage}", *map(_write_formula, steps)]))
+        new = [leaf for leaf in _list_parameters(steps) if leaf.address not in known]
         known.update(leaf.address for leaf in new)
-        yield _code(
-            *(parameter_line(trace, leaf) for leaf in new), *([""] if new else []),
-            *(line for step in steps for line in step_lines(trace, step)), steps[-1].output.variable,
+        yield _make_code(
+            *(write_parameter(trace, leaf) for leaf in new), *([""] if new else []),
+            *(line for step in steps for line in write_step(trace, step)), steps[-1].output.variable,
         )  # fmt: skip
 
 
-def _place(step: Step) -> tuple[str, str]:
+def _find_place(step: Step) -> tuple[str, str]:
     """The chapter and the stage that a step stands in; outside the layers there are no chapters."""
     layer, _ = split_layer(step.address)
     alone = "One layer, cell by cell" if step.address.startswith(_SINGLE) else ""
@@ -154,17 +156,17 @@ def _place(step: Step) -> tuple[str, str]:
     return alone if layer is None else f"Layer {layer}", stage
 
 
-def _parameters(steps: list[Step]) -> list[Symbol]:
+def _list_parameters(steps: list[Step]) -> list[Symbol]:
     return list(dict.fromkeys(leaf for step in steps for leaf in step.leaves if leaf.kind == PARAMETER))
 
 
-def _formula(step: Step) -> str:
+def _write_formula(step: Step) -> str:
     choice = f"\n\n> {step.choice}" if step.choice else ""
     return f"$${step.latex}$$\n\n{step.meaning} *{step.source}.*{choice}"
 
 
-def _comparison(trace: Trace) -> _Cells:
-    yield _markdown(
+def _write_comparison(trace: Trace) -> _Cells:
+    yield _make_markdown(
         "## Are these the recorded numbers?\n\n"
         "All of them would fill a large file, so each tensor is recorded by its marks: it is cut into up to 64 runs, "
         "and of each run the mean is kept, every number weighted by its place. A tensor of 64 numbers or fewer is "
@@ -172,10 +174,10 @@ def _comparison(trace: Trace) -> _Cells:
         "places; only a small slip of a lone number could hide. A tensor passes if every mean is within "
         f"{TOLERANCE:g} of the numbers' usual size: room for rounding, and for little else."
     )
-    yield _code(inspect.getsource(carried.marks), "", inspect.getsource(carried.distance).rstrip())
-    yield _code("recorded = {", *(f"    {line}," for line in _recorded(trace)), "}", folded=True)
-    yield _code(
-        "off = {address: distance(*record) for address, record in recorded.items()}",
+    yield _make_code(inspect.getsource(carried.take_marks), "", inspect.getsource(carried.measure_distance).rstrip())
+    yield _make_code("recorded = {", *(f"    {line}," for line in _write_records(trace)), "}", folded=True)
+    yield _make_code(
+        "off = {address: measure_distance(*record) for address, record in recorded.items()}",
         "farthest = max(off, key=off.get)",
         f"wrong = [address for address in off if not off[address] <= {TOLERANCE:g}]",
         'assert not wrong, f"{len(wrong)} of {len(off)} tensors differ from the recorded ones, first {wrong[0]}"',
@@ -185,9 +187,9 @@ def _comparison(trace: Trace) -> _Cells:
     )
 
 
-def _recorded(trace: Trace) -> Iterator[str]:
+def _write_records(trace: Trace) -> Iterator[str]:
     """For each address: the variable, the shape, and the marks of what the trace holds."""
     for step in trace.program.steps:
-        means, _ = carried.marks(torch.tensor(trace[step.address]))
+        means, _ = carried.take_marks(torch.tensor(trace[step.address]))
         text = base64.b64encode(means.numpy().astype("<f4").tobytes()).decode()
         yield f'"{step.address}": ({step.output.variable}, {trace.shape(step.address)}, "{text}")'

@@ -10,11 +10,11 @@ import numpy as np
 from bertviz_core.export import carried
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Step
-from bertviz_core.tracing.changes import listed
+from bertviz_core.tracing.changes import list_changes
 from bertviz_core.tracing.trace import Trace
 
 
-def script(trace: Trace, weights: str = "model.safetensors") -> str:
+def write_script(trace: Trace, weights: str = "model.safetensors") -> str:
     """Python source that needs torch and safetensors only: loads a checkpoint file, runs every step, line by line.
 
     weights: the path written into the script. The file's names may carry `bert.`; older gamma and beta names and a
@@ -33,53 +33,53 @@ def script(trace: Trace, weights: str = "model.safetensors") -> str:
             f"w = read({weights!r}, dtype={trace.model.dtype})",
             "",
             f"# {' '.join(trace.tokens)}".encode("unicode_escape").decode(),
-            *(f"# changed: {change}" for change in listed(trace.changes)),
-            *input_lines(trace),
+            *(f"# changed: {change}" for change in list_changes(trace.changes)),
+            *write_inputs(trace),
             "",
-            *(parameter_line(trace, symbol) for symbol in trace.program.parameters),
+            *(write_parameter(trace, symbol) for symbol in trace.program.parameters),
             "",
-            *(line for step in trace.program.steps for line in step_lines(trace, step)),
+            *(line for step in trace.program.steps for line in write_step(trace, step)),
             "",
         ]
     )
 
 
-def input_lines(trace: Trace) -> list[str]:
+def write_inputs(trace: Trace) -> list[str]:
     """The program's inputs, number by number."""
     return [
-        f"{symbol.variable} = {_row(trace, symbol.address)}  # {_sizes(trace, symbol.address)}"
+        f"{symbol.variable} = {_write_row(trace, symbol.address)}  # {_write_sizes(trace, symbol.address)}"
         for symbol in trace.program.inputs
     ]
 
 
-def _row(trace: Trace, address: str) -> str:
+def _write_row(trace: Trace, address: str) -> str:
     numbers = trace[address]
     kind = "" if np.issubdtype(numbers.dtype, np.integer) else f", dtype={trace.model.dtype}"
     return f"torch.tensor({[int(number) for number in numbers]}{kind})"
 
 
-def parameter_line(trace: Trace, symbol: Symbol) -> str:
+def write_parameter(trace: Trace, symbol: Symbol) -> str:
     """A parameter out of the file: matrices are stored (out, in) and used (in, out), tables and vectors as they are."""
     turned = ".T" if len(symbol.axes) == 2 and not symbol.address.startswith("embeddings.") else ""
-    return f'{symbol.variable} = w["{symbol.address}"]{turned}  # {_sizes(trace, symbol.address)}'
+    return f'{symbol.variable} = w["{symbol.address}"]{turned}  # {_write_sizes(trace, symbol.address)}'
 
 
-def step_lines(trace: Trace, step: Step) -> Iterator[str]:
+def write_step(trace: Trace, step: Step) -> Iterator[str]:
     """The step's line with address and shape, and what was put in place of its numbers, if anything was."""
-    yield f"{step.code}  # {step.address} {_sizes(trace, step.address)}"
+    yield f"{step.code}  # {step.address} {_write_sizes(trace, step.address)}"
     name = step.output.variable
     for i, override in enumerate(trace.overrides(step.address)):
         if not i:
             yield f"{name} = {name}.clone()"
         place = ", ".join(":" if isinstance(at, slice) else str(at) for at in override.index) or "..."
-        yield f"{name}[{place}] = {_amount(override.numbers)}  # changed"
+        yield f"{name}[{place}] = {_write_amount(override.numbers)}  # changed"
 
 
-def _amount(value: np.ndarray) -> str:
+def _write_amount(value: np.ndarray) -> str:
     return f"torch.tensor({value.tolist()}, dtype=torch.float64)" if value.ndim else repr(value.item())
 
 
-def _sizes(trace: Trace, address: str) -> str:
+def _write_sizes(trace: Trace, address: str) -> str:
     """The shape, axis by axis, as in `(head 12, query 7, key 7)`."""
     sizes = zip(trace.dims(address), trace.shape(address), strict=True)
     return f"({', '.join(f'{name} {size}' for name, size in sizes)})"

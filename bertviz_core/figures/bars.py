@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
 from bertviz_core.figures.palette import Palette
 
 BAR_HEIGHT = 26
 
 
-def bars(
+def draw_bars(
     values: np.ndarray, words: Sequence[str], colors: Palette, color: str, *, name: str, share: bool = False
 ) -> go.Figure:
     """Horizontal bars in the given order, first on top. share: values are probabilities, drawn from 0 to 1."""
-    chart = figure(
+    chart = make_figure(
         go.Bar(
             x=np.asarray(values, dtype=np.float32), y=list(range(len(values))), orientation="h", marker_color=color,
             text=[f"{x:.4f}".replace("-", "\N{MINUS SIGN}") for x in values], textposition="outside",
@@ -29,27 +29,31 @@ def bars(
     )  # fmt: skip
     chart.update_layout(bargap=0.25)
     chart.update_yaxes(
-        **axis(colors), autorange="reversed", tickmode="array", tickvals=list(range(len(words))), ticktext=list(words)
+        **set_axis(colors),
+        autorange="reversed",
+        tickmode="array",
+        tickvals=list(range(len(words))),
+        ticktext=list(words),
     )
-    chart.update_xaxes(**axis(colors, name, grid=True), range=[0, 1] if share else _room(np.asarray(values)))
+    chart.update_xaxes(**set_axis(colors, name, grid=True), range=[0, 1] if share else _leave_room(np.asarray(values)))
     return chart
 
 
-def counts(numbers: Sequence[int], words: Sequence[str], colors: Palette, color: str, *, name: str) -> go.Figure:
+def draw_counts(numbers: Sequence[int], words: Sequence[str], colors: Palette, color: str, *, name: str) -> go.Figure:
     """Whole numbers from 1 up as horizontal bars, first on top, where every grid line is ten times the one before."""
-    chart = bars(np.array(numbers, dtype=np.float64), words, colors, color, name=f"{name}, in powers of ten")
+    chart = draw_bars(np.array(numbers, dtype=np.float64), words, colors, color, name=f"{name}, in powers of ten")
     chart.update_traces(text=[f"{n:,}" for n in numbers], hovertemplate="%{customdata}<br><b>%{x:,}</b><extra></extra>")
     chart.update_xaxes(type="log", range=[0, float(np.log10(max(*numbers, 10))) * 1.02], dtick=1)
     return chart
 
 
-def _room(values: np.ndarray) -> list[float] | None:
+def _leave_room(values: np.ndarray) -> list[float] | None:
     """A range that leaves room for the numbers beside bars to the left; none where there are no such bars."""
     low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
     return [low - 0.5 * (high - low), high + 0.02 * (high - low)] if low < 0 else None
 
 
-def curve(
+def draw_curve(
     x: np.ndarray,
     y: np.ndarray,
     at: np.ndarray,
@@ -68,7 +72,7 @@ def curve(
                    line={"color": colors.faint, "width": 1.5, "dash": dash})
         for (name, line), dash in zip((others or {}).items(), dashes, strict=False)
     ]  # fmt: skip
-    chart = figure(
+    chart = make_figure(
         [
             *lines,
             go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), mode="lines", name="this model",
@@ -80,6 +84,6 @@ def curve(
         340, colors, right=16,
     )  # fmt: skip
     chart.update_layout(showlegend=bool(others), legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    chart.update_xaxes(**axis(colors, "before the activation", grid=True))
-    chart.update_yaxes(**axis(colors, "after", grid=True))
+    chart.update_xaxes(**set_axis(colors, "before the activation", grid=True))
+    chart.update_yaxes(**set_axis(colors, "after", grid=True))
     return chart

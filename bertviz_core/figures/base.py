@@ -13,7 +13,7 @@ Figure = go.Figure  # by this name for who shows one: only figures import Plotly
 MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 
 
-def figure(traces: Any, height: int, colors: Palette, right: int = 8, top: int = 8) -> go.Figure:
+def make_figure(traces: Any, height: int, colors: Palette, right: int = 8, top: int = 8) -> go.Figure:
     """A figure with these traces, transparent, without zoom or legend."""
     return go.Figure(
         traces,
@@ -26,7 +26,7 @@ def figure(traces: Any, height: int, colors: Palette, right: int = 8, top: int =
     )  # fmt: skip
 
 
-def axis(colors: Palette, title: str = "", grid: bool = False) -> dict[str, Any]:
+def set_axis(colors: Palette, title: str = "", grid: bool = False) -> dict[str, Any]:
     """Settings of one axis: fixed, numbers in monospace."""
     return {
         "showgrid": grid, "gridcolor": colors.line, "zeroline": grid, "zerolinecolor": colors.faint, "fixedrange": True,

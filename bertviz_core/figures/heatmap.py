@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
@@ -35,7 +35,7 @@ class Side:
         return {"tickmode": "array", "tickvals": places, "ticktext": [self.words[i] for i in shown], "tickangle": -45}
 
 
-def heatmap(
+def draw_heatmap(
     values: np.ndarray,
     rows: Side,
     columns: Side,
@@ -54,11 +54,11 @@ def heatmap(
     limit = float(end if end is not None else np.abs(values).max(initial=0.0)) or 1.0
     low = 0.0 if share else -limit
     count, width = values.shape
-    chart = figure(
+    chart = make_figure(
         go.Heatmap(
             z=np.ascontiguousarray(values, dtype=np.float32), x0=columns.start, dx=1, y0=rows.start, dy=1,
             zmin=low, zmax=limit, colorscale=colors.share if share else colors.signed,
-            colorbar=color_bar(values, low, limit, colors), xgap=1 if width <= _GAPS else 0,
+            colorbar=make_color_bar(values, low, limit, colors), xgap=1 if width <= _GAPS else 0,
             ygap=1 if count <= _GAPS else 0,
             hovertemplate=f"{rows.name} %{{y}}<br>{columns.name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
         ),
@@ -76,20 +76,20 @@ def heatmap(
 def _name_sides(chart: go.Figure, shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette) -> None:
     thin_rows = max(1, -(-shape[0] * 14 // MAX_HEIGHT))
     thin_columns = max(1, -(-shape[1] // _LABELLED_COLUMNS))
-    chart.update_yaxes(**{**axis(colors), **rows.ticks(shape[0], thin_rows), "tickangle": 0}, autorange="reversed")
-    chart.update_xaxes(**axis(colors, columns.name), **columns.ticks(shape[1], thin_columns))
+    chart.update_yaxes(**{**set_axis(colors), **rows.ticks(shape[0], thin_rows), "tickangle": 0}, autorange="reversed")
+    chart.update_xaxes(**set_axis(colors, columns.name), **columns.ticks(shape[1], thin_columns))
     chart.add_annotation(  # an axis title beside the words would run into them
         text=rows.name, x=0, y=1, xref="paper", yref="paper", xanchor="right", yanchor="bottom", xshift=-4, yshift=4,
         showarrow=False, font={"size": 12, "color": colors.faint},
     )  # fmt: skip
 
 
-def color_bar(values: np.ndarray, low: float, high: float, colors: Palette) -> dict[str, Any]:
+def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette) -> dict[str, Any]:
     """The colour bar, with its ends (and 0) printed; an end that values go beyond says so."""
     above, below = values.max(initial=0.0) > high, values.min(initial=0.0) < low
-    texts = {high: f"{'≥ ' if above else ''}{text_number(high)}", 0.0: "0"}
+    texts = {high: f"{'≥ ' if above else ''}{format_number(high)}", 0.0: "0"}
     if low:
-        texts[low] = f"{'≤ ' if below else ''}{text_number(low)}"
+        texts[low] = f"{'≤ ' if below else ''}{format_number(low)}"
     return {
         "tickvals": list(texts), "ticktext": list(texts.values()), "ticklabeloverflow": "allow", "orientation": "h",
         "thickness": 8, "len": 0.6, "x": 1, "xanchor": "right", "xpad": 0, "y": 1, "yanchor": "bottom", "ypad": 6,

@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
 from bertviz_core.figures.palette import Palette
 
 _DASHES, _MARKERS = ("solid", "dash", "dot"), ("circle", "square", "diamond")
 _DRAWN = 400
 
 
-def shares_by_stage(series: Mapping[str, np.ndarray], stages: Sequence[str], colors: Palette, color: str) -> go.Figure:
+def draw_shares_by_stage(
+    series: Mapping[str, np.ndarray], stages: Sequence[str], colors: Palette, color: str
+) -> go.Figure:
     """Probabilities at every stage, one line a name, told apart by dash and marker; the scale's end is printed."""
     end = min(1.0, 1.25 * max(float(values.max()) for values in series.values()))
-    chart = figure(
+    chart = make_figure(
         [
             go.Scatter(x=list(range(len(stages))), y=values.astype(np.float32), mode="lines+markers", name=name,
                        line={"color": color, "width": 2, "dash": dash}, marker={"symbol": marker, "size": 8},
@@ -30,19 +32,19 @@ def shares_by_stage(series: Mapping[str, np.ndarray], stages: Sequence[str], col
     chart.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
                                                  "font": {"family": MONOSPACE, "size": 12}})  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": list(range(len(stages))), "ticktext": list(stages)}
-    chart.update_xaxes(**axis(colors, "after", grid=True), **ticks)
-    chart.update_yaxes(**axis(colors, "probability", grid=True), range=[-0.02 * end, 1.02 * end],
+    chart.update_xaxes(**set_axis(colors, "after", grid=True), **ticks)
+    chart.update_yaxes(**set_axis(colors, "probability", grid=True), range=[-0.02 * end, 1.02 * end],
                        tickformat=".4~f")  # fmt: skip
     return chart
 
 
-def growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Palette, color: str) -> go.Figure:
+def draw_growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Palette, color: str) -> go.Figure:
     """A sum's share of its whole after each of its terms, largest first, over a logarithmic count of terms.
 
     marks: shares to point out, with the number of terms that reach them.
     """
     drawn = np.unique(np.geomspace(1, len(shares), _DRAWN).round().astype(int))
-    chart = figure(
+    chart = make_figure(
         [
             go.Scatter(x=drawn.astype(np.float32), y=shares[drawn - 1].astype(np.float32), mode="lines",
                        line={"color": color, "width": 2, "shape": "hv"},
@@ -59,7 +61,7 @@ def growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Palette,
             xanchor="right" if late else "left", xshift=-6 if late else 8, yshift=10 if late else -12,
             font={"family": MONOSPACE, "size": 12, "color": colors.text},
         )  # fmt: skip
-    chart.update_xaxes(**axis(colors, "entries, best first (logarithmic)", grid=True), type="log", dtick=1,
+    chart.update_xaxes(**set_axis(colors, "entries, best first (logarithmic)", grid=True), type="log", dtick=1,
                        tickformat=",d")  # fmt: skip
-    chart.update_yaxes(**axis(colors, "share of the denominator", grid=True), range=[0, 1.04])
+    chart.update_yaxes(**set_axis(colors, "share of the denominator", grid=True), range=[0, 1.04])
     return chart

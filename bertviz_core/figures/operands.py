@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 
 _FAR = 0.45  # opacity of what is not picked
 _FEW = {"nticks": 4, "tickangle": 0}  # an axis that may be narrow
@@ -25,13 +25,13 @@ class Spread:
     color: str
 
 
-def softmax_row(scores: np.ndarray, shares: np.ndarray, names: Sequence[str], picked: int, colors: Palette,
-                color: str) -> go.Figure:  # fmt: skip
+def draw_softmax_row(scores: np.ndarray, shares: np.ndarray, names: Sequence[str], picked: int, colors: Palette,
+                     color: str) -> go.Figure:  # fmt: skip
     """One softmax: the scores that go in on the left, the shares that come out on the right, one row each."""
     rows, height = list(range(len(names))), 22 if len(names) <= 24 else 13
     opacity = [1.0 if i == picked else _FAR for i in rows]
-    text = [text_number(float(share)) for share in shares] if height > 13 else None
-    chart = figure(
+    text = [format_number(float(share)) for share in shares] if height > 13 else None
+    chart = make_figure(
         [
             go.Bar(x=scores.astype(np.float32), y=rows, orientation="h", customdata=list(names),
                    marker={"color": colors.faint, "opacity": opacity},
@@ -47,19 +47,19 @@ def softmax_row(scores: np.ndarray, shares: np.ndarray, names: Sequence[str], pi
     small = {"family": MONOSPACE, "size": 12 if height > 13 else 10, "color": colors.text}
     top = 1.6 * float(shares.max(initial=1e-12)) if text else float(shares.max(initial=1e-12))
     chart.update_layout(
-        bargap=0.25, yaxis={**axis(colors), **ticks, "tickfont": small},
-        xaxis={**axis(colors, "score", grid=True), **_FEW, "domain": [0, 0.44]},
-        xaxis2={**axis(colors, "share", grid=True), **_FEW, "domain": [0.52, 1], "range": [0, top]},
+        bargap=0.25, yaxis={**set_axis(colors), **ticks, "tickfont": small},
+        xaxis={**set_axis(colors, "score", grid=True), **_FEW, "domain": [0, 0.44]},
+        xaxis2={**set_axis(colors, "share", grid=True), **_FEW, "domain": [0.52, 1], "range": [0, top]},
     )  # fmt: skip
     return chart
 
 
-def row(values: np.ndarray, picked: int | None, colors: Palette, color: str, *, title: str,
-        spread: Spread | None = None) -> go.Figure:  # fmt: skip
+def draw_row(values: np.ndarray, picked: int | None, colors: Palette, color: str, *, title: str,
+             spread: Spread | None = None) -> go.Figure:  # fmt: skip
     """A vector component by component, the picked one marked. title: of the axis of components."""
     places = np.arange(len(values), dtype=np.int32)
     marked = [] if picked is None else [picked]
-    chart = figure(
+    chart = make_figure(
         [
             go.Scatter(x=places, y=values.astype(np.float32), mode="lines",
                        line={"color": color, "width": 1.2, "shape": "hvh"},
@@ -69,9 +69,9 @@ def row(values: np.ndarray, picked: int | None, colors: Palette, color: str, *, 
         ],
         280, colors, right=16, top=28,
     )  # fmt: skip
-    chart.update_layout(xaxis=axis(colors, title), yaxis=axis(colors, grid=True))
+    chart.update_layout(xaxis=set_axis(colors, title), yaxis=set_axis(colors, grid=True))
     for i in marked:
-        _say(chart, f"○ {i}: {text_number(float(values[i]))}", "left", colors.text)
+        _say(chart, f"○ {i}: {format_number(float(values[i]))}", "left", colors.text)
     if spread is not None:
         _draw_spread(chart, spread)
     return chart
@@ -91,13 +91,13 @@ def _draw_spread(chart: go.Figure, spread: Spread) -> None:
         spread.mean - deviation, spread.mean + deviation, fillcolor=spread.color, opacity=0.16, line_width=0
     )
     chart.add_hline(spread.mean, line={"color": spread.color, "width": 1.5, "dash": "dash"})
-    _say(chart, f"μ {text_number(spread.mean)}   σ² {text_number(spread.variance)}", "right", spread.color)
+    _say(chart, f"μ {format_number(spread.mean)}   σ² {format_number(spread.variance)}", "right", spread.color)
 
 
-def point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colors: Palette, color: str) -> go.Figure:
+def draw_point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colors: Palette, color: str) -> go.Figure:
     """A function as a line, one point on it, and dashes from the point to both axes."""
     low = float(min(y.min(), on))
-    chart = figure(
+    chart = make_figure(
         [
             go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), mode="lines", hoverinfo="skip",
                        line={"color": colors.text, "width": 1.5}),
@@ -108,15 +108,15 @@ def point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colors: P
         ],
         300, colors, right=16, top=28,
     )  # fmt: skip
-    _say(chart, f"{text_number(at)} → {text_number(on)}", "right", colors.text)
+    _say(chart, f"{format_number(at)} → {format_number(on)}", "right", colors.text)
     chart.update_layout(
-        xaxis={**axis(colors, "before", grid=True), "range": [float(x[0]), float(x[-1])]},
-        yaxis=axis(colors, "after", grid=True),
+        xaxis={**set_axis(colors, "before", grid=True), "range": [float(x[0]), float(x[-1])]},
+        yaxis=set_axis(colors, "after", grid=True),
     )
     return chart
 
 
-def sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequence[str], colors: Palette, total: str
+def draw_sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequence[str], colors: Palette, total: str
                  ) -> go.Figure:  # fmt: skip
     """The parts of a sum laid end to end, one row each, and what they add up to. kinds: the bars' colours, the total's
     last; total: what the sum is called."""
@@ -125,11 +125,11 @@ def sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequence[
     lengths, starts = [*parts, ends[-1]], [*(ends - parts), 0.0]
     rows, labels = list(range(len(lengths))), [*names, total]
     low, high = min(0.0, float(ends.min())), max(0.0, float(ends.max()))
-    chart = figure(
+    chart = make_figure(
         [
             go.Bar(x=np.asarray(lengths, np.float32), base=np.asarray(starts, np.float32), y=rows, orientation="h",
                    customdata=labels, hovertemplate="%{customdata}<br><b>%{text}</b><extra></extra>",
-                   marker_color=list(kinds), text=[text_number(float(value)) for value in lengths],
+                   marker_color=list(kinds), text=[format_number(float(value)) for value in lengths],
                    textposition="none"),
             go.Scatter(x=np.repeat(ends.astype(np.float32), 2), y=np.ravel([[i, i + 1] for i in rows[:-1]]),
                        mode="lines", line={"color": colors.faint, "width": 1, "dash": "dot"}, hoverinfo="skip"),
@@ -138,14 +138,14 @@ def sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequence[
     )  # fmt: skip
     for i, value in enumerate(lengths):
         chart.add_annotation(
-            x=1, xref="paper", xanchor="left", xshift=8, y=i, text=text_number(float(value)), showarrow=False,
+            x=1, xref="paper", xanchor="left", xshift=8, y=i, text=format_number(float(value)), showarrow=False,
             font={"family": MONOSPACE, "size": 12, "color": colors.text},
         )  # fmt: skip
     room = 0.04 * (high - low) or 1.0
     chart.update_layout(
         bargap=0.35,
-        xaxis={**axis(colors, "the parts, added up", grid=True), "showticklabels": False,
+        xaxis={**set_axis(colors, "the parts, added up", grid=True), "showticklabels": False,
                "range": [low - room, high + room]},
-        yaxis={**axis(colors), "autorange": "reversed", "tickmode": "array", "tickvals": rows, "ticktext": labels},
+        yaxis={**set_axis(colors), "autorange": "reversed", "tickmode": "array", "tickvals": rows, "ticktext": labels},
     )  # fmt: skip
     return chart

@@ -48,6 +48,6 @@ PALETTES = {
 }  # fmt: skip
 
 
-def palette(theme: str | None) -> Palette:
+def choose_palette(theme: str | None) -> Palette:
     """The colours of a theme; light where the theme is not known."""
     return PALETTES.get(theme or LIGHT, PALETTES[LIGHT])

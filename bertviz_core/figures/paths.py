@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
 from bertviz_core.figures.palette import Palette
 
 _HEIGHT = 520
@@ -18,7 +18,7 @@ _PLACES = ("top center", "bottom center", "middle right", "middle left")
 _EYE = {"x": 1.6, "y": 1.6, "z": 1.2}  # far enough off for the axes' names to be seen
 
 
-def paths(
+def draw_paths(
     points: np.ndarray,
     tokens: Sequence[str],
     stages: Sequence[str],
@@ -37,57 +37,66 @@ def paths(
     others = [i for i in range(len(tokens)) if i != chosen]
     names = [tokens[i] for i in others]
     way = [f"{tokens[chosen]}, {stage}" if i == at else stage for i, stage in enumerate(stages)]
-    places = _free_places(np.concatenate([points[:, chosen], points[at, others]]), [*way, *names], at)
-    chart = figure(
+    places = _find_places(np.concatenate([points[:, chosen], points[at, others]]), [*way, *names], at)
+    chart = make_figure(
         [
-            _lines(points[:, others], names, stages, colors.faint),
-            _named(points[at, others], names, places[len(way) :], stages[at], colors),
-            _way(points[:, chosen], tokens[chosen], way, places, stages, at, color),
+            _draw_lines(points[:, others], names, stages, colors.faint),
+            _draw_names(points[at, others], names, places[len(way) :], stages[at], colors),
+            _draw_way(points[:, chosen], tokens[chosen], way, places, stages, at, color),
         ],
         _HEIGHT, colors, right=24, top=24,
     )  # fmt: skip
     if points.shape[-1] == 3:
-        x, y, z = (_solid_axis(colors, title) for title in titles)
+        x, y, z = (_set_solid_axis(colors, title) for title in titles)
         chart.update_layout(scene={"xaxis": x, "yaxis": y, "zaxis": z, "aspectmode": "data", "dragmode": "orbit",
                                    "camera": {"eye": _EYE}})  # fmt: skip
     else:
-        chart.update_xaxes(**axis(colors, titles[0], grid=True), constrain="domain")
-        chart.update_yaxes(**axis(colors, titles[1], grid=True), scaleanchor="x")
+        chart.update_xaxes(**set_axis(colors, titles[0], grid=True), constrain="domain")
+        chart.update_yaxes(**set_axis(colors, titles[1], grid=True), scaleanchor="x")
     return chart
 
 
-def _scatter(points: np.ndarray, **settings: object) -> go.Scatter | go.Scatter3d:
+def _make_scatter(points: np.ndarray, **settings: object) -> go.Scatter | go.Scatter3d:
     """Points (point, component) as a flat or solid scatter."""
     places = dict(zip("xyz", points.astype(np.float32).T, strict=False))
     make = go.Scatter3d if len(places) == 3 else go.Scatter
     return make(**places, **settings, hovertemplate="%{customdata}<extra></extra>")
 
 
-def _lines(points: np.ndarray, tokens: Sequence[str], stages: Sequence[str], color: str) -> go.Scatter | go.Scatter3d:
+def _draw_lines(
+    points: np.ndarray, tokens: Sequence[str], stages: Sequence[str], color: str
+) -> go.Scatter | go.Scatter3d:
     """All paths as one drawing, with a gap after each."""
     gap = np.full((1, *points.shape[1:]), np.nan)
     joined = np.concatenate([points, gap]).transpose(1, 0, 2).reshape(-1, points.shape[-1])
     texts = [f"{token}, {stage}" for token in tokens for stage in (*stages, "")]
-    return _scatter(joined, mode="lines+markers", customdata=texts, opacity=0.45,
-                    line={"color": color, "width": 1}, marker={"color": color, "size": 3})  # fmt: skip
+    return _make_scatter(joined, mode="lines+markers", customdata=texts, opacity=0.45,
+                         line={"color": color, "width": 1}, marker={"color": color, "size": 3})  # fmt: skip
 
 
-def _named(points: np.ndarray, tokens: Sequence[str], places: Sequence[str], stage: str, colors: Palette
+def _draw_names(points: np.ndarray, tokens: Sequence[str], places: Sequence[str], stage: str, colors: Palette
            ) -> go.Scatter | go.Scatter3d:  # fmt: skip
     shown = [token if place else "" for token, place in zip(tokens, places, strict=True)]
-    return _scatter(
+    return _make_scatter(
         points, mode="markers+text", text=shown, textposition=[place or _PLACES[0] for place in places],
         textfont={"family": MONOSPACE, "size": _FONT, "color": colors.text}, marker={"color": colors.faint, "size": 6},
         customdata=[f"{token}, {stage}" for token in tokens],
     )  # fmt: skip
 
 
-def _way(points: np.ndarray, token: str, texts: Sequence[str], places: Sequence[str], stages: Sequence[str], at: int,
-         color: str) -> go.Scatter | go.Scatter3d:  # fmt: skip
+def _draw_way(
+    points: np.ndarray,
+    token: str,
+    texts: Sequence[str],
+    places: Sequence[str],
+    stages: Sequence[str],
+    at: int,
+    color: str,
+) -> go.Scatter | go.Scatter3d:
     """The chosen token's path, its stages named, the token itself at one of them."""
     sizes = [10 if i == at else 5 for i in range(len(stages))]
     named = zip(texts, places, strict=False)
-    return _scatter(
+    return _make_scatter(
         points, mode="lines+markers+text",
         text=[(f"<b>{text}</b>" if i == at else text) if place else "" for i, (text, place) in enumerate(named)],
         textposition=[place or _PLACES[0] for place in places[: len(texts)]], line={"color": color, "width": 3},
@@ -96,7 +105,7 @@ def _way(points: np.ndarray, token: str, texts: Sequence[str], places: Sequence[
     )  # fmt: skip
 
 
-def _free_places(points: np.ndarray, texts: Sequence[str], first: int) -> list[str]:
+def _find_places(points: np.ndarray, texts: Sequence[str], first: int) -> list[str]:
     """Where beside its point each text can stand without running into another; "" where nowhere, not even elsewhere.
 
     Flat points (point, 2) are laid out for a narrow screen: on a wider one they only move apart. In space everything
@@ -110,7 +119,7 @@ def _free_places(points: np.ndarray, texts: Sequence[str], first: int) -> list[s
     found = [""] * len(texts)
     for i in sorted(range(len(texts)), key=lambda i: i != first):
         for place in _PLACES:
-            box = _box(pixels[i], len(texts[i]), place)
+            box = _measure_box(pixels[i], len(texts[i]), place)
             inside = box[0] > -_EDGE and box[2] < _NARROW[0] + _EDGE
             if inside and all(box[0] >= b[2] or b[0] >= box[2] or box[1] >= b[3] or b[1] >= box[3] for b in taken):
                 taken.append(box)
@@ -119,7 +128,7 @@ def _free_places(points: np.ndarray, texts: Sequence[str], first: int) -> list[s
     return found
 
 
-def _box(point: np.ndarray, length: int, place: str) -> tuple[float, float, float, float]:
+def _measure_box(point: np.ndarray, length: int, place: str) -> tuple[float, float, float, float]:
     """Left, top, right and bottom of a text beside a point, in pixels."""
     vertical, horizontal = place.split()
     width, height = length * _FONT * 0.62 + 4, _FONT * 1.5
@@ -129,7 +138,7 @@ def _box(point: np.ndarray, length: int, place: str) -> tuple[float, float, floa
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
-def _solid_axis(colors: Palette, title: str) -> dict[str, object]:
+def _set_solid_axis(colors: Palette, title: str) -> dict[str, object]:
     return {
         "title": {"text": title, "font": {"size": 12, "color": colors.faint}}, "gridcolor": colors.line,
         "zerolinecolor": colors.faint, "showbackground": False, "tickfont": {"family": MONOSPACE, "size": 11},

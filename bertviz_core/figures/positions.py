@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, axis, figure
+from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
 from bertviz_core.figures.palette import Palette
 
 
-def nearness(series: Mapping[str, np.ndarray], chosen: int, colors: Palette, color: str) -> go.Figure:
+def draw_nearness(series: Mapping[str, np.ndarray], chosen: int, colors: Palette, color: str) -> go.Figure:
     """Cosines from -1 to 1 over positions, one line a name, the first one solid. chosen: a position to mark."""
     styles = ({"color": color, "width": 2}, {"color": colors.faint, "width": 1.5, "dash": "dash"})
-    chart = figure(
+    chart = make_figure(
         [
             go.Scatter(x0=0, dx=1, y=values.astype(np.float32), mode="lines", name=name, line=style,
                        hovertemplate=f"{name}, position %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>")
@@ -26,6 +26,6 @@ def nearness(series: Mapping[str, np.ndarray], chosen: int, colors: Palette, col
                     line={"color": colors.text, "width": 1, "dash": "dot"})  # fmt: skip
     chart.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
                                                  "font": {"family": MONOSPACE, "size": 12}})  # fmt: skip
-    chart.update_xaxes(**axis(colors, "position", grid=True))
-    chart.update_yaxes(**axis(colors, "cosine", grid=True), range=[-1.05, 1.05])
+    chart.update_xaxes(**set_axis(colors, "position", grid=True))
+    chart.update_yaxes(**set_axis(colors, "cosine", grid=True), range=[-1.05, 1.05])
     return chart

@@ -11,7 +11,7 @@ from PIL import Image, ImageColor
 from bertviz_core.figures.palette import Palette
 
 
-def thumbnail(values: np.ndarray, colors: Palette, *, share: bool = False, end: float | None = None) -> str:
+def draw_thumbnail(values: np.ndarray, colors: Palette, *, share: bool = False, end: float | None = None) -> str:
     """A matrix as a PNG in a data URL, on the heat maps' colour scales: signed from -end to end, or from 0."""
     limit = float(end if end is not None else np.abs(values).max(initial=0.0)) or 1.0
     low = 0.0 if share else -limit
@@ -24,7 +24,7 @@ def thumbnail(values: np.ndarray, colors: Palette, *, share: bool = False, end: 
     return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
 
 
-def sampled(values: np.ndarray, width: int) -> np.ndarray:
+def sample_columns(values: np.ndarray, width: int) -> np.ndarray:
     """At most `width` columns of a matrix, evenly spaced, as they are: no averages."""
     columns = values.shape[1]
     return values if columns <= width else values[:, np.linspace(0, columns - 1, width).round().astype(int)]

@@ -44,34 +44,34 @@ def parse(text: str) -> Address:
     """Read an address. Raises AddressError, naming what cannot be read."""
     head, bracket, rest = text.strip().partition("[")
     if not _PATH.fullmatch(head):
-        raise AddressError(f"{_shown(text)} is not an address: expected a path such as embeddings.sum")
+        raise AddressError(f"{_shorten(text)} is not an address: expected a path such as embeddings.sum")
     if not bracket:
         return Address(head)
     if not rest.endswith("]"):
-        raise AddressError(f"{_shown(text)} is not an address: the bracket is not closed")
+        raise AddressError(f"{_shorten(text)} is not an address: the bracket is not closed")
     pairs = []
     for part in rest[:-1].split(","):
         match = _INDEX.fullmatch(part.strip())
         if not match:
-            raise AddressError(f"{_shown(text)} is not an address: {_shown(part)} should read axis=number")
+            raise AddressError(f"{_shorten(text)} is not an address: {_shorten(part)} should read axis=number")
         pairs.append((match[1], int(match[2])))
     if len({axis for axis, _ in pairs}) != len(pairs):
-        raise AddressError(f"{_shown(text)} fixes one axis twice")
+        raise AddressError(f"{_shorten(text)} fixes one axis twice")
     return Address(head, tuple(pairs))
 
 
-def cell(path: str, at: Mapping[str, int]) -> str:
+def format_cell(path: str, at: Mapping[str, int]) -> str:
     """The address of a slice or cell: `at` gives indices by axis name, in the tensor's own order."""
     return str(Address(path, tuple(at.items())))
 
 
-def cells(path: str, block: Mapping[str, range]) -> Iterator[str]:
+def format_cells(path: str, block: Mapping[str, range]) -> Iterator[str]:
     """The addresses of all cells in a block, the last axis fastest. block: the indices of every axis, in its order."""
     labels = [[f"{axis}={i}" for i in indices] for axis, indices in block.items()]
     return (f"{path}[{','.join(place)}]" if place else path for place in product(*labels))
 
 
-def layer_path(layer: int, leaf: str) -> str:
+def join_layer(layer: int, leaf: str) -> str:
     """The path of a tensor inside one encoder layer, e.g. (3, "attention.self.probs")."""
     return f"encoder.layer.{layer}.{leaf}"
 
@@ -82,5 +82,5 @@ def split_layer(path: str) -> tuple[int | None, str]:
     return (int(match[1]), match[2]) if match else (None, path)
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -19,6 +19,6 @@ def narrow(tensor: Tensor, dims: Dims, at: At) -> Tensor:
     return tensor
 
 
-def only(at: At, dims: Dims) -> At:
+def restrict(at: At, dims: Dims) -> At:
     """The part of `at` that speaks of these axes."""
     return {axis: cells for axis, cells in at.items() if axis in dims}

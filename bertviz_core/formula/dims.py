@@ -47,12 +47,12 @@ AXES: dict[str, Axis] = {
 }  # fmt: skip
 
 
-def names(dims: Dims) -> tuple[str, ...]:
+def list_names(dims: Dims) -> tuple[str, ...]:
     """The axes' names, in order."""
     return tuple(axis.name for axis in dims)
 
 
-def combined(left: Dims, right: Dims) -> Dims:
+def combine(left: Dims, right: Dims) -> Dims:
     """The axes of an elementwise operation: one side must have every axis of the other, in the same order.
 
     Raises DimsError where neither side contains the other, even if the sizes would broadcast.
@@ -60,34 +60,38 @@ def combined(left: Dims, right: Dims) -> Dims:
     wide, narrow = (left, right) if len(left) >= len(right) else (right, left)
     missing = [axis.name for axis in narrow if axis not in wide]
     if missing:
-        raise DimsError(f"cannot combine axes {names(left)} with {names(right)}: {missing} stand on one side only")
+        raise DimsError(
+            f"cannot combine axes {list_names(left)} with {list_names(right)}: {missing} stand on one side only"
+        )
     if tuple(axis for axis in wide if axis in narrow) != narrow:
-        raise DimsError(f"cannot combine axes {names(left)} with {names(right)}: the order differs")
+        raise DimsError(f"cannot combine axes {list_names(left)} with {list_names(right)}: the order differs")
     return wide
 
 
-def contracted(left: Dims, right: Dims) -> Dims:
+def contract(left: Dims, right: Dims) -> Dims:
     """The axes of a matrix product: the left's last axis is summed against the right's last but one.
 
     Raises DimsError where the two summed axes differ by name, or the leading axes do not fit.
     """
     if not left or len(right) < 2 or left[-1] != right[-2]:
-        raise DimsError(f"cannot multiply axes {names(left)} by {names(right)}: the summed axes differ")
+        raise DimsError(f"cannot multiply axes {list_names(left)} by {list_names(right)}: the summed axes differ")
     batch = right[:-2]
     if batch and batch != left[:-2]:
-        raise DimsError(f"cannot multiply axes {names(left)} by {names(right)}: the leading axes differ")
+        raise DimsError(f"cannot multiply axes {list_names(left)} by {list_names(right)}: the leading axes differ")
     result = (*left[:-1], right[-1])
     if len(set(result)) != len(result):
-        raise DimsError(f"the product of {names(left)} and {names(right)} would have one axis twice: {names(result)}")
+        raise DimsError(
+            f"the product of {list_names(left)} and {list_names(right)} would have one axis twice: {list_names(result)}"
+        )
     return result
 
 
-def changed(dims: Dims, old: Dims, new: Dims) -> Dims:
+def replace_axes(dims: Dims, old: Dims, new: Dims) -> Dims:
     """The axes with the run `old` of them replaced by `new`. Raises DimsError where there is no such run."""
     for start in range(len(dims) - len(old) + 1):
         if dims[start : start + len(old)] == old:
             result = (*dims[:start], *new, *dims[start + len(old) :])
             if len(set(result)) != len(result):
-                raise DimsError(f"{names(result)} would have one axis twice")
+                raise DimsError(f"{list_names(result)} would have one axis twice")
             return result
-    raise DimsError(f"expected {', '.join(names(old))} among the axes {names(dims)}")
+    raise DimsError(f"expected {', '.join(list_names(old))} among the axes {list_names(dims)}")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bertviz_core.formula.cells import At, narrow, only
-from bertviz_core.formula.dims import Axis, Dims, changed
+from bertviz_core.formula.cells import At, narrow, restrict
+from bertviz_core.formula.dims import Axis, Dims, replace_axes
 from bertviz_core.formula.functions import Function
-from bertviz_core.formula.nodes import ATOM, PRODUCT, Env, Expr, Paint, Size, Symbol, parenthesized, plain
-from bertviz_core.formula.numbers import latex_number
-from bertviz_core.formula.tex import ends
+from bertviz_core.formula.nodes import ATOM, PRODUCT, Constant, Env, Expr, Paint, Symbol, paint_plain, parenthesize
+from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.tex import take_ends
 
 BASE = 10_000
 
@@ -29,7 +29,7 @@ class Sinusoid(Expr):
 
     positions: Symbol
     along: Axis
-    width: Size
+    width: Constant
     dtype: torch.dtype
 
     @property
@@ -44,7 +44,7 @@ class Sinusoid(Expr):
         angle = parts[0][:, None] / BASE ** (component // 2 * 2 / self.width.amount)
         return torch.where(component % 2 == 0, torch.sin(angle), torch.cos(angle)).to(self.dtype)
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         i, d = self.positions.latex(paint), self.width.latex()
         lines = (
             rf"{name}\left(\frac{{{i}}}{{{BASE}^{{\frac{{{j}}}{{{d}}}}}}}\right) & \text{{if }} j \text{{ is {which}}}"
@@ -58,7 +58,7 @@ class Sinusoid(Expr):
         return f"torch.where({component} % 2 == 0, torch.sin({angle}), torch.cos({angle})).to({self.dtype})"
 
     def worked(self, env: Env, at: At) -> str:
-        position, j = self.positions.worked(env, only(at, self.positions.dims())), at[self.along].start
+        position, j = self.positions.worked(env, restrict(at, self.positions.dims())), at[self.along].start
         name = r"\cos" if j % 2 else r"\sin"
         return rf"{name}\left(\frac{{{position}}}{{{BASE}^{{\frac{{{j - j % 2}}}{{{self.width.amount}}}}}}}\right)"
 
@@ -90,7 +90,7 @@ class Dropout(Expr):
         kept = narrow(self._kept(env[self.inner.address].shape), self.dims(), at)
         return self.inner.work(env, at) * kept / (1 - self.rate)
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"\mathrm{{Dropout}}_{{{self.rate}}}\left({self.inner.latex(paint)}\right)"
 
     def code(self) -> str:
@@ -117,19 +117,19 @@ class Argmax(Expr):
         return (self.inner,)
 
     def dims(self) -> Dims:
-        return changed(self.inner.dims(), (self.along,), ())
+        return replace_axes(self.inner.dims(), (self.along,), ())
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].argmax(dim=self.inner.dims().index(self.along))
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"\underset{{\mathrm{{{self.along.name}}}}}{{\mathrm{{argmax}}}}\left({self.inner.latex(paint)}\right)"
 
     def code(self) -> str:
-        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.argmax(dim={self.inner.dims().index(self.along)})"
+        return f"{parenthesize(self.inner.code(), self.inner, ATOM)}.argmax(dim={self.inner.dims().index(self.along)})"
 
     def worked(self, env: Env, at: At) -> str:
-        row = [latex_number(cell) for cell in self.inner.work(env, at).flatten().tolist()]
-        shown = ends(row)
+        row = [format_latex(cell) for cell in self.inner.work(env, at).flatten().tolist()]
+        shown = take_ends(row)
         between = [r"\ldots"] if len(shown) < len(row) else []
         return r"\mathrm{argmax}\left(" + r",\ ".join([*shown[:-1], *between, shown[-1]]) + r"\right)"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import torch
 
-from bertviz_core.formula.address import cell, cells
+from bertviz_core.formula.address import format_cell, format_cells
 from bertviz_core.formula.cells import At, narrow
 from bertviz_core.formula.nodes import Env, Symbol
-from bertviz_core.formula.numbers import latex_number
+from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import Step
 
 
@@ -33,16 +33,16 @@ class Explanation:
 
 def explain(env: Env, symbol: Symbol, at: At, step: Step | None) -> Explanation:
     """Work out the one cell `at`. step: what computes it, if anything does."""
-    here = cell(symbol.address, {axis.name: at[axis].start for axis in symbol.axes})
-    value, left = symbol.work(env, at).item(), _subscripted(symbol, at)
+    here = format_cell(symbol.address, {axis.name: at[axis].start for axis in symbol.axes})
+    value, left = symbol.work(env, at).item(), _subscript(symbol, at)
     if step is None:
-        return Explanation(here, value, value, f"{left} = {latex_number(value)}", (), None)
+        return Explanation(here, value, value, f"{left} = {format_latex(value)}", (), None)
     result = step.expr.work(env, at).item()
-    latex = f"{left} = {step.expr.worked(env, at)} = {latex_number(result)}"
-    return Explanation(here, value, result, latex, tuple(_operands(env, step, at)), step)
+    latex = f"{left} = {step.expr.worked(env, at)} = {format_latex(result)}"
+    return Explanation(here, value, result, latex, tuple(_list_operands(env, step, at)), step)
 
 
-def derivatives(env: Env, step: Step, at: At) -> tuple[float, ...]:
+def differentiate(env: Env, step: Step, at: At) -> tuple[float, ...]:
     """How the cell changes with each of its operands, in the order of `Explanation.operands`."""
     needed = list(step.expr.operands(env, at))
     cuts: dict[str, At] = {}
@@ -64,14 +64,14 @@ def derivatives(env: Env, step: Step, at: At) -> tuple[float, ...]:
     return tuple(number for part in parts for number in part.flatten().tolist())
 
 
-def _operands(env: Env, step: Step, at: At) -> Iterator[tuple[str, float]]:
+def _list_operands(env: Env, step: Step, at: At) -> Iterator[tuple[str, float]]:
     for leaf, needed in step.expr.operands(env, at):
         values = leaf.work(env, needed)
         whole = {axis: range(size) for axis, size in zip(leaf.axes, values.shape, strict=True)}
         block = {axis.name: needed.get(axis, indices) for axis, indices in whole.items()}
-        yield from zip(cells(leaf.address, block), values.flatten().tolist(), strict=True)
+        yield from zip(format_cells(leaf.address, block), values.flatten().tolist(), strict=True)
 
 
-def _subscripted(symbol: Symbol, at: At) -> str:
+def _subscript(symbol: Symbol, at: At) -> str:
     index = r",\,".join(rf"\mathrm{{{axis.name.replace('_', chr(92) + '_')}}}={at[axis].start}" for axis in symbol.axes)
     return rf"{{{symbol.tex}}}_{{{index}}}" if index else symbol.tex

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from bertviz_core.formula.cells import At
-from bertviz_core.formula.dims import VOCAB, Axis, Dims, changed
-from bertviz_core.formula.nodes import ATOM, POSTFIX, PRODUCT, SUM, Env, Expr, Paint, Symbol, parenthesized, plain
-from bertviz_core.formula.numbers import latex_number
-from bertviz_core.formula.tex import bracketed, ends, long_sum, signed
+from bertviz_core.formula.dims import VOCAB, Axis, Dims, replace_axes
+from bertviz_core.formula.nodes import ATOM, POSTFIX, PRODUCT, SUM, Env, Expr, Paint, Symbol, paint_plain, parenthesize
+from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.tex import bracket, bracket_negative, take_ends, write_sum
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Square(Unary):
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].square()
 
-    def latex(self, paint: Paint = plain) -> str:
-        return f"{{{bracketed(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}^2"
+    def latex(self, paint: Paint = paint_plain) -> str:
+        return f"{{{bracket(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}^2"
 
     def code(self) -> str:
-        return f"{parenthesized(self.inner.code(), self.inner, ATOM)} ** 2"
+        return f"{parenthesize(self.inner.code(), self.inner, ATOM)} ** 2"
 
     def worked(self, env: Env, at: At) -> str:
         return rf"\left({super().worked(env, at)}\right)^2"
@@ -58,7 +58,7 @@ class Sqrt(Unary):
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].sqrt()
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"\sqrt{{{self.inner.latex(paint)}}}"
 
     def code(self) -> str:
@@ -81,25 +81,25 @@ class Sum(Unary):
         return ATOM
 
     def dims(self) -> Dims:
-        return changed(self.inner.dims(), (self.over,), ())
+        return replace_axes(self.inner.dims(), (self.over,), ())
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].sum(dim=self._place(self.over))
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         def indexed(symbol: Symbol) -> str:
             return f"{{{paint(symbol)}}}_{{j}}" if self.over in symbol.axes else paint(symbol)
 
-        inner = bracketed(self.inner.latex(indexed), self.inner.tex_level, PRODUCT)
+        inner = bracket(self.inner.latex(indexed), self.inner.tex_level, PRODUCT)
         return rf"\sum_{{j=1}}^{{{self.over.latex}}} {inner}"
 
     def code(self) -> str:
-        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.sum(dim={self._place(self.over)})"
+        return f"{parenthesize(self.inner.code(), self.inner, ATOM)}.sum(dim={self._place(self.over)})"
 
     def worked(self, env: Env, at: At) -> str:
         cells = self._worked_parts(env, at)[0].flatten().tolist()
-        terms = [signed(latex_number(cell)) for cell in ends(cells)]
-        return rf"\left({long_sum(terms, len(cells), brace=False)}\right)"
+        terms = [bracket_negative(format_latex(cell)) for cell in take_ends(cells)]
+        return rf"\left({write_sum(terms, len(cells), brace=False)}\right)"
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ class Mean(Sum):
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].mean(dim=self._place(self.over))
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"\frac{{1}}{{{self.over.latex}}}{super().latex(paint)}"
 
     def code(self) -> str:
-        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.mean(dim={self._place(self.over)})"
+        return f"{parenthesize(self.inner.code(), self.inner, ATOM)}.mean(dim={self._place(self.over)})"
 
     def worked(self, env: Env, at: At) -> str:
         count = self._worked_parts(env, at)[0].numel()
@@ -134,7 +134,7 @@ class Softmax(Unary):
     along: Axis
 
     def dims(self) -> Dims:
-        return changed(self.inner.dims(), (self.along,), (self.along,))
+        return replace_axes(self.inner.dims(), (self.along,), (self.along,))
 
     def apply(self, *parts: Tensor) -> Tensor:
         (scores,), place = parts, self._place(self.along)
@@ -147,22 +147,22 @@ class Softmax(Unary):
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         return ({axis: cells for axis, cells in at.items() if axis != self.along},)
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"\mathrm{{softmax}}_{{\mathrm{{{self.along.name}}}}}\left({self.inner.latex(paint)}\right)"
 
     def code(self) -> str:
         place = self._place(self.along)
         if self.along != VOCAB:
             return f"torch.softmax({self.inner.code()}, dim={place})"
-        inner = parenthesized(self.inner.code(), self.inner, ATOM)
+        inner = parenthesize(self.inner.code(), self.inner, ATOM)
         return f"torch.softmax({inner}.double(), dim={place}).to({inner}.dtype)"
 
     def worked(self, env: Env, at: At) -> str:
         row = self._worked_parts(env, at)[0].flatten().tolist()
-        top = signed(latex_number(max(row)))
-        powers = [rf"e^{{{latex_number(score)} - {top}}}" for score in ends(row)]
-        mine = rf"e^{{{latex_number(row[at[self.along].start])} - {top}}}"
-        return rf"\frac{{{mine}}}{{{long_sum(powers, len(row), brace=False)}}}"
+        top = bracket_negative(format_latex(max(row)))
+        powers = [rf"e^{{{format_latex(score)} - {top}}}" for score in take_ends(row)]
+        mine = rf"e^{{{format_latex(row[at[self.along].start])} - {top}}}"
+        return rf"\frac{{{mine}}}{{{write_sum(powers, len(row), brace=False)}}}"
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ class Apply(Unary):
     def apply(self, *parts: Tensor) -> Tensor:
         return self.function.of(parts[0])
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"{self.function.tex}\left({self.function.before}{self.inner.latex(paint)}\right)"
 
     def code(self) -> str:

@@ -22,10 +22,10 @@ import torch
 from torch import Tensor
 
 from bertviz_core.errors import DimsError
-from bertviz_core.formula.cells import At, narrow, only
-from bertviz_core.formula.dims import Dims, combined, contracted, names
-from bertviz_core.formula.numbers import latex_number
-from bertviz_core.formula.tex import bracketed, ends, long_sum, signed
+from bertviz_core.formula.cells import At, narrow, restrict
+from bertviz_core.formula.dims import Dims, combine, contract, list_names
+from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.tex import bracket, bracket_negative, take_ends, write_sum
 
 Env = Mapping[str, Tensor]
 Paint = Callable[["Symbol"], str]  # how a symbol is typeset: plain, or in its colour
@@ -33,7 +33,7 @@ Paint = Callable[["Symbol"], str]  # how a symbol is typeset: plain, or in its c
 SUM, PRODUCT, POSTFIX, ATOM = 1, 2, 3, 4  # how tightly a node binds, for parentheses
 
 
-def plain(symbol: Symbol) -> str:
+def paint_plain(symbol: Symbol) -> str:
     return symbol.tex
 
 
@@ -58,7 +58,7 @@ class Expr:
     def apply(self, *parts: Tensor) -> Tensor:
         raise NotImplementedError
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         raise NotImplementedError
 
     def code(self) -> str:
@@ -69,7 +69,7 @@ class Expr:
 
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         """Which cells of each part the cells `at` of this node are made from."""
-        return tuple(only(at, part.dims()) for part in self.parts)
+        return tuple(restrict(at, part.dims()) for part in self.parts)
 
     def value(self, env: Env) -> Tensor:
         """The whole tensor, axes as in `dims()`."""
@@ -88,7 +88,7 @@ class Expr:
         return [part.work(env, needed) for part, needed in zip(self.parts, self.pull(env, at), strict=True)]
 
     def _number(self, env: Env, at: At) -> str:
-        return latex_number(self.work(env, at).item())
+        return format_latex(self.work(env, at).item())
 
     def __add__(self, other: Expr) -> Expr:
         return Add(self, other)
@@ -122,7 +122,7 @@ class Symbol(Expr):
 
     def __post_init__(self) -> None:
         if len(set(self.axes)) != len(self.axes):
-            raise DimsError(f"{self.address} has one axis twice: {names(self.axes)}")
+            raise DimsError(f"{self.address} has one axis twice: {list_names(self.axes)}")
 
     def dims(self) -> Dims:
         return self.axes
@@ -137,7 +137,7 @@ class Symbol(Expr):
     def operands(self, env: Env, at: At) -> Iterator[tuple[Symbol, At]]:
         yield self, at
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return paint(self)
 
     def code(self) -> str:
@@ -148,7 +148,7 @@ class Symbol(Expr):
 
 
 @dataclass(frozen=True)
-class Size(Expr):
+class Constant(Expr):
     """A fixed number: a size of the model, epsilon, or a plain constant."""
 
     tex: str
@@ -160,14 +160,14 @@ class Size(Expr):
     def apply(self, *parts: Tensor) -> Tensor:
         return torch.tensor(self.amount, dtype=torch.float64)
 
-    def latex(self, paint: Paint = plain) -> str:
-        return signed(self.tex)
+    def latex(self, paint: Paint = paint_plain) -> str:
+        return bracket_negative(self.tex)
 
     def code(self) -> str:
         return f"({self.amount!r})" if self.amount < 0 else repr(self.amount)
 
     def worked(self, env: Env, at: At) -> str:
-        return latex_number(self.amount)
+        return format_latex(self.amount)
 
 
 @dataclass(frozen=True)
@@ -187,16 +187,16 @@ class _Elementwise(_Binary):
     number_sign: ClassVar[str]
 
     def dims(self) -> Dims:
-        return combined(self.left.dims(), self.right.dims())
+        return combine(self.left.dims(), self.right.dims())
 
     def apply(self, *parts: Tensor) -> Tensor:
         dims = self.dims()
-        return self._operate(*(cells[_index(part.dims(), dims)] for part, cells in zip(self.parts, parts, strict=True)))
+        return self._operate(*(cells[_align(part.dims(), dims)] for part, cells in zip(self.parts, parts, strict=True)))
 
     def _operate(self, left: Tensor, right: Tensor) -> Tensor:
         raise NotImplementedError
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         left, right = (part.latex(paint) for part in self.parts)
         return self._joined(left, self.left.tex_level, self._tex_sign(), right, self.right.tex_level)
 
@@ -209,12 +209,12 @@ class _Elementwise(_Binary):
 
     def _joined(self, left: str, left_level: int, sign: str, right: str, right_level: int) -> str:
         """Both sides as LaTeX, in brackets where they bind too loosely, and a negative right side always."""
-        right = signed(bracketed(right, right_level, self.tex_level + 1))
-        return f"{bracketed(left, left_level, self.tex_level)} {sign} {right}"
+        right = bracket_negative(bracket(right, right_level, self.tex_level + 1))
+        return f"{bracket(left, left_level, self.tex_level)} {sign} {right}"
 
     def code(self) -> str:
         dims = self.dims()
-        return f"{_placed(self.left, self.level, dims)} {self.sign} {_placed(self.right, self.level + 1, dims)}"
+        return f"{_place(self.left, self.level, dims)} {self.sign} {_place(self.right, self.level + 1, dims)}"
 
 
 class Add(_Elementwise):
@@ -262,7 +262,7 @@ class MatMul(_Binary):
     level = tex_level = PRODUCT
 
     def dims(self) -> Dims:
-        return contracted(self.left.dims(), self.right.dims())
+        return contract(self.left.dims(), self.right.dims())
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0] @ parts[1]
@@ -270,42 +270,42 @@ class MatMul(_Binary):
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         summed = self.left.dims()[-1]
         keep = {axis: cells for axis, cells in at.items() if axis != summed}
-        return only(keep, self.left.dims()), only(keep, self.right.dims())
+        return restrict(keep, self.left.dims()), restrict(keep, self.right.dims())
 
-    def latex(self, paint: Paint = plain) -> str:
-        left = bracketed(self.left.latex(paint), self.left.tex_level, self.tex_level)
-        return rf"{left}\, {bracketed(self.right.latex(paint), self.right.tex_level, self.tex_level + 1)}"
+    def latex(self, paint: Paint = paint_plain) -> str:
+        left = bracket(self.left.latex(paint), self.left.tex_level, self.tex_level)
+        return rf"{left}\, {bracket(self.right.latex(paint), self.right.tex_level, self.tex_level + 1)}"
 
     def code(self) -> str:
-        left = parenthesized(self.left.code(), self.left, self.level)
-        return f"{left} @ {parenthesized(self.right.code(), self.right, self.level + 1)}"
+        left = parenthesize(self.left.code(), self.left, self.level)
+        return f"{left} @ {parenthesize(self.right.code(), self.right, self.level + 1)}"
 
     def worked(self, env: Env, at: At) -> str:
         left, right = (part.flatten().tolist() for part in self._worked_parts(env, at))
         terms = [
-            rf"{signed(latex_number(a))}\cdot {signed(latex_number(b))}"
-            for a, b in ends(list(zip(left, right, strict=True)))
+            rf"{bracket_negative(format_latex(a))}\cdot {bracket_negative(format_latex(b))}"
+            for a, b in take_ends(list(zip(left, right, strict=True)))
         ]
-        return long_sum(terms, len(left))
+        return write_sum(terms, len(left))
 
 
-def parenthesized(text: str, node: Expr, level: int) -> str:
+def parenthesize(text: str, node: Expr, level: int) -> str:
     """Code in parentheses where the node binds less tightly than its place needs."""
     return f"({text})" if node.level < level else text
 
 
-def _index(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
+def _align(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
     """How to index a tensor of `dims` so that it lines up with `wide`."""
     return tuple(slice(None) if axis in dims else None for axis in wide) if dims else ()
 
 
-def _placed(part: Expr, level: int, wide: Dims) -> str:
+def _place(part: Expr, level: int, wide: Dims) -> str:
     """The part's code, indexed so that it lines up with `wide`."""
-    index = _index_code(part.dims(), wide)
-    return parenthesized(part.code(), part, ATOM if index else level) + index
+    index = _write_index(part.dims(), wide)
+    return parenthesize(part.code(), part, ATOM if index else level) + index
 
 
-def _index_code(dims: Dims, wide: Dims) -> str:
+def _write_index(dims: Dims, wide: Dims) -> str:
     if not dims or dims == wide[len(wide) - len(dims) :]:
         return ""  # PyTorch's own broadcasting lines trailing axes up
     return "[" + ", ".join(":" if axis in dims else "None" for axis in wide) + "]"

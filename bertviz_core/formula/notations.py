@@ -16,9 +16,9 @@ from typing import Any, Literal, get_args
 from bertviz_core.formula.dims import Dims
 from bertviz_core.formula.document_nodes import Sinusoid
 from bertviz_core.formula.functions import Mean, Sum
-from bertviz_core.formula.nodes import ATOM, PRODUCT, Add, Div, Expr, MatMul, Mul, Paint, Sub, Symbol, plain
+from bertviz_core.formula.nodes import ATOM, PRODUCT, Add, Div, Expr, MatMul, Mul, Paint, Sub, Symbol, paint_plain
 from bertviz_core.formula.shapes import Lookup, Select, SplitHeads, Transpose
-from bertviz_core.formula.tex import bracketed
+from bertviz_core.formula.tex import bracket
 
 Notation = Literal["row", "column", "function"]
 NOTATIONS: tuple[Notation, ...] = get_args(Notation)
@@ -26,11 +26,11 @@ NOTATIONS: tuple[Notation, ...] = get_args(Notation)
 _ONES = r"\mathbf{1}"
 
 
-def typeset(expr: Expr, paint: Paint = plain, notation: Notation = "row") -> str:
+def typeset(expr: Expr, paint: Paint = paint_plain, notation: Notation = "row") -> str:
     """The formula in one of the notations, every symbol passed through `paint`."""
     if notation == "row":
         return expr.latex(paint)
-    return (column if notation == "column" else function)(expr, paint).tex
+    return (typeset_column if notation == "column" else typeset_function)(expr, paint).tex
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Typeset(Expr):
     def dims(self) -> Dims:
         return self.axes
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return self.tex
 
 
@@ -52,144 +52,142 @@ Reading = Callable[[Expr, Paint], Typeset]
 
 
 @singledispatch
-def column(expr: Expr, paint: Paint) -> Typeset:
+def typeset_column(expr: Expr, paint: Paint) -> Typeset:
     """The formula with tokens as columns. A node that does the same either way is typeset around its parts."""
-    return _around(expr, [column(part, paint) for part in expr.parts], paint)
+    return _rebuild(expr, [typeset_column(part, paint) for part in expr.parts], paint)
 
 
-@column.register
+@typeset_column.register
 def _(expr: Symbol, paint: Paint) -> Typeset:
     """A matrix of the checkpoint is the same in both notations, and here its transpose is meant."""
     if expr.column:
-        return _typeset(expr, paint(replace(expr, tex=expr.column)))
-    own = _typeset(expr, paint(expr))
-    return _around(Transpose(expr), [own], paint) if _is_matrix(expr) else own
+        return _wrap(expr, paint(replace(expr, tex=expr.column)))
+    own = _wrap(expr, paint(expr))
+    return _rebuild(Transpose(expr), [own], paint) if _is_matrix(expr) else own
 
 
-@column.register
+@typeset_column.register
 def _(expr: Transpose, paint: Paint) -> Typeset:
     if _is_matrix(expr.inner) and isinstance(expr.inner, Symbol) and not expr.inner.column:
-        return _typeset(expr, paint(expr.inner))  # transposed twice
-    return _around(expr, [column(expr.inner, paint)], paint)
+        return _wrap(expr, paint(expr.inner))  # transposed twice
+    return _rebuild(expr, [typeset_column(expr.inner, paint)], paint)
 
 
-@column.register(Add)
-@column.register(Sub)
-@column.register(Mul)
-@column.register(Div)
+@typeset_column.register(Add)
+@typeset_column.register(Sub)
+@typeset_column.register(Mul)
+@typeset_column.register(Div)
 def _(expr: Expr, paint: Paint) -> Typeset:
-    return _around(expr, [_spread(part, expr.dims(), paint) for part in expr.parts], paint)
+    return _rebuild(expr, [_spread(part, expr.dims(), paint) for part in expr.parts], paint)
 
 
-@column.register
+@typeset_column.register
 def _(expr: MatMul, paint: Paint) -> Typeset:
-    left, right = (column(part, paint) for part in expr.parts)
-    return _around(expr, [right, left], paint)
+    left, right = (typeset_column(part, paint) for part in expr.parts)
+    return _rebuild(expr, [right, left], paint)
 
 
-@column.register
+@typeset_column.register
 def _(expr: Sum, paint: Paint) -> Typeset:
-    return _typeset(expr, expr.latex(paint), expr.tex_level)  # one component after the other: no rows and no columns
+    return _wrap(expr, expr.latex(paint), expr.tex_level)  # one component after the other: no rows and no columns
 
 
-@column.register
+@typeset_column.register
 def _(expr: Lookup, paint: Paint) -> Typeset:
-    table = column(expr.table, paint)
-    ids = column(expr.ids, paint).tex
-    return _typeset(expr, rf"{{{bracketed(table.tex, table.tex_level, ATOM)}}}_{{:,\,{ids}}}")
+    table = typeset_column(expr.table, paint)
+    ids = typeset_column(expr.ids, paint).tex
+    return _wrap(expr, rf"{{{bracket(table.tex, table.tex_level, ATOM)}}}_{{:,\,{ids}}}")
 
 
-@column.register
+@typeset_column.register
 def _(expr: Select, paint: Paint) -> Typeset:
-    inner = column(expr.inner, paint)
-    return _typeset(expr, rf"{{{bracketed(inner.tex, inner.tex_level, ATOM)}}}_{{:,{expr.index}}}")
+    inner = typeset_column(expr.inner, paint)
+    return _wrap(expr, rf"{{{bracket(inner.tex, inner.tex_level, ATOM)}}}_{{:,{expr.index}}}")
 
 
 def _spread(part: Expr, wide: Dims, paint: Paint) -> Typeset:
     """A part of an elementwise operation; a vector beside a matrix is repeated by a product with ones."""
-    own, dims = column(part, paint), part.dims()
+    own, dims = typeset_column(part, paint), part.dims()
     rows, columns = (wide[-1], wide[-2]) if len(wide) > 1 else (None, None)
     if rows in dims and columns not in dims and columns is not None:
-        return Typeset(rf"{bracketed(own.tex, own.tex_level, PRODUCT)}\, {_ONES}^{{\top}}", dims, PRODUCT)
+        return Typeset(rf"{bracket(own.tex, own.tex_level, PRODUCT)}\, {_ONES}^{{\top}}", dims, PRODUCT)
     if columns in dims and rows not in dims:
-        turned = rf"{{{bracketed(own.tex, own.tex_level, ATOM)}}}^{{\top}}"
+        turned = rf"{{{bracket(own.tex, own.tex_level, ATOM)}}}^{{\top}}"
         return Typeset(rf"{_ONES}\, {turned}", dims, PRODUCT)
     return own
 
 
 @singledispatch
-def function(expr: Expr, paint: Paint) -> Typeset:
+def typeset_function(expr: Expr, paint: Paint) -> Typeset:
     """The formula as functions of functions; what is done cell by cell keeps its signs."""
-    return _around(expr, [function(part, paint) for part in expr.parts], paint)
+    return _rebuild(expr, [typeset_function(part, paint) for part in expr.parts], paint)
 
 
-@function.register
+@typeset_function.register
 def _(expr: Symbol, paint: Paint) -> Typeset:
-    return _typeset(expr, paint(expr))
+    return _wrap(expr, paint(expr))
 
 
-@function.register
+@typeset_function.register
 def _(expr: Add, paint: Paint) -> Typeset:
     product, bias = expr.left, expr.right
     if isinstance(product, MatMul) and _is_matrix(product.right) and isinstance(bias, Symbol) and len(bias.axes) == 1:
-        return _called(expr, "Linear", [product.left], paint, index=[product.right, bias])
-    return _around(expr, [function(part, paint) for part in expr.parts], paint)
+        return _call(expr, "Linear", [product.left], paint, index=[product.right, bias])
+    return _rebuild(expr, [typeset_function(part, paint) for part in expr.parts], paint)
 
 
-@function.register
+@typeset_function.register
 def _(expr: MatMul, paint: Paint) -> Typeset:
     if _is_matrix(expr.right):
-        return _called(expr, "Linear", [expr.left], paint, index=[expr.right])
-    return _called(expr, "MatMul", expr.parts, paint)
+        return _call(expr, "Linear", [expr.left], paint, index=[expr.right])
+    return _call(expr, "MatMul", expr.parts, paint)
 
 
-@function.register
+@typeset_function.register
 def _(expr: Lookup, paint: Paint) -> Typeset:
-    return _called(expr, "Embedding", [expr.ids], paint, index=[expr.table])
+    return _call(expr, "Embedding", [expr.ids], paint, index=[expr.table])
 
 
-@function.register
+@typeset_function.register
 def _(expr: Transpose, paint: Paint) -> Typeset:
-    return _called(expr, "transpose", expr.parts, paint)
+    return _call(expr, "transpose", expr.parts, paint)
 
 
-@function.register
+@typeset_function.register
 def _(expr: Sum, paint: Paint) -> Typeset:
-    return _called(
-        expr, "mean" if isinstance(expr, Mean) else "sum", expr.parts, paint, rf"\mathrm{{{expr.over.name}}}"
-    )
+    return _call(expr, "mean" if isinstance(expr, Mean) else "sum", expr.parts, paint, rf"\mathrm{{{expr.over.name}}}")
 
 
-@function.register
+@typeset_function.register
 def _(expr: SplitHeads, paint: Paint) -> Typeset:
-    return _called(expr, "Split", expr.parts, paint, "h")
+    return _call(expr, "Split", expr.parts, paint, "h")
 
 
-@function.register
+@typeset_function.register
 def _(expr: Select, paint: Paint) -> Typeset:
-    return _called(expr, "Select", expr.parts, paint, str(expr.index))
+    return _call(expr, "Select", expr.parts, paint, str(expr.index))
 
 
-@function.register
+@typeset_function.register
 def _(expr: Sinusoid, paint: Paint) -> Typeset:
-    return _called(expr, "Sinusoid", expr.parts, paint)
+    return _call(expr, "Sinusoid", expr.parts, paint)
 
 
-def _called(expr: Expr, name: str, arguments: Any, paint: Paint, below: str = "", index: Any = ()) -> Typeset:
+def _call(expr: Expr, name: str, arguments: Any, paint: Paint, below: str = "", index: Any = ()) -> Typeset:
     """A named function of the arguments; `index`, what it is made with, stands below its name."""
-    below = below or r",\,".join(function(part, paint).tex for part in index)
-    inside = r",\, ".join(function(part, paint).tex for part in arguments)
-    return _typeset(expr, rf"\mathrm{{{name}}}{f'_{{{below}}}' if below else ''}\left({inside}\right)")
+    below = below or r",\,".join(typeset_function(part, paint).tex for part in index)
+    inside = r",\, ".join(typeset_function(part, paint).tex for part in arguments)
+    return _wrap(expr, rf"\mathrm{{{name}}}{f'_{{{below}}}' if below else ''}\left({inside}\right)")
 
 
-def _around(expr: Any, parts: list[Typeset], paint: Paint) -> Typeset:
+def _rebuild(expr: Any, parts: list[Typeset], paint: Paint) -> Typeset:
     """The node's own LaTeX around parts that are typeset already."""
     places = [place.name for place in fields(expr) if any(getattr(expr, place.name) is part for part in expr.parts)]
     rebuilt = replace(expr, **dict(zip(places, parts, strict=True))) if places else expr
     return Typeset(rebuilt.latex(paint), expr.dims(), expr.tex_level)
 
 
-def _typeset(expr: Expr, tex: str, level: int = ATOM) -> Typeset:
+def _wrap(expr: Expr, tex: str, level: int = ATOM) -> Typeset:
     return Typeset(tex, expr.dims(), level)
 
 

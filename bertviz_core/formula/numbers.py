@@ -7,28 +7,28 @@ import math
 DECIMALS = 4
 
 
-def latex_number(value: float | int) -> str:
+def format_latex(value: float | int) -> str:
     """A number as LaTeX: `-0.4321`, `12`, `1.00\\times 10^{-12}`."""
     if isinstance(value, int):
         return str(value)
     if not math.isfinite(value):
         return r"\mathrm{nan}" if math.isnan(value) else (r"\infty" if value > 0 else r"-\infty")
-    if _plain(value):
+    if _is_plain(value):
         return f"{value:.{DECIMALS}f}"
     mantissa, exponent = f"{value:.3e}".split("e")
     return rf"{mantissa}\times 10^{{{int(exponent)}}}"
 
 
-def text_number(value: float | int) -> str:
+def format_number(value: float | int) -> str:
     """A number as plain text, with U+2212 for minus: `−0.4321`, `12`, `1.000e−12`."""
     if isinstance(value, int):
         text = f"{value:,}"
-    elif not math.isfinite(value) or _plain(value):
+    elif not math.isfinite(value) or _is_plain(value):
         text = f"{value:.{DECIMALS}f}"
     else:
         text = f"{value:.3e}"
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _plain(value: float) -> bool:
+def _is_plain(value: float) -> bool:
     return value == 0 or 1e-3 <= abs(value) < 1e5

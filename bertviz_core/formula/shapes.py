@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from bertviz_core.errors import DimsError
-from bertviz_core.formula.cells import At, only
-from bertviz_core.formula.dims import CONCAT, HEAD, HEAD_DIM, Axis, Dims, changed, names
+from bertviz_core.formula.cells import At, restrict
+from bertviz_core.formula.dims import CONCAT, HEAD, HEAD_DIM, Axis, Dims, list_names, replace_axes
 from bertviz_core.formula.functions import Unary
-from bertviz_core.formula.nodes import ATOM, POSTFIX, Env, Expr, Paint, Size, Symbol, parenthesized, plain
-from bertviz_core.formula.tex import bracketed
+from bertviz_core.formula.nodes import ATOM, POSTFIX, Constant, Env, Expr, Paint, Symbol, paint_plain, parenthesize
+from bertviz_core.formula.tex import bracket
 
 
 class _Moved(Unary):
@@ -30,17 +30,17 @@ class Transpose(_Moved):
     def dims(self) -> Dims:
         dims = self.inner.dims()
         if len(dims) < 2:
-            raise DimsError(f"cannot transpose the axes {names(dims)}: there must be two")
+            raise DimsError(f"cannot transpose the axes {list_names(dims)}: there must be two")
         return (*dims[:-2], *dims[:-3:-1])
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].mT
 
-    def latex(self, paint: Paint = plain) -> str:
-        return rf"{{{bracketed(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}^{{\top}}"
+    def latex(self, paint: Paint = paint_plain) -> str:
+        return rf"{{{bracket(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}^{{\top}}"
 
     def code(self) -> str:
-        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.mT"
+        return f"{parenthesize(self.inner.code(), self.inner, ATOM)}.mT"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Rename(_Moved):
     new: Axis
 
     def dims(self) -> Dims:
-        return changed(self.inner.dims(), (self.old,), (self.new,))
+        return replace_axes(self.inner.dims(), (self.old,), (self.new,))
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0]
@@ -59,11 +59,11 @@ class Rename(_Moved):
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         return ({self.old if axis == self.new else axis: cells for axis, cells in at.items()},)
 
-    def latex(self, paint: Paint = plain) -> str:
-        return bracketed(self.inner.latex(paint), self.inner.tex_level, ATOM)
+    def latex(self, paint: Paint = paint_plain) -> str:
+        return bracket(self.inner.latex(paint), self.inner.tex_level, ATOM)
 
     def code(self) -> str:
-        return parenthesized(self.inner.code(), self.inner, ATOM)
+        return parenthesize(self.inner.code(), self.inner, ATOM)
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,15 @@ class Lookup(Expr):
         return table[ids]
 
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
-        ids = only(at, self.ids.dims())
+        ids = restrict(at, self.ids.dims())
         row = int(self.ids.work(env, ids).flatten()[0])
         rows, *columns = self.table.dims()
-        return {rows: range(row, row + 1), **only(at, tuple(columns))}, ids
+        return {rows: range(row, row + 1), **restrict(at, tuple(columns))}, ids
 
     def work(self, env: Env, at: At) -> Tensor:
         return self.table.work(env, self.pull(env, at)[0])  # the row that the id chooses stands where the id stood
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"{self.table.latex(paint)}\left[{self.ids.latex(paint)}\right]"
 
     def code(self) -> str:
@@ -111,13 +111,13 @@ class SplitHeads(_Moved):
     A reshape: concat index = head index * head_dim + component.
     """
 
-    heads: Size
-    head_dim: Size
+    heads: Constant
+    head_dim: Constant
 
     def dims(self) -> Dims:
         dims = self.inner.dims()
         token = dims[-2:-1]
-        return changed(dims, (*token, CONCAT), (HEAD, *token, HEAD_DIM))
+        return replace_axes(dims, (*token, CONCAT), (HEAD, *token, HEAD_DIM))
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].unflatten(-1, (int(self.heads.amount), int(self.head_dim.amount))).transpose(-3, -2)
@@ -136,11 +136,11 @@ class SplitHeads(_Moved):
             return super().work(env, at)
         return self._worked_parts(env, at)[0].unsqueeze(-3)  # the cells pulled belong to one head
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"\left[{self.inner.latex(paint)}\right]_{{h}}"
 
     def code(self) -> str:
-        inner = parenthesized(self.inner.code(), self.inner, ATOM)
+        inner = parenthesize(self.inner.code(), self.inner, ATOM)
         return f"{inner}.unflatten(-1, ({self.heads.code()}, {self.head_dim.code()})).transpose(-3, -2)"
 
 
@@ -148,12 +148,12 @@ class SplitHeads(_Moved):
 class MergeHeads(_Moved):
     """The heads laid side by side: (..., head, token, head_dim) becomes (..., token, concat)."""
 
-    head_dim: Size
+    head_dim: Constant
 
     def dims(self) -> Dims:
         dims = self.inner.dims()
         token = dims[-2:-1]
-        return changed(dims, (HEAD, *token, HEAD_DIM), (*token, CONCAT))
+        return replace_axes(dims, (HEAD, *token, HEAD_DIM), (*token, CONCAT))
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].transpose(-3, -2).flatten(-2)
@@ -165,11 +165,11 @@ class MergeHeads(_Moved):
         head, inside = divmod(at[CONCAT].start, int(self.head_dim.amount))
         return ({**rest, HEAD: range(head, head + 1), HEAD_DIM: range(inside, inside + 1)},)
 
-    def latex(self, paint: Paint = plain) -> str:
+    def latex(self, paint: Paint = paint_plain) -> str:
         return rf"\mathrm{{Concat}}_{{h}}\left({self.inner.latex(paint)}\right)"
 
     def code(self) -> str:
-        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}.transpose(-3, -2).flatten(-2)"
+        return f"{parenthesize(self.inner.code(), self.inner, ATOM)}.transpose(-3, -2).flatten(-2)"
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Select(_Moved):
     index: int
 
     def dims(self) -> Dims:
-        return changed(self.inner.dims(), (self.axis,), ())
+        return replace_axes(self.inner.dims(), (self.axis,), ())
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].select(self._place(self.axis), self.index)
@@ -191,9 +191,9 @@ class Select(_Moved):
     def work(self, env: Env, at: At) -> Tensor:
         return self._worked_parts(env, at)[0].squeeze(self._place(self.axis))
 
-    def latex(self, paint: Paint = plain) -> str:
-        return rf"{{{bracketed(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}_{{{self.index},:}}"
+    def latex(self, paint: Paint = paint_plain) -> str:
+        return rf"{{{bracket(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}_{{{self.index},:}}"
 
     def code(self) -> str:
         place = self.inner.dims().index(self.axis)
-        return f"{parenthesized(self.inner.code(), self.inner, ATOM)}[{':, ' * place}{self.index}]"
+        return f"{parenthesize(self.inner.code(), self.inner, ATOM)}[{':, ' * place}{self.index}]"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bertviz_core.formula.dims import Dims, names
-from bertviz_core.formula.nodes import Expr, Paint, Symbol, plain
+from bertviz_core.formula.dims import Dims, list_names
+from bertviz_core.formula.nodes import Expr, Paint, Symbol, paint_plain
 from bertviz_core.formula.notations import Notation, typeset
 
 # What kind of vector a symbol is: decides its colour in formulas, charts and text.
@@ -46,7 +46,7 @@ class Step:
     @property
     def latex(self) -> str:
         """The whole equation, symbol = formula, as LaTeX."""
-        return self.typeset(plain)
+        return self.typeset(paint_plain)
 
     @property
     def code(self) -> str:
@@ -56,28 +56,28 @@ class Step:
     @property
     def dims(self) -> tuple[str, ...]:
         """The result's axes by name, in order."""
-        return names(self.expr.dims())
+        return list_names(self.expr.dims())
 
-    def typeset(self, paint: Paint = plain, notation: Notation = "row") -> str:
+    def typeset(self, paint: Paint = paint_plain, notation: Notation = "row") -> str:
         """The equation, every symbol passed through `paint`, with tokens as rows, as columns, or as functions."""
         return f"{paint(self.output)} = {typeset(self.expr, paint, notation)}"
 
     @cached_property
     def leaves(self) -> tuple[Symbol, ...]:
         """The symbols the formula reads, in order of first use."""
-        return tuple(dict.fromkeys(symbols(self.expr)))
+        return tuple(dict.fromkeys(walk_symbols(self.expr)))
 
 
-def nodes(expr: Expr) -> Iterator[Expr]:
+def walk_nodes(expr: Expr) -> Iterator[Expr]:
     """An expression and everything inside it, from the left."""
     yield expr
     for part in expr.parts:
-        yield from nodes(part)
+        yield from walk_nodes(part)
 
 
-def symbols(expr: Expr) -> Iterator[Symbol]:
+def walk_symbols(expr: Expr) -> Iterator[Symbol]:
     """The symbols in an expression, as often as they stand there."""
-    return (node for node in nodes(expr) if isinstance(node, Symbol))
+    return (node for node in walk_nodes(expr) if isinstance(node, Symbol))
 
 
 @dataclass(frozen=True)
@@ -153,11 +153,11 @@ class Builder:
         return Program(name, tuple(self.steps), frozenset(self.spine))
 
 
-def parameter(address: str, tex: str, variable: str, axes: Dims, column: str = "") -> Symbol:
+def declare_parameter(address: str, tex: str, variable: str, axes: Dims, column: str = "") -> Symbol:
     """A tensor of the checkpoint, under its Hugging Face name without `bert.`; matrices are (in, out)."""
     return Symbol(address, tex, axes, variable, PARAMETER, column)
 
 
-def model_input(address: str, tex: str, variable: str, axes: Dims) -> Symbol:
+def declare_input(address: str, tex: str, variable: str, axes: Dims) -> Symbol:
     """One of the four numbers that every token comes in with."""
     return Symbol(address, tex, axes, variable, INPUT)

@@ -9,22 +9,22 @@ _Cell = TypeVar("_Cell")
 _SHOWN_TERMS = 2
 
 
-def bracketed(text: str, own: int, level: int) -> str:
+def bracket(text: str, own: int, level: int) -> str:
     """LaTeX in brackets where its own level binds less tightly than its place needs."""
     return rf"\left({text}\right)" if own < level else text
 
 
-def signed(text: str) -> str:
+def bracket_negative(text: str) -> str:
     """A worked number behind a sign: a negative one needs brackets."""
     return rf"\left({text}\right)" if text.startswith("-") else text
 
 
-def ends(cells: list[_Cell]) -> list[_Cell]:
+def take_ends(cells: list[_Cell]) -> list[_Cell]:
     """What of a long sum is written out: the first few and the last."""
     return cells if len(cells) <= _SHOWN_TERMS + 1 else [*cells[:_SHOWN_TERMS], cells[-1]]
 
 
-def long_sum(terms: Iterable[str], count: int, brace: bool = True) -> str:
+def write_sum(terms: Iterable[str], count: int, brace: bool = True) -> str:
     """A sum of `count` terms, one a line, of which `terms` are written out. brace: something follows the sum."""
     shown = list(terms)
     if count == 1:

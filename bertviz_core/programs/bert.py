@@ -12,16 +12,28 @@ from __future__ import annotations
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.formula.address import layer_path
-from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.dims import (
-    CONCAT, HIDDEN, INTERMEDIATE, KEY, LABEL, POOLED, POSITION, QUERY, RELATION, SEGMENT, TOKEN, TRANSFORM,
-    VOCAB, Axis,
+    CONCAT,
+    HIDDEN,
+    INTERMEDIATE,
+    KEY,
+    LABEL,
+    POOLED,
+    POSITION,
+    QUERY,
+    RELATION,
+    SEGMENT,
+    TOKEN,
+    TRANSFORM,
+    VOCAB,
+    Axis,
 )
-from bertviz_core.formula.nodes import Expr, Size, Symbol
 from bertviz_core.formula.functions import SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
+from bertviz_core.formula.nodes import Constant, Expr, Symbol
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
-from bertviz_core.formula.steps import Builder, Program, model_input, parameter
+from bertviz_core.formula.steps import Builder, Program, declare_input, declare_parameter
+from bertviz_core.programs.config import BertConfig
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 DEVLIN = "Devlin et al. 2018, BERT"
@@ -33,33 +45,33 @@ MLM, POOLER, NEXT_SENTENCE, CLASSIFIER, TOKEN_CLASSIFIER = (
 )
 ALL_HEADS = (MLM, POOLER, NEXT_SENTENCE, CLASSIFIER, TOKEN_CLASSIFIER)
 
-TOKEN_IDS = model_input("input_ids", r"\mathrm{id}", "input_ids", (TOKEN,))
-POSITION_IDS = model_input("position_ids", r"\mathrm{pos}", "position_ids", (TOKEN,))
-SEGMENT_IDS = model_input("token_type_ids", r"\mathrm{seg}", "token_type_ids", (TOKEN,))
-MASK = model_input("attention_mask", r"\mathrm{m}", "attention_mask", (TOKEN,))
+TOKEN_IDS = declare_input("input_ids", r"\mathrm{id}", "input_ids", (TOKEN,))
+POSITION_IDS = declare_input("position_ids", r"\mathrm{pos}", "position_ids", (TOKEN,))
+SEGMENT_IDS = declare_input("token_type_ids", r"\mathrm{seg}", "token_type_ids", (TOKEN,))
+MASK = declare_input("attention_mask", r"\mathrm{m}", "attention_mask", (TOKEN,))
 
 
-def bert(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+def write_bert(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
     """BERT with the given heads. dtype decides the number that masked scores are pushed to."""
     b = Builder()
-    x = _embeddings(b, config)
+    x = _write_embeddings(b, config)
     for layer in range(config.num_hidden_layers):
-        x = _attention(b, config, layer, x, torch.finfo(dtype).min)
-        x = _feed_forward(b, config, layer, x)
+        x = _write_attention(b, config, layer, x, torch.finfo(dtype).min)
+        x = _write_feed_forward(b, config, layer, x)
     if MLM in heads:
-        _masked_language_model(b, config, x)
+        _write_masked_language_model(b, config, x)
     if POOLER in heads:
-        pooled = _pooler(b, x)
+        pooled = _write_pooler(b, x)
         if NEXT_SENTENCE in heads:
-            _next_sentence(b, pooled)
+            _write_next_sentence(b, pooled)
         if CLASSIFIER in heads:
-            _classifier(b, config, pooled)
+            _write_classifier(b, config, pooled)
     if TOKEN_CLASSIFIER in heads:
-        _classifier(b, config, x)
+        _write_classifier(b, config, x)
     return b.program("bert")
 
 
-def _embeddings(b: Builder, config: BertConfig) -> Symbol:
+def _write_embeddings(b: Builder, config: BertConfig) -> Symbol:
     tables = (
         (
             "word",
@@ -74,18 +86,18 @@ def _embeddings(b: Builder, config: BertConfig) -> Symbol:
     rows = []
     for name, axis, ids, module, meaning in tables:
         path = f"embeddings.{module}"
-        table = parameter(f"{path}.weight", rf"W_{{\mathrm{{{name}}}}}", f"W_{name}", (axis, HIDDEN))
+        table = declare_parameter(f"{path}.weight", rf"W_{{\mathrm{{{name}}}}}", f"W_{name}", (axis, HIDDEN))
         tex = rf"E_{{\mathrm{{{name}}}}}"
         rows.append(b.add(path, tex, f"E_{name}", kind.EMBEDDING, Lookup(table, ids), meaning, f"{DEVLIN}, fig. 2"))
     word, position, segment = rows
     total = b.add("embeddings.sum", "E", "E", kind.EMBEDDING, word + position + segment,
                   "What the token is, where it stands and which sentence it is in, added up.", f"{DEVLIN}, fig. 2")
-    return _layer_norm(b, config, "embeddings.LayerNorm", total, "E", r"X^{(0)}", "X_0", keep=True)
+    return _write_layer_norm(b, config, "embeddings.LayerNorm", total, "E", r"X^{(0)}", "X_0", keep=True)
 
 
-def _attention(b: Builder, config: BertConfig, layer: int, x: Symbol, masked: float) -> Symbol:
+def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, masked: float) -> Symbol:
     at = _Layer(layer)
-    h, d_k = Size("h", config.num_attention_heads), Size("d_k", config.head_dim)
+    h, d_k = Constant("h", config.num_attention_heads), Constant("d_k", config.head_dim)
     eq1, multi_head = f"{VASWANI}, eq. 1", f"{VASWANI}, sec. 3.2.2"
 
     def project(name: str, letter: str, axis: Axis, meaning: str) -> Symbol:
@@ -102,7 +114,7 @@ def _attention(b: Builder, config: BertConfig, layer: int, x: Symbol, masked: fl
     scaled = b.add(at("attention.self.scaled"), at.tex(r"\hat{S}"), at.var("S_scaled"), kind.ATTENTION,
                    products / Sqrt(d_k),
                    "Divided by the square root of the head's width, so that the softmax keeps a slope.", eq1)
-    hidden_from_view = (Size("1", 1) - Rename(MASK, TOKEN, KEY)) * Size(r"\lambda", masked)
+    hidden_from_view = (Constant("1", 1) - Rename(MASK, TOKEN, KEY)) * Constant(r"\lambda", masked)
     scores = b.add(at("attention.self.scores"), at.tex("S"), at.var("S"), kind.ATTENTION, scaled + hidden_from_view,
                    "Padding is pushed so far down that the softmax gives it exactly 0; everything else is unchanged.",
                    f"{DEVLIN}, released code (modeling.py, attention_mask)")
@@ -116,10 +128,10 @@ def _attention(b: Builder, config: BertConfig, layer: int, x: Symbol, masked: fl
                   "The heads' findings, mixed back into one vector.", multi_head)
     total = b.add(at("attention.output.residual"), at.tex("U"), at.var("U"), kind.RESIDUAL, x + dense,
                   "What the token knew, plus what attention brought.", f"{VASWANI}, sec. 3.1")
-    return _layer_norm(b, config, at("attention.output.LayerNorm"), total, "U", at.tex("Y"), at.var("Y"), layer)
+    return _write_layer_norm(b, config, at("attention.output.LayerNorm"), total, "U", at.tex("Y"), at.var("Y"), layer)
 
 
-def _feed_forward(b: Builder, config: BertConfig, layer: int, y: Symbol) -> Symbol:
+def _write_feed_forward(b: Builder, config: BertConfig, layer: int, y: Symbol) -> Symbol:
     at = _Layer(layer)
     ffn = f"{VASWANI}, eq. 2"
     before = b.add(at("intermediate.dense"), at.tex("F"), at.var("F"), kind.FFN,
@@ -132,47 +144,49 @@ def _feed_forward(b: Builder, config: BertConfig, layer: int, y: Symbol) -> Symb
                   "Every neuron adds its own direction, times its strength.", ffn)
     total = b.add(at("output.residual"), at.tex("Z"), at.var("Z"), kind.RESIDUAL, y + dense,
                   "What attention had left, plus what the feed-forward network brought.", f"{VASWANI}, sec. 3.1")
-    return _layer_norm(b, config, at("output.LayerNorm"), total, "Z", rf"X^{{({layer + 1})}}", f"X_{layer + 1}", layer,
-                       keep=True)
+    return _write_layer_norm(b, config, at("output.LayerNorm"), total, "Z", rf"X^{{({layer + 1})}}", f"X_{layer + 1}",
+                             layer, keep=True)
 
 
-def _masked_language_model(b: Builder, config: BertConfig, x: Symbol) -> None:
+def _write_masked_language_model(b: Builder, config: BertConfig, x: Symbol) -> None:
     source = f"{DEVLIN}, sec. 3.1 and released code (run_pretraining.py)"
     path = "cls.predictions.transform"
-    dense = b.add(f"{path}.dense", "T", "T", kind.PREDICTION, _linear(x, f"{path}.dense", "T", HIDDEN, TRANSFORM),
+    dense = b.add(f"{path}.dense", "T", "T", kind.PREDICTION, _project(x, f"{path}.dense", "T", HIDDEN, TRANSFORM),
                   "The last layer's vector, turned towards the vocabulary.", source)
     active = b.add(f"{path}.activation", r"\tilde{T}", "T_act", kind.PREDICTION, Apply(dense, config.activation),
                    "The head's own non-linearity.", source)
-    norm = _layer_norm(b, config, f"{path}.LayerNorm", active, r"\tilde{T}", "N", "N", result_kind=kind.PREDICTION)
+    norm = _write_layer_norm(b, config, f"{path}.LayerNorm", active, r"\tilde{T}", "N", "N",
+                             result_kind=kind.PREDICTION)
     decoder = "cls.predictions.decoder"
-    logits = b.add(decoder, "L", "logits", kind.PREDICTION, _linear(norm, decoder, r"\mathrm{vocab}", TRANSFORM, VOCAB),
+    logits = b.add(decoder, "L", "logits", kind.PREDICTION,
+                   _project(norm, decoder, r"\mathrm{vocab}", TRANSFORM, VOCAB),
                    "One score for every entry of the vocabulary: how well the vector fits that entry's embedding.",
                    source, keep=True)
     b.add("cls.predictions.probs", "P", "probs", kind.PREDICTION, Softmax(logits, VOCAB),
           "The scores as probabilities over the whole vocabulary.", source)
 
 
-def _pooler(b: Builder, x: Symbol) -> Symbol:
+def _write_pooler(b: Builder, x: Symbol) -> Symbol:
     source = f"{DEVLIN}, sec. 3.1 and released code (modeling.py, pooler)"
     first = Select(x, TOKEN, 0)
-    dense = b.add("pooler.dense", "p", "p", kind.PREDICTION, _linear(first, "pooler.dense", "P", HIDDEN, POOLED),
+    dense = b.add("pooler.dense", "p", "p", kind.PREDICTION, _project(first, "pooler.dense", "P", HIDDEN, POOLED),
                   "The [CLS] token's last vector, projected.", source)
     return b.add("pooler.activation", r"\bar{p}", "p_tanh", kind.PREDICTION, Apply(dense, TANH),
                  "Squeezed between −1 and 1: BERT's one vector for the whole input.", source)
 
 
-def _next_sentence(b: Builder, pooled: Symbol) -> None:
+def _write_next_sentence(b: Builder, pooled: Symbol) -> None:
     source = f"{DEVLIN}, sec. 3.1, task 2"
     path = "cls.seq_relationship"
-    logits = b.add(path, "r", "r", kind.PREDICTION, _linear(pooled, path, "r", POOLED, RELATION),
+    logits = b.add(path, "r", "r", kind.PREDICTION, _project(pooled, path, "r", POOLED, RELATION),
                    "Two scores: sentence B follows sentence A, or was drawn at random.", source)
     b.add(f"{path}.probs", r"\bar{r}", "r_probs", kind.PREDICTION, Softmax(logits, RELATION),
           "The two scores as probabilities.", source)
 
 
-def _classifier(b: Builder, config: BertConfig, x: Symbol) -> None:
+def _write_classifier(b: Builder, config: BertConfig, x: Symbol) -> None:
     source = f"{DEVLIN}, sec. 4.1"
-    logits = b.add("classifier", "c", "c", kind.PREDICTION, _linear(x, "classifier", "c", x.axes[-1], LABEL),
+    logits = b.add("classifier", "c", "c", kind.PREDICTION, _project(x, "classifier", "c", x.axes[-1], LABEL),
                    "One score for every class that the checkpoint was fine-tuned on.", source)
     if config.problem_type == "regression":
         return
@@ -181,8 +195,8 @@ def _classifier(b: Builder, config: BertConfig, x: Symbol) -> None:
           Apply(logits, SIGMOID) if several else Softmax(logits, LABEL), "The scores as probabilities.", source)
 
 
-def _layer_norm(b: Builder, config: BertConfig, path: str, x: Symbol, letter: str, tex: str, variable: str,
-                layer: int | None = None, result_kind: str = kind.NORM, keep: bool = False) -> Symbol:
+def _write_layer_norm(b: Builder, config: BertConfig, path: str, x: Symbol, letter: str, tex: str, variable: str,
+                      layer: int | None = None, result_kind: str = kind.NORM, keep: bool = False) -> Symbol:
     """(x - mean) / sqrt(variance + epsilon), then gamma and beta, with every part a step of its own."""
     up = "" if layer is None else f"^{{({layer})}}"
     axis = x.axes[-1]
@@ -193,19 +207,19 @@ def _layer_norm(b: Builder, config: BertConfig, path: str, x: Symbol, letter: st
     sigma = rf"\sigma^2_{{{letter}}}" if layer is None else rf"\sigma^{{2\,({layer})}}_{{{letter}}}"
     variance = b.add(f"{path}.variance", sigma, f"var_{name}", kind.NORM, Mean(Square(x - mean), axis),
                      "The mean squared distance from that mean.", BA)
-    epsilon = Size(r"\varepsilon", config.layer_norm_eps)
+    epsilon = Constant(r"\varepsilon", config.layer_norm_eps)
     normal = b.add(f"{path}.normalized", rf"\hat{{{letter}}}{up}", f"{name}_hat", kind.NORM,
                    (x - mean) / Sqrt(variance + epsilon), "Each token's vector with mean 0 and variance 1.", BA)
-    gamma = parameter(f"{path}.weight", rf"\gamma_{{{letter}}}{up}", f"gamma_{name}", (axis,))
-    beta = parameter(f"{path}.bias", rf"\beta_{{{letter}}}{up}", f"beta_{name}", (axis,))
+    gamma = declare_parameter(f"{path}.weight", rf"\gamma_{{{letter}}}{up}", f"gamma_{name}", (axis,))
+    beta = declare_parameter(f"{path}.bias", rf"\beta_{{{letter}}}{up}", f"beta_{name}", (axis,))
     return b.add(path, tex, variable, result_kind, gamma * normal + beta,
                  "Stretched and shifted, component by component, as learned.", BA, keep=keep)
 
 
-def _linear(x: Expr, path: str, name: str, inside: Axis, outside: Axis, up: str = "", layer: str = "") -> Expr:
+def _project(x: Expr, path: str, name: str, inside: Axis, outside: Axis, up: str = "", layer: str = "") -> Expr:
     variable = name.removeprefix(r"\mathrm{").removesuffix("}") + layer
-    weight = parameter(f"{path}.weight", rf"W_{{{name}}}{up}", f"W_{variable}", (inside, outside))
-    bias = parameter(f"{path}.bias", rf"b_{{{name}}}{up}", f"b_{variable}", (outside,))
+    weight = declare_parameter(f"{path}.weight", rf"W_{{{name}}}{up}", f"W_{variable}", (inside, outside))
+    bias = declare_parameter(f"{path}.bias", rf"b_{{{name}}}{up}", f"b_{variable}", (outside,))
     return x @ weight + bias
 
 
@@ -216,7 +230,7 @@ class _Layer:
         self.layer = layer
 
     def __call__(self, leaf: str) -> str:
-        return layer_path(self.layer, leaf)
+        return join_layer(self.layer, leaf)
 
     def tex(self, letter: str) -> str:
         return f"{letter}^{{({self.layer})}}"
@@ -225,4 +239,4 @@ class _Layer:
         return f"{letter}_{self.layer}"
 
     def linear(self, x: Expr, path: str, name: str, inside: Axis, outside: Axis) -> Expr:
-        return _linear(x, self(path), name, inside, outside, up=f"^{{({self.layer})}}", layer=f"_{self.layer}")
+        return _project(x, self(path), name, inside, outside, up=f"^{{({self.layer})}}", layer=f"_{self.layer}")

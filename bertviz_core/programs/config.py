@@ -45,9 +45,9 @@ class BertConfig:
         for name in _POSITIVE:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _LARGEST:
-                raise _wrong(f"{name} must be a whole number from 1 to a billion, not {reprlib.repr(value)}")
+                raise _complain(f"{name} must be a whole number from 1 to a billion, not {reprlib.repr(value)}")
         if self.hidden_size % self.num_attention_heads:
-            raise _wrong(f"hidden_size {self.hidden_size} cannot be split over {self.num_attention_heads} heads")
+            raise _complain(f"hidden_size {self.hidden_size} cannot be split over {self.num_attention_heads} heads")
         if not isinstance(self.hidden_act, str) or self.hidden_act not in ACTIVATIONS:
             raise CheckpointError(
                 f"The activation {reprlib.repr(self.hidden_act)} in config.json is not supported. Choose a model with "
@@ -55,13 +55,13 @@ class BertConfig:
             )
         epsilon = self.layer_norm_eps
         if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon < math.inf:
-            raise _wrong(f"layer_norm_eps must be a positive number, not {reprlib.repr(epsilon)}")
+            raise _complain(f"layer_norm_eps must be a positive number, not {reprlib.repr(epsilon)}")
         if self.problem_type not in (None, *PROBLEM_TYPES):
-            raise _wrong(
+            raise _complain(
                 f"problem_type must be one of {', '.join(PROBLEM_TYPES)}, not {reprlib.repr(self.problem_type)}"
             )
         if not isinstance(self.tie_word_embeddings, bool):
-            raise _wrong(f"tie_word_embeddings must be true or false, not {reprlib.repr(self.tie_word_embeddings)}")
+            raise _complain(f"tie_word_embeddings must be true or false, not {reprlib.repr(self.tie_word_embeddings)}")
 
     @property
     def head_dim(self) -> int:
@@ -100,10 +100,10 @@ def read_config(path: Path) -> BertConfig:
             f"There is no config.json in {path.parent}, so it is not a checkpoint. Give the folder that holds "
             "config.json, model.safetensors and the tokenizer's files."
         )
-    return config_from_dict(read_json(path))
+    return parse_config(read_json(path))
 
 
-def config_from_dict(raw: dict[str, Any]) -> BertConfig:
+def parse_config(raw: dict[str, Any]) -> BertConfig:
     """The config as Hugging Face writes it. Raises CheckpointError for what is not a BERT encoder."""
     kind = raw.get("model_type")
     if kind != "bert":
@@ -118,23 +118,23 @@ def config_from_dict(raw: dict[str, Any]) -> BertConfig:
     if raw.get("is_decoder"):
         raise CheckpointError("This checkpoint is set up as a decoder (is_decoder). Choose a BERT encoder.")
     known = {key: raw[key] for key in BertConfig.__dataclass_fields__ if raw.get(key) is not None}
-    known["architectures"] = _names(known.get("architectures", []))
-    known["id2label"] = _labels(known.get("id2label", {}))
+    known["architectures"] = _read_names(known.get("architectures", []))
+    known["id2label"] = _read_labels(known.get("id2label", {}))
     return BertConfig(**known)
 
 
-def _names(raw: Any) -> tuple[str, ...]:
+def _read_names(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
-        raise _wrong(f"architectures must be a list of names, not {reprlib.repr(raw)}")
+        raise _complain(f"architectures must be a list of names, not {reprlib.repr(raw)}")
     return tuple(raw)
 
 
-def _labels(raw: Any) -> dict[int, str]:
+def _read_labels(raw: Any) -> dict[int, str]:
     try:
         return {int(key): str(value) for key, value in dict(raw).items()}
     except (TypeError, ValueError):
-        raise _wrong("id2label must map whole numbers to names") from None
+        raise _complain("id2label must map whole numbers to names") from None
 
 
-def _wrong(what: str) -> CheckpointError:
+def _complain(what: str) -> CheckpointError:
     return CheckpointError(f"config.json: {what}. Correct it, or fetch the file again.")

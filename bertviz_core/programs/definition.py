@@ -12,17 +12,17 @@ from __future__ import annotations
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.programs.config import BertConfig
 from bertviz_core.formula.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, POSITION, QUERY, TOKEN, TRANSFORM, VOCAB
-from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.functions import GELU, Apply, Softmax
+from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup
+from bertviz_core.formula.steps import Program, declare_input
 from bertviz_core.programs.bert import MLM
+from bertviz_core.programs.config import BertConfig
 from bertviz_core.programs.parts import Writer
-from bertviz_core.formula.steps import Program, model_input
 
-IDS = model_input("input_ids", "x", "x", (TOKEN,))
-POSITIONS = model_input("position_ids", "j", "j", (TOKEN,))
+IDS = declare_input("input_ids", "x", "x", (TOKEN,))
+POSITIONS = declare_input("position_ids", "j", "j", (TOKEN,))
 
 _EPSILON = "ε is not given: it is the checkpoint's."
 _ATTENTION = ("The parameters of attention stand on another page, and are BERT's here: matrices with biases for "
@@ -37,19 +37,19 @@ _FINAL = r"E-Transformer: $X \gets \mathrm{Gelu}(W_f X+b_f 1^\top)$"
 _UNEMBED = r"E-Transformer: $P=\mathrm{softmax}(W_u X)$"
 
 
-def definition(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+def write_definition(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
     """The definition's pass, up to a distribution over the vocabulary at every position."""
     w = Writer(config=config, heads=heads, dtype=dtype, document="Definition")
-    x = _embed(w)
+    x = _write_embeddings(w)
     for w.layer in range(config.num_hidden_layers):
-        y = _attention(w, x)
-        x = _feed_forward(w, y)
+        y = _write_attention(w, x)
+        x = _write_feed_forward(w, y)
     if MLM in heads:
-        _unembed(w, x)
+        _write_unembedding(w, x)
     return w.program("definition")
 
 
-def _embed(w: Writer) -> Symbol:
+def _write_embeddings(w: Writer) -> Symbol:
     def look_up(module: str, letter: str, ids: Symbol, meaning: str) -> Symbol:
         axis = VOCAB if letter == "e" else POSITION
         table = w.weight(f"embeddings.{module}", rf"{{W_{letter}}}^{{\top}}", axis, HIDDEN, f"W_{letter}")
@@ -61,7 +61,7 @@ def _embed(w: Writer) -> Symbol:
                    _EMBED, f"No segment, and no LayerNorm after it. {_STAGES}", keep=True)
 
 
-def _attention(w: Writer, x: Symbol) -> Symbol:
+def _write_attention(w: Writer, x: Symbol) -> Symbol:
     def project(name: str, letter: str, meaning: str, choice: str = "") -> Symbol:
         path = f"L.attention.self.{name}"
         matrix = w.weight(path, rf"{{W_{letter}^{{(@)}}}}^{{\top}}", HIDDEN, CONCAT, f"W_{letter}^{{(@)}}")
@@ -83,7 +83,7 @@ def _attention(w: Writer, x: Symbol) -> Symbol:
                   r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_1,\beta^l_1)$", _EPSILON, own="_1^{(@)}")
 
 
-def _feed_forward(w: Writer, y: Symbol) -> Symbol:
+def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
     path = "L.intermediate.dense"
     before = w.write(path, "F_{@}", kind.FFN,
                      y @ w.weight(path, r"{W_1^{(@)}}^{\top}", HIDDEN, INTERMEDIATE, "W_1^{(@)}")
@@ -104,7 +104,7 @@ def _feed_forward(w: Writer, y: Symbol) -> Symbol:
                   keep=True)
 
 
-def _unembed(w: Writer, x: Symbol) -> None:
+def _write_unembedding(w: Writer, x: Symbol) -> None:
     path = "cls.predictions.transform"
     dense = w.write(f"{path}.dense", "F_f", kind.PREDICTION,
                     x @ w.weight(f"{path}.dense", r"{W_f}^{\top}", HIDDEN, TRANSFORM, "W_f")

@@ -10,19 +10,19 @@ from dataclasses import replace
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.programs.config import BertConfig
 from bertviz_core.formula.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, QUERY, TOKEN, VOCAB
 from bertviz_core.formula.document_nodes import Dropout, Sinusoid
-from bertviz_core.formula.nodes import Size, Symbol
 from bertviz_core.formula.functions import MAX_ZERO, Apply
+from bertviz_core.formula.nodes import Constant, Symbol
 from bertviz_core.formula.shapes import Lookup
+from bertviz_core.formula.steps import Program, declare_input
+from bertviz_core.programs.config import BertConfig
 from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer
-from bertviz_core.formula.steps import Program, model_input
 
 RATE, SEED = 0.1, 2018
 
-IDS = model_input("input_ids", r"\mathrm{id}", "ids", (TOKEN,))
-POSITIONS = model_input("position_ids", "i", "i", (TOKEN,))
+IDS = declare_input("input_ids", r"\mathrm{id}", "ids", (TOKEN,))
+POSITIONS = declare_input("position_ids", "i", "i", (TOKEN,))
 
 _SOFTMAX = r"$\mathrm{Softmax}(\frac{Q_i K_i^T}{\sqrt{d_k}})$"
 _FFN = r"$\mathrm{FFN}(x) = \max(0, xW_1 + b_1)W_2 + b_2$"
@@ -35,28 +35,29 @@ _ON = ("What is kept is divided by 0.9, so that the mean stays, as every library
        "are dropped. The seed is fixed: the same numbers are dropped in every run.")
 
 
-def encoder_article(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32, *,
-                    dropout: bool = False) -> Program:
+def write_encoder_article(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32, *,
+                          dropout: bool = False) -> Program:
     """The article's pass, from words to the encoder's output. It ends there: the article has no head."""
     w = Writer(config=config, heads=heads, dtype=dtype, document="Encoder article")
-    x = _embeddings(w)
+    x = _write_embeddings(w)
     for w.layer in range(config.num_hidden_layers):
-        attended = _attention(w, x)
-        y = _add_and_norm(w, x, attended, "L.attention.output", ("U", "Y^{(@)}"), dropout)
-        x = _add_and_norm(w, y, _feed_forward(w, y), "L.output", ("Z", "X^{(@)}"), dropout, keep=True)
+        attended = _write_attention(w, x)
+        y = _write_add_and_norm(w, x, attended, "L.attention.output", ("U", "Y^{(@)}"), dropout)
+        x = _write_add_and_norm(w, y, _write_feed_forward(w, y), "L.output", ("Z", "X^{(@)}"), dropout, keep=True)
     return w.program("encoder-article")
 
 
-def encoder_article_dropout(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+def write_encoder_article_dropout(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32
+                                  ) -> Program:
     """The same with dropout on."""
-    return replace(encoder_article(config, heads, dtype, dropout=True), name="encoder-article-dropout")
+    return replace(write_encoder_article(config, heads, dtype, dropout=True), name="encoder-article-dropout")
 
 
-def _embeddings(w: Writer) -> Symbol:
+def _write_embeddings(w: Writer) -> Symbol:
     rows = w.write("embeddings.word_embeddings", "Z", kind.EMBEDDING,
                    Lookup(w.weight("embeddings.word_embeddings", "E", VOCAB, HIDDEN), IDS),
                    "The vector that each number points to.", "The matrix $Z$ (input_length × emb_dim)")
-    size = Size(r"d_{\mathrm{emb\_dim}}", w.config.hidden_size)
+    size = Constant(r"d_{\mathrm{emb\_dim}}", w.config.hidden_size)
     places = w.write("embeddings.position_embeddings", "P", kind.EMBEDDING, Sinusoid(POSITIONS, HIDDEN, size, w.dtype),
                      "A vector of sines and cosines for the place in the input, computed and not learned.",
                      r"$p_{i,j} = \sin(i/10000^{j/d}), \cos(i/10000^{(j-1)/d})$")
@@ -66,7 +67,7 @@ def _embeddings(w: Writer) -> Symbol:
                    keep=True)
 
 
-def _attention(w: Writer, x: Symbol) -> Symbol:
+def _write_attention(w: Writer, x: Symbol) -> Symbol:
     def project(name: str, letter: str, meaning: str) -> Symbol:
         matrix = w.weight(f"L.attention.self.{name}", f"W_{{i}}^{{{letter}(@)}}", HIDDEN, CONCAT)
         return w.projection(name, f"{letter}_{{i}}^{{(@)}}", x @ matrix, QUERY if name == "query" else KEY, meaning,
@@ -84,7 +85,7 @@ def _attention(w: Writer, x: Symbol) -> Symbol:
                    "The heads' findings, mixed back into one vector.", heads, NO_BIAS)
 
 
-def _feed_forward(w: Writer, y: Symbol) -> Symbol:
+def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
     path = "L.intermediate.dense"
     before = w.write(path, "F^{(@)}", kind.FFN,
                      y @ w.weight(path, "W_{1}^{(@)}", HIDDEN, INTERMEDIATE)
@@ -98,8 +99,8 @@ def _feed_forward(w: Writer, y: Symbol) -> Symbol:
                    "Every neuron adds its own direction, times its strength.", _FFN)
 
 
-def _add_and_norm(w: Writer, x: Symbol, sublayer: Symbol, path: str, symbols: tuple[str, str], dropout: bool,
-                  keep: bool = False) -> Symbol:
+def _write_add_and_norm(w: Writer, x: Symbol, sublayer: Symbol, path: str, symbols: tuple[str, str], dropout: bool,
+                        keep: bool = False) -> Symbol:
     """LayerNorm(x + Dropout(Sublayer(x)))."""
     added = sublayer
     if dropout:

@@ -8,20 +8,30 @@ from __future__ import annotations
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.programs.config import BertConfig
 from bertviz_core.formula.dims import (
-    CONCAT, HIDDEN, INTERMEDIATE, KEY, POOLED, POSITION, QUERY, SEGMENT, TOKEN, VOCAB, Axis,
+    CONCAT,
+    HIDDEN,
+    INTERMEDIATE,
+    KEY,
+    POOLED,
+    POSITION,
+    QUERY,
+    SEGMENT,
+    TOKEN,
+    VOCAB,
+    Axis,
 )
 from bertviz_core.formula.document_nodes import ZEROS
-from bertviz_core.formula.nodes import Expr, Size, Symbol
 from bertviz_core.formula.functions import TANH, Apply, Sqrt, Square, Sum
+from bertviz_core.formula.nodes import Constant, Expr, Symbol
 from bertviz_core.formula.shapes import Lookup, Select
+from bertviz_core.formula.steps import Program, declare_input
 from bertviz_core.programs.bert import POOLER
+from bertviz_core.programs.config import BertConfig
 from bertviz_core.programs.parts import NO_BIAS, STRETCHED, Writer
-from bertviz_core.formula.steps import Program, model_input
 
-IDS = model_input("input_ids", "x", "x", (TOKEN,))
-POSITIONS = model_input("position_ids", r"\mathrm{arange}", "arange", (TOKEN,))
+IDS = declare_input("input_ids", "x", "x", (TOKEN,))
+POSITIONS = declare_input("position_ids", r"\mathrm{arange}", "arange", (TOKEN,))
 
 _LN = r"$y=LN(x)=g\odot \frac{x-\mu}{\sqrt{\sigma^2+\epsilon}} + b$"
 _MU = r"$\mu = \frac{1}{H}\sum_{i=1}^H x_i$"
@@ -38,18 +48,18 @@ _WHICH_NORM = ("Which g and b is not said: a layer's first LayerNorm takes those
                "those of its second, in the order in which they run. ε is the checkpoint's.")
 
 
-def formula_post(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+def write_formula_post(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
     """The post's pass, up to the pooler."""
     w = Writer(config=config, heads=heads, dtype=dtype, document="Formula post")
-    x = _embeddings(w)
+    x = _write_embeddings(w)
     for w.layer in range(config.num_hidden_layers):
-        x = _layer(w, x)
+        x = _write_layer(w, x)
     if POOLER in heads:
-        _pooler(w, x)
+        _write_pooler(w, x)
     return w.program("formula-post")
 
 
-def _embeddings(w: Writer) -> Symbol:
+def _write_embeddings(w: Writer) -> Symbol:
     def look_up(module: str, number: int, axis: Axis, ids: Expr, meaning: str, place: str, choice: str = "") -> Symbol:
         table = w.weight(f"embeddings.{module}", f"W_{{{number}}}", axis, HIDDEN)
         return w.write(f"embeddings.{module}", rf"f_{{\mathrm{{EM}}{number}}}", kind.EMBEDDING, Lookup(table, ids),
@@ -65,26 +75,26 @@ def _embeddings(w: Writer) -> Symbol:
     total = w.write("embeddings.sum", "E", kind.EMBEDDING, word + place + segment,
                     "What the token is, where it stands and the first segment, added up.",
                     "BERTEmbedding: $E=f_{EM1}+f_{EM2}+f_{EM3}$")
-    return _norm(w, "embeddings.LayerNorm", total, "E_{o}", "BERTEmbedding: $E_o=LN(E)$", "ε is the checkpoint's.",
-                 keep=True)
+    return _write_norm(w, "embeddings.LayerNorm", total, "E_{o}", "BERTEmbedding: $E_o=LN(E)$",
+                       "ε is the checkpoint's.", keep=True)
 
 
-def _layer(w: Writer, x: Symbol) -> Symbol:
-    normal = _norm(w, "L.attention.LayerNorm", x, r"f_{\mathrm{LN}}^{(@)}", _LAYER, _WHICH_NORM,
-                   of="L.attention.output.LayerNorm")
-    attention = _attention(w, normal)
+def _write_layer(w: Writer, x: Symbol) -> Symbol:
+    normal = _write_norm(w, "L.attention.LayerNorm", x, r"f_{\mathrm{LN}}^{(@)}", _LAYER, _WHICH_NORM,
+                         of="L.attention.output.LayerNorm")
+    attention = _write_attention(w, normal)
     inside = w.write("L.attention.output.residual", "U^{(@)}", kind.RESIDUAL, normal + attention + x,
                      "The layer's input normalized, plus what attention brought, plus the input itself.", _LAYER,
                      "Literally three terms: the normalized input is added too. A symbol of our own.")
-    second = _norm(w, "L.intermediate.LayerNorm", inside, r"f_{\mathrm{LN}2}^{(@)}", _LAYER, _WHICH_NORM,
-                   of="L.output.LayerNorm")
-    out = _feed_forward(w, second)
+    second = _write_norm(w, "L.intermediate.LayerNorm", inside, r"f_{\mathrm{LN}2}^{(@)}", _LAYER, _WHICH_NORM,
+                         of="L.output.LayerNorm")
+    out = _write_feed_forward(w, second)
     return w.write("L.output.residual", r"f_{\mathrm{E}@}", kind.RESIDUAL, attention + x + out,
                    "What attention brought, plus the layer's input, plus what the feed-forward network brought.",
                    _LAYER, "Nothing is normalized after it; the next layer begins with that.", keep=True)
 
 
-def _attention(w: Writer, x: Symbol) -> Symbol:
+def _write_attention(w: Writer, x: Symbol) -> Symbol:
     def project(name: str, letter: str, meaning: str) -> Symbol:
         matrix = w.weight(f"L.attention.self.{name}", f"W^{{{letter}(@)}}_{{i}}", HIDDEN, CONCAT)
         return w.projection(name, f"{letter}_{{i}}^{{(@)}}", x @ matrix, QUERY if name == "query" else KEY, meaning,
@@ -102,7 +112,7 @@ def _attention(w: Writer, x: Symbol) -> Symbol:
                    "The second formula has no bias; the section calls it a linear transformation, which has one.")
 
 
-def _feed_forward(w: Writer, x: Symbol) -> Symbol:
+def _write_feed_forward(w: Writer, x: Symbol) -> Symbol:
     path = "L.intermediate.dense"
     before = w.write(path, "F^{(@)}", kind.FFN,
                      x @ w.weight(path, "W_{1}^{(@)}", HIDDEN, INTERMEDIATE)
@@ -119,7 +129,7 @@ def _feed_forward(w: Writer, x: Symbol) -> Symbol:
                    "Every neuron adds its own direction, times its strength.", "BERTOutput: $f_{Out}$")
 
 
-def _pooler(w: Writer, x: Symbol) -> None:
+def _write_pooler(w: Writer, x: Symbol) -> None:
     path = "pooler.dense"
     dense = w.write(path, r"f_{\mathrm{Linear}}", kind.PREDICTION,
                     Select(x, TOKEN, 0) @ w.weight(path, "W_{p}", HIDDEN, POOLED) + w.bias(path, "b_{p}", POOLED),
@@ -129,16 +139,16 @@ def _pooler(w: Writer, x: Symbol) -> None:
             "Squeezed between −1 and 1.", _POOLER)
 
 
-def _norm(w: Writer, path: str, x: Symbol, tex: str, place: str, choice: str, *, of: str = "", keep: bool = False
+def _write_norm(w: Writer, path: str, x: Symbol, tex: str, place: str, choice: str, *, of: str = "", keep: bool = False
           ) -> Symbol:
     """LN as printed, every part a step. of: where g and b stand, if not under `path`."""
     axis = x.axes[-1]
     mean = w.mean(path, x, _MU)
     sigma = w.write(f"{path}.sigma", rf"\sigma_{{{x.tex}}}", kind.NORM,
-                    Sqrt(Size("1", 1) / Size(axis.latex, w.config.hidden_size)) * Sum(Square(x - mean), axis),
+                    Sqrt(Constant("1", 1) / Constant(axis.latex, w.config.hidden_size)) * Sum(Square(x - mean), axis),
                     "The squared distances from that mean, summed, times a root that does not cover them.", _SIGMA,
                     _AS_PRINTED)
-    epsilon = Size(r"\epsilon", w.config.layer_norm_eps)
+    epsilon = Constant(r"\epsilon", w.config.layer_norm_eps)
     normal = w.write(f"{path}.normalized", rf"\widehat{{{x.tex}}}", kind.NORM,
                      (x - mean) / Sqrt(Square(sigma) + epsilon),
                      "Each token's vector with mean 0, over the spread as printed.", _LN)

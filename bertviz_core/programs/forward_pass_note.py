@@ -8,38 +8,48 @@ from __future__ import annotations
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.programs.config import BertConfig
 from bertviz_core.formula.dims import (
-    CONCAT, HIDDEN, INTERMEDIATE, KEY, LABEL, POOLED, POSITION, QUERY, RELATION, TOKEN, VOCAB,
+    CONCAT,
+    HIDDEN,
+    INTERMEDIATE,
+    KEY,
+    LABEL,
+    POOLED,
+    POSITION,
+    QUERY,
+    RELATION,
+    TOKEN,
+    VOCAB,
 )
-from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.functions import MAX_ZERO, TANH, Apply, Softmax
+from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup, Select
+from bertviz_core.formula.steps import Program, declare_input
 from bertviz_core.programs.bert import CLASSIFIER, NEXT_SENTENCE, POOLER
-from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer, as_hidden
-from bertviz_core.formula.steps import Program, model_input
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer, rename_to_hidden
 
-IDS = model_input("input_ids", "I", "I", (TOKEN,))
-POSITIONS = model_input("position_ids", r"\mathrm{pos}", "pos", (TOKEN,))
+IDS = declare_input("input_ids", "I", "I", (TOKEN,))
+POSITIONS = declare_input("position_ids", r"\mathrm{pos}", "pos", (TOKEN,))
 
 _FROM_X = "Literally X, the input embeddings, in every layer; BERT adds what the layer itself has read."
 _CONCAT = "There is no output matrix: the heads side by side are added as they are, since h times d_k is d."
 
 
-def forward_pass_note(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+def write_forward_pass_note(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
     """The note's pass, up to the class that it predicts."""
     w = Writer(config=config, heads=heads, dtype=dtype, document="Forward-pass note")
-    x = _embeddings(w)
+    x = _write_embeddings(w)
     z = w.write("encoder.input", "Z_{0}", kind.EMBEDDING, x, "What the first layer reads.", "$Z_0=X$",
                 "BERT normalizes the sum first.")
     for w.layer in range(config.num_hidden_layers):
-        z = _feed_forward(w, x, _attention(w, x, z))
+        z = _write_feed_forward(w, x, _write_attention(w, x, z))
     if POOLER in heads:
-        _classes(w, z)
+        _write_classes(w, z)
     return w.program("forward-pass-note")
 
 
-def _embeddings(w: Writer) -> Symbol:
+def _write_embeddings(w: Writer) -> Symbol:
     rows = w.write("embeddings.word_embeddings", "T", kind.EMBEDDING,
                    Lookup(w.weight("embeddings.word_embeddings", "W_{T}", VOCAB, HIDDEN), IDS),
                    "The row of the token matrix that each index points to.", r"$T=\mathrm{lookup}(W_T,I)$",
@@ -52,7 +62,7 @@ def _embeddings(w: Writer) -> Symbol:
                    "$X = T + W_P$", "No segment, and no LayerNorm after it.", keep=True)
 
 
-def _attention(w: Writer, x: Symbol, z: Symbol) -> Symbol:
+def _write_attention(w: Writer, x: Symbol, z: Symbol) -> Symbol:
     def project(name: str, letter: str, meaning: str) -> Symbol:
         matrix = w.weight(f"L.attention.self.{name}", f"W^{{{letter}}}_{{h,@}}", HIDDEN, CONCAT)
         return w.projection(name, f"{letter}_{{h,@}}", z @ matrix, QUERY if name == "query" else KEY, meaning,
@@ -67,12 +77,12 @@ def _attention(w: Writer, x: Symbol, z: Symbol) -> Symbol:
         (weights, weights, weights, "$Z_{h,l} = A_{h,l}V_{h,l}$",
          r"$\tilde{Z}_l = \mathrm{concat}(Z_{1,l},\ldots,Z_{n_{heads},l})$"))
     place = r"$\bar{Z}_l = \mathrm{LayerNorm}(X+\tilde{Z}_l)$"
-    total = w.write("L.attention.output.residual", "U_{@}", kind.RESIDUAL, x + as_hidden(context),
+    total = w.write("L.attention.output.residual", "U_{@}", kind.RESIDUAL, x + rename_to_hidden(context),
                     "The input embeddings, plus what attention brought.", place, f"{_FROM_X} {_CONCAT}")
     return w.norm("L.attention.output.LayerNorm", total, r"\bar{Z}_{@}", place)
 
 
-def _feed_forward(w: Writer, x: Symbol, z: Symbol) -> Symbol:
+def _write_feed_forward(w: Writer, x: Symbol, z: Symbol) -> Symbol:
     place = r"$Z_l^{ffnn}=\max(0, \bar{Z}_l W_l^{ffnn}+b_l^{ffnn})$"
     path = "L.intermediate.dense"
     before = w.write(path, "H_{@}", kind.FFN,
@@ -93,7 +103,7 @@ def _feed_forward(w: Writer, x: Symbol, z: Symbol) -> Symbol:
     return w.norm("L.output.LayerNorm", total, "Z_{@}", place, OWN_NORM, keep=True)
 
 
-def _classes(w: Writer, z: Symbol) -> None:
+def _write_classes(w: Writer, z: Symbol) -> None:
     place = r"$\tanh(W^{final} Z_{n_{layers}}[0,:])$"
     final = w.weight("pooler.dense", r"{W^{\mathrm{final}}}^{\top}", HIDDEN, POOLED, r"W^{\mathrm{final}}")
     dense = w.write("pooler.dense", "p", kind.PREDICTION, Select(z, TOKEN, 0) @ final,
@@ -103,10 +113,10 @@ def _classes(w: Writer, z: Symbol) -> None:
                      "Squeezed between −1 and 1.", place)
     path, axis = ("classifier", LABEL) if CLASSIFIER in w.heads else ("cls.seq_relationship", RELATION)
     if path == "classifier" or NEXT_SENTENCE in w.heads:
-        _softmax(w, pooled, path, w.weight(path, "W_{c}", POOLED, axis), w.bias(path, "b_{c}", axis))
+        _apply_softmax(w, pooled, path, w.weight(path, "W_{c}", POOLED, axis), w.bias(path, "b_{c}", axis))
 
 
-def _softmax(w: Writer, pooled: Symbol, path: str, matrix: Symbol, bias: Symbol) -> None:
+def _apply_softmax(w: Writer, pooled: Symbol, path: str, matrix: Symbol, bias: Symbol) -> None:
     place = r"$\mathrm{Softmax}$ that predicts the class"
     logits = w.write(path, "c", kind.PREDICTION, pooled @ matrix + bias, "One score for every class.", place,
                      "What turns the vector into classes is not said: it is the checkpoint's classifier, or else its "

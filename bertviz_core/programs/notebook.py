@@ -8,17 +8,26 @@ from __future__ import annotations
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.programs.config import BertConfig
 from bertviz_core.formula.dims import (
-    CONCAT, HIDDEN, INTERMEDIATE, KEY, POSITION, QUERY, SEGMENT, TRANSFORM, VOCAB, Axis,
+    CONCAT,
+    HIDDEN,
+    INTERMEDIATE,
+    KEY,
+    POSITION,
+    QUERY,
+    SEGMENT,
+    TRANSFORM,
+    VOCAB,
+    Axis,
 )
 from bertviz_core.formula.document_nodes import Argmax
-from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.functions import GELU, Apply
+from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.shapes import Lookup
-from bertviz_core.programs.bert import MLM, POSITION_IDS, SEGMENT_IDS, TOKEN_IDS
-from bertviz_core.programs.parts import Writer
 from bertviz_core.formula.steps import Program
+from bertviz_core.programs.bert import MLM, POSITION_IDS, SEGMENT_IDS, TOKEN_IDS
+from bertviz_core.programs.config import BertConfig
+from bertviz_core.programs.parts import Writer
 
 EPSILON, EPSILON_OF_CELL_46 = 1e-12, 1e-5
 
@@ -28,23 +37,23 @@ _CELL_46 = ("PyTorch's own layer_norm is called without an ε and takes its defa
 _GELU = "Always the exact GELU, whatever the config says."
 
 
-def notebook(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
+def write_notebook(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
     """The notebook's pass; the cells that work one layer, which nothing reads later, stand under `single_layer`."""
     w = Writer(config=config, heads=heads, dtype=dtype, document="Notebook", first=0)
-    x = _embeddings(w)
+    x = _write_embeddings(w)
     for w.layer in range(config.num_hidden_layers):
-        total = _attention(w, x)
+        total = _write_attention(w, x)
         if w.layer == 0:
-            _single_layer(w, total)
+            _write_single_layer(w, total)
         y = w.norm("L.attention.output.LayerNorm", total, "Y^{(@)}", "In [57]", _EPSILON, epsilon=EPSILON)
-        z = _feed_forward(w, "L.", y, ("F^{(@)}", "G^{(@)}", "D^{(@)}", "Z^{(@)}"), ("In [57]",) * 4)
+        z = _write_feed_forward(w, "L.", y, ("F^{(@)}", "G^{(@)}", "D^{(@)}", "Z^{(@)}"), ("In [57]",) * 4)
         x = w.norm("L.output.LayerNorm", z, f"X^{{({w.layer + 1})}}", "In [57]", _EPSILON, epsilon=EPSILON, keep=True)
     if MLM in heads:
-        _language_model(w, x)
+        _write_language_model(w, x)
     return w.program("notebook")
 
 
-def _embeddings(w: Writer) -> Symbol:
+def _write_embeddings(w: Writer) -> Symbol:
     def look_up(module: str, name: str, axis: Axis, ids: Symbol, meaning: str, place: str) -> Symbol:
         table = w.weight(f"embeddings.{module}", rf"W_{{\mathrm{{{name}}}}}", axis, HIDDEN)
         return w.write(f"embeddings.{module}", rf"E_{{\mathrm{{{name}}}}}", kind.EMBEDDING, Lookup(table, ids), meaning,
@@ -61,13 +70,13 @@ def _embeddings(w: Writer) -> Symbol:
     return w.norm("embeddings.LayerNorm", total, "X^{(0)}", "In [30]", _EPSILON, epsilon=EPSILON, keep=True)
 
 
-def _attention(w: Writer, x: Symbol) -> Symbol:
+def _write_attention(w: Writer, x: Symbol) -> Symbol:
     """Up to the first residual sum: the same in the cells of the first layer and in the loop."""
     def cell(number: str) -> str:
         return "In [57]" if w.layer else f"In [{number}]"
 
     def project(name: str, letter: str, meaning: str) -> Symbol:
-        projected = _linear(w, f"L.attention.self.{name}", letter, x, HIDDEN, CONCAT)
+        projected = _project(w, f"L.attention.self.{name}", letter, x, HIDDEN, CONCAT)
         return w.projection(name, f"{letter}^{{(@)}}", projected, QUERY if name == "query" else KEY, meaning,
                             cell("33"))
 
@@ -77,49 +86,50 @@ def _attention(w: Writer, x: Symbol) -> Symbol:
     context = w.attention(q, k, v, ("R^{(@)}", "S^{(@)}", "A^{(@)}", "H^{(@)}", "C^{(@)}"),
                           (*[cell("40")] * 4, cell("41")))
     dense = w.write("L.attention.output.dense", "O^{(@)}", kind.ATTENTION,
-                    _linear(w, "L.attention.output.dense", "O", context, CONCAT, HIDDEN),
+                    _project(w, "L.attention.output.dense", "O", context, CONCAT, HIDDEN),
                     "The heads' findings, mixed back into one vector.", cell("42"))
     return w.write("L.attention.output.residual", "U^{(@)}", kind.RESIDUAL, dense + x,
                    "What attention brought, plus what the token knew.", cell("46"))
 
 
-def _single_layer(w: Writer, total: Symbol) -> None:
+def _write_single_layer(w: Writer, total: Symbol) -> None:
     """The cells that go on from the first residual sum of layer 0, one by one, with another epsilon."""
     y = w.norm("single_layer.attention.output.LayerNorm", total, "Y'", "In [46]", _CELL_46, mark="46",
                of="L.attention.output.LayerNorm", epsilon=EPSILON_OF_CELL_46)
-    z = _feed_forward(w, "single_layer.", y, ("F'", "G'", "D'", "Z'"), ("In [49]", "In [51]", "In [54]", "In [56]"))
+    z = _write_feed_forward(w, "single_layer.", y, ("F'", "G'", "D'", "Z'"),
+                            ("In [49]", "In [51]", "In [54]", "In [56]"))
     w.norm("single_layer.output.LayerNorm", z, "X'", "In [56]", _EPSILON, of="L.output.LayerNorm", own="_{Z^{(@)}}",
            epsilon=EPSILON)
 
 
-def _feed_forward(w: Writer, path: str, y: Symbol, symbols: tuple[str, ...], places: tuple[str, ...]
+def _write_feed_forward(w: Writer, path: str, y: Symbol, symbols: tuple[str, ...], places: tuple[str, ...]
                   ) -> Symbol:
     before = w.write(f"{path}intermediate.dense", symbols[0], kind.FFN,
-                     _linear(w, "L.intermediate.dense", "1", y, HIDDEN, INTERMEDIATE),
+                     _project(w, "L.intermediate.dense", "1", y, HIDDEN, INTERMEDIATE),
                      "Each neuron's weighted sum of the token's vector, before its activation.", places[0])
     after = w.write(f"{path}intermediate.activation", symbols[1], kind.FFN, Apply(before, GELU),
                     "How strongly each neuron fires.", places[1], _GELU)
     dense = w.write(f"{path}output.dense", symbols[2], kind.FFN,
-                    _linear(w, "L.output.dense", "2", after, INTERMEDIATE, HIDDEN),
+                    _project(w, "L.output.dense", "2", after, INTERMEDIATE, HIDDEN),
                     "Every neuron adds its own direction, times its strength.", places[2])
     return w.write(f"{path}output.residual", symbols[3], kind.RESIDUAL, dense + y,
                    "What the feed-forward network brought, plus what attention had left.", places[3])
 
 
-def _language_model(w: Writer, x: Symbol) -> None:
+def _write_language_model(w: Writer, x: Symbol) -> None:
     path = "cls.predictions.transform"
-    dense = w.write(f"{path}.dense", "T", kind.PREDICTION, _linear(w, f"{path}.dense", "T", x, HIDDEN, TRANSFORM, ""),
+    dense = w.write(f"{path}.dense", "T", kind.PREDICTION, _project(w, f"{path}.dense", "T", x, HIDDEN, TRANSFORM, ""),
                     "The last layer's vector, turned towards the vocabulary.", "In [59]")
     active = w.write(f"{path}.activation", r"\tilde{T}", kind.PREDICTION, Apply(dense, GELU),
                      "The head's own non-linearity.", "In [61]", _GELU)
     norm = w.norm(f"{path}.LayerNorm", active, "N", "In [61]", _EPSILON, epsilon=EPSILON, result_kind=kind.PREDICTION)
     path = "cls.predictions.decoder"
-    logits = w.write(path, "L", kind.PREDICTION, _linear(w, path, r"\mathrm{vocab}", norm, TRANSFORM, VOCAB, ""),
+    logits = w.write(path, "L", kind.PREDICTION, _project(w, path, r"\mathrm{vocab}", norm, TRANSFORM, VOCAB, ""),
                      "One score for every entry of the vocabulary.", "In [63]", keep=True)
     w.write("cls.predictions.argmax", r"\hat{\mathrm{id}}", kind.PREDICTION, Argmax(logits, VOCAB),
             "The entry of the vocabulary with the highest score.", "In [65]",
             "There is no softmax: the entry with the highest score has the highest probability too.")
 
 
-def _linear(w: Writer, path: str, name: str, x: Expr, inside: Axis, outside: Axis, up: str = "^{(@)}") -> Expr:
+def _project(w: Writer, path: str, name: str, x: Expr, inside: Axis, outside: Axis, up: str = "^{(@)}") -> Expr:
     return x @ w.weight(path, f"W_{{{name}}}{up}", inside, outside) + w.bias(path, f"b_{{{name}}}{up}", outside)

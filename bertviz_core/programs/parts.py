@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.formula.address import layer_path
-from bertviz_core.programs.config import BertConfig
+from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.dims import CONCAT, HIDDEN, KEY, QUERY, TOKEN, Axis
-from bertviz_core.formula.nodes import Expr, Size, Symbol
 from bertviz_core.formula.functions import Mean, Softmax, Sqrt, Square
+from bertviz_core.formula.nodes import Constant, Expr, Symbol
 from bertviz_core.formula.shapes import MergeHeads, Rename, SplitHeads, Transpose
-from bertviz_core.formula.steps import Builder, parameter
+from bertviz_core.formula.steps import Builder, declare_parameter
+from bertviz_core.programs.config import BertConfig
 
 OWN_NORM = ("LayerNorm is named and not defined: it is BERT's, with the checkpoint's γ, β and ε, since the parameters "
             "were learned with it.")
@@ -47,11 +47,11 @@ class Writer(Builder):
               keep: bool = False) -> Symbol:
         """Write one step and return its symbol. place: where in the document its formula stands."""
         tex = self.tex(tex)
-        return self.add(self.path(address), tex, variable(tex), kind, expr, meaning, f"{self.document}, {place}", keep,
-                        choice)
+        return self.add(self.path(address), tex, name_variable(tex), kind, expr, meaning, f"{self.document}, {place}",
+                        keep, choice)
 
     def path(self, address: str) -> str:
-        return layer_path(self.layer, address[2:]) if address.startswith("L.") else address
+        return join_layer(self.layer, address[2:]) if address.startswith("L.") else address
 
     def tex(self, template: str) -> str:
         return template.replace("@", str(self.layer + self.first))
@@ -60,20 +60,21 @@ class Writer(Builder):
         """A matrix or table of the checkpoint. column: its symbol in column notation, where the document has the
         transpose of ours."""
         tex = self.tex(tex)
-        return parameter(f"{self.path(path)}.weight", tex, variable(tex), (inside, outside), self.tex(column))
+        return declare_parameter(f"{self.path(path)}.weight", tex, name_variable(tex), (inside, outside),
+                                 self.tex(column))
 
     def bias(self, path: str, tex: str, axis: Axis) -> Symbol:
-        return parameter(f"{self.path(path)}.bias", self.tex(tex), variable(self.tex(tex)), (axis,))
+        return declare_parameter(f"{self.path(path)}.bias", self.tex(tex), name_variable(self.tex(tex)), (axis,))
 
     def projection(self, name: str, tex: str, x: Expr, axis: Axis, meaning: str, place: str, choice: str = ""
                    ) -> Symbol:
         """Queries, keys or values: x, already projected, cut into heads."""
-        split = SplitHeads(x, Size("h", self.config.num_attention_heads), self.head_dim)
+        split = SplitHeads(x, Constant("h", self.config.num_attention_heads), self.head_dim)
         return self.write(f"L.attention.self.{name}", tex, name, Rename(split, TOKEN, axis), meaning, place, choice)
 
     @property
-    def head_dim(self) -> Size:
-        return Size("d_k", self.config.head_dim)
+    def head_dim(self) -> Constant:
+        return Constant("d_k", self.config.head_dim)
 
     def attention(self, q: Symbol, k: Symbol, v: Symbol, symbols: tuple[str, ...],
                   places: tuple[str, ...]) -> Symbol:
@@ -107,7 +108,7 @@ class Writer(Builder):
                               Mean(Square(x - mean), x.axes[-1]), "The mean squared distance from that mean.", place)
         epsilon = self.config.layer_norm_eps if epsilon is None else epsilon
         normal = self.write(f"{path}.normalized", hat, kind.NORM,
-                            (x - mean) / Sqrt(variance + Size(r"\varepsilon", epsilon)),
+                            (x - mean) / Sqrt(variance + Constant(r"\varepsilon", epsilon)),
                             "Each token's vector with mean 0 and variance 1.", place)
         stretched = self.stretched(normal, of or path, (r"\gamma", r"\beta"), f"_{{{x.tex}}}" if own is None else own)
         return self.write(path, tex, result_kind, stretched, STRETCHED, place, choice, keep)
@@ -120,16 +121,16 @@ class Writer(Builder):
         """LayerNorm's last part: the normalized vector times γ plus β."""
         gamma, beta = (self.tex(letter + index) for letter in letters)
         axes = normal.axes[-1:]
-        scale = parameter(f"{self.path(path)}.weight", gamma, variable(gamma), axes)
-        return scale * normal + parameter(f"{self.path(path)}.bias", beta, variable(beta), axes)
+        scale = declare_parameter(f"{self.path(path)}.weight", gamma, name_variable(gamma), axes)
+        return scale * normal + declare_parameter(f"{self.path(path)}.bias", beta, name_variable(beta), axes)
 
 
-def variable(tex: str) -> str:
+def name_variable(tex: str) -> str:
     """A symbol as a name in Python: what is left of it without commands for fonts, brackets and signs."""
     plain = re.sub(r"\\mathrm|\^\{\\top\}|\\,", "", tex).replace("'", "_prime")
     return re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")
 
 
-def as_hidden(context: Expr) -> Expr:
+def rename_to_hidden(context: Expr) -> Expr:
     """The heads side by side, taken for a vector of the model's width: h times d_k is d."""
     return Rename(context, CONCAT, HIDDEN)

@@ -20,7 +20,7 @@ from bertviz_core.formula.dims import KEY
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.steps import INPUT, PARAMETER, Program
 from bertviz_core.tracing.layout import Layout
-from bertviz_core.tracing.rewrites import REWRITES, rewritten
+from bertviz_core.tracing.rewrites import REWRITES, rewrite
 
 UNIFORM = "uniform"
 RULES = {UNIFORM: "the same share for every token that is not padding (…attention.self.probs)", **REWRITES}
@@ -55,14 +55,14 @@ class Plan:
     reached: frozenset[str] = frozenset()
 
 
-def plan(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
+def plan_changes(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
     """Check the changes and lay them out, in the order given, but inputs first: uniform attention depends on them.
 
     Raises AddressError or InputError for a change that cannot be made.
     """
     overrides: dict[str, tuple[Override, ...]] = {}
     starts: set[str] = set()
-    for address, value in _inputs_first(layout, changes):
+    for address, value in _sort_inputs_first(layout, changes):
         symbol, _ = layout.located(address)
         starts.add(symbol.address)
         if symbol.kind == PARAMETER:
@@ -71,47 +71,53 @@ def plan(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
                 "or an input."
             )
         if isinstance(value, str) and value != UNIFORM:
-            layout = replace(layout, program=_with_formula(layout, address, value))
+            layout = replace(layout, program=_change_formula(layout, address, value))
             continue
-        numbers = _uniform(layout, encoding, address) if isinstance(value, str) else _numbers(layout, address, value)
+        numbers = (
+            _spread_evenly(layout, encoding, address)
+            if isinstance(value, str)
+            else _check_numbers(layout, address, value)
+        )
         override = Override(layout.index(address), numbers)
         overrides[symbol.address] = (*overrides.get(symbol.address, ()), override)
         if symbol.kind == INPUT:
-            encoding = _with_input(layout, encoding, symbol.address, override)
+            encoding = _change_input(layout, encoding, symbol.address, override)
     return Plan(layout.program, encoding, overrides, layout.program.reached(starts))
 
 
-def _inputs_first(layout: Layout, changes: Changes) -> list[tuple[str, Value]]:
+def _sort_inputs_first(layout: Layout, changes: Changes) -> list[tuple[str, Value]]:
     return sorted(changes.items(), key=lambda change: layout.located(change[0])[0].kind != INPUT)
 
 
-def written(changes: Changes) -> str:
+def write_changes(changes: Changes) -> str:
     """Changes as one line of text, as a URL holds them; `read` cannot read arrays back."""
-    return _BETWEEN.join(listed(changes))
+    return _BETWEEN.join(list_changes(changes))
 
 
-def listed(changes: Changes) -> list[str]:
+def list_changes(changes: Changes) -> list[str]:
     """Changes one by one, each as `address:value`."""
-    return [f"{address}{_BECOMES}{_amount(value)}" for address, value in changes.items()]
+    return [f"{address}{_BECOMES}{_write_value(value)}" for address, value in changes.items()]
 
 
-def read(text: str) -> list[tuple[str, str | float]]:
+def read_changes(text: str) -> list[tuple[str, str | float]]:
     """The changes of a line that `written` wrote or somebody edited; nothing in it is checked yet."""
     pairs = (part.rpartition(_BECOMES) for part in text.split(_BETWEEN) if part.strip())
-    return [(address.strip() or value.strip(), _value(value.strip() if address else "")) for address, _, value in pairs]
+    return [
+        (address.strip() or value.strip(), _read_value(value.strip() if address else "")) for address, _, value in pairs
+    ]
 
 
-def checked(layout: Layout, encoding: Encoding, asked: Iterable[tuple[str, Value]]
+def check_changes(layout: Layout, encoding: Encoding, asked: Iterable[tuple[str, Value]]
             ) -> tuple[dict[str, Value], dict[str, str]]:  # fmt: skip
     """Those changes that can be made, each after the ones before it, and by address what is wrong with the others."""
     pairs = dict(asked)
     listed = dict(islice(pairs.items(), MOST))
     wrong = {address: f"There are more than {MOST} changes." for address in pairs if address not in listed}
-    if not _fault(layout, encoding, listed):
+    if not _find_fault(layout, encoding, listed):
         return listed, wrong
     good: dict[str, Value] = {}
     for address, value in listed.items():
-        fault = _fault(layout, encoding, {**good, address: value})
+        fault = _find_fault(layout, encoding, {**good, address: value})
         if fault:
             wrong[address] = fault
         else:
@@ -119,29 +125,29 @@ def checked(layout: Layout, encoding: Encoding, asked: Iterable[tuple[str, Value
     return good, wrong
 
 
-def _fault(layout: Layout, encoding: Encoding, changes: Changes) -> str:
+def _find_fault(layout: Layout, encoding: Encoding, changes: Changes) -> str:
     """Why changes cannot be made; nothing if they can."""
     try:
-        plan(layout, encoding, changes)
+        plan_changes(layout, encoding, changes)
     except BertvizError as error:
         return str(error)
     return ""
 
 
-def _value(text: str) -> str | float:
+def _read_value(text: str) -> str | float:
     try:
         return float(text)
     except ValueError:
         return text
 
 
-def _amount(value: Value) -> str:
+def _write_value(value: Value) -> str:
     if isinstance(value, str):
         return value
     return "array" if np.ndim(value) else f"{value:.9g}"
 
 
-def _numbers(layout: Layout, address: str, value: float | np.ndarray) -> np.ndarray:
+def _check_numbers(layout: Layout, address: str, value: float | np.ndarray) -> np.ndarray:
     try:
         numbers = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -155,7 +161,7 @@ def _numbers(layout: Layout, address: str, value: float | np.ndarray) -> np.ndar
     return numbers
 
 
-def _uniform(layout: Layout, encoding: Encoding, address: str) -> np.ndarray:
+def _spread_evenly(layout: Layout, encoding: Encoding, address: str) -> np.ndarray:
     step = layout.step(address)
     if not isinstance(step.expr, Softmax) or step.expr.along != KEY:
         raise InputError(f"{step.address} holds no attention: only probabilities over keys can be made {UNIFORM}.")
@@ -164,7 +170,7 @@ def _uniform(layout: Layout, encoding: Encoding, address: str) -> np.ndarray:
     return everywhere[layout.index(address)].copy()
 
 
-def _with_input(layout: Layout, encoding: Encoding, path: str, override: Override) -> Encoding:
+def _change_input(layout: Layout, encoding: Encoding, path: str, override: Override) -> Encoding:
     """The input with one of its rows of whole numbers changed, and the tokens that go with it."""
     tokenizer, config = layout.model.tokenizer, layout.model.config
     rows = {
@@ -191,9 +197,9 @@ def _with_input(layout: Layout, encoding: Encoding, path: str, override: Overrid
     return replace(encoding, **{named[path]: row}) if path in named else encoding
 
 
-def _with_formula(layout: Layout, address: str, rule: str) -> Program:
+def _change_formula(layout: Layout, address: str, rule: str) -> Program:
     step = layout.step(address)
     if parse(address).index:
         raise InputError(f"{step.address} has one formula for the whole tensor: leave out the indices to change it.")
-    new = rewritten(layout.program, step, rule)
+    new = rewrite(layout.program, step, rule)
     return replace(layout.program, steps=tuple(new if each is step else each for each in layout.program.steps))

@@ -10,8 +10,8 @@ from typing import Any, cast
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.functions import Apply
-from bertviz_core.formula.nodes import Add, Expr, Size
-from bertviz_core.formula.steps import RESIDUAL, Program, Step, nodes, symbols
+from bertviz_core.formula.nodes import Add, Constant, Expr
+from bertviz_core.formula.steps import RESIDUAL, Program, Step, walk_nodes, walk_symbols
 from bertviz_core.programs.config import ACTIVATIONS
 
 NO_RESIDUAL, SKIP, EPSILON = "no-residual", "skip", "epsilon"
@@ -24,7 +24,7 @@ REWRITES: Mapping[str, str] = {
 _EPSILONS = {r"\varepsilon", r"\epsilon"}
 
 
-def rewritten(program: Program, step: Step, rule: str) -> Step:
+def rewrite(program: Program, step: Step, rule: str) -> Step:
     """The step with another formula, as the rule says: one of REWRITES. Raises InputError where it does not fit."""
     word, _, argument = rule.partition("=")
     rewrite = _BY_WORD.get(word)
@@ -34,22 +34,22 @@ def rewritten(program: Program, step: Step, rule: str) -> Step:
     return step if expr == step.expr else replace(step, expr=expr, source=f"What if: {rule}", choice="")
 
 
-def _activation(_: Program, step: Step, name: str) -> Expr:
+def _replace_activation(_: Program, step: Step, name: str) -> Expr:
     if not isinstance(step.expr, Apply):
         raise InputError(f"{step.address} applies no activation function that could be another one.")
     return Apply(step.expr.inner, ACTIVATIONS[name])
 
 
-def _without_residual(program: Program, step: Step, _: str) -> Expr:
+def _drop_residual(program: Program, step: Step, _: str) -> Expr:
     """The one term that is computed last: what the sub-layer brings."""
     if step.kind != RESIDUAL or not isinstance(step.expr, Add):
         raise InputError(f"{step.address} is no residual sum.")
     order = {each.address: i for i, each in enumerate(program.steps)}
     left, right = step.expr.parts
-    return max(left, right, key=lambda term: max(order.get(symbol.address, -1) for symbol in symbols(term)))
+    return max(left, right, key=lambda term: max(order.get(symbol.address, -1) for symbol in walk_symbols(term)))
 
 
-def _skipped(program: Program, step: Step, _: str) -> Expr:
+def _skip_layer(program: Program, step: Step, _: str) -> Expr:
     """What the layer was given: the kept vectors before its own."""
     kept = [each for each in program.steps if each.address in program.spine and each.dims == step.dims]
     place = kept.index(step) if step in kept else 0
@@ -58,30 +58,30 @@ def _skipped(program: Program, step: Step, _: str) -> Expr:
     return kept[place - 1].output
 
 
-def _other_epsilon(_: Program, step: Step, text: str) -> Expr:
+def _replace_epsilon(_: Program, step: Step, text: str) -> Expr:
     try:
         epsilon = float(text)
     except ValueError:
         epsilon = math.nan
     if not 0 < epsilon < math.inf:
         raise InputError(f"epsilon must be a number above 0, not {text[:40]!r}.")
-    old = next((node for node in nodes(step.expr) if isinstance(node, Size) and node.tex in _EPSILONS), None)
+    old = next((node for node in walk_nodes(step.expr) if isinstance(node, Constant) and node.tex in _EPSILONS), None)
     if old is None:
         raise InputError(f"There is no epsilon in the formula of {step.address}.")
-    return _with(step.expr, old, replace(old, amount=epsilon))
+    return _replace_node(step.expr, old, replace(old, amount=epsilon))
 
 
-def _with(node: Expr, old: Expr, new: Expr) -> Expr:
+def _replace_node(node: Expr, old: Expr, new: Expr) -> Expr:
     """The same formula with another node in every place of one."""
     if node == old:
         return new
-    parts = {name: _with(part, old, new) for name, part in vars(node).items() if isinstance(part, Expr)}
+    parts = {name: _replace_node(part, old, new) for name, part in vars(node).items() if isinstance(part, Expr)}
     return replace(cast(Any, node), **parts) if parts else node
 
 
 _BY_WORD: Mapping[str, Callable[[Program, Step, str], Expr]] = {
-    **dict.fromkeys(ACTIVATIONS, _activation),
-    NO_RESIDUAL: _without_residual,
-    SKIP: _skipped,
-    EPSILON: _other_epsilon,
+    **dict.fromkeys(ACTIVATIONS, _replace_activation),
+    NO_RESIDUAL: _drop_residual,
+    SKIP: _skip_layer,
+    EPSILON: _replace_epsilon,
 }

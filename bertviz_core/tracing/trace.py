@@ -22,11 +22,11 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import InputError
 from bertviz_core.formula.cells import At
-from bertviz_core.formula.dims import Axis, names
-from bertviz_core.formula.explain import Explanation, derivatives, explain
+from bertviz_core.formula.dims import Axis, list_names
+from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Program, Step
-from bertviz_core.tracing.changes import Changes, Override, Plan, plan
+from bertviz_core.tracing.changes import Changes, Override, Plan, plan_changes
 from bertviz_core.tracing.layout import Layout
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
@@ -59,7 +59,7 @@ class Trace:
         if not every:
             return before
         trace = Trace.__new__(Trace)
-        trace._begin(self.model, plan(before.layout, before.encoding, every), before, every, self._cache)
+        trace._begin(self.model, plan_changes(before.layout, before.encoding, every), before, every, self._cache)
         return trace
 
     def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: TensorCache) -> None:
@@ -72,7 +72,7 @@ class Trace:
         self._plan = planned
         self._number = next(_NUMBERS)  # its own key in a cache that traces share
         self._inputs = {
-            path: self._changed(path, row) for path, row in _input_tensors(self.encoding, model.dtype).items()
+            path: self._changed(path, row) for path, row in _make_inputs(self.encoding, model.dtype).items()
         }
         self._cache = cache
         self._lock = threading.RLock()
@@ -109,7 +109,7 @@ class Trace:
 
     def dims(self, address: str) -> tuple[str, ...]:
         """The axes, by name, of what `trace[address]` gives."""
-        return names(self.axes(address))
+        return list_names(self.axes(address))
 
     def axes(self, address: str) -> tuple[Axis, ...]:
         """The axes of what `trace[address]` gives."""
@@ -146,7 +146,7 @@ class Trace:
         An operand that the formula names twice has its whole derivative at both places.
         """
         _, at, _ = self._cell(address)
-        return derivatives(_Env(self), self.step(address), at)
+        return differentiate(_Env(self), self.step(address), at)
 
     @property
     def nbytes(self) -> int:
@@ -172,7 +172,7 @@ class Trace:
                 yield step.address
                 if step.address in self.program.spine:
                     recent.clear()
-                    self._spine[step.address] = _spilled(self._checked(step.address, result))
+                    self._spine[step.address] = _spill(self._checked(step.address, result))
                 else:
                     recent[step.address] = result
 
@@ -235,7 +235,7 @@ class _Env(Mapping[str, Tensor]):
         return len(self._trace.addresses)
 
 
-def _input_tensors(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
+def _make_inputs(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
     return {
         "input_ids": torch.tensor(encoding.ids),
         "position_ids": torch.tensor(encoding.positions),
@@ -244,7 +244,7 @@ def _input_tensors(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
     }
 
 
-def _spilled(tensor: Tensor) -> Tensor:
+def _spill(tensor: Tensor) -> Tensor:
     """The same numbers in a temporary file that vanishes with them, if they are many."""
     if tensor.nbytes <= SPILL_BYTES:
         return tensor
@@ -264,7 +264,9 @@ def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad
     address, as `Trace.with_changes` takes them. Raises InputError for what the model cannot read, and for a program
     that there is not.
     """
-    encoding = checked(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked)
+    encoding = (
+        check_encoding(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked)
+    )
     trace = Trace(model, encoding, program, cache)
     return trace.with_changes(changes) if changes else trace
 
@@ -275,11 +277,11 @@ def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | 
     longest = model.config.max_position_embeddings
     if pad_to is not None and not 1 <= pad_to <= longest:
         raise InputError(f"The input can be padded to between 1 and {longest} tokens, not {pad_to}.")
-    encoding = checked(model, model.tokenizer.encode(text, text_pair, pad_to))
+    encoding = check_encoding(model, model.tokenizer.encode(text, text_pair, pad_to))
     return model.tokenizer.masked(encoding, masked)
 
 
-def checked(model: Model, encoding: Encoding) -> Encoding:
+def check_encoding(model: Model, encoding: Encoding) -> Encoding:
     """The same tokens, if the model has room for them. Raises InputError otherwise."""
     longest = model.config.max_position_embeddings
     if len(encoding) > longest:

@@ -10,7 +10,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from bertviz_core.figures.palette import Palette
 
 
-def component(name: str) -> ComponentRenderer:
+def load_component(name: str) -> ComponentRenderer:
     """What draws the component of this name."""
     html, css, js = (
         Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
@@ -18,7 +18,7 @@ def component(name: str) -> ComponentRenderer:
     return v2.component(f"bertviz.{name}", html=html, css=css, js=js)
 
 
-def colors(palette: Palette) -> dict[str, str]:
+def list_colors(palette: Palette) -> dict[str, str]:
     """The theme's colours, by the names that the components' styles give them."""
     first, second = palette.segments
     return {

@@ -12,23 +12,23 @@ _COMMON = {"weight", "bias", "normalized", "mean", "variance", "dense", "residua
 _TOKENS = {"token", "query", "key"}
 
 
-def short(trace: Trace, address: str, here: int | None = None) -> str:
+def shorten(trace: Trace, address: str, here: int | None = None) -> str:
     """A cell's name without the way to it: `layer 3 · query · head 1 · 8 [MASK] · 22`.
 
     here: the layer that is spoken of, which need not be named.
     """
     where = parse(address)
     layer = [f"layer {where.layer}"] if where.layer not in (None, here) else []
-    return _BETWEEN.join([*layer, leaf(address), *(place(trace, axis, i) for axis, i in where.index)])
+    return _BETWEEN.join([*layer, name_leaf(address), *(name_index(trace, axis, i) for axis, i in where.index)])
 
 
-def leaf(address: str) -> str:
+def name_leaf(address: str) -> str:
     """The end of a path that tells a tensor from the others: `query`, `query.weight`, `LayerNorm.mean`."""
     names = parse(address).path.split(".")
     return ".".join(names[-2:] if names[-1] in _COMMON else names[-1:])
 
 
-def place(trace: Trace, axis: str, i: int) -> str:
+def name_index(trace: Trace, axis: str, i: int) -> str:
     """One index along an axis: `8 [MASK]`, `head 1`, `2111 people`, `22`."""
     words = trace.model.tokenizer.vocabulary
     if axis in _TOKENS:
@@ -38,13 +38,13 @@ def place(trace: Trace, axis: str, i: int) -> str:
     return f"{i} {words[i]}" if axis == "vocab" and i < len(words) else str(i)
 
 
-def term(address: str) -> str:
+def name_term(address: str) -> str:
     """The index that differs from term to term of a sum: the last one."""
     where = parse(address)
     return str(where.index[-1][1]) if where.index else where.path.rsplit(".", 1)[-1]
 
 
-def differing(names: Sequence[str]) -> list[str]:
+def drop_common(names: Sequence[str]) -> list[str]:
     """The names without the parts that all of them share, as long as something is left."""
     parts = [name.split(_BETWEEN) for name in names]
     if len({len(each) for each in parts}) != 1 or len(names) == 1:

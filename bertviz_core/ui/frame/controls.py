@@ -8,13 +8,13 @@ from typing import Literal
 
 import streamlit as st
 
-from bertviz_core.analysis.ranking import mask_positions
+from bertviz_core.analysis.ranking import find_masks
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.labels import labels, literal
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
-from bertviz_core.ui.frame.resources import BUNDLED, offered_models
+from bertviz_core.ui.frame.resources import BUNDLED, list_models
 
 LONGEST_IN_URL = 400
 LONGEST_TEXT = 6000
@@ -46,40 +46,46 @@ class Asked:
     notation: Notation
 
 
-def sentence_controls() -> Asked:
+def show_sentence_controls() -> Asked:
     """The sentence, and in a popover what else is run with it."""
     first = EXAMPLES[0][0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="sentence-bar"):
         text = st.text_input(
-            "Sentence", first, key="text", max_chars=LONGEST_TEXT, on_change=_new_tokens, bind=_bound("text", first),
-            placeholder="Type a sentence; [MASK] hides a word", persist_state="session",
-        )  # fmt: skip
+            "Sentence",
+            first,
+            key="text",
+            max_chars=LONGEST_TEXT,
+            on_change=_forget_tokens,
+            bind=_bind_text("text", first),
+            placeholder="Type a sentence; [MASK] hides a word",
+            persist_state="session",
+        )
         with st.popover("Examples and options", icon=":material/tune:"):
-            _examples()
+            _show_examples()
             pair = st.text_input(
-                "Second sentence (optional)", "", key="pair", max_chars=LONGEST_TEXT, on_change=_new_tokens,
-                bind=_bound("pair", ""), placeholder="A second sentence makes a pair",
+                "Second sentence (optional)", "", key="pair", max_chars=LONGEST_TEXT, on_change=_forget_tokens,
+                bind=_bind_text("pair", ""), placeholder="A second sentence makes a pair",
             )  # fmt: skip
-            return Asked(text, pair or None, _model_control(), *_preparation_controls(), _notation_control())
+            return Asked(text, pair or None, _show_model(), *_show_preparation(), _show_notation())
 
 
-def _examples() -> None:
+def _show_examples() -> None:
     for i, (text, pair) in enumerate(EXAMPLES):
-        label = _shown(text + (f" / {pair}" if pair else ""))
+        label = _shorten(text + (f" / {pair}" if pair else ""))
         st.button(label, key=f"example-{i}", on_click=_use_example, args=(text, pair), type="tertiary")
 
 
-def _model_control() -> str:
-    names, free = offered_models()
+def _show_model() -> str:
+    names, free = list_models()
     name = st.selectbox(
-        "Model", names, key="model", accept_new_options=free, bind="query-params", format_func=_model_label,
+        "Model", names, key="model", accept_new_options=free, bind="query-params", format_func=_name_model,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
-        on_change=_new_tokens,
+        on_change=_forget_tokens,
     )  # fmt: skip
     return name or names[0]
 
 
-def _preparation_controls() -> tuple[str, str, str]:
+def _show_preparation() -> tuple[str, str, str]:
     """How far to pad, which positions are masked, what is changed; the latter two are chosen elsewhere."""
     for key in ("pad", "mask", "changes"):  # while their popover is closed, another page would lose them from the URL
         if key in st.session_state:
@@ -94,50 +100,50 @@ def _preparation_controls() -> tuple[str, str, str]:
     return pad or NO_PADDING, mask, changes
 
 
-def _notation_control() -> Notation:
+def _show_notation() -> Notation:
     return st.selectbox(
         "Formulas with tokens as", NOTATIONS, key="formulas", bind="query-params", format_func=_NOTATIONS.__getitem__,
     ) or NOTATIONS[0]  # fmt: skip
 
 
-def place_controls(config: BertConfig) -> tuple[int, int, str, list[str]]:
+def show_place_controls(config: BertConfig) -> tuple[int, int, str, list[str]]:
     """Layer and head, kept within what the model has; the token's position as the URL gives it; what is wrong there.
 
     They need no trace: where a sentence cannot be run, the place in the model stays chosen.
     """
     remarks: list[str] = []
-    layer = _index_menu("Layer", "layer", config.num_hidden_layers, remarks)
-    head = _index_menu("Head", "head", config.num_attention_heads, remarks)
-    return layer, head, position_in_url("token"), remarks
+    layer = _show_index("Layer", "layer", config.num_hidden_layers, remarks)
+    head = _show_index("Head", "head", config.num_attention_heads, remarks)
+    return layer, head, read_position("token"), remarks
 
 
-def _index_menu(label: str, key: str, size: int, remarks: list[str]) -> int:
+def _show_index(label: str, key: str, size: int, remarks: list[str]) -> int:
     """A menu of 0 to size - 1. What else the URL or another model left behind becomes 0, with a remark."""
     for asked in (st.query_params.get(key), st.session_state.get(key)):
         if asked is not None and str(asked) not in map(str, range(size)):
-            remarks.append(f"There is no {key} {_quoted(asked)} in this model, only 0 to {size - 1}; 0 is shown.")
+            remarks.append(f"There is no {key} {_quote(asked)} in this model, only 0 to {size - 1}; 0 is shown.")
             st.session_state[key] = 0
             break
     return st.selectbox(label, range(size), key=key, bind="query-params", width=92) or 0
 
 
-def token_control(trace: Trace, position: str, remarks: list[str]) -> int:
+def show_token(trace: Trace, position: str, remarks: list[str]) -> int:
     """The token at a position, by default the first masked one, as a menu of words."""
-    names, masks = labels(trace), mask_positions(trace.tokens)
-    token = token_menu("Token", "token", names, position, masks[0] if masks else min(1, len(names) - 1))
+    names, masks = label_tokens(trace), find_masks(trace.tokens)
+    token = show_token_menu("Token", "token", names, position, masks[0] if masks else min(1, len(names) - 1))
     if position and position != str(token):
         remarks.append(
-            f"There is no token {_quoted(position)} in this input, only 0 to {len(names) - 1}; {token} is shown."
+            f"There is no token {_quote(position)} in this input, only 0 to {len(names) - 1}; {token} is shown."
         )
     return token
 
 
-def position_in_url(key: str) -> str:
+def read_position(key: str) -> str:
     """A token's position as the URL gives it, by a field that is never seen: a menu of words would write the word."""
     return st.text_input("Position of the token", key=key, bind="query-params", label_visibility="collapsed")
 
 
-def token_menu(label: str, key: str, names: Sequence[str], position: str, usual: int) -> int:
+def show_token_menu(label: str, key: str, names: Sequence[str], position: str, usual: int) -> int:
     """The token at a position, if there is one, otherwise the usual one, as a menu of its names."""
     positions, menu = [str(i) for i in range(len(names))], f"{key}-menu"
     st.session_state[menu] = positions.index(position) if position in positions else usual
@@ -149,7 +155,7 @@ def _take_token(key: str) -> None:
     st.session_state[key] = str(st.session_state[f"{key}-menu"])
 
 
-def _new_tokens() -> None:
+def _forget_tokens() -> None:
     """Other tokens: what was chosen or masked at a position means nothing to them."""
     for key in ("token", "key_token", "mask"):
         st.session_state[key] = ""
@@ -157,10 +163,10 @@ def _new_tokens() -> None:
 
 def _use_example(text: str, pair: str) -> None:
     st.session_state["text"], st.session_state["pair"] = text, pair
-    _new_tokens()
+    _forget_tokens()
 
 
-def _bound(key: str, default: str) -> Literal["query-params"] | None:
+def _bind_text(key: str, default: str) -> Literal["query-params"] | None:
     """Binds a short text to the URL. What was typed while a long one stood there has to be put into the URL by hand."""
     short = len(st.session_state.get(key, default) or "") <= LONGEST_IN_URL
     if short and st.session_state.get(f"{key}-unbound"):
@@ -169,15 +175,15 @@ def _bound(key: str, default: str) -> Literal["query-params"] | None:
     return "query-params" if short else None
 
 
-def _quoted(asked: object) -> str:
+def _quote(asked: object) -> str:
     text = str(asked)
-    return literal(text if len(text) <= 20 else text[:19] + "…")
+    return escape_markdown(text if len(text) <= 20 else text[:19] + "…")
 
 
-def _model_label(name: str) -> str:
+def _name_model(name: str) -> str:
     return "Bundled: 6 layers, 384 wide" if name == BUNDLED else name
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     text = text if len(text) <= 60 else text[:57] + "…"
-    return literal(text)
+    return escape_markdown(text)

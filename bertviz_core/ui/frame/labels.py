@@ -7,12 +7,12 @@ import re
 from bertviz_core.tracing.trace import Trace
 
 
-def labels(trace: Trace, shown: range | None = None) -> list[str]:
+def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     """Each token with its position, in sentence order."""
     tokens = trace.tokens
     return [f"{i} {tokens[i]}" for i in shown or range(len(tokens))]
 
 
-def literal(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Markdown that shows a text as it stands: a model's name, an error's words."""
     return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text)

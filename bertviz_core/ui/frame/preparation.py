@@ -24,19 +24,19 @@ class Preparation:
     remarks: tuple[str, ...]
 
 
-def prepared(model: Model, typed: Encoding, pad: str, mask: str) -> Preparation:
+def prepare(model: Model, typed: Encoding, pad: str, mask: str) -> Preparation:
     """What of the wishes fits this input and this model."""
-    pad_to, first = _padding(pad, len(typed), model.config.max_position_embeddings)
-    masked, second = _hidden(mask, model, typed)
+    pad_to, first = _read_padding(pad, len(typed), model.config.max_position_embeddings)
+    masked, second = _read_masked(mask, model, typed)
     return Preparation(pad_to, masked, tuple(remark for remark in (first, *second) if remark))
 
 
-def written(positions: Iterable[int]) -> str:
+def write_positions(positions: Iterable[int]) -> str:
     """Hidden positions as the URL has them: `3,5`."""
     return ",".join(map(str, sorted(positions)))
 
 
-def _padding(pad: str, tokens: int, longest: int) -> tuple[int | None, str]:
+def _read_padding(pad: str, tokens: int, longest: int) -> tuple[int | None, str]:
     wish = pad.strip()
     if wish in ("", NO_PADDING):
         return None, ""
@@ -49,7 +49,7 @@ def _padding(pad: str, tokens: int, longest: int) -> tuple[int | None, str]:
     return (length if length > tokens else None), (remark if int(wish) > longest else "")
 
 
-def _hidden(mask: str, model: Model, typed: Encoding) -> tuple[tuple[int, ...], list[str]]:
+def _read_masked(mask: str, model: Model, typed: Encoding) -> tuple[tuple[int, ...], list[str]]:
     wishes = [part for part in re.split(r"[,\s]+", mask) if part]
     if wishes and model.tokenizer.mask_id is None:
         return (), ["This checkpoint has no mask token; no token is hidden."]

@@ -14,19 +14,19 @@ OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _SETTING = "BERTVIZ_MODELS"  # a comma-separated list: only these models may be chosen
 
 
-def offered_models() -> tuple[tuple[str, ...], bool]:
+def list_models() -> tuple[tuple[str, ...], bool]:
     """The models to choose from, and whether the user may name another one."""
     listed = tuple(name.strip() for name in os.environ.get(_SETTING, "").split(",") if name.strip())
     return (listed, False) if listed else (OFFERED, True)
 
 
 @st.cache_resource(show_spinner=False)
-def shelf() -> ModelShelf:
+def get_shelf() -> ModelShelf:
     """The process's models."""
     return ModelShelf()
 
 
 @st.cache_resource(show_spinner=False)
-def store() -> TraceStore:
+def get_store() -> TraceStore:
     """The process's traces."""
     return TraceStore()

@@ -63,15 +63,15 @@ PAGES = (
 )  # fmt: skip
 
 
-def navigation() -> StreamlitPage:
+def declare_pages() -> StreamlitPage:
     """Declare the pages to Streamlit, in sections; returns the one that the URL asks for."""
     sections: dict[str, list[StreamlitPage]] = {}
-    for info, page in zip(PAGES, pages().values(), strict=True):
+    for info, page in zip(PAGES, list_pages().values(), strict=True):
         sections.setdefault(info.section, []).append(page)
     return st.navigation(sections)
 
 
-def pages() -> Mapping[str, StreamlitPage]:
+def list_pages() -> Mapping[str, StreamlitPage]:
     """Every page by name."""
     return {
         info.name: st.Page(f"pages/{info.name}.py", title=info.title, icon=info.icon, default=info is PAGES[0],
@@ -80,12 +80,12 @@ def pages() -> Mapping[str, StreamlitPage]:
     }  # fmt: skip
 
 
-def shown_on(address: str) -> PageInfo | None:
+def find_page(address: str) -> PageInfo | None:
     """The page that shows an address."""
     return next((info for info in PAGES if re.fullmatch(info.shows, address)), None)
 
 
-def neighbours(name: str) -> tuple[PageInfo | None, PageInfo | None]:
+def find_neighbours(name: str) -> tuple[PageInfo | None, PageInfo | None]:
     """The pages before and after one, in the order of the computation."""
     place = [info.name for info in PAGES].index(name)
     return (PAGES[place - 1] if place else None), (PAGES[place + 1] if place + 1 < len(PAGES) else None)

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.checkpoint.tokenizer import Encoding
-from bertviz_core.figures.palette import Palette, palette
+from bertviz_core.figures.palette import Palette, choose_palette
 from bertviz_core.formula.nodes import Symbol
 
 CSS = """
@@ -89,12 +89,12 @@ h2 { font-size: 1.35rem !important; }
 """
 
 
-def colors() -> Palette:
+def read_colors() -> Palette:
     """The palette of the theme that the browser shows."""
-    return palette(st.context.theme.type)
+    return choose_palette(st.context.theme.type)
 
 
-def painter(colors: Palette) -> Callable[[Symbol], str]:
+def make_painter(colors: Palette) -> Callable[[Symbol], str]:
     """Typesets symbols in the colour of their kind; parameters and inputs in the text's own."""
 
     def paint(symbol: Symbol) -> str:
@@ -104,8 +104,8 @@ def painter(colors: Palette) -> Callable[[Symbol], str]:
     return paint
 
 
-def tokens_html(encoding: Encoding, colors: Palette, special: frozenset[str], chosen: int | None = None,
-                below: Sequence[str] | None = None) -> str:  # fmt: skip
+def render_tokens(encoding: Encoding, colors: Palette, special: frozenset[str], chosen: int | None = None,
+                  below: Sequence[str] | None = None) -> str:  # fmt: skip
     """The input as a row of chips: pieces look like pieces, specials special, the two segments have two tints."""
     chips = []
     for i, token in enumerate(encoding.tokens):
@@ -116,18 +116,19 @@ def tokens_html(encoding: Encoding, colors: Palette, special: frozenset[str], ch
         classes += ["bv-chosen"] if i == chosen else []
         note = f" <small>{escape(below[i])}</small>" if below else ""
         chips.append(
-            f'<span class="{" ".join(classes)}" style="background:{tint(encoding, i, colors)};color:{colors.text}">'
+            f'<span class="{" ".join(classes)}" '
+            f'style="background:{choose_tint(encoding, i, colors)};color:{colors.text}">'
             f"<small>{i}</small>{escape(token)}{note}</span>"
         )
     return f'<div class="bv-tokens">{"".join(chips)}</div>'
 
 
-def tint(encoding: Encoding, i: int, colors: Palette) -> str:
+def choose_tint(encoding: Encoding, i: int, colors: Palette) -> str:
     """The background of a token: one tint a segment."""
     return colors.segments[min(encoding.segments[i], 1)]
 
 
-def answer_html(rows: Sequence[tuple[str, float]], color: str) -> str:
+def render_answer(rows: Sequence[tuple[str, float]], color: str) -> str:
     """Words with their probabilities, as bars from 0 to 1 that need no chart."""
     cells = "".join(
         f'<span>{escape(word)}</span><i style="width:{share:.2%};background:{color}"></i><span>{share:.4f}</span>'
@@ -136,7 +137,7 @@ def answer_html(rows: Sequence[tuple[str, float]], color: str) -> str:
     return f'<div class="bv-answer">{cells}</div>'
 
 
-def broken(latex: str) -> str:
+def break_lines(latex: str) -> str:
     """An equation chain over several lines, broken at its top-level equality signs, so that it fits beside a chart."""
     left, *rights = latex.split(" = ")
     lines = "".join(rf" \\ &= {right}" for right in rights)

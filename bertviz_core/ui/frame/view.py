@@ -77,7 +77,7 @@ class View:
 
     def typeset(self, step: Step) -> str:
         """A step's formula in the chosen notation, in the colours of its kinds of vector."""
-        return step.typeset(style.painter(self.colors), self.notation)
+        return step.typeset(style.make_painter(self.colors), self.notation)
 
     def run_as(self, program: str, traces: TraceStore) -> Trace:
         """This sentence's trace as a document describes the pass, run now if nobody has asked for it yet."""

@@ -7,23 +7,30 @@ from collections.abc import Callable
 import streamlit as st
 
 from bertviz_core.analysis.predictions import PROBS
-from bertviz_core.analysis.what_if import Offer, epsilon_everywhere, head_offers, layer_offers, shifts, token_offers
+from bertviz_core.analysis.what_if import (
+    Offer,
+    change_epsilons,
+    list_shifts,
+    offer_for_head,
+    offer_for_layer,
+    offer_for_token,
+)
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import parse
-from bertviz_core.formula.numbers import text_number
-from bertviz_core.tracing.changes import Changes, checked, read, written
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.tracing.changes import Changes, check_changes, read_changes, write_changes
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.cell_names import short
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection
 
 _KEY, _REMARK, _AGAIN = "changes", "what-if-remark", "what-if-again"
 _TOP = 3
 
 
-def outcome(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
+def run_changes(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
     """Run the pass again with the changes of a line of text, as the URL holds them."""
-    good, wrong = checked(before.layout, before.encoding, read(line))
+    good, wrong = check_changes(before.layout, before.encoding, read_changes(line))
     if not good:
         return Outcome(before, before, wrong)
     try:
@@ -34,7 +41,7 @@ def outcome(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
     return Outcome(before, after, wrong, show if show in SHOWN else AFTER)
 
 
-def bar(found: Outcome, token: int) -> None:
+def show_bar(found: Outcome, token: int) -> None:
     """The list of changes, each with its undo; what panels show; what the changes did to the answer."""
     if not found.changed and not found.wrong:
         return
@@ -44,23 +51,26 @@ def bar(found: Outcome, token: int) -> None:
             for i, (address, value) in enumerate({**found.after.changes, **dict.fromkeys(found.wrong, "")}.items()):
                 wrong = address in found.wrong
                 st.button(
-                    literal(address[:60] if wrong else in_words(found.before, address, value)), key=f"undo-{i}",
-                    icon=":material/warning:" if wrong else ":material/close:", on_click=undo, args=(address,),
-                    help=literal(f"Undo: {address}"),
-                )  # fmt: skip
+                    escape_markdown(address[:60] if wrong else describe_change(found.before, address, value)),
+                    key=f"undo-{i}",
+                    icon=":material/warning:" if wrong else ":material/close:",
+                    on_click=undo_change,
+                    args=(address,),
+                    help=escape_markdown(f"Undo: {address}"),
+                )
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
         for reason in dict.fromkeys(found.wrong.values()):
-            st.warning(literal(f"A change cannot be made: {reason}"), icon=":material/warning:")
+            st.warning(escape_markdown(f"A change cannot be made: {reason}"), icon=":material/warning:")
         if found.changed:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.segmented_control(
                     "Panels show", SHOWN, default=AFTER, required=True, key="show", bind="query-params",
                     label_visibility="collapsed", width="content",
                 )  # fmt: skip
-                st.caption(_did(found, token), width="content")
+                st.caption(_describe(found, token), width="content")
 
 
-def _did(found: Outcome, token: int) -> str:
+def _describe(found: Outcome, token: int) -> str:
     """What was run again, and what became of the prediction for the chosen token."""
     done, steps = found.after.computed, found.before.computed
     again = (
@@ -70,78 +80,78 @@ def _did(found: Outcome, token: int) -> str:
     if PROBS not in found.after:
         return again
     moves = [
-        f"{literal(shift.word)} {text_number(shift.before)} → {text_number(shift.after)}"
-        for shift in shifts(found.before, found.after, token, _TOP)[: 2 * _TOP]
+        f"{escape_markdown(shift.word)} {format_number(shift.before)} → {format_number(shift.after)}"
+        for shift in list_shifts(found.before, found.after, token, _TOP)[: 2 * _TOP]
     ]
     return f"{again} At position {token}: {', '.join(moves)}."
 
 
-def in_words(before: Trace, address: str, value: object) -> str:
+def describe_change(before: Trace, address: str, value: object) -> str:
     """A change as a label: `layer 3 · probs · head 5 → 0`, `4 rome → paris`."""
     where = parse(address)
     if where.path == "input_ids" and "token" in where.at and isinstance(value, int | float):
         return f"{where.at['token']} {before.tokens[where.at['token']]} → {before.model.tokenizer.token(int(value))}"
     amount = value if isinstance(value, str) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
-    return f"{short(before, address)} → {amount}"
+    return f"{shorten(before, address)} → {amount}"
 
 
-def menu(trace: Trace, chosen: Selection) -> None:
+def show_menu(trace: Trace, chosen: Selection) -> None:
     """What can be changed about the chosen token, head and layer."""
     with st.popover("What if", icon=":material/science:"):
         everywhere = st.checkbox("In every layer", key="what-if-everywhere")
         layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
         where = "every layer" if everywhere else f"layer {chosen.layer}"
-        st.markdown(literal(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
+        st.markdown(escape_markdown(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
         st.text_input("Swap it for", key="what-if-word", on_change=_swap, args=(trace, chosen.token),
                       placeholder="A word of the vocabulary")  # fmt: skip
         remark = st.session_state.pop(_REMARK, "")
         if remark:
-            st.warning(literal(remark))
-        _buttons(token_offers(trace, chosen.token), "token")
+            st.warning(escape_markdown(remark))
+        _show_buttons(offer_for_token(trace, chosen.token), "token")
         st.markdown(f"Head {chosen.head} of {where}")
-        _buttons(head_offers(layers, chosen.head), "head")
+        _show_buttons(offer_for_head(layers, chosen.head), "head")
         st.markdown(where.capitalize())
-        _buttons(layer_offers(trace, layers), "layer")
-        st.text_input("Epsilon of its normalizations", key="what-if-epsilon", on_change=_epsilon, args=(layers,),
+        _show_buttons(offer_for_layer(trace, layers), "layer")
+        st.text_input("Epsilon of its normalizations", key="what-if-epsilon", on_change=_set_epsilon, args=(layers,),
                       placeholder=f"{trace.model.config.layer_norm_eps:g}")  # fmt: skip
         st.caption("Any other number can be changed where it is explained: click a cell of a chart.")
 
 
-def _buttons(offers: list[Offer], key: str) -> None:
+def _show_buttons(offers: list[Offer], key: str) -> None:
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
-            st.button(offer.label, key=f"what-if-{key}-{i}", on_click=add, args=(offer.changes,))
+            st.button(offer.label, key=f"what-if-{key}-{i}", on_click=add_changes, args=(offer.changes,))
 
 
-def add(changes: Changes) -> None:
+def add_changes(changes: Changes) -> None:
     """Put changes at the end of the list; a place that is in it already gets its new value there."""
-    asked = {address: value for address, value in _asked().items() if address not in changes}
+    asked = {address: value for address, value in _read().items() if address not in changes}
     _write({**asked, **changes})
 
 
 def add_from_fragment(changes: Changes) -> None:
     """`add`, where only a part of the page runs again by itself: `follow` then runs all of it."""
-    add(changes)
+    add_changes(changes)
     st.session_state[_AGAIN] = True
 
 
-def follow() -> None:
+def rerun_if_asked() -> None:
     """To stand at the top of a fragment that calls `add_from_fragment`."""
     if st.session_state.pop(_AGAIN, False):
         st.rerun()
 
 
-def undo(address: str) -> None:
+def undo_change(address: str) -> None:
     """Take one change off the list."""
-    _write({other: value for other, value in _asked().items() if other != address})
+    _write({other: value for other, value in _read().items() if other != address})
 
 
-def _asked() -> dict[str, str | float]:
-    return dict(read(st.session_state.get(_KEY, "")))
+def _read() -> dict[str, str | float]:
+    return dict(read_changes(st.session_state.get(_KEY, "")))
 
 
 def _write(changes: Changes) -> None:
-    st.session_state[_KEY] = written(changes)
+    st.session_state[_KEY] = write_changes(changes)
 
 
 def _swap(trace: Trace, token: int) -> None:
@@ -150,14 +160,14 @@ def _swap(trace: Trace, token: int) -> None:
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
     if len(pieces) == 1:
-        add({f"input_ids[token={token}]": pieces[0]})
+        add_changes({f"input_ids[token={token}]": pieces[0]})
     elif word:
         names = " ".join(map(trace.model.tokenizer.token, pieces)) or "nothing"
         st.session_state[_REMARK] = f"“{word[:40]}” is no single token but {names[:80]}. Choose a word of one token."
 
 
-def _epsilon(layers: list[int]) -> None:
+def _set_epsilon(layers: list[int]) -> None:
     text = st.session_state["what-if-epsilon"].strip()
     st.session_state["what-if-epsilon"] = ""
     if text:
-        add(epsilon_everywhere(layers, text))
+        add_changes(change_epsilons(layers, text))

@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core.ui.frame.view import View
 
 
-def absent_heads(view: View) -> None:
+def note_absent_heads(view: View) -> None:
     """Say which heads this checkpoint does not have."""
     absent = view.trace.model.absent_heads
     if absent:

@@ -14,8 +14,8 @@ import streamlit as st
 from bertviz_core.figures.base import Figure
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import DIFFERENCE, View
-from bertviz_core.ui.panels.panel import card, downloads, draw, npy
-from bertviz_core.ui.walk.explain import explanation
+from bertviz_core.ui.panels.panel import open_card, show_chart, show_downloads, write_npy
+from bertviz_core.ui.walk.explain import show_explanation
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Origin:
     source: str = ""
 
 
-def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, values: Values, note: str = "",
-            table: str = "", cells: Sequence[str] | str = "", start: str = "") -> None:  # fmt: skip
+def show_derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, values: Values, note: str = "",
+                 table: str = "", cells: Sequence[str] | str = "", start: str = "") -> None:  # fmt: skip
     """Show derived numbers as `panel` shows recorded ones.
 
     name: a short one, for keys and file names; cells: the recorded cells that the drawn numbers are parts or functions
@@ -52,25 +52,25 @@ def derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, 
     """
     if cells:
         figure.update_traces(meta=cells)
-    with card(view, origin.kind, see, f"from {origin.of}"):
+    with open_card(view, origin.kind, see, f"from {origin.of}"):
         chart, side = st.columns([3, 2], gap="medium")
         with chart:
-            draw(figure, name, see)
+            show_chart(figure, name, see)
             if view.outcome.show == DIFFERENCE:
                 note = f"Worked out from the pass after your changes. {note}"
             if note:
                 st.caption(note)
         with side:
-            _formula(origin)
+            _show_formula(origin)
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
-            downloads(name, partial(_csv, values), partial(npy, values.matrix))
+            show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
         if cells:
-            explanation(view, name, start)
+            show_explanation(view, name, start)
         if table:
             st.html(table)
 
 
-def _formula(origin: Origin) -> None:
+def _show_formula(origin: Origin) -> None:
     if not origin.worked:
         st.latex(origin.formula)
         return
@@ -78,10 +78,10 @@ def _formula(origin: Origin) -> None:
     with letters:
         st.latex(origin.formula)
     with numbers:
-        st.latex(style.broken(origin.worked))
+        st.latex(style.break_lines(origin.worked))
 
 
-def _csv(values: Values) -> bytes:
+def _write_csv(values: Values) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["", *values.columns])

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bertviz_core.analysis.what_if import moved
+from bertviz_core.analysis.what_if import measure_moved
 from bertviz_core.figures.base import Figure
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import cell_names
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import DIFFERENCE, View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import difference_bars, difference_map
+from bertviz_core.ui.panels.charts import draw_difference, draw_moved_bars
 
 
-def difference_chart(view: View, address: str, kind: str) -> tuple[Figure, str, Sequence[str] | str] | None:
+def draw_difference_chart(view: View, address: str, kind: str) -> tuple[Figure, str, Sequence[str] | str] | None:
     """After − before, if that is what panels shall show: the chart, how to read it, and what its cells are.
 
     A single number and a tensor of more than two axes keep their own chart.
@@ -25,13 +25,13 @@ def difference_chart(view: View, address: str, kind: str) -> tuple[Figure, str, 
     if found.show != DIFFERENCE or not found.changed or axes not in (1, 2):
         return None
     if axes == 2:
-        figure, note = difference_map(view, found.before, found.after, address)
-        return figure, f"After − before. {note}".strip(), picks.matrix(view.trace, address)
-    figure, places = difference_bars(view, found.before, found.after, address, kind)
-    return figure, f"After − before, the {len(places)} that moved most.", picks.points(view.trace, address, places)
+        figure, note = draw_difference(view, found.before, found.after, address)
+        return figure, f"After − before. {note}".strip(), picks.pick_matrix(view.trace, address)
+    figure, places = draw_moved_bars(view, found.before, found.after, address, kind)
+    return figure, f"After − before, the {len(places)} that moved most.", picks.pick_points(view.trace, address, places)
 
 
-def moved_line(view: View, address: str, start: str) -> None:
+def show_moved(view: View, address: str, start: str) -> None:
     """How far the tensor moved, and the cell that the panel works out."""
     found = view.outcome
     if not found.changed:
@@ -39,14 +39,14 @@ def moved_line(view: View, address: str, start: str) -> None:
     if not found.after.reached(address):
         st.caption("**What if:** no change reaches this tensor; it is bit for bit what it was.")
         return
-    far = moved(found.before, found.after, address)
+    far = measure_moved(found.before, found.after, address)
     before, after = (float(trace[start]) for trace in (found.before, found.after))
-    name = literal(cell_names.short(found.after, far.largest))
+    name = escape_markdown(cell_names.shorten(found.after, far.largest))
     st.caption(
-        f"**What if:** the cell worked out here {_arrow(before, after)}; the largest change "
-        f"{_arrow(far.before, far.after)}, at {name}; the mean size of all is {text_number(far.mean)}."
+        f"**What if:** the cell worked out here {_write_arrow(before, after)}; the largest change "
+        f"{_write_arrow(far.before, far.after)}, at {name}; the mean size of all is {format_number(far.mean)}."
     )
 
 
-def _arrow(before: float, after: float) -> str:
-    return f"{text_number(before)} → {text_number(after)} ({text_number(after - before)})"
+def _write_arrow(before: float, after: float) -> str:
+    return f"{format_number(before)} → {format_number(after)} ({format_number(after - before)})"

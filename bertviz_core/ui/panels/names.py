@@ -16,11 +16,11 @@ CSS = """
 """
 
 
-def elsewhere(names: Names) -> list[str]:
+def list_names(names: Names) -> list[str]:
     """What a quantity is called in each source, as Markdown."""
-    return [_name(source, getattr(names, source)) for source in SOURCES]
+    return [_write_name(source, getattr(names, source)) for source in SOURCES]
 
 
-def _name(source: str, name: str) -> str:
+def _write_name(source: str, name: str) -> str:
     written = f"${name}$" if source in FORMULAS else f"`{name}`"
     return f":gray[{SOURCES[source]}] {written if name else '–'}"

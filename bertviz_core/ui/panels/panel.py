@@ -12,24 +12,33 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ranking import strongest
+from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.figures.base import Figure
-from bertviz_core.formula.address import cell, parse
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.address import format_cell, parse
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.moved import difference_chart, moved_line
-from bertviz_core.ui.panels.versions import versions
-from bertviz_core.ui.walk.explain import explanation
+from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
+from bertviz_core.ui.panels.versions import show_versions
+from bertviz_core.ui.walk.explain import show_explanation
 
 _TOKEN_AXES = {"token", "query", "key"}
 
 
-def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str, int] | None = None, note: str = "",
-          table: str = "", cells: Sequence[str] | str = "") -> None:  # fmt: skip
+def show_panel(
+    view: View,
+    address: str,
+    see: str,
+    figure: Figure,
+    *,
+    at: Mapping[str, int] | None = None,
+    note: str = "",
+    table: str = "",
+    cells: Sequence[str] | str = "",
+) -> None:
     """Show a tensor or slice.
 
     see: a title that says what to see; figure: its chart; at: the cell to work out with numbers, by default the
@@ -38,29 +47,29 @@ def panel(view: View, address: str, see: str, figure: Figure, *, at: Mapping[str
     matrix says that by itself.
     """
     step = view.trace.step(address)
-    start = _cell(view, address, at or {})
-    cells = cells or picks.matrix(view.trace, address)
-    figure, note, cells = difference_chart(view, address, step.kind) or (figure, note, cells)
+    start = _choose_cell(view, address, at or {})
+    cells = cells or picks.pick_matrix(view.trace, address)
+    figure, note, cells = draw_difference_chart(view, address, step.kind) or (figure, note, cells)
     figure.data[-1].meta = cells
-    with card(view, step.kind, see, f"{address}  {shape(view.trace, address)}"):
+    with open_card(view, step.kind, see, f"{address}  {format_shape(view.trace, address)}"):
         chart, side = st.columns([3, 2], gap="medium")
         with chart:
-            draw(figure, address, f"{see}: {address}")
+            show_chart(figure, address, f"{see}: {address}")
             if note:
                 st.caption(note)
         with side:
-            _formula(view, step, start)
+            _show_formula(view, step, start)
             st.markdown(f"{step.meaning}  \n:small[:gray[{step.source}]]")
-            moved_line(view, address, start)
-            _values(view.trace, address)
-        explanation(view, address, start)
-        versions(view, address)
+            show_moved(view, address, start)
+            _show_values(view.trace, address)
+        show_explanation(view, address, start)
+        show_versions(view, address)
         if table:
             st.html(table)
 
 
 @contextmanager
-def card(view: View, kind: str, see: str, what: str) -> Iterator[None]:
+def open_card(view: View, kind: str, see: str, what: str) -> Iterator[None]:
     """A box with a panel's heading: what to see, over the addresses of what is shown, in the colour of its kind."""
     color = view.colors.kinds.get(kind, view.colors.faint)
     with st.container(border=True, key=f"panel-{what.partition(' ')[0]}-{see}"):
@@ -71,52 +80,54 @@ def card(view: View, kind: str, see: str, what: str) -> Iterator[None]:
         yield
 
 
-def draw(figure: Figure, key: str, alt: str) -> None:
+def show_chart(figure: Figure, key: str, alt: str) -> None:
     """A chart as it stands in every panel. alt: what it shows, for those who cannot see it."""
     st.plotly_chart(figure, theme=None, key=f"chart-{key}", config={"displayModeBar": False}, alt=alt)
 
 
-def shape(trace: Trace, address: str) -> str:
+def format_shape(trace: Trace, address: str) -> str:
     """The named shape, as in `(head 12 × query 12 × key 12)`."""
     sizes = zip(trace.dims(address), trace.shape(address), strict=True)
     return f"({' × '.join(f'{name} {size}' for name, size in sizes)})"
 
 
-def _formula(view: View, step: Step, start: str) -> None:
+def _show_formula(view: View, step: Step, start: str) -> None:
     letters, numbers, code = st.tabs(["Formula", "With numbers", "PyTorch"])
     with letters:
         st.latex(view.typeset(step))
     with numbers:
         why = view.trace.explain(start)
-        st.latex(style.broken(why.latex))
+        st.latex(style.break_lines(why.latex))
         st.caption(
-            f"Recorded: {text_number(why.value)}. Recomputed in double precision from its {len(why.operands):,} "
-            f"operands: {text_number(why.recomputed)}. Difference: {text_number(abs(why.value - why.recomputed))}."
+            f"Recorded: {format_number(why.value)}. Recomputed in double precision from its {len(why.operands):,} "
+            f"operands: {format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
         )
     with code:
         st.code(step.code, language="python", wrap_lines=True)
 
 
-def _cell(view: View, address: str, at: Mapping[str, int]) -> str:
+def _choose_cell(view: View, address: str, at: Mapping[str, int]) -> str:
     """The cell to work out: fixed axes as in the address, tokens as chosen, the rest where the value is strongest."""
     where = parse(address)
     fixed = {**where.at, **at}
     for axis in view.trace.dims(address):
         if axis in _TOKEN_AXES - {"key"} and axis not in fixed:
             fixed[axis] = view.chosen.token
-    row = view.trace[cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path) if axis in fixed})]
+    row = view.trace[
+        format_cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path) if axis in fixed})
+    ]
     free = [axis for axis in view.trace.dims(where.path) if axis not in fixed]
-    strongest_place = np.unravel_index(strongest(row.ravel()), row.shape) if free else ()
+    strongest_place = np.unravel_index(find_strongest(row.ravel()), row.shape) if free else ()
     fixed |= {axis: int(i) for axis, i in zip(free, strongest_place, strict=True)}
-    return cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path)})
+    return format_cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path)})
 
 
-def _values(trace: Trace, address: str) -> None:
+def _show_values(trace: Trace, address: str) -> None:
     name = address.replace("[", "-").replace("]", "").replace("=", "").replace(",", "-")
-    downloads(name, partial(_csv, trace, address), lambda: npy(trace[address]))
+    show_downloads(name, partial(_write_csv, trace, address), lambda: write_npy(trace[address]))
 
 
-def downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
+def show_downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
     """Buttons for the values, which are written out only when they are asked for. name: of the files."""
     with st.container(horizontal=True):
         for kind, make, mime in (("csv", as_csv, "text/csv"), ("npy", as_npy, "application/octet-stream")):
@@ -126,7 +137,7 @@ def downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes
             )  # fmt: skip
 
 
-def _csv(trace: Trace, address: str) -> bytes:
+def _write_csv(trace: Trace, address: str) -> bytes:
     """The values with one line a row: the leading axes' indices (and tokens), then the last axis across."""
     values, dims = trace[address], trace.dims(address)
     table = values.reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
@@ -142,7 +153,7 @@ def _csv(trace: Trace, address: str) -> bytes:
     return out.getvalue().encode("utf-8")
 
 
-def npy(values: np.ndarray) -> bytes:
+def write_npy(values: np.ndarray) -> bytes:
     """An array as a file of NumPy's."""
     out = io.BytesIO()
     np.save(out, values)

@@ -8,29 +8,29 @@ from bertviz_core.formula.address import parse
 from bertviz_core.tracing.trace import Trace
 
 
-def matrix(trace: Trace, address: str) -> str:
+def pick_matrix(trace: Trace, address: str) -> str:
     """One address for all cells of a matrix; "" for what is no matrix."""
     dims = trace.dims(address)
-    return _with(address, f"{dims[0]}={{y}}", f"{dims[1]}={{x}}") if len(dims) == 2 else ""
+    return _fix(address, f"{dims[0]}={{y}}", f"{dims[1]}={{x}}") if len(dims) == 2 else ""
 
 
-def vectors(trace: Trace, addresses: Iterable[str]) -> list[str]:
+def pick_vectors(trace: Trace, addresses: Iterable[str]) -> list[str]:
     """One address a row, where the rows are vectors from several places."""
-    return [_with(address, f"{trace.dims(address)[0]}={{x}}") for address in addresses]
+    return [_fix(address, f"{trace.dims(address)[0]}={{x}}") for address in addresses]
 
 
-def every(trace: Trace, address: str) -> str:
+def pick_every(trace: Trace, address: str) -> str:
     """One address for all bars or points: the cells of a vector, in its order."""
-    return _with(address, f"{trace.dims(address)[0]}={{n}}")
+    return _fix(address, f"{trace.dims(address)[0]}={{n}}")
 
 
-def points(trace: Trace, address: str, indices: Iterable[int]) -> list[str]:
+def pick_points(trace: Trace, address: str, indices: Iterable[int]) -> list[str]:
     """One address a bar or point: the cells of a vector at the given indices."""
     axis = trace.dims(address)[0]
-    return [_with(address, f"{axis}={i}") for i in indices]
+    return [_fix(address, f"{axis}={i}") for i in indices]
 
 
-def _with(address: str, *more: str) -> str:
+def _fix(address: str, *more: str) -> str:
     where = parse(address)
     fixed: Sequence[str] = [f"{axis}={i}" for axis, i in where.index]
     return f"{where.path}[{','.join([*fixed, *more])}]"

@@ -19,14 +19,22 @@ KEY = (
 )
 
 
-def grid(what: str, rows: Sequence[str], columns: Sequence[str], printed: Sequence[Sequence[str]],
-         computed: np.ndarray | None = None, verdicts: Sequence[Sequence[Verdict]] | None = None) -> str:  # fmt: skip
+def render_grid(
+    what: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    printed: Sequence[Sequence[str]],
+    computed: np.ndarray | None = None,
+    verdicts: Sequence[Sequence[Verdict]] | None = None,
+) -> str:
     """A table as HTML; what differs is framed. what: the name of the rows."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (what, *columns))
     lines = []
     for i, (name, texts) in enumerate(zip(rows, printed, strict=True)):
         cells = "".join(
-            _cell(text, None if computed is None else float(computed[i, j]), verdicts[i][j] if verdicts else None)
+            _render_cell(
+                text, None if computed is None else float(computed[i, j]), verdicts[i][j] if verdicts else None
+            )
             for j, text in enumerate(texts)
         )
         lines.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
@@ -36,15 +44,15 @@ def grid(what: str, rows: Sequence[str], columns: Sequence[str], printed: Sequen
     )
 
 
-def _cell(text: str, value: float | None, verdict: Verdict | None) -> str:
+def _render_cell(text: str, value: float | None, verdict: Verdict | None) -> str:
     if value is None or verdict is None:
-        return f"<td>{minus(text)}</td>"
+        return f"<td>{set_minus(text)}</td>"
     frame = " class=bv-chosen" if verdict is Verdict.DIFFERS else ""
     ours = f"{value:.6e}" if "e" in text else f"{value:.6f}"
     note = f"{_SIGNS[verdict]} {abs(float(text) - value):.0e}"
-    return f"<td{frame}>{minus(text)}<br>{minus(ours)}<br><small>{minus(note)}</small></td>"
+    return f"<td{frame}>{set_minus(text)}<br>{set_minus(ours)}<br><small>{set_minus(note)}</small></td>"
 
 
-def minus(text: str) -> str:
+def set_minus(text: str) -> str:
     """A true minus for every hyphen of a number."""
     return text.replace("-", "\N{MINUS SIGN}")

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Column:
         """The column as HTML, cell by cell."""
         numbers = [abs(value) for value in self.values if isinstance(value, float)]
         end = self.end or max(numbers, default=0.0) or 1.0
-        return [f"<td{self._bar(value, end)}>{_text(value)}</td>" for value in self.values]
+        return [f"<td{self._bar(value, end)}>{_render_text(value)}</td>" for value in self.values]
 
     def _bar(self, value: float | int | str | None, end: float) -> str:
         if not self.color or not isinstance(value, float):
@@ -44,7 +44,7 @@ class Column:
         )
 
 
-def table(what: str, names: Sequence[str], columns: Sequence[Column], chosen: Collection[int] = ()) -> str:
+def render_table(what: str, names: Sequence[str], columns: Sequence[Column], chosen: Collection[int] = ()) -> str:
     """A table as HTML. what: the name of the rows, and of the whole; names: one a row; chosen: rows to mark."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (what, *(column.name for column in columns)))
     rows = zip(names, *(column.cells() for column in columns), strict=True)
@@ -59,7 +59,7 @@ def table(what: str, names: Sequence[str], columns: Sequence[Column], chosen: Co
     )
 
 
-def _text(value: float | int | str | None) -> str:
+def _render_text(value: float | int | str | None) -> str:
     if value is None:
         return "–"
-    return escape(value) if isinstance(value, str) else text_number(value)
+    return escape(value) if isinstance(value, str) else format_number(value)

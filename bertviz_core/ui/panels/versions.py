@@ -5,42 +5,42 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.alignment import Pair, pair_at
+from bertviz_core.analysis.alignment import Pair, pair_steps
 from bertviz_core.documents import DOCUMENTS, Document
 from bertviz_core.formula.address import parse
-from bertviz_core.formula.numbers import text_number
-from bertviz_core.ui.frame.resources import store
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.charts import difference_map
+from bertviz_core.ui.panels.charts import draw_difference
 
 _RELATIONS = {"same": "the same formula", "different": "another formula", "missing": "leaves this step out"}
 
 
 @st.fragment
-def versions(view: View, address: str) -> None:
+def show_versions(view: View, address: str) -> None:
     """The step of a panel in every document, opened on request; a click runs one and shows the difference."""
     if not st.toggle("In the documents", key=f"versions-{address}"):
         return
     view, path = view.unchanged, parse(address).path
     with st.container(border=True, key=f"versions-box-{address}"):
         for document in DOCUMENTS:
-            pair = pair_at(path, view.trace.program, view.trace.model.written(document.program))
+            pair = pair_steps(path, view.trace.program, view.trace.model.written(document.program))
             with st.container(horizontal=True, vertical_alignment="center", key=f"version-{address}-{document.number}"):
-                st.markdown(_entry(view, document, pair))
+                st.markdown(_write_entry(view, document, pair))
                 if pair.right is not None:
                     st.button("Run it", key=f"run-{address}-{document.number}", on_click=_compare,
                               args=(address, document.number))  # fmt: skip
         asked = st.session_state.get(f"compare-{address}")
         for document in DOCUMENTS:
             if document.number == asked:
-                _difference(view, address, document)
+                _show_difference(view, address, document)
 
 
 def _compare(address: str, number: str) -> None:
     st.session_state[f"compare-{address}"] = number
 
 
-def _entry(view: View, document: Document, pair: Pair) -> str:
+def _write_entry(view: View, document: Document, pair: Pair) -> str:
     head = f"**{document.name}** ({document.number}): {_RELATIONS[pair.relation]}"
     if pair.right is None:
         return head
@@ -48,17 +48,17 @@ def _entry(view: View, document: Document, pair: Pair) -> str:
     return f"{head} &ensp; ${view.typeset(pair.right)}$  \n:small[:gray[{pair.right.source}]]{choice}"
 
 
-def _difference(view: View, address: str, document: Document) -> None:
+def _show_difference(view: View, address: str, document: Document) -> None:
     """The document's numbers minus BERT's, on this sentence."""
     with st.spinner("Running the document's program …"):
-        other = view.run_as(document.program, store())
+        other = view.run_as(document.program, get_store())
     if other.shape(address) != view.trace.shape(address):
         st.info("The document's tensor has another shape, so there is no difference to draw.")
         return
     largest = float(np.abs(other[address] - view.trace[address]).max(initial=0.0))
-    st.markdown(f"Largest difference from BERT on this sentence: **{text_number(largest)}**.")
+    st.markdown(f"Largest difference from BERT on this sentence: **{format_number(largest)}**.")
     if len(view.trace.dims(address)) == 2:
-        figure, note = difference_map(view, view.trace, other, address)
+        figure, note = draw_difference(view, view.trace, other, address)
         st.plotly_chart(
             figure, theme=None, key=f"chart-difference-{address}", config={"displayModeBar": False},
             alt=f"{address} in the {document.name} minus {address} in BERT",

@@ -11,27 +11,27 @@ import streamlit as st
 
 from bertviz_core.analysis.alignment import (
     LayerDistance,
-    guesses,
+    find_layer_outputs,
+    guess_words,
     has_own_scores,
-    layer_distances,
-    layer_outputs,
+    measure_layers,
 )
-from bertviz_core.documents import Document, document_of, title_of
-from bertviz_core.figures.stages import by_stage
-from bertviz_core.formula.address import layer_path
+from bertviz_core.documents import Document, find_document, find_title
+from bertviz_core.figures.stages import draw_by_stage
+from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.notations import NOTATIONS, Notation
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, PREDICTION, Program
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import site, style
-from bertviz_core.ui.frame.labels import literal
-from bertviz_core.ui.frame.resources import store
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.panel import card
-from bertviz_core.ui.panels.tables import Column, table
-from bertviz_core.ui.panels.worked import worked_cosine
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.panels.worked import write_cosine
 
 AS_WRITTEN = "as written"
 _OWN_NOTATION: dict[str, Notation] = {"definition": "column", "formula-post": "function"}
@@ -53,7 +53,7 @@ class Side:
     @cached_property
     def document(self) -> Document | None:
         """The document that it is written after; None for BERT as released."""
-        return document_of(self.name)
+        return find_document(self.name)
 
     @property
     def short(self) -> str:
@@ -62,60 +62,60 @@ class Side:
 
     @property
     def title(self) -> str:
-        return title_of(self.name)
+        return find_title(self.name)
 
 
-def choose(view: View) -> tuple[Side, Side]:
+def choose_sides(view: View) -> tuple[Side, Side]:
     """What is compared with what: BERT or a second document, then the document."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Document", list(DOCUMENT_PROGRAMS), key="document", bind="query-params", width=250)
         beside = st.selectbox("Beside", list(PROGRAMS), key="beside", bind="query-params", width=250)
         notation = st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), default=AS_WRITTEN, required=True,
                                         key="notation", bind="query-params", wrap=True)  # fmt: skip
-    left, right = (_side(view, one, str(notation)) for one in (beside or "bert", name or "forward-pass-note"))
-    for side in _documents(left, right):
+    left, right = (_make_side(view, one, str(notation)) for one in (beside or "bert", name or "forward-pass-note"))
+    for side in _list_documents(left, right):
         if side.document:
             st.markdown(f"**{side.title}**: {side.document.what} {side.document.differs}")
     return left, right
 
 
-def _side(view: View, name: str, notation: str) -> Side:
+def _make_side(view: View, name: str, notation: str) -> Side:
     known: dict[str, Notation] = {one: one for one in NOTATIONS}
     asked = known.get(notation, _OWN_NOTATION.get(name, "row"))
-    return Side(name, view.run_as(name, store()), asked)
+    return Side(name, view.run_as(name, get_store()), asked)
 
 
-def distances(view: View, left: Side, right: Side) -> None:
+def show_distances(view: View, left: Side, right: Side) -> None:
     """How far from BERT each shown document is after every layer."""
-    shown = _documents(left, right)
+    shown = _list_documents(left, right)
     names = {side.short: side.title for side in shown}
-    found = {side.short: layer_distances(view.trace, side.trace) for side in shown}
+    found = {side.short: measure_layers(view.trace, side.trace) for side in shown}
     if len(shown) > 1:
         both = " and ".join(found)
         names[both] = f"{both} with each other"
-        found[both] = layer_distances(left.trace, right.trace)
+        found[both] = measure_layers(left.trace, right.trace)
     token, layer = view.chosen.token, view.chosen.layer
     series = {names[key]: np.array([one.cosines[token] for one in layers]) for key, layers in found.items()}
     stages = [f"L{i}" for i in range(view.trace.model.config.num_hidden_layers)]
-    columns = _columns(found, token)
+    columns = _list_columns(found, token)
     word = f"“{view.trace.tokens[token]}”"
-    x, y = (trace[f"{layer_outputs(trace.program)[layer]}[token={token}]"] for trace in (view.trace, right.trace))
-    derived(
+    x, y = (trace[f"{find_layer_outputs(trace.program)[layer]}[token={token}]"] for trace in (view.trace, right.trace))
+    show_derived(
         view, "document-cosines", f"How near to BERT's the vector of {word} is after each layer",
-        by_stage(series, stages, view.colors, view.colors.kinds[NORM], name="cosine",
-                 ends=(min(0.0, *(float(line.min()) for line in series.values())), 1.0)),
-        Origin(f"{layer_path(layer, 'output')} and every other layer's last tensor, in each run", NORM,
+        draw_by_stage(series, stages, view.colors, view.colors.kinds[NORM], name="cosine",
+                      ends=(min(0.0, *(float(line.min()) for line in series.values())), 1.0)),
+        Origin(f"{join_layer(layer, 'output')} and every other layer's last tensor, in each run", NORM,
                r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}",
                "x is BERT's vector after the layer, y the document's, from the same weights and the same sentence. 1: "
                "they point the same way. 0: nothing in common.",
-               worked_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")),
+               write_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")),
         values=Values(np.array([column.values for column in columns], dtype=np.float64).T, stages,
                       [column.name for column in columns]),
-        note=_reading(found, names, word, token), table=table("after", stages, columns, [layer]),
+        note=_describe(found, names, word, token), table=render_table("after", stages, columns, [layer]),
     )  # fmt: skip
 
 
-def _columns(found: dict[str, tuple[LayerDistance, ...]], token: int) -> list[Column]:
+def _list_columns(found: dict[str, tuple[LayerDistance, ...]], token: int) -> list[Column]:
     return [
         column
         for name, layers in found.items()
@@ -127,45 +127,45 @@ def _columns(found: dict[str, tuple[LayerDistance, ...]], token: int) -> list[Co
     ]
 
 
-def _documents(left: Side, right: Side) -> list[Side]:
+def _list_documents(left: Side, right: Side) -> list[Side]:
     """The documents that are shown, each once."""
     return [right] if left.document is None or left.name == right.name else [right, left]
 
 
-def _reading(found: dict[str, tuple[LayerDistance, ...]], names: dict[str, str], word: str, token: int) -> str:
+def _describe(found: dict[str, tuple[LayerDistance, ...]], names: dict[str, str], word: str, token: int) -> str:
     told = [
-        f"{names[key]}: {text_number(float(layers[-1].cosines[token]))} for {word} after the last layer, where no "
-        f"number of any token differs by more than {text_number(layers[-1].largest)}."
+        f"{names[key]}: {format_number(float(layers[-1].cosines[token]))} for {word} after the last layer, where no "
+        f"number of any token differs by more than {format_number(layers[-1].largest)}."
         for key, layers in found.items()
     ]
-    return literal(" ".join(told))
+    return escape_markdown(" ".join(told))
 
 
-def answers(view: View, left: Side, right: Side) -> None:
+def show_answers(view: View, left: Side, right: Side) -> None:
     """The most probable words at the chosen token, after each program."""
     token = view.chosen.token
     bert = Side("bert", view.trace, "row")
-    with card(view, PREDICTION, f"What each would say at position {token}", f"the {_GUESSES} most probable words"):
-        if not guesses(view.trace, token, 1):
+    with open_card(view, PREDICTION, f"What each would say at position {token}", f"the {_GUESSES} most probable words"):
+        if not guess_words(view.trace, token, 1):
             st.caption("This checkpoint has no masked language model head, so there are no words to compare.")
             return
-        shown = _documents(left, right)
+        shown = _list_documents(left, right)
         for place, side in zip(st.columns(len(shown) + 1), (bert, *shown), strict=True):
             with place:
-                best = [(guess.token, guess.probability) for guess in guesses(side.trace, token, _GUESSES)]
-                st.html(f"<b>{escape(side.title)}</b>{style.answer_html(best, view.colors.kinds[PREDICTION])}")
+                best = [(guess.token, guess.probability) for guess in guess_words(side.trace, token, _GUESSES)]
+                st.html(f"<b>{escape(side.title)}</b>{style.render_answer(best, view.colors.kinds[PREDICTION])}")
                 if not has_own_scores(side.trace):
                     st.caption("It ends before a vocabulary: BERT's own head reads its last layer.")
 
 
-def places(left: Side, right: Side) -> None:
+def show_places(left: Side, right: Side) -> None:
     """Every place of each document that is shown."""
-    for document in dict.fromkeys(side.document for side in _documents(left, right)):
+    for document in dict.fromkeys(side.document for side in _list_documents(left, right)):
         if document:
-            _places(document)
+            _show_document(document)
 
 
-def _places(document: Document) -> None:
+def _show_document(document: Document) -> None:
     """What a document prints at each place, what that is, and the page that shows it."""
     titles = {info.name: info.title for info in site.PAGES}
     with st.expander(f"Every place of the {document.name}, and the page that shows it"):

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.alignment import Pair, aligned, largest_difference
+from bertviz_core.analysis.alignment import Pair, align_programs, measure_difference
 from bertviz_core.formula.address import split_layer
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import shape
+from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.views.documents import Side
 
 CSS = """
@@ -34,11 +34,13 @@ _SIGNS = {"same": "= same", "different": "≠ different", "missing": "− missin
 _GROUPS = ("Embeddings", "Layer", "The first layer once more, cell by cell", "After the last layer")
 
 
-def side_by_side(view: View, left: Side, right: Side) -> None:
+def show_side_by_side(view: View, left: Side, right: Side) -> None:
     """Every step before, in and after the chosen layer, or those that stand in one relation."""
     st.html(CSS)
     layer = view.chosen.layer
-    grouped = [(pair, group) for pair in aligned(left.program, right.program) if (group := _group(pair, layer))]
+    grouped = [
+        (pair, group) for pair in align_programs(left.program, right.program) if (group := _find_group(pair, layer))
+    ]
     count = Counter(pair.relation for pair, _ in grouped)
     asked = st.segmented_control("Show", (_ALL, *_SIGNS), default=_ALL, required=True, key="relation",
                                  bind="query-params", wrap=True)  # fmt: skip
@@ -53,7 +55,7 @@ def side_by_side(view: View, left: Side, right: Side) -> None:
             _show(view, f"Layer {layer}" if group == "Layer" else group, rows, left, right)
 
 
-def _group(pair: Pair, layer: int) -> str:
+def _find_group(pair: Pair, layer: int) -> str:
     """Where a step stands; nothing for those of other layers."""
     own, leaf = split_layer(pair.address)
     if own is not None:
@@ -66,38 +68,40 @@ def _group(pair: Pair, layer: int) -> str:
 def _show(view: View, title: str, rows: Sequence[Pair], left: Side, right: Side) -> None:
     with st.container(border=True, key=f"pairs-{rows[0].address}"):
         st.markdown(f"## {title}")
-        st.markdown("\n".join(_entry(view, pair, left, right) for pair in rows))
+        st.markdown("\n".join(_write_entry(view, pair, left, right) for pair in rows))
 
 
-def _entry(view: View, pair: Pair, left: Side, right: Side) -> str:
+def _write_entry(view: View, pair: Pair, left: Side, right: Side) -> str:
     trace = (right if pair.right else left).trace
-    head = f"- **{_SIGNS[pair.relation]}** &ensp; `{pair.address}` :small[{shape(trace, pair.address)}]"
-    told = " ".join(filter(None, (_reads(pair), _apart(pair, left, right))))
+    head = f"- **{_SIGNS[pair.relation]}** &ensp; `{pair.address}` :small[{format_shape(trace, pair.address)}]"
+    told = " ".join(filter(None, (_write_reads(pair), _write_apart(pair, left, right))))
     lines = [f"{head}  \n  :small[{told}]" if told else head]
-    return "\n".join([*lines, *(_formula(view, side, step) for side, step in ((left, pair.left), (right, pair.right)))])
+    return "\n".join(
+        [*lines, *(_write_formula(view, side, step) for side, step in ((left, pair.left), (right, pair.right)))]
+    )
 
 
-def _reads(pair: Pair) -> str:
+def _write_reads(pair: Pair) -> str:
     """What only one of two different formulas reads."""
     parts = ((pair.lacks, "Without"), (pair.adds, "Reads as well"))
     return " ".join(f"{verb} {', '.join(f'`{leaf}`' for leaf in leaves)}." for leaves, verb in parts if leaves)
 
 
-def _apart(pair: Pair, left: Side, right: Side) -> str:
+def _write_apart(pair: Pair, left: Side, right: Side) -> str:
     """How far apart the two results are; scores over the vocabulary are told by the words they choose."""
     if not (pair.left and pair.right) or left.name == right.name or "vocab" in pair.left.dims:
         return ""
     if not np.issubdtype(right.trace[pair.address].dtype, np.floating):
         return ""
-    largest = largest_difference(left.trace, right.trace, pair.address)
-    return f"Largest difference on this sentence: {text_number(largest)}."
+    largest = measure_difference(left.trace, right.trace, pair.address)
+    return f"Largest difference on this sentence: {format_number(largest)}."
 
 
-def _formula(view: View, side: Side, step: Step | None) -> str:
+def _write_formula(view: View, side: Side, step: Step | None) -> str:
     if step is None:
         return f"  - :gray[{side.title}]  \n    –"
-    formula = step.typeset(style.painter(view.colors), side.notation)
-    choice = f"  \n    :small[{literal(step.choice)}]" if step.choice else ""
+    formula = step.typeset(style.make_painter(view.colors), side.notation)
+    choice = f"  \n    :small[{escape_markdown(step.choice)}]" if step.choice else ""
     return (
         f"  - :gray[{side.title}]  \n    $\\displaystyle {formula}$  \n"
         f"    :small[{step.meaning} :gray[{step.source}]]{choice}"

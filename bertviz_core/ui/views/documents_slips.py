@@ -8,73 +8,73 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import playground, slips
-from bertviz_core.analysis.layers import norms
+from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.documents import examples
-from bertviz_core.figures.bars import bars
-from bertviz_core.figures.stages import by_stage
-from bertviz_core.formula.address import layer_path
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.figures.bars import draw_bars
+from bertviz_core.figures.stages import draw_by_stage
+from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, NORM, RESIDUAL
 from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.tables import Column, table
-from bertviz_core.ui.panels.worked import worked_cosine
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.panels.worked import write_cosine
 
 _VISIBLE = 5e-5  # half of the last digit that is printed
 _TWO_POINTS = "Each layer has two points: after attention, and after the feed-forward network."
 _PRINTED, _MEANT = "σ as printed", "standard deviation"
 
 
-def sigma(view: View) -> None:
+def show_sigma(view: View) -> None:
     """The formula post's σ beside a standard deviation, at every sum that a LayerNorm reads."""
-    token, sums = view.chosen.token, slips.norm_inputs(view.trace)
+    token, sums = view.chosen.token, slips.list_norm_inputs(view.trace)
     x = np.stack([view.trace[f"{address}[token={token}]"] for address in sums.values()])
-    found = {_PRINTED: slips.printed_spread(x), _MEANT: slips.spread(x)}
+    found = {_PRINTED: slips.compute_printed_sigma(x), _MEANT: slips.compute_deviation(x)}
     here = 1 + 2 * view.chosen.layer  # the sum after attention
     printed, meant = (float(line[here]) for line in found.values())
     width, squares = x.shape[1], meant**2 * x.shape[1]
-    derived(
+    show_derived(
         view, "slip-sigma", "Formula post: its σ is no standard deviation",
-        by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="spread", words=_words(sums)),
-        Origin(f"{layer_path(view.chosen.layer, 'attention.output.residual')} and every other sum", NORM,
+        draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="spread", words=_shorten(sums)),
+        Origin(f"{join_layer(view.chosen.layer, 'attention.output.residual')} and every other sum", NORM,
                r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
                r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
                f"The root stands over 1/H only. For “{view.trace.tokens[token]}” after attention in layer "
-               f"{view.chosen.layer} that gives {text_number(printed)} where the spread is {text_number(meant)}. "
-               f"Divided by it, the variance is {text_number((meant / printed) ** 2)} and not 1.",
-               rf"\sigma_{{\text{{printed}}}} = \sqrt{{\frac{{1}}{{{width}}}}} \cdot {latex_number(squares)} = "
-               rf"{latex_number(printed)} \quad\text{{but}}\quad \sqrt{{\frac{{{latex_number(squares)}}}{{{width}}}}}="
-               rf"{latex_number(meant)}", "formula post (003); Ba et al. 2016"),
+               f"{view.chosen.layer} that gives {format_number(printed)} where the spread is {format_number(meant)}. "
+               f"Divided by it, the variance is {format_number((meant / printed) ** 2)} and not 1.",
+               rf"\sigma_{{\text{{printed}}}} = \sqrt{{\frac{{1}}{{{width}}}}} \cdot {format_latex(squares)} = "
+               rf"{format_latex(printed)} \quad\text{{but}}\quad \sqrt{{\frac{{{format_latex(squares)}}}{{{width}}}}}="
+               rf"{format_latex(meant)}", "formula post (003); Ba et al. 2016"),
         values=Values(np.stack(list(found.values()), axis=1), list(sums), list(found)),
         note=f"Every sum that BERT normalizes, for the chosen token. {_TWO_POINTS} The lines meet only where the "
              "squares happen to sum to 1.",
     )  # fmt: skip
 
 
-def residual(view: View) -> None:
+def show_residual(view: View) -> None:
     """The forward-pass note's X beside what BERT adds in each layer."""
     trace, token, layer = view.trace, view.chosen.token, view.chosen.layer
     x = trace[f"{slips.X}[token={token}]"]
-    names, both = ("first sum", "second sum"), slips.added(trace)
+    names, both = ("first sum", "second sum"), slips.list_added(trace)
     vectors = {name: np.stack([trace[f"{address}[token={token}]"] for address in addresses])
                for name, addresses in zip(names, both, strict=True)}  # fmt: skip
-    found = {name: np.array([slips.cosine(x, row) for row in rows]) for name, rows in vectors.items()}
+    found = {name: np.array([slips.compute_cosine(x, row) for row in rows]) for name, rows in vectors.items()}
     layers = [f"L{i}" for i in range(trace.model.config.num_hidden_layers)]
-    lengths = {f"length, {name}": norms(rows) for name, rows in vectors.items()}
-    derived(
+    lengths = {f"length, {name}": compute_norms(rows) for name, rows in vectors.items()}
+    show_derived(
         view, "slip-residual", "Forward-pass note: X in every residual is not what a layer has read",
-        by_stage(found, layers, view.colors, view.colors.kinds[RESIDUAL], name="cosine with X",
-                 ends=(min(0.0, *(float(line.min()) for line in found.values())), 1.0)),
+        draw_by_stage(found, layers, view.colors, view.colors.kinds[RESIDUAL], name="cosine with X",
+                      ends=(min(0.0, *(float(line.min()) for line in found.values())), 1.0)),
         Origin(f"{slips.X} and {both[0][layer]}", RESIDUAL,
                r"\begin{aligned} \text{note:}\ \bar{Z}_l &= \mathrm{LayerNorm}(X + \tilde{Z}_l) \\ "
                r"\text{BERT:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) \end{aligned}",
                f"The note adds the input embeddings X in every layer; BERT adds what the layer has read. In layer "
-               f"{layer} the two have a cosine of {text_number(float(found[names[0]][layer]))}, and X is "
-               f"{text_number(float(norms(x)))} long, the layer's input "
-               f"{text_number(float(lengths['length, first sum'][layer]))}.",
-               worked_cosine(x, vectors[names[0]][layer], rf"X_{{{token}}}, Z_{{{layer},\,{token}}}"),
+               f"{layer} the two have a cosine of {format_number(float(found[names[0]][layer]))}, and X is "
+               f"{format_number(float(compute_norms(x)))} long, the layer's input "
+               f"{format_number(float(lengths['length, first sum'][layer]))}.",
+               write_cosine(x, vectors[names[0]][layer], rf"X_{{{token}}}, Z_{{{layer},\,{token}}}"),
                "forward-pass note (000); Vaswani et al. 2017, sec. 3.1"),
         values=Values(np.stack([*found.values(), *lengths.values()], axis=1), layers, [*found, *lengths]),
         note="First sum: BERT adds the layer's input. Second sum: it adds what attention has left. If X were right, "
@@ -82,22 +82,22 @@ def residual(view: View) -> None:
     )  # fmt: skip
 
 
-def epsilon(view: View) -> None:
+def show_epsilon(view: View) -> None:
     """What the notebook's one other epsilon changes, at every sum."""
-    trace, layer, sums = view.trace, view.chosen.layer, slips.norm_inputs(view.trace)
-    found = np.array([slips.epsilon_change(trace[address], EPSILON, EPSILON_OF_CELL_46) for address in sums.values()])
-    here = layer_path(layer, "attention.output.residual")
-    variance = float(slips.spread(trace[f"{here}[token={view.chosen.token}]"]) ** 2)
-    derived(
+    trace, layer, sums = view.trace, view.chosen.layer, slips.list_norm_inputs(view.trace)
+    found = np.array([slips.measure_epsilon(trace[address], EPSILON, EPSILON_OF_CELL_46) for address in sums.values()])
+    here = join_layer(layer, "attention.output.residual")
+    variance = float(slips.compute_deviation(trace[f"{here}[token={view.chosen.token}]"]) ** 2)
+    show_derived(
         view, "slip-epsilon", "Notebook: 10⁻⁵ in one cell, 10⁻¹² in all others",
-        by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
-                 name="largest change", words=_words(sums)),
+        draw_by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
+                      name="largest change", words=_shorten(sums)),
         Origin(f"{here} and every other sum", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
                r"\frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-12}}} \,\right|",
                r"In \[46\] leaves ε to PyTorch's layer_norm, whose own is 10⁻⁵. On your sentence that moves the "
-               f"normalized sum after attention in layer 0 by at most {text_number(float(found[1]))}. Four decimals "
+               f"normalized sum after attention in layer 0 by at most {format_number(float(found[1]))}. Four decimals "
                f"are printed, so that this {'can' if found[1] > _VISIBLE else 'cannot'} be seen in the last of them.",
-               rf"\sqrt{{{latex_number(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
+               rf"\sqrt{{{format_latex(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
                rf"{np.sqrt(variance + EPSILON):.8f}", "notebook (001), In [46] and In [57]"),
         values=Values(found[:, None], list(sums), ["largest change"]),
         note=f"The largest change of all tokens, before γ and β. {_TWO_POINTS} The smaller a sum's variance, the more "
@@ -105,36 +105,48 @@ def epsilon(view: View) -> None:
     )  # fmt: skip
 
 
-def softmax(view: View) -> None:
+def show_softmax(view: View) -> None:
     """One row of the article's softmax table over the same computed here, and how many rows sum to 1."""
     words = examples.WORDS
-    computed = playground.softmax_rows(np.array(examples.SCORES))[0]
+    computed = playground.apply_softmax(np.array(examples.SCORES))[0]
     printed = np.array(examples.SHARES[0], dtype=np.float64)
-    rows = view.trace[layer_path(view.chosen.layer, f"attention.self.probs[head={view.chosen.head}]")]
+    rows = view.trace[join_layer(view.chosen.layer, f"attention.self.probs[head={view.chosen.head}]")]
     sums = rows.sum(axis=-1, dtype=np.float64)
     columns = [
         Column("printed", [text.replace("-", "\N{MINUS SIGN}") for text in examples.SHARES[0]]),
         Column("computed", [float(value) for value in computed]),
     ]
-    derived(
-        view, "slip-softmax", "Encoder article: one share is 30 times too large, and six rows have seven ones",
-        bars(printed / computed, words, view.colors, view.colors.kinds[ATTENTION], name="printed over computed"),
-        Origin("the article's first row, “Hello”", ATTENTION,
-               r"A_{i,j} = \frac{e^{S_{i,j}}}{\sum_{v} e^{S_{i,v}}}, \qquad \sum_j A_{i,j} = 1",
-               f"72.40e−06 should be {text_number(float(computed[0]))}: a 7 too many. The row as printed sums to "
-               f"{printed.sum():.5f}. Beside its {len(examples.SHARES)} rows the article prints {examples.ONES} ones; "
-               f"on your sentence (layer {view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of shares have "
-               f"{len(rows)} sums, from {sums.min():.6f} to {sums.max():.6f}.",
-               rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}"
-               rf"{{{latex_number(float(np.exp(np.array(examples.SCORES[0]) - 91.43).sum()))}}}"
-               rf" = {latex_number(float(computed[0]))}", "encoder article (004)"),
-        values=Values(np.stack([printed / computed, printed, computed], axis=1), words,
-                      ["printed over computed", "printed", "computed"]),
-        note="1: print and computation agree. 9.99e−01 was cut off, not rounded.", table=table("key", words, columns),
-    )  # fmt: skip
-    st.page_link(site.pages()["playground"], label="All six rows, to be edited: Playground", icon=":material/toys:")
+    show_derived(
+        view,
+        "slip-softmax",
+        "Encoder article: one share is 30 times too large, and six rows have seven ones",
+        draw_bars(printed / computed, words, view.colors, view.colors.kinds[ATTENTION], name="printed over computed"),
+        Origin(
+            "the article's first row, “Hello”",
+            ATTENTION,
+            r"A_{i,j} = \frac{e^{S_{i,j}}}{\sum_{v} e^{S_{i,v}}}, \qquad \sum_j A_{i,j} = 1",
+            f"72.40e−06 should be {format_number(float(computed[0]))}: a 7 too many. The row as printed sums to "
+            f"{printed.sum():.5f}. Beside its {len(examples.SHARES)} rows the article prints {examples.ONES} ones; "
+            f"on your sentence (layer {view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of shares have "
+            f"{len(rows)} sums, from {sums.min():.6f} to {sums.max():.6f}.",
+            rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}"
+            rf"{{{format_latex(float(np.exp(np.array(examples.SCORES[0]) - 91.43).sum()))}}}"
+            rf" = {format_latex(float(computed[0]))}",
+            "encoder article (004)",
+        ),
+        values=Values(
+            np.stack([printed / computed, printed, computed], axis=1),
+            words,
+            ["printed over computed", "printed", "computed"],
+        ),
+        note="1: print and computation agree. 9.99e−01 was cut off, not rounded.",
+        table=render_table("key", words, columns),
+    )
+    st.page_link(
+        site.list_pages()["playground"], label="All six rows, to be edited: Playground", icon=":material/toys:"
+    )
 
 
-def _words(sums: Iterable[str]) -> list[str]:
+def _shorten(sums: Iterable[str]) -> list[str]:
     """The sums as an axis calls them: of a layer's two only the first is named."""
     return [name.removesuffix(" attention") if not name.endswith("FFN") else "" for name in sums]

@@ -7,18 +7,18 @@ from functools import lru_cache
 import numpy as np
 
 from bertviz_core.analysis import positions
-from bertviz_core.analysis.layers import cosines, norms
-from bertviz_core.analysis.ranking import around
+from bertviz_core.analysis.layers import compute_cosines, compute_norms
+from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Figure
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.figures.positions import nearness
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.positions import draw_nearness
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, derived
+from bertviz_core.ui.panels.charts import find_robust_limit
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 
 _ROWS, _COLUMNS = 40, 96  # drawn of each table
 _COMPARED = 512  # positions, or as many as the input has
@@ -29,53 +29,71 @@ _SINUSOIDAL = r"""\begin{aligned} PE_{(pos,\,2i)} &= \sin\!\left(\frac{pos}{1000
 PE_{(pos,\,2i+1)} &= \cos\!\left(\frac{pos}{10000^{2i/d}}\right) \end{aligned}"""
 
 
-def tables(view: View) -> None:
+def show_tables(view: View) -> None:
     """The rows around the chosen position: as BERT learned them, and as the formula gives them."""
-    learned = _learned(view)
-    _learned_table(view, learned)
-    _sinusoidal_table(view, positions.sinusoidal(*learned.shape))
+    learned = _read_learned(view)
+    _show_learned(view, learned)
+    _show_sinusoidal(view, positions.compute_sinusoids(*learned.shape))
 
 
-def _learned(view: View) -> np.ndarray:
+def _read_learned(view: View) -> np.ndarray:
     return view.trace[positions.LEARNED][: max(_COMPARED, len(view.trace.tokens))]
 
 
-def _learned_table(view: View, table: np.ndarray) -> None:
+def _show_learned(view: View, table: np.ndarray) -> None:
     where, token = "embeddings.position_embeddings", view.chosen.token
     strongest = int(np.abs(table[token]).argmax())
-    derived(
-        view, "positions-learned", "BERT's positions: learned, one row for each place", _map(view, table),
-        Origin(positions.LEARNED, EMBEDDING, view.trace.step(where).typeset(style.painter(view.colors)),
-               f"Position {token} is row {token} of a table that was trained like every other weight. There are "
-               f"{view.trace.model.config.max_position_embeddings} rows, so no input can be longer.",
-               view.trace.explain(f"{where}[token={token},hidden={strongest}]").latex),
-        values=_values(table), note=_drawn(view, table), cells=picks.matrix(view.trace, positions.LEARNED),
+    show_derived(
+        view,
+        "positions-learned",
+        "BERT's positions: learned, one row for each place",
+        _draw_map(view, table),
+        Origin(
+            positions.LEARNED,
+            EMBEDDING,
+            view.trace.step(where).typeset(style.make_painter(view.colors)),
+            f"Position {token} is row {token} of a table that was trained like every other weight. There are "
+            f"{view.trace.model.config.max_position_embeddings} rows, so no input can be longer.",
+            view.trace.explain(f"{where}[token={token},hidden={strongest}]").latex,
+        ),
+        values=_make_values(table),
+        note=_note_drawn(view, table),
+        cells=picks.pick_matrix(view.trace, positions.LEARNED),
         start=f"{positions.LEARNED}[position={token},hidden={strongest}]",
-    )  # fmt: skip
+    )
 
 
-def _sinusoidal_table(view: View, table: np.ndarray) -> None:
+def _show_sinusoidal(view: View, table: np.ndarray) -> None:
     hidden, token = table.shape[1], view.chosen.token
     component = min(10, (hidden - 1) // 2 * 2)
     angle = token / positions.BASE ** (component / hidden)
     last = min(_COLUMNS, hidden) - 1
-    derived(
-        view, "positions-sinusoidal", "The encoder article's positions: computed, not learned", _map(view, table, 1.0),
-        Origin(f"position and component alone, d = {hidden}", EMBEDDING, _SINUSOIDAL,
-               f"Each pair of columns is a wave. Component 0 repeats every "
-               f"{positions.wavelength(0, hidden):.2f} positions, component {last} every "
-               f"{positions.wavelength(last, hidden):,.0f}. BERT does not use this table.",
-               rf"PE_{{({token},\,{component})}} = \sin\!\left(\frac{{{token}}}{{10000^{{{component}/{hidden}}}}}"
-               rf"\right) = \sin({latex_number(angle)}) = {latex_number(float(table[token, component]))}", _ARTICLE),
-        values=_values(table), note=_drawn(view, table),
-    )  # fmt: skip
+    show_derived(
+        view,
+        "positions-sinusoidal",
+        "The encoder article's positions: computed, not learned",
+        _draw_map(view, table, 1.0),
+        Origin(
+            f"position and component alone, d = {hidden}",
+            EMBEDDING,
+            _SINUSOIDAL,
+            f"Each pair of columns is a wave. Component 0 repeats every "
+            f"{positions.compute_wavelength(0, hidden):.2f} positions, component {last} every "
+            f"{positions.compute_wavelength(last, hidden):,.0f}. BERT does not use this table.",
+            rf"PE_{{({token},\,{component})}} = \sin\!\left(\frac{{{token}}}{{10000^{{{component}/{hidden}}}}}"
+            rf"\right) = \sin({format_latex(angle)}) = {format_latex(float(table[token, component]))}",
+            _ARTICLE,
+        ),
+        values=_make_values(table),
+        note=_note_drawn(view, table),
+    )
 
 
-def resemblance(view: View) -> None:
+def show_resemblance(view: View) -> None:
     """How near positions are to each other: the chosen one to all, then all to all, in both tables."""
-    learned = _learned(view)
-    found = {"learned": np.clip(cosines(learned), -1, 1), "sinusoidal": _sinusoidal_cosines(*learned.shape)}
-    _one_to_all(view, learned, found)
+    learned = _read_learned(view)
+    found = {"learned": np.clip(compute_cosines(learned), -1, 1), "sinusoidal": _compute_cosines(*learned.shape)}
+    _show_one_to_all(view, learned, found)
     for name, see, meaning in (
         ("learned", "BERT's positions, compared with each other",
          "What is near in the sentence is near here too. No formula makes it so: training did, and not evenly."),
@@ -84,79 +102,84 @@ def resemblance(view: View) -> None:
     ):  # fmt: skip
         matrix = found[name]
         far = min(64, len(matrix) - 1)
-        derived(
-            view, f"positions-{name}-cosines", see, _all_to_all(view, matrix),
+        show_derived(
+            view,
+            f"positions-{name}-cosines",
+            see,
+            _draw_all_to_all(view, matrix),
             Origin(positions.LEARNED if name == "learned" else "the computed table", EMBEDDING, _COSINE, meaning),
-            values=_values(matrix, "position"),
-            note=f"Mean cosine of direct neighbours: {text_number(positions.at_distance(matrix, min(1, far)))}; "
-                 f"of positions {far} apart: {text_number(positions.at_distance(matrix, far))}.{_every(matrix)}",
-        )  # fmt: skip
+            values=_make_values(matrix, "position"),
+            note=f"Mean cosine of direct neighbours: "
+            f"{format_number(positions.average_at_distance(matrix, min(1, far)))}; "
+            f"of positions {far} apart: "
+            f"{format_number(positions.average_at_distance(matrix, far))}.{_thin_out(matrix)}",
+        )
 
 
 @lru_cache(maxsize=2)
-def _sinusoidal_cosines(count: int, hidden: int) -> np.ndarray:
+def _compute_cosines(count: int, hidden: int) -> np.ndarray:
     """The same for every sentence and model of these sizes."""
-    return np.clip(cosines(positions.sinusoidal(count, hidden)), -1, 1)
+    return np.clip(compute_cosines(positions.compute_sinusoids(count, hidden)), -1, 1)
 
 
-def _one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarray]) -> None:
+def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarray]) -> None:
     token = view.chosen.token
     other = token + 1 if token + 1 < len(learned) else max(token - 1, 0)
     p, q = learned[token].astype(np.float64), learned[other].astype(np.float64)
     rows = {name: matrix[token] for name, matrix in found.items()}
-    below = rf"{latex_number(float(norms(p)))} \cdot {latex_number(float(norms(q)))}"
-    derived(
+    below = rf"{format_latex(float(compute_norms(p)))} \cdot {format_latex(float(compute_norms(q)))}"
+    show_derived(
         view, "position-nearness", f"How near position {token} is to every other one",
-        nearness(rows, token, view.colors, view.colors.kinds[EMBEDDING]),
+        draw_nearness(rows, token, view.colors, view.colors.kinds[EMBEDDING]),
         Origin(positions.LEARNED, EMBEDDING, _COSINE,
                "The cosine between two rows of a table: 1 where the vectors point the same way.",
-               rf"\cos(p_{{{token}}}, p_{{{other}}}) = \frac{{{latex_number(float(p @ q))}}}{{{below}}} "
-               rf"= {latex_number(float(rows['learned'][other]))}"),
+               rf"\cos(p_{{{token}}}, p_{{{other}}}) = \frac{{{format_latex(float(p @ q))}}}{{{below}}} "
+               rf"= {format_latex(float(rows['learned'][other]))}"),
         values=Values(np.stack(list(rows.values())), list(rows), [f"position {i}" for i in range(len(learned))]),
         note="Solid: BERT's learned positions. Dashed: the sinusoidal ones. The dotted line marks the position itself.",
     )  # fmt: skip
 
 
-def _map(view: View, table: np.ndarray, end: float | None = None) -> Figure:
+def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Figure:
     """The part of a table around the chosen position."""
-    rows, width = around(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
+    rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     part = table[rows.start : rows.stop, :width]
-    figure = heatmap(part, Side("position", None, rows.start), Side("hidden"), view.colors,
-                     end=end or robust_limit(part), selected=view.chosen.token)  # fmt: skip
-    return _named_inside(figure)
+    figure = draw_heatmap(part, Side("position", None, rows.start), Side("hidden"), view.colors,
+                          end=end or find_robust_limit(part), selected=view.chosen.token)  # fmt: skip
+    return _name_inside(figure)
 
 
-def _drawn(view: View, table: np.ndarray) -> str:
-    rows, width = around(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
+def _note_drawn(view: View, table: np.ndarray) -> str:
+    rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     return (
         f"One row a position, one column a component. Drawn: position {rows.start}–{rows.stop - 1} of {len(table)}, "
         f"component 0–{width - 1} of {table.shape[1]}. The download holds all."
     )
 
 
-def _all_to_all(view: View, matrix: np.ndarray) -> Figure:
+def _draw_all_to_all(view: View, matrix: np.ndarray) -> Figure:
     """A map of cosines, thinned out to every few positions."""
-    step = _step(matrix)
+    step = _choose_step(matrix)
     sides = Side("position"), Side("other position")
-    figure = _named_inside(heatmap(matrix[::step, ::step], *sides, view.colors, end=1.0))
+    figure = _name_inside(draw_heatmap(matrix[::step, ::step], *sides, view.colors, end=1.0))
     return figure.update_traces(dx=step, dy=step, xgap=0, ygap=0).update_layout(height=460)
 
 
-def _named_inside(figure: Figure) -> Figure:
+def _name_inside(figure: Figure) -> Figure:
     """The rows' name above the map, where numbers leave it no room beside it; the columns' name clear of the ticks."""
     return figure.update_annotations(xanchor="left", xshift=0).update_xaxes(title_standoff=20)
 
 
-def _every(matrix: np.ndarray) -> str:
-    step = _step(matrix)
+def _thin_out(matrix: np.ndarray) -> str:
+    step = _choose_step(matrix)
     return f" Drawn: one position in {step}. The download holds all." if step > 1 else ""
 
 
-def _step(matrix: np.ndarray) -> int:
+def _choose_step(matrix: np.ndarray) -> int:
     return -(-len(matrix) // _SIDE)
 
 
-def _values(matrix: np.ndarray, columns: str = "hidden") -> Values:
+def _make_values(matrix: np.ndarray, columns: str = "hidden") -> Values:
     return Values(
         matrix, [f"position {i}" for i in range(len(matrix))], [f"{columns} {i}" for i in range(matrix.shape[1])]
     )

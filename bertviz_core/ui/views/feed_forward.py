@@ -5,38 +5,38 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.feed_forward import ACTIVATIONS, activation, contributions_of, strongest_neurons
-from bertviz_core.analysis.ranking import top_k
-from bertviz_core.figures.bars import curve
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.analysis.feed_forward import ACTIVATIONS, apply_activation, compute_contributions, rank_neurons
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.figures.bars import draw_curve
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import robust_limit
-from bertviz_core.ui.panels.panel import panel
+from bertviz_core.ui.panels.charts import find_robust_limit
+from bertviz_core.ui.panels.panel import show_panel
 
 SHOWN = 12
 
 
-def on_the_curve(view: View) -> None:
+def show_curve(view: View) -> None:
     """The chosen token's neurons on the activation function, beside the functions that other models use."""
     trace, token = view.trace, view.chosen.token
     here = f"encoder.layer.{view.chosen.layer}.intermediate"
     x, y = (trace[f"{here}.{leaf}[token={token}]"] for leaf in ("dense", "activation"))
     grid = np.linspace(min(x.min(), -3.0) - 0.5, max(x.max(), 3.0) + 0.5, 160)
     own = trace.model.config.hidden_act
-    others = {label: activation(name, grid) for name, label in ACTIVATIONS.items() if name != own}
-    best = top_k(y, 5)
-    panel(
+    others = {label: apply_activation(name, grid) for name, label in ACTIVATIONS.items() if name != own}
+    best = rank_top(y, 5)
+    show_panel(
         view,
         f"{here}.activation[token={token}]",
         f"The neurons of “{trace.tokens[token]}” on the curve",
-        curve(grid, activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others),
+        draw_curve(grid, apply_activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others),
         at={"intermediate": best[0]},
-        cells=picks.every(trace, f"{here}.activation[token={token}]"),
+        cells=picks.pick_every(trace, f"{here}.activation[token={token}]"),
         note=f"{(y > 0).mean():.1%} of {len(y):,} neurons are above 0. The strongest: "
-        + ", ".join(f"{i} ({text_number(float(y[i]))})" for i in best)
+        + ", ".join(f"{i} ({format_number(float(y[i]))})" for i in best)
         + ".",
     )
     with st.expander("The functions' formulas"):
@@ -44,26 +44,26 @@ def on_the_curve(view: View) -> None:
             st.latex(rf"{FUNCTIONS[name].tex}(x) = {FUNCTIONS[name].definition}")
 
 
-def contributions(view: View) -> None:
+def show_contributions(view: View) -> None:
     """What the neurons that matter most add to the token's output: strength times the neuron's own direction."""
     trace, token = view.trace, view.chosen.token
     here = f"encoder.layer.{view.chosen.layer}"
     strength = trace[f"{here}.intermediate.activation[token={token}]"]
     directions = trace[f"{here}.output.dense.weight"]
-    neurons = strongest_neurons(strength, directions, SHOWN)
-    parts = contributions_of(strength, directions, neurons)
+    neurons = rank_neurons(strength, directions, SHOWN)
+    parts = compute_contributions(strength, directions, neurons)
     names = [f"neuron {i}" for i in neurons]
-    chart = heatmap(parts, Side("", names), Side("hidden"), view.colors, end=robust_limit(parts))
+    chart = draw_heatmap(parts, Side("", names), Side("hidden"), view.colors, end=find_robust_limit(parts))
     total = trace[f"{here}.output.dense[token={token}]"]
     sizes = np.linalg.norm(parts, axis=1)
-    panel(
+    show_panel(
         view,
         f"{here}.output.dense[token={token}]",
         f"What the {len(neurons)} neurons that matter most add to “{trace.tokens[token]}”",
         chart,
-        cells=picks.vectors(trace, [f"{here}.output.dense[token={token}]"] * len(neurons)),
-        note=f"One row a neuron: its strength G times its row of W₂. Lengths {text_number(float(sizes[0]))} down to "
-        f"{text_number(float(sizes[-1]))}; all {len(strength):,} rows and the bias add up to a vector of length "
-        f"{text_number(float(np.linalg.norm(total)))}.",
+        cells=picks.pick_vectors(trace, [f"{here}.output.dense[token={token}]"] * len(neurons)),
+        note=f"One row a neuron: its strength G times its row of W₂. Lengths {format_number(float(sizes[0]))} down to "
+        f"{format_number(float(sizes[-1]))}; all {len(strength):,} rows and the bias add up to a vector of length "
+        f"{format_number(float(np.linalg.norm(total)))}.",
     )
     st.caption("Chosen by the length of what they add, not by strength alone.")

@@ -10,21 +10,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.heads import Summary, held, summarize
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.analysis.heads import Summary, find_roles, summarize
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import colors, component
+from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame.view import View
 
 PICTURE = 32  # cells along one side of a head's small picture, at most
 _SLOW_S = 0.5
 
-_map = component("head_map")
+_map = load_component("head_map")
 _summaries: WeakKeyDictionary[Trace, Summary] = WeakKeyDictionary()
 _one_at_a_time = threading.Lock()  # what several sessions ask for at once is computed once
 
 
-def summary(trace: Trace) -> Summary:
+def read_heads(trace: Trace) -> Summary:
     """All heads of a trace, read once as long as the trace lives; with a progress bar where that takes long."""
     found = _summaries.get(trace)
     if found is None:
@@ -47,15 +47,15 @@ def _read(trace: Trace) -> Summary:
     return found
 
 
-def head_map(view: View, all_heads: Summary) -> None:
+def show_head_map(view: View, all_heads: Summary) -> None:
     """Every head's attention as a small picture; choosing one sets layer and head for all pages."""
     layers, heads, size, _ = all_heads.pictures.shape
     header = {
         "shape": [layers, heads, size],
         "chosen": [view.chosen.layer, view.chosen.head],
-        "notes": [_notes(all_heads, layer, head) for layer in range(layers) for head in range(heads)],
+        "notes": [_list_notes(all_heads, layer, head) for layer in range(layers) for head in range(heads)],
         "scale": view.colors.share,
-        "colors": colors(view.colors),
+        "colors": list_colors(view.colors),
     }
     text = json.dumps(header).encode()
     _map(
@@ -66,11 +66,11 @@ def head_map(view: View, all_heads: Summary) -> None:
     st.caption(
         "Rows of the map are layers, columns are heads. In each picture a row is a query and a column a key, both in "
         "sentence order; the stronger the colour, the larger the share. Choose a head with a click, or with the arrow "
-        f"keys and Enter; the menus Layer and Head above do the same.{_pooled(all_heads.tokens)}"
+        f"keys and Enter; the menus Layer and Head above do the same.{_describe_pooling(all_heads.tokens)}"
     )
 
 
-def _pooled(tokens: int) -> str:
+def _describe_pooling(tokens: int) -> str:
     if tokens <= PICTURE:
         return ""
     most = -(-tokens // PICTURE)
@@ -81,12 +81,12 @@ def _pooled(tokens: int) -> str:
     )
 
 
-def _notes(all_heads: Summary, layer: int, head: int) -> list[str]:
+def _list_notes(all_heads: Summary, layer: int, head: int) -> list[str]:
     numbers = all_heads.of(layer, head)
     return [
-        ", ".join(role.name for role in held(numbers)) or "no rule fits",
-        f"entropy {text_number(numbers['entropy'])} of {text_number(float(np.log2(all_heads.tokens)))} bits",
-        f"mean distance {text_number(numbers['distance'])} tokens",
+        ", ".join(role.name for role in find_roles(numbers)) or "no rule fits",
+        f"entropy {format_number(numbers['entropy'])} of {format_number(float(np.log2(all_heads.tokens)))} bits",
+        f"mean distance {format_number(numbers['distance'])} tokens",
     ]
 
 

@@ -8,18 +8,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ablation import Ablation, outcomes
-from bertviz_core.analysis.ranking import strongest
-from bertviz_core.analysis.what_if import head_offers
-from bertviz_core.figures.head_grid import head_grid
-from bertviz_core.formula.address import layer_path
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.analysis.ablation import Ablation, list_outcomes
+from bertviz_core.analysis.ranking import find_strongest
+from bertviz_core.analysis.what_if import offer_for_head
+from bertviz_core.figures.head_grid import draw_head_grid
+from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.resources import store
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.what_if import add_from_fragment, follow
-from bertviz_core.ui.panels.derived import Origin, derived
-from bertviz_core.ui.views.heads_numbers import by_head
+from bertviz_core.ui.frame.what_if import add_from_fragment, rerun_if_asked
+from bertviz_core.ui.panels.derived import Origin, show_derived
+from bertviz_core.ui.views.heads_numbers import make_values
 
 _AT_ONCE_S = 0.4  # between two signs of progress
 _RUNNING = "ablation-of"
@@ -29,23 +29,23 @@ _ablations: WeakKeyDictionary[Trace, dict[str, Ablation]] = WeakKeyDictionary() 
 
 
 @st.fragment
-def ablation(view: View) -> None:
+def show_ablation(view: View) -> None:
     """The map of what each head is worth to one probability, made on request."""
-    follow()
-    offered = outcomes(view.trace, view.chosen.token, _CHOICES)
+    rerun_if_asked()
+    offered = list_outcomes(view.trace, view.chosen.token, _CHOICES)
     if not offered:
         st.info("This checkpoint has no head that predicts anything, so there is nothing that could change.")
         return
     choice = st.selectbox("Probability of", list(offered), key="worth", bind="query-params", width=340)
     choice = choice or next(iter(offered))
-    found = _found(view.trace, offered[choice])
+    found = _begin(view.trace, offered[choice])
     heads, running = found.change.size, bool(found.left) and st.session_state.get(_RUNNING) is view
     slot = st.empty()
     if running:
         with slot.container():
             st.button("Stop", key="ablation-stop", on_click=_stop, icon=":material/stop:")
             st.progress(1 - found.left / heads, f"Zeroed {heads - found.left} of {heads} heads")
-        _some(found, view.trace)
+        _run_some(found, view.trace)
         if found.left:
             st.rerun(scope="fragment")
     _stop()
@@ -55,10 +55,10 @@ def ablation(view: View) -> None:
         slot.button(label, key="ablation-start", on_click=_start, args=(view,), icon=":material/play_arrow:",
                     help="Runs the pass once for every head, from that head's layer on.")  # fmt: skip
     if found.left < heads:
-        _map(view, choice, found)
+        _show_map(view, choice, found)
 
 
-def _found(trace: Trace, address: str) -> Ablation:
+def _begin(trace: Trace, address: str) -> Ablation:
     of_trace = _ablations.setdefault(trace, {})
     if address not in of_trace:
         of_trace[address] = Ablation(trace, address)
@@ -73,29 +73,29 @@ def _stop() -> None:
     st.session_state.pop(_RUNNING, None)
 
 
-def _some(found: Ablation, trace: Trace) -> None:
+def _run_some(found: Ablation, trace: Trace) -> None:
     start = time.monotonic()
     while found.left and time.monotonic() - start < _AT_ONCE_S:
-        with store().turn():
+        with get_store().turn():
             found.step(trace)
 
 
-def _map(view: View, choice: str, found: Ablation) -> None:
+def _show_map(view: View, choice: str, found: Ablation) -> None:
     known = np.nan_to_num(found.change)
-    layer, head = (int(i) for i in np.unravel_index(strongest(known.ravel()), known.shape))
+    layer, head = (int(i) for i in np.unravel_index(find_strongest(known.ravel()), known.shape))
     change = float(known[layer, head])
     chosen = (view.chosen.layer, view.chosen.head)
-    derived(
+    show_derived(
         view, "head-ablation", f"Zeroing one head: what becomes of the probability of {choice}",
-        head_grid(found.change, float(np.abs(known).max()), chosen, view.colors, signed=True),
-        Origin(f"{found.address}, with {layer_path(0, 'attention.self.probs[head=0]')} = 0 and so on", "attention",
-               rf"\Delta_{{l,h}} = P\bigl(A^{{(l)}}_h = 0\bigr) - P,\quad P = {latex_number(found.value)}",
+        draw_head_grid(found.change, float(np.abs(known).max()), chosen, view.colors, signed=True),
+        Origin(f"{found.address}, with {join_layer(0, 'attention.self.probs[head=0]')} = 0 and so on", "attention",
+               rf"\Delta_{{l,h}} = P\bigl(A^{{(l)}}_h = 0\bigr) - P,\quad P = {format_latex(found.value)}",
                "Each field is one run of the pass in which that head hands on nothing. Negative: the prediction needs "
                "the head. Positive: the head works against it."),
-        values=by_head(found.change),
-        note=f"The strongest: without head {head} of layer {layer} it goes from {text_number(found.value)} to "
-             f"{text_number(found.value + change)}. The frame marks the chosen head.",
+        values=make_values(found.change),
+        note=f"The strongest: without head {head} of layer {layer} it goes from {format_number(found.value)} to "
+             f"{format_number(found.value + change)}. The frame marks the chosen head.",
     )  # fmt: skip
-    zero = head_offers([layer], head)[0]
+    zero = offer_for_head([layer], head)[0]
     st.button(f"Look at the pass without head {head} of layer {layer}", key="ablation-look", on_click=add_from_fragment,
               args=(zero.changes,), icon=":material/science:")  # fmt: skip

@@ -8,16 +8,26 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.heads import BITS, EVENNESS, ROLES, SHARE, STATISTICS, Statistic, Summary, by_query, held
-from bertviz_core.analysis.ranking import top_k
-from bertviz_core.figures.head_grid import head_grid
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.analysis.heads import (
+    BITS,
+    EVENNESS,
+    ROLES,
+    SHARE,
+    STATISTICS,
+    Statistic,
+    Summary,
+    compute_by_query,
+    find_roles,
+)
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.figures.head_grid import draw_head_grid
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.panel import card
-from bertviz_core.ui.panels.tables import Column, table
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.tables import Column, render_table
 
 LAYER, ALL_LAYERS = "layer", "all"
 _HEADS = {LAYER: "This layer", ALL_LAYERS: "All layers"}
@@ -27,34 +37,36 @@ _ROWS = 24  # of the table, where it could be those of all heads
 _TERMS = 2  # written out at each end of a sum
 
 
-def profile(view: View, all_heads: Summary) -> None:
+def show_profile(view: View, all_heads: Summary) -> None:
     """The chosen head's numbers, and the rules that they fulfil."""
     numbers = all_heads.of(view.chosen.layer, view.chosen.head)
     shares = {s.short: numbers[s.name] for s in STATISTICS.values() if s.unit == SHARE and s is not EVENNESS}
     measured = [(name, value) for name, value in shares.items() if not np.isnan(value)]
     st.markdown("**Mean share of its attention on**")
-    st.html(style.answer_html(measured, view.colors.kinds[_ATTENTION]))
+    st.html(style.render_answer(measured, view.colors.kinds[_ATTENTION]))
     absent = ", ".join(name for name in shares if name not in dict(measured))
     if absent:
-        st.caption(literal(f"Not in this sentence: {absent}."))
+        st.caption(escape_markdown(f"Not in this sentence: {absent}."))
     st.markdown(
-        f"**Entropy** {text_number(numbers['entropy'])} bits; attention spread evenly over {all_heads.tokens} tokens "
-        f"would have {text_number(float(np.log2(all_heads.tokens)))}.\n\n"
-        f"**Mean distance** {text_number(numbers['distance'])} tokens.\n\n**Role on this sentence:** {_roles(numbers)}"
+        f"**Entropy** {format_number(numbers['entropy'])} bits; attention spread evenly over {all_heads.tokens} tokens "
+        f"would have {format_number(float(np.log2(all_heads.tokens)))}.\n\n"
+        f"**Mean distance** {format_number(numbers['distance'])} tokens.\n\n**Role on this sentence:** "
+        f"{_write_roles(numbers)}"
     )
 
 
-def _roles(numbers: Mapping[str, float]) -> str:
+def _write_roles(numbers: Mapping[str, float]) -> str:
     """The rules that hold, each with its number."""
     found = [
-        f"{literal(role.name)}, as {literal(role.statistic.title)} = {text_number(numbers[role.statistic.name])} > "
+        f"{escape_markdown(role.name)}, as {escape_markdown(role.statistic.title)} = "
+        f"{format_number(numbers[role.statistic.name])} > "
         f"{role.above}"
-        for role in held(numbers)
+        for role in find_roles(numbers)
     ]
     return "; ".join(found) or "none: no rule below holds."
 
 
-def statistic_control() -> Statistic:
+def choose_statistic() -> Statistic:
     """The statistic to look at."""
     name = st.selectbox(
         "Statistic", list(STATISTICS), key="statistic", bind="query-params", persist_state="session", width=340,
@@ -63,58 +75,58 @@ def statistic_control() -> Statistic:
     return STATISTICS[name]
 
 
-def statistic_map(view: View, all_heads: Summary, statistic: Statistic) -> None:
+def show_statistic(view: View, all_heads: Summary, statistic: Statistic) -> None:
     """One statistic of every head, with its formula."""
     values = all_heads.numbers[statistic.name]
     if np.isnan(values).all():
         st.info("This sentence has nothing that this statistic could be measured on.")
         return
     chosen = (view.chosen.layer, view.chosen.head)
-    derived(
+    show_derived(
         view, "head-statistic", f"Head by head: {statistic.title}",
-        head_grid(values, _end(statistic, values, all_heads.tokens), chosen, view.colors),
-        Origin(_OF.format("*"), _ATTENTION, _formula(view, statistic), _sentence(statistic.meaning),
-               _worked(view, statistic, float(values[chosen]))),
-        values=by_head(values), note=_extremes(values),
+        draw_head_grid(values, _choose_end(statistic, values, all_heads.tokens), chosen, view.colors),
+        Origin(_OF.format("*"), _ATTENTION, _write_formula(view, statistic), _make_sentence(statistic.meaning),
+               _write_worked(view, statistic, float(values[chosen]))),
+        values=make_values(values), note=_write_extremes(values),
     )  # fmt: skip
 
 
-def by_head(values: np.ndarray) -> Values:
+def make_values(values: np.ndarray) -> Values:
     """One number of every head, to download."""
     layers, heads = values.shape
     return Values(values, [f"layer {i}" for i in range(layers)], [f"head {i}" for i in range(heads)])
 
 
-def _end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:
+def _choose_end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:
     """Where the colour scale ends: at what is possible, where that is known."""
     if statistic.unit == SHARE:
         return 1.0
     return float(np.log2(tokens)) if statistic.unit == BITS else float(values.max())
 
 
-def _extremes(values: np.ndarray) -> str:
+def _write_extremes(values: np.ndarray) -> str:
     ends = []
     for word, place in (("Largest", values.argmax()), ("smallest", values.argmin())):
         layer, head = np.unravel_index(place, values.shape)
-        ends.append(f"{word}: {text_number(float(values[layer, head]))} in layer {layer}, head {head}")
+        ends.append(f"{word}: {format_number(float(values[layer, head]))} in layer {layer}, head {head}")
     return "; ".join(ends) + ". The frame marks the chosen head."
 
 
-def _formula(view: View, statistic: Statistic) -> str:
+def _write_formula(view: View, statistic: Statistic) -> str:
     formula = statistic.latex.replace("A_", rf"\textcolor{{{view.colors.kinds[_ATTENTION]}}}{{A}}_")
     return rf"\begin{{aligned}} & \text{{{statistic.title}}} \\ &= {formula} \end{{aligned}}"
 
 
-def _worked(view: View, statistic: Statistic, value: float) -> str:
+def _write_worked(view: View, statistic: Statistic, value: float) -> str:
     """The chosen head's number as the mean of its queries."""
     layer, head = view.chosen.layer, view.chosen.head
-    terms = [latex_number(float(term)) for term in by_query(view.trace, layer, head, statistic)]
+    terms = [format_latex(float(term)) for term in compute_by_query(view.trace, layer, head, statistic)]
     shown = terms if len(terms) <= 2 * _TERMS else [*terms[:_TERMS], r"\cdots", *terms[-_TERMS:]]
     mean = rf"\frac{{1}}{{{len(terms)}}}\bigl({' + '.join(shown)}\bigr)"
-    return rf"\text{{{statistic.title}, layer {layer}, head {head}}} = {mean} = {latex_number(value)}"
+    return rf"\text{{{statistic.title}, layer {layer}, head {head}}} = {mean} = {format_latex(value)}"
 
 
-def head_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
+def show_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
     """The statistics and roles of a layer's heads, or of those in which one statistic is largest; and the rules."""
     which = st.segmented_control(
         "Heads", list(_HEADS), default=LAYER, required=True, key="rows", bind="query-params", wrap=True,
@@ -126,15 +138,15 @@ def head_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
         what, shown = _OF.format(view.chosen.layer), [(view.chosen.layer, head) for head in range(heads)]
         see = f"Layer {view.chosen.layer}, head by head"
     else:
-        best = top_k(np.nan_to_num(all_heads.numbers[statistic.name]).ravel(), _ROWS)
+        best = rank_top(np.nan_to_num(all_heads.numbers[statistic.name]).ravel(), _ROWS)
         what, shown = _OF.format("*"), [divmod(place, heads) for place in best]
         see = f"The {len(shown)} of {layers * heads} heads with the largest {statistic.title}"
-    with card(view, _ATTENTION, see, f"from {what}"):
-        st.html(_table(view, all_heads, shown, with_layer=which == ALL_LAYERS))
-        st.html(_rules())
+    with open_card(view, _ATTENTION, see, f"from {what}"):
+        st.html(_render_table(view, all_heads, shown, with_layer=which == ALL_LAYERS))
+        st.html(_write_rules())
 
 
-def _table(view: View, all_heads: Summary, shown: list[tuple[int, int]], *, with_layer: bool) -> str:
+def _render_table(view: View, all_heads: Summary, shown: list[tuple[int, int]], *, with_layer: bool) -> str:
     numbers = [all_heads.of(*place) for place in shown]
     color = view.colors.kinds[_ATTENTION]
     ends = {SHARE: 1.0, BITS: float(np.log2(all_heads.tokens))}
@@ -143,13 +155,13 @@ def _table(view: View, all_heads: Summary, shown: list[tuple[int, int]], *, with
                color if s.unit in ends else "", ends.get(s.unit))
         for s in STATISTICS.values() if s is not EVENNESS  # the bar behind the entropy shows it
     ]  # fmt: skip
-    roles = Column("role here", ["\n".join(role.name for role in held(row)) or None for row in numbers])
+    roles = Column("role here", ["\n".join(role.name for role in find_roles(row)) or None for row in numbers])
     chosen = [i for i, place in enumerate(shown) if place == (view.chosen.layer, view.chosen.head)]
     names = [f"{layer}, {head}" if with_layer else str(head) for layer, head in shown]
-    return table("layer, head" if with_layer else "head", names, [roles, *columns], chosen)
+    return render_table("layer, head" if with_layer else "head", names, [roles, *columns], chosen)
 
 
-def _rules() -> str:
+def _write_rules() -> str:
     """The rules that give heads their names."""
     items = "".join(f"<li><b>{escape(role.name)}</b>: {escape(role.rule)}</li>" for role in ROLES)
     return (
@@ -158,5 +170,5 @@ def _rules() -> str:
     )
 
 
-def _sentence(text: str) -> str:
-    return literal(text[0].upper() + text[1:] + ".")
+def _make_sentence(text: str) -> str:
+    return escape_markdown(text[0].upper() + text[1:] + ".")

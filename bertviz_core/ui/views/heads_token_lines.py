@@ -6,35 +6,35 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.heads import CLS, SEP
-from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, combined, links
-from bertviz_core.formula.address import layer_path
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, choose_links, combine_heads
+from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import colors, component
+from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame.view import View
 
 LINES = 40  # tokens on each side of the lines, at most
 _WHOLE = 10_000  # shares travel to the browser as whole numbers of this
 
 _OVER = {HEAD: "This head", MEAN: "Mean over the layer", MAX: "Maximum over the layer"}
-_lines = component("token_lines")
+_lines = load_component("token_lines")
 
 
-def token_lines(view: View) -> None:
+def show_token_lines(view: View) -> None:
     """The chosen head, token to token, with what to leave out."""
-    trace, (over, hide, between) = view.trace, _options(view)
-    probs = trace[layer_path(view.chosen.layer, "attention.self.probs")]
-    left_out = [not real or (hide and token in (CLS, SEP)) for token, real in _tokens(trace)]
-    shown = links(combined(probs, over, view.chosen.head), trace.encoding.segments, left_out, between,
-                  view.chosen.token, LINES)  # fmt: skip
+    trace, (over, hide, between) = view.trace, _read_options(view)
+    probs = trace[join_layer(view.chosen.layer, "attention.self.probs")]
+    left_out = [not real or (hide and token in (CLS, SEP)) for token, real in _list_tokens(trace)]
+    shown = choose_links(combine_heads(probs, over, view.chosen.head), trace.encoding.segments, left_out, between,
+                         view.chosen.token, LINES)  # fmt: skip
     if not shown.weights.size:
         st.info("Nothing is left to draw: show special tokens, or choose another pair of sentences.")
         return
-    _lines(key="token-lines", data=_drawing(view, shown, over), on_token_change=_choose_token)
-    st.caption(_left_out(trace, shown, over))
+    _lines(key="token-lines", data=_make_drawing(view, shown, over), on_token_change=_choose_token)
+    st.caption(_note_left_out(trace, shown, over))
 
 
-def _options(view: View) -> tuple[str, bool, str]:
+def _read_options(view: View) -> tuple[str, bool, str]:
     over, between = HEAD, ALL
     with st.container(horizontal=True, vertical_alignment="center"):
         over = st.segmented_control(
@@ -50,27 +50,27 @@ def _options(view: View) -> tuple[str, bool, str]:
     return over or HEAD, hide, between or ALL
 
 
-def _tokens(trace: Trace) -> list[tuple[str, bool]]:
+def _list_tokens(trace: Trace) -> list[tuple[str, bool]]:
     """Each token, and whether it is more than padding."""
     return [(token, bool(real)) for token, real in zip(trace.tokens, trace.encoding.mask, strict=True)]
 
 
-def _drawing(view: View, shown: Links, over: str) -> dict[str, object]:
+def _make_drawing(view: View, shown: Links, over: str) -> dict[str, object]:
     """What the lines need: tokens, shares and colours."""
     return {
-        "query": [_token(view.trace, i) for i in shown.queries],
-        "key": [_token(view.trace, i) for i in shown.keys],
+        "query": [_make_token(view.trace, i) for i in shown.queries],
+        "key": [_make_token(view.trace, i) for i in shown.keys],
         "shares": np.rint(shown.weights * _WHOLE).astype(int).ravel().tolist(),
         "hidden": [0] * len(shown.queries) if over == MAX else np.rint(shown.hidden * _WHOLE).astype(int).tolist(),
         "chosen": view.chosen.token,
         "captions": {"query": "looks (query)", "key": "is looked at (key)"},
         "prompt": "Point at a token, or go there with Tab and the arrow keys: its lines stay, with their shares. "
         "A click or Enter chooses the token.",
-        "colors": colors(view.colors),
+        "colors": list_colors(view.colors),
     }
 
 
-def _token(trace: Trace, i: int) -> dict[str, object]:
+def _make_token(trace: Trace, i: int) -> dict[str, object]:
     text = trace.tokens[i]
     return {
         "index": i, "text": text, "special": text in trace.model.tokenizer.special_tokens,
@@ -78,7 +78,7 @@ def _token(trace: Trace, i: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _left_out(trace: Trace, shown: Links, over: str) -> str:
+def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
     parts = ["The stronger a line, the larger the share; nothing is rescaled."]
     if over == MAX:
         parts.append("Each line is the largest share that any head gives: a query's lines add up to more than 1.")
@@ -86,7 +86,7 @@ def _left_out(trace: Trace, shown: Links, over: str) -> str:
         if len(side) == LINES < len(trace.tokens):
             parts.append(f"Drawn are {name} {side[0]} to {side[-1]} of {len(trace.tokens)} tokens.")
     if over != MAX and len(shown.keys) < len(trace.tokens):
-        parts.append(f"Not drawn: on average {text_number(float(shown.hidden.mean()))} of a query's attention.")
+        parts.append(f"Not drawn: on average {format_number(float(shown.hidden.mean()))} of a query's attention.")
     return " ".join(parts)
 
 

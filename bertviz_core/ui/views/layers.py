@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.ranking import around
+from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Figure
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.figures.paths import paths
-from bertviz_core.formula.numbers import latex_number
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.paths import draw_paths
+from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import NORM
-from bertviz_core.ui.frame.labels import labels
+from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.worked import worked_cosine, worked_dot
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.worked import write_cosine, write_dot
 
 _CELLS = 6_000
 _PATHS = 24  # more would be a thicket
@@ -27,97 +27,129 @@ _COMPONENTS = (
 )
 
 
-def stage_names(view: View) -> list[str]:
+def name_stages(view: View) -> list[str]:
     """The stages as axes call them: the embeddings, then the layers."""
     return ["emb", *(f"L{i}" for i in range(view.trace.model.config.num_hidden_layers))]
 
 
-def lengths(view: View) -> None:
+def show_lengths(view: View) -> None:
     """The length of every token's vector at every stage."""
-    states, token, stage = layers.vectors(view.trace), view.chosen.token, view.chosen.layer + 1
-    found = layers.norms(states)
+    states, token, stage = layers.stack_vectors(view.trace), view.chosen.token, view.chosen.layer + 1
+    found = layers.compute_norms(states)
     x = states[stage, token]
-    length = latex_number(float(found[stage, token]))
-    worked = rf"\lVert {_row(stage, token)} \rVert = \sqrt{{{worked_dot(x, x)}}} = {length}"
+    length = format_latex(float(found[stage, token]))
+    worked = rf"\lVert {_write_row(stage, token)} \rVert = \sqrt{{{write_dot(x, x)}}} = {length}"
     mean = found.mean(axis=1)
-    derived(
-        view, "norms", "How long each token's vector is", _by_stage(view, found, share=True),
-        Origin(_OF_ALL, NORM, rf"\lVert x \rVert = \sqrt{{\textstyle\sum_j x_j^2}}, \quad x = {_x(view, 'i')}_{{t,:}}",
-               "The Euclidean length of each row of X. Every stage ends with a LayerNorm, so the length is mostly that "
-               "LayerNorm's own gamma.", worked),
-        values=Values(found.T, labels(view.trace), stage_names(view)),
+    show_derived(
+        view,
+        "norms",
+        "How long each token's vector is",
+        _draw_by_stage(view, found, share=True),
+        Origin(
+            _OF_ALL,
+            NORM,
+            rf"\lVert x \rVert = \sqrt{{\textstyle\sum_j x_j^2}}, \quad x = {_write_x(view, 'i')}_{{t,:}}",
+            "The Euclidean length of each row of X. Every stage ends with a LayerNorm, so the length is mostly that "
+            "LayerNorm's own gamma.",
+            worked,
+        ),
+        values=Values(found.T, label_tokens(view.trace), name_stages(view)),
         note=f"One row a token, one column a stage: the embeddings, then after each layer. The mean length goes from "
-             f"{mean[0]:.2f} to {mean[-1]:.2f}.",
-    )  # fmt: skip
+        f"{mean[0]:.2f} to {mean[-1]:.2f}.",
+    )
 
 
-def turns(view: View) -> None:
+def show_turns(view: View) -> None:
     """How much each layer turned each token's vector."""
-    states, token, stage = layers.vectors(view.trace), view.chosen.token, view.chosen.layer + 1
-    found = layers.turns(states)
+    states, token, stage = layers.stack_vectors(view.trace), view.chosen.token, view.chosen.layer + 1
+    found = layers.compute_turns(states)
     now, before = states[stage, token], states[stage - 1, token]
-    derived(
-        view, "turns", "How much each layer turned it", _by_stage(view, found, names=stage_names(view)[1:]),
-        Origin(_OF_ALL, NORM, _cosine(_x(view, "i+1") + "_{t,:}", _x(view, "i") + "_{t,:}"),
-               "The cosine between a token's vector after a layer and before it: 1 where the direction stayed, 0 where "
-               "nothing of it is left.", worked_cosine(now, before, f"{_row(stage, token)}, {_row(stage - 1, token)}")),
-        values=Values(found.T, labels(view.trace), stage_names(view)[1:]),
+    show_derived(
+        view,
+        "turns",
+        "How much each layer turned it",
+        _draw_by_stage(view, found, names=name_stages(view)[1:]),
+        Origin(
+            _OF_ALL,
+            NORM,
+            _write_cosine(_write_x(view, "i+1") + "_{t,:}", _write_x(view, "i") + "_{t,:}"),
+            "The cosine between a token's vector after a layer and before it: 1 where the direction stayed, 0 where "
+            "nothing of it is left.",
+            write_cosine(now, before, f"{_write_row(stage, token)}, {_write_row(stage - 1, token)}"),
+        ),
+        values=Values(found.T, label_tokens(view.trace), name_stages(view)[1:]),
         note=f"Layer {int(found.mean(axis=1).argmin())} turns the vectors most: {found.mean(axis=1).min():.2f} on "
-             "average.",
-    )  # fmt: skip
+        "average.",
+    )
 
 
-def resemblance(view: View) -> None:
+def show_resemblance(view: View) -> None:
     """Which tokens point the same way, before and after the chosen layer."""
-    layer, names = view.chosen.layer, labels(view.trace)
-    side = around(view.chosen.token, int(_CELLS**0.5), len(names))
+    layer, names = view.chosen.layer, label_tokens(view.trace)
+    side = center_range(view.chosen.token, int(_CELLS**0.5), len(names))
     other = 0 if view.chosen.token else len(names) - 1
     for stage, see in ((layer, f"What layer {layer} reads: who resembles whom"),
                        (layer + 1, f"What layer {layer} hands on")):  # fmt: skip
-        address = layers.stages(view.trace)[stage]
+        address = layers.list_stages(view.trace)[stage]
         rows = view.trace[address]
-        found = layers.cosines(rows)
+        found = layers.compute_cosines(rows)
         part = found[side.start : side.stop, side.start : side.stop]
         words = [names[i] for i in side]
-        figure = heatmap(part, Side("token", words, side.start), Side("other token", words, side.start), view.colors,
-                         end=1.0, selected=view.chosen.token)  # fmt: skip
+        figure = draw_heatmap(
+            part,
+            Side("token", words, side.start),
+            Side("other token", words, side.start),
+            view.colors,
+            end=1.0,
+            selected=view.chosen.token,
+        )
         part_of = f" Drawn: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""
         apart = found[~np.eye(len(found), dtype=bool)].mean()
-        derived(
-            view, f"cosines-{address}", see, figure,
-            Origin(address, NORM, _cosine(f"{_x(view, str(stage))}_{{t,:}}", f"{_x(view, str(stage))}_{{u,:}}"),
-                   "The cosine between the vectors of every two tokens: 1 where they point the same way.",
-                   worked_cosine(rows[view.chosen.token], rows[other],
-                                  f"{_row(stage, view.chosen.token)}, {_row(stage, other)}")),
+        show_derived(
+            view,
+            f"cosines-{address}",
+            see,
+            figure,
+            Origin(
+                address,
+                NORM,
+                _write_cosine(f"{_write_x(view, str(stage))}_{{t,:}}", f"{_write_x(view, str(stage))}_{{u,:}}"),
+                "The cosine between the vectors of every two tokens: 1 where they point the same way.",
+                write_cosine(
+                    rows[view.chosen.token],
+                    rows[other],
+                    f"{_write_row(stage, view.chosen.token)}, {_write_row(stage, other)}",
+                ),
+            ),
             values=Values(found, names, names),
             note=f"Two different tokens: {apart:.2f} on average. The scale is −1 to 1 on both maps.{part_of}",
-        )  # fmt: skip
+        )
 
 
-def ways(view: View) -> None:
+def show_ways(view: View) -> None:
     """Every token's path through the layers, in the two and three directions that show most of it."""
-    names, stages = labels(view.trace), stage_names(view)
-    found = layers.projection(view.trace)
-    shown = around(view.chosen.token, _PATHS, len(names))
+    names, stages = label_tokens(view.trace), name_stages(view)
+    found = layers.project_stages(view.trace)
+    shown = center_range(view.chosen.token, _PATHS, len(names))
     titles = [f"component {k + 1} ({share:.1%})" for k, share in enumerate(found.shares)]
     part = f" Drawn: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
     stage = view.chosen.layer + 1
     values = Values(found.points.transpose(1, 0, 2).reshape(-1, layers.COMPONENTS),
                     [f"{token}, {name}" for token in names for name in stages], titles)  # fmt: skip
     for count, name in ((2, "two"), (3, "three")):
-        figure = paths(
+        figure = draw_paths(
             found.points[:, shown.start : shown.stop, :count], [names[i] for i in shown], stages, titles, view.colors,
             view.colors.kinds[NORM], chosen=view.chosen.token - shown.start, at=stage,
         )  # fmt: skip
-        derived(
+        show_derived(
             view, f"paths-{count}", f"The way of every token through the layers, in {name} dimensions", figure,
-            Origin(_OF_ALL, NORM, _components(view), _COMPONENTS, _worked_component(view, found, count - 1),
+            Origin(_OF_ALL, NORM, _write_components(view), _COMPONENTS, _write_component(view, found, count - 1),
                    "Pearson 1901; computed by singular value decomposition"),
-            values=values, note=_reading(name, stages, stage, found.shares[:count]) + part,
+            values=values, note=_describe(name, stages, stage, found.shares[:count]) + part,
         )  # fmt: skip
 
 
-def _reading(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) -> str:
+def _describe(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) -> str:
     turn = " Drag to turn it." if name == "three" else ""
     seen = shares.sum()
     return (
@@ -127,45 +159,45 @@ def _reading(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) -
     )
 
 
-def _by_stage(view: View, found: np.ndarray, names: Sequence[str] = (), share: bool = False) -> Figure:
+def _draw_by_stage(view: View, found: np.ndarray, names: Sequence[str] = (), share: bool = False) -> Figure:
     """A map of tokens against stages."""
-    columns = Side("after", names or stage_names(view))
-    rows = Side("token", labels(view.trace))
-    figure = heatmap(
+    columns = Side("after", names or name_stages(view))
+    rows = Side("token", label_tokens(view.trace))
+    figure = draw_heatmap(
         found.T, rows, columns, view.colors, share=share, end=None if share else 1.0, selected=view.chosen.token
     )
     return figure.update_xaxes(tickangle=0, title_standoff=20)
 
 
-def _x(view: View, stage: str) -> str:
+def _write_x(view: View, stage: str) -> str:
     return rf"\textcolor{{{view.colors.kinds[NORM]}}}{{X^{{({stage})}}}}"
 
 
-def _cosine(left: str, right: str) -> str:
+def _write_cosine(left: str, right: str) -> str:
     return (
         r"\begin{aligned} \cos(x, y) &= \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert} "
         rf"\\ x &= {left} \\ y &= {right} \end{{aligned}}"
     )
 
 
-def _row(stage: int, token: int) -> str:
+def _write_row(stage: int, token: int) -> str:
     return rf"X^{{({stage})}}_{{{token},:}}"
 
 
-def _components(view: View) -> str:
+def _write_components(view: View) -> str:
     return (
-        rf"\begin{{aligned}} X &= \left[{_x(view, '0')}; \dots; {_x(view, 'L')}\right] \\ X - \bar{{x}} "
+        rf"\begin{{aligned}} X &= \left[{_write_x(view, '0')}; \dots; {_write_x(view, 'L')}\right] \\ X - \bar{{x}} "
         r"&= U\,\Sigma\,V^{\top} \\ z_k &= v_k \cdot (x - \bar{x}) \\ "
         r"\text{share}_k &= \sigma_k^2 \big/ \textstyle\sum_j \sigma_j^2 \end{aligned}"
     )
 
 
-def _worked_component(view: View, found: layers.Projection, k: int) -> str:
+def _write_component(view: View, found: layers.Projection, k: int) -> str:
     """One coordinate of the chosen token after the chosen layer, with its numbers."""
     stage, token = view.chosen.layer + 1, view.chosen.token
-    x = layers.vectors(view.trace)[stage, token] - found.mean
-    product = worked_dot(found.directions[k], x)
+    x = layers.stack_vectors(view.trace)[stage, token] - found.mean
+    product = write_dot(found.directions[k], x)
     return (
-        rf"z_{{{k + 1}}} = v_{{{k + 1}}} \cdot ({_row(stage, token)} - \bar{{x}}) = {product} = "
-        rf"{latex_number(float(found.points[stage, token, k]))}"
+        rf"z_{{{k + 1}}} = v_{{{k + 1}}} \cdot ({_write_row(stage, token)} - \bar{{x}}) = {product} = "
+        rf"{format_latex(float(found.points[stage, token, k]))}"
     )

@@ -9,21 +9,21 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.ranking import around, top_k
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.figures.lines import shares_by_stage
-from bertviz_core.formula.address import layer_path
+from bertviz_core.analysis.ranking import center_range, rank_top
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.lines import draw_shares_by_stage
+from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.nodes import Symbol
-from bertviz_core.formula.numbers import latex_number
+from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import ATTENTION, PREDICTION
-from bertviz_core.formula.tex import ends, long_sum
+from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import labels, literal
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.charts import share_bars
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.tables import Column, table
-from bertviz_core.ui.views.layers import stage_names
+from bertviz_core.ui.panels.charts import draw_share_bars
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.views.layers import name_stages
 
 WORDS = 3
 _CELLS = 6_000
@@ -32,57 +32,71 @@ _READ = 12  # tokens whose vectors the head reads at every stage
 _READ_FROM = "the steps of cls.predictions, run on the token's vector at every stage"
 
 
-def lens(view: View) -> None:
+def show_lens(view: View) -> None:
     """The head's three best words at every stage, and how probable the final ones are."""
-    trace, stages = view.trace, stage_names(view)
+    trace, stages = view.trace, name_stages(view)
     seen = layers.Lens(trace, view.chosen.token)
-    final = top_k(seen.probs[-1], WORDS)
+    final = rank_top(seen.probs[-1], WORDS)
     word = [trace.model.tokenizer.token(i) for i in final]
-    figure = shares_by_stage({f"{w} {i}": seen.probs[:, i] for w, i in zip(word, final, strict=True)}, stages,
-                             view.colors, view.colors.kinds[PREDICTION])  # fmt: skip
+    figure = draw_shares_by_stage({f"{w} {i}": seen.probs[:, i] for w, i in zip(word, final, strict=True)}, stages,
+                                  view.colors, view.colors.kinds[PREDICTION])  # fmt: skip
     stage = view.chosen.layer + 1
-    derived(
-        view, "lens", f"When the words that win in the end come up for “{trace.tokens[view.chosen.token]}”", figure,
-        Origin(_READ_FROM, PREDICTION,
-               _head(view, seen), "The head was trained on the last layer only; read earlier, it shows how much of the "
-               "answer already points in its direction. At the last layer this is the model's own prediction.",
-               rf"P = {seen.worked(stage, final[0])} = {latex_number(float(seen.probs[stage, final[0]]))}",
-               "nostalgebraist 2020, interpreting GPT: the logit lens"),
+    show_derived(
+        view,
+        "lens",
+        f"When the words that win in the end come up for “{trace.tokens[view.chosen.token]}”",
+        figure,
+        Origin(
+            _READ_FROM,
+            PREDICTION,
+            _write_head(view, seen),
+            "The head was trained on the last layer only; read earlier, it shows how much of the "
+            "answer already points in its direction. At the last layer this is the model's own prediction.",
+            rf"P = {seen.worked(stage, final[0])} = {format_latex(float(seen.probs[stage, final[0]]))}",
+            "nostalgebraist 2020, interpreting GPT: the logit lens",
+        ),
         values=Values(seen.probs, stages, trace.model.tokenizer.vocabulary),
-        note=f"With numbers: “{literal(word[0])}” after {stages[stage]}.",
-    )  # fmt: skip
-    _said(view, seen, stages, final[0], word[0])
+        note=f"With numbers: “{escape_markdown(word[0])}” after {stages[stage]}.",
+    )
+    _show_words(view, seen, stages, final[0], word[0])
 
 
-def lens_everywhere(view: View) -> None:
+def show_lens_everywhere(view: View) -> None:
     """The head's best word at every stage, for the tokens around the chosen one, masked or not."""
-    trace, token, stages = view.trace, view.chosen.token, stage_names(view)
-    shown = around(token, _READ, len(trace.tokens))
-    names, entries = labels(trace, shown), trace.model.tokenizer.vocabulary
-    found, shares = layers.first_choices(trace, shown)
-    figure = heatmap(shares, Side("token", names, shown.start), Side("after", stages), view.colors, share=True, end=1.0,
-                     selected=token).update_xaxes(tickangle=0)  # fmt: skip
+    trace, token, stages = view.trace, view.chosen.token, name_stages(view)
+    shown = center_range(token, _READ, len(trace.tokens))
+    names, entries = label_tokens(trace, shown), trace.model.tokenizer.vocabulary
+    found, shares = layers.read_first_choices(trace, shown)
+    figure = draw_heatmap(
+        shares,
+        Side("token", names, shown.start),
+        Side("after", stages),
+        view.colors,
+        share=True,
+        end=1.0,
+        selected=token,
+    ).update_xaxes(tickangle=0)
     part = (
         f" Drawn: tokens {shown.start}–{shown.stop - 1} of {len(trace.tokens)}."
         if len(shown) < len(trace.tokens)
         else ""
     )
-    derived(
+    show_derived(
         view, "lens-everywhere", "How sure the head would be at every token, and below, of which word", figure,
         Origin(_READ_FROM, PREDICTION, r"\hat{w}^{(i)}_t = \underset{v}{\mathrm{argmax}}\; P^{(i)}_{t,v}",
                "The same head, read at every token and stage; only the best entry is shown. A token that is not masked "
                "starts out as itself; one that is masked has to be guessed, from layer to layer, out of the others."),
         values=Values(shares, names, stages), note=f"1 is sure. The word itself stands in the table.{part}",
-        table=table("token", names, [Column(stage, [entries[i] for i in column.tolist()]) for stage, column in
-                                     zip(stages, found.T, strict=True)], chosen={token - shown.start}),
+        table=render_table("token", names, [Column(stage, [entries[i] for i in column.tolist()]) for stage, column in
+                                            zip(stages, found.T, strict=True)], chosen={token - shown.start}),
     )  # fmt: skip
 
 
-def _said(view: View, seen: layers.Lens, stages: Sequence[str], final: int, word: str) -> None:
+def _show_words(view: View, seen: layers.Lens, stages: Sequence[str], final: int, word: str) -> None:
     ranks, token = seen.ranks(final), view.trace.model.tokenizer.token
     rows = []
     for stage, probs in zip(stages, seen.probs, strict=True):
-        best = [f"{token(i)} {probs[i]:.4f}" for i in top_k(probs, WORDS)]
+        best = [f"{token(i)} {probs[i]:.4f}" for i in rank_top(probs, WORDS)]
         rows.append({"after": stage, **{f"top {k + 1}": text for k, text in enumerate(best)},
                      f"“{word}”": f"{probs[final]:.4f}", "its rank": f"{ranks[len(rows)]:,}"})  # fmt: skip
     with st.container(border=True):
@@ -90,10 +104,10 @@ def _said(view: View, seen: layers.Lens, stages: Sequence[str], final: int, word
         st.dataframe(rows, hide_index=True, height="content")
 
 
-def _head(view: View, seen: layers.Lens) -> str:
+def _write_head(view: View, seen: layers.Lens) -> str:
     """The head's own formulas, with the vectors after layer i - 1 where the last ones stand."""
-    last = view.trace.program.symbol(layers.stages(view.trace)[-1])
-    paint = style.painter(view.colors)
+    last = view.trace.program.symbol(layers.list_stages(view.trace)[-1])
+    paint = style.make_painter(view.colors)
 
     def painted(symbol: Symbol) -> str:
         return paint(replace(symbol, tex="X^{(i)}") if symbol == last else symbol)
@@ -102,34 +116,34 @@ def _head(view: View, seen: layers.Lens) -> str:
     return rf"\footnotesize\begin{{aligned}} {lines} \end{{aligned}}"
 
 
-def rollout(view: View) -> None:
+def show_rollout(view: View) -> None:
     """Attention followed back to the input: for all tokens, then for the chosen one layer by layer."""
-    trace, token, names = view.trace, view.chosen.token, labels(view.trace)
-    found = layers.attention_rollout(trace)
-    origin = _origin(view, found)
-    side = around(token, int(_CELLS**0.5), len(names))
+    trace, token, names = view.trace, view.chosen.token, label_tokens(view.trace)
+    found = layers.roll_out_attention(trace)
+    origin = _make_origin(view, found)
+    side = center_range(token, int(_CELLS**0.5), len(names))
     part, words = found[-1, side.start : side.stop, side.start : side.stop], [names[i] for i in side]
     end = float(found[-1].max())
-    figure = heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,
-                     share=True, end=end, selected=token)  # fmt: skip
-    derived(
+    figure = draw_heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,
+                          share=True, end=end, selected=token)  # fmt: skip
+    show_derived(
         view, "rollout", "Whose input each token has taken in, over all layers", figure, origin,
         values=Values(found[-1], names, names),
         note=f"Each row sums to 1; the scale ends at the largest share, {end:.4f}."
              + (f" Drawn: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""),
     )  # fmt: skip
-    shown = sorted(top_k(found[-1, token], _BARS))
+    shown = sorted(rank_top(found[-1, token], _BARS))
     order = f"The {_BARS} largest shares, in sentence order." if len(names) > _BARS else "In sentence order."
     own = found[:, token, token]
-    derived(
+    show_derived(
         view, "rollout-token", f"Where “{trace.tokens[token]}” has its content from, by rollout",
-        share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "share"), origin,
-        values=Values(found[:, token].T, names, stage_names(view)[1:]),
+        draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "share"), origin,
+        values=Values(found[:, token].T, names, name_stages(view)[1:]),
         note=f"{order} Its own share is {own[0]:.4f} after layer 0 and {own[-1]:.4f} after layer {len(own) - 1}.",
     )  # fmt: skip
 
 
-def _origin(view: View, found: np.ndarray) -> Origin:
+def _make_origin(view: View, found: np.ndarray) -> Origin:
     a, mixed = rf"\textcolor{{{view.colors.kinds[ATTENTION]}}}{{A^{{(l)}}_h}}", r"\hat{A}^{(l)}"
     formula = (
         rf"\begin{{aligned}} {mixed} &= \tfrac{{1}}{{2H}} \textstyle\sum_{{h=1}}^{{H}} {a} + \tfrac{{1}}{{2}}\, I "
@@ -139,19 +153,19 @@ def _origin(view: View, found: np.ndarray) -> Origin:
         "encoder.layer.{i}.attention.self.probs of all layers", ATTENTION, formula,
         "Half of what a token takes along counts as attention, averaged over heads, half as its own residual path; the "
         "layers are multiplied. A rough account: values, feed-forward networks and LayerNorms are left out.",
-        _worked(view, found), "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
+        _write_worked(view, found), "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
     )  # fmt: skip
 
 
-def _worked(view: View, found: np.ndarray) -> str:
+def _write_worked(view: View, found: np.ndarray) -> str:
     """The chosen token's share of itself, from the last layer's mixing and the rollout before it."""
     token, last = view.chosen.token, len(found) - 1
-    attention = view.trace[layer_path(last, f"attention.self.probs[query={token}]")].mean(axis=0)
+    attention = view.trace[join_layer(last, f"attention.self.probs[query={token}]")].mean(axis=0)
     own = np.eye(len(attention))[token]
     mixed = (attention + own) / 2
     before = found[last - 1][:, token] if last else own
     pairs = list(zip(mixed.tolist(), before.tolist(), strict=True))
-    terms = [rf"{latex_number(a)}\cdot {latex_number(r)}" for a, r in ends(pairs)]
-    total = long_sum(terms, len(pairs), brace=False)
-    result = latex_number(float(found[last, token, token]))
+    terms = [rf"{format_latex(a)}\cdot {format_latex(r)}" for a, r in take_ends(pairs)]
+    total = write_sum(terms, len(pairs), brace=False)
+    result = format_latex(float(found[last, token, token]))
     return rf"R_{{{token},{token}}} = \textstyle\sum_u \hat{{A}}_{{{token},u}}\, R_{{u,{token}}} = {total} = {result}"

@@ -11,22 +11,22 @@ from bertviz_core.analysis import notebook
 from bertviz_core.analysis.notebook import Comparison
 from bertviz_core.analysis.printed import Verdict
 from bertviz_core.documents.printed import COLUMNS, MODEL, ROWS, SENTENCE, TENSORS, PrintedTensor
-from bertviz_core.figures.bars import curve
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.formula.address import cell, parse
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.figures.bars import draw_curve
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.address import format_cell, parse
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import FFN, Program, Step
-from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, bert
+from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import site, style
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING
-from bertviz_core.ui.frame.resources import offered_models
+from bertviz_core.ui.frame.resources import list_models
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.panel import card
-from bertviz_core.ui.panels.printed_grid import KEY, grid
-from bertviz_core.ui.panels.tables import Column, table
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.printed_grid import KEY, render_grid
+from bertviz_core.ui.panels.tables import Column, render_table
 
 NOTEBOOK = "notebook (001)"
 _GELU = r"\mathrm{GELU}(x) = x \cdot \tfrac{1}{2} \left(1 + \mathrm{erf}\!\left(\tfrac{x}{\sqrt{2}}\right)\right)"
@@ -36,32 +36,32 @@ _COLUMNS = {
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
 
 
-def comparisons(view: View) -> dict[str, Comparison]:
+def compare_all(view: View) -> dict[str, Comparison]:
     """Every printed tensor compared, by its cell; none where the model or the sentence is not the notebook's."""
     trace = view.trace
     if not (notebook.is_base(trace.model.config) and notebook.is_sentence(trace)):
         return {}
-    return {printed.cell: notebook.compared(trace, printed) for printed in TENSORS if printed.address in trace}
+    return {printed.cell: notebook.compare_printed(trace, printed) for printed in TENSORS if printed.address in trace}
 
 
-def status(view: View, found: dict[str, Comparison]) -> None:
+def show_status(view: View, found: dict[str, Comparison]) -> None:
     """Whether the numbers can be compared, how they came out, and otherwise what to load."""
     if found:
-        _result(found)
+        _show_result(found)
         return
     base, sentence = notebook.is_base(view.trace.model.config), notebook.is_sentence(view.trace)
     model = "" if base else f"the model {MODEL}"
     text = "" if sentence else f"the sentence “{SENTENCE}”"
-    needs = literal(" and ".join(filter(None, (model, text))))
+    needs = escape_markdown(" and ".join(filter(None, (model, text))))
     st.info(
         f"To compare its {_NUMBERS} printed numbers with ours, this page needs {needs}. Until then they stand here by "
         "themselves, each with the address at which our value stands.",
         icon=":material/info:",
     )
-    _buttons(base, sentence)
+    _show_buttons(base, sentence)
 
 
-def _result(found: dict[str, Comparison]) -> None:
+def _show_result(found: dict[str, Comparison]) -> None:
     count = {kind: sum(one.count(kind) for one in found.values()) for kind in Verdict}
     total = sum(count.values())
     parts = [f"{number} {kind.value}" for kind, number in count.items() if number]
@@ -75,8 +75,8 @@ def _result(found: dict[str, Comparison]) -> None:
         )
 
 
-def _buttons(base: bool, sentence: bool) -> None:
-    names, free = offered_models()
+def _show_buttons(base: bool, sentence: bool) -> None:
+    names, free = list_models()
     with st.container(horizontal=True):
         if not sentence:
             st.button("Use the notebook's sentence", key="notebook-sentence", on_click=_take_sentence)
@@ -95,67 +95,67 @@ def _take_model() -> None:
     st.session_state["model"] = MODEL
 
 
-def choose() -> PrintedTensor:
+def choose_printed() -> PrintedTensor:
     """The printed tensor that is shown in full."""
     cells = [printed.cell for printed in TENSORS]
     number = st.radio("Cell of the notebook", cells, key="cell", bind="query-params", horizontal=True)
     return TENSORS[cells.index(number or cells[0])]
 
 
-def tensor(view: View, printed: PrintedTensor, comparison: Comparison | None) -> None:
+def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | None) -> None:
     """One printed tensor, number by number, with ours under each where it can be compared."""
-    step, numbers = _program().by_address[printed.address], notebook.numbers(printed)
+    step, numbers = _write_program().by_address[printed.address], notebook.read_printed(printed)
     axis = step.dims[-1]
     rows, columns = [f"token {i}" for i in ROWS], [f"d − {-j}" if j < 0 else str(j) for j in COLUMNS]
     held = numbers if comparison is None else np.hstack([numbers, comparison.values])
     names = columns if comparison is None else [*(f"{name}, printed" for name in columns), *columns]
-    derived(
+    show_derived(
         view, "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
-        heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns), view.colors),
-        Origin(f"{printed.address} (token 12 × {axis} {_width(step)})", step.kind,
-               step.typeset(style.painter(view.colors)), f"{step.meaning}{_remark(printed)}",
-               _worked(view, printed, comparison), f"{NOTEBOOK}, In [{printed.cell}]; {step.source}"),
-        values=Values(held, rows, names), note=_how(comparison),
-        table=grid(axis, rows, columns, printed.digits, *_found(comparison)),
+        draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns), view.colors),
+        Origin(f"{printed.address} (token 12 × {axis} {_choose_width(step)})", step.kind,
+               step.typeset(style.make_painter(view.colors)), f"{step.meaning}{_write_remark(printed)}",
+               _write_worked(view, printed, comparison), f"{NOTEBOOK}, In [{printed.cell}]; {step.source}"),
+        values=Values(held, rows, names), note=_describe(comparison),
+        table=render_grid(axis, rows, columns, printed.digits, *_list_columns(comparison)),
     )  # fmt: skip
-    info = site.shown_on(printed.address)
+    info = site.find_page(printed.address)
     if info:
-        st.page_link(site.pages()[info.name], label=f"Our value: {info.title}", icon=info.icon)
+        st.page_link(site.list_pages()[info.name], label=f"Our value: {info.title}", icon=info.icon)
 
 
-def _found(comparison: Comparison | None) -> tuple:
+def _list_columns(comparison: Comparison | None) -> tuple:
     return (comparison.values, comparison.verdicts) if comparison else (None, None)
 
 
-def _how(comparison: Comparison | None) -> str:
+def _describe(comparison: Comparison | None) -> str:
     shown = "The notebook prints the first three and last three rows, and the first and last three numbers of each."
     if comparison is None:
         return f"{shown} Drawn are the printed numbers."
-    return f"{shown} Drawn are the printed numbers. Largest difference: {text_number(comparison.largest)}. {KEY}"
+    return f"{shown} Drawn are the printed numbers. Largest difference: {format_number(comparison.largest)}. {KEY}"
 
 
-def _remark(printed: PrintedTensor) -> str:
+def _write_remark(printed: PrintedTensor) -> str:
     if printed.epsilon is None:
-        return f" {literal(printed.remark)}" if printed.remark else ""
+        return f" {escape_markdown(printed.remark)}" if printed.remark else ""
     return (
         r" The notebook's LayerNorm before it, In \[46\], leaves ε at PyTorch's 10⁻⁵, where BERT has 10⁻¹²; ours is "
         "computed with the notebook's here."
     )
 
 
-def _worked(view: View, printed: PrintedTensor, comparison: Comparison | None) -> str:
+def _write_worked(view: View, printed: PrintedTensor, comparison: Comparison | None) -> str:
     """The first printed cell with our numbers, where it is computed as BERT has it."""
     if comparison is None or printed.epsilon is not None:
         return ""
     dims = view.trace.dims(parse(printed.address).path)
-    return view.trace.explain(cell(printed.address, dict.fromkeys(dims, 0))).latex
+    return view.trace.explain(format_cell(printed.address, dict.fromkeys(dims, 0))).latex
 
 
-def _width(step: Step) -> int:
+def _choose_width(step: Step) -> int:
     return BertConfig().sizes[step.dims[-1]]
 
 
-def summary(view: View, found: dict[str, Comparison]) -> None:
+def show_summary(view: View, found: dict[str, Comparison]) -> None:
     """All printed tensors with their verdicts, or with where ours would stand."""
     names = [f"In [{printed.cell}]  {printed.address}" for printed in TENSORS]
     results = [found.get(printed.cell) for printed in TENSORS]
@@ -164,8 +164,8 @@ def summary(view: View, found: dict[str, Comparison]) -> None:
         *(Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()),
         Column("largest gap", [one and one.largest for one in results]),
     ]  # fmt: skip
-    with card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"):
-        st.html(table("cell and address", names, columns))
+    with open_card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"):
+        st.html(render_table("cell and address", names, columns))
         st.caption(
             "Same digits: rounded as printed, our number is the printed one. Last digit: it is off by one, as when the "
             "same terms are added in another order. Rounding: equal in single precision, in which GELU far below 0 "
@@ -173,30 +173,36 @@ def summary(view: View, found: dict[str, Comparison]) -> None:
         )
 
 
-def itself(view: View) -> None:
+def show_itself(view: View) -> None:
     """Two printed tensors against each other: this needs no model."""
     inputs, outputs = (next(p for p in TENSORS if p.cell == number) for number in ("49", "51"))
-    x, y = notebook.numbers(inputs), notebook.numbers(outputs)
-    agree, line = notebook.follows(inputs, outputs), np.linspace(-5, 2, 141)
+    x, y = notebook.read_printed(inputs), notebook.read_printed(outputs)
+    agree, line = notebook.find_followers(inputs, outputs), np.linspace(-5, 2, 141)
     points = np.stack([x.ravel(), y.ravel()], axis=1)
-    held = np.vstack([points, np.stack([line, notebook.gelu(line)], axis=1)])
+    held = np.vstack([points, np.stack([line, notebook.compute_gelu(line)], axis=1)])
     names = [f"printed {i}" for i in range(len(points))] + [f"curve {i}" for i in range(len(line))]
-    derived(
-        view, "notebook-gelu", f"{agree.sum()} of {agree.size} numbers of In [51] are GELU of those of In [49]",
-        curve(line, notebook.gelu(line), x.ravel(), y.ravel(), view.colors, view.colors.kinds[FFN]),
-        Origin("the notebook's cells 49 and 51", FFN, _GELU,
-               "What is printed before the activation, put through GELU by us, gives what is printed after it. This "
-               "can be checked without the model.",
-               rf"\mathrm{{GELU}}({x[0, 0]:.4f}) = {notebook.gelu(x[0, :1])[0]:.7f}",
-               f"{NOTEBOOK}, In [49] and In [51]"),
+    show_derived(
+        view,
+        "notebook-gelu",
+        f"{agree.sum()} of {agree.size} numbers of In [51] are GELU of those of In [49]",
+        draw_curve(line, notebook.compute_gelu(line), x.ravel(), y.ravel(), view.colors, view.colors.kinds[FFN]),
+        Origin(
+            "the notebook's cells 49 and 51",
+            FFN,
+            _GELU,
+            "What is printed before the activation, put through GELU by us, gives what is printed after it. This "
+            "can be checked without the model.",
+            rf"\mathrm{{GELU}}({x[0, 0]:.4f}) = {notebook.compute_gelu(x[0, :1])[0]:.7f}",
+            f"{NOTEBOOK}, In [49] and In [51]",
+        ),
         values=Values(held, names, ["before", "after"]),
         note="Each point is one printed pair, on the curve of GELU. At x = −4.2322 the notebook prints −4.8812e−05; "
-             f"in exact arithmetic it is {text_number(float(notebook.gelu(np.array([-4.2322]))[0]))}: in single "
-             "precision 1 + erf(x/√2) nearly cancels there and keeps only two or three digits.",
-    )  # fmt: skip
+        f"in exact arithmetic it is {format_number(float(notebook.compute_gelu(np.array([-4.2322]))[0]))}: in single "
+        "precision 1 + erf(x/√2) nearly cancels there and keeps only two or three digits.",
+    )
 
 
 @lru_cache(maxsize=1)
-def _program() -> Program:
+def _write_program() -> Program:
     """BERT base with every head: formulas for addresses that the loaded model may not have."""
-    return bert(BertConfig(), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
+    return write_bert(BertConfig(), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})

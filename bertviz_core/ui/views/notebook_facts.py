@@ -8,38 +8,38 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.analysis import notebook
-from bertviz_core.analysis.facts import Checked, checked, needs_sentence
+from bertviz_core.analysis.facts import Checked, check_fact, needs_sentence
 from bertviz_core.documents.printed import FACTS, OTHERS, Fact
 from bertviz_core.formula.steps import RESIDUAL
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import card
+from bertviz_core.ui.panels.panel import open_card
 
 _LONGEST = 60
 
 
-def of_notebook(view: View) -> None:
+def show_facts(view: View) -> None:
     """Everything that the notebook prints besides tensors."""
-    facts = [Fact(_cell(fact.cell), fact.what, fact.printed, fact.of, fact.slip) for fact in FACTS]
-    _facts(view, "Sizes, settings, ids and words", "cell", facts, "the notebook (001)")
+    facts = [Fact(_name_cell(fact.cell), fact.what, fact.printed, fact.of, fact.slip) for fact in FACTS]
+    _render_facts(view, "Sizes, settings, ids and words", "cell", facts, "the notebook (001)")
 
 
-def of_others(view: View) -> None:
+def show_other_facts(view: View) -> None:
     """The sizes of BERT that other documents print."""
-    _facts(view, "Sizes in the other documents", "document", OTHERS,
-           "the forward-pass note (000), the formula post (003) and the encoder article (004)")  # fmt: skip
+    _render_facts(view, "Sizes in the other documents", "document", OTHERS,
+                  "the forward-pass note (000), the formula post (003) and the encoder article (004)")  # fmt: skip
 
 
-def _cell(place: str) -> str:
+def _name_cell(place: str) -> str:
     return f"In [{place}]" if place.isdigit() else place.replace("after ", "after In ").replace("before ", "before In ")
 
 
-def _facts(view: View, see: str, where: str, facts: Sequence[Fact], of: str) -> None:
+def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: str) -> None:
     typed = notebook.is_sentence(view.trace)
-    found = [(one, "" if needs_sentence(one.fact) and not typed else _verdict(one))
-             for one in (checked(view.trace, fact) for fact in facts)]  # fmt: skip
+    found = [(one, "" if needs_sentence(one.fact) and not typed else _write_verdict(one))
+             for one in (check_fact(view.trace, fact) for fact in facts)]  # fmt: skip
     same = sum(verdict.startswith("✓") for _, verdict in found)
-    with card(view, RESIDUAL, see, f"from {of}"):
-        rows = "".join(map(_row, found))
+    with open_card(view, RESIDUAL, see, f"from {of}"):
+        rows = "".join(map(_render_row, found))
         heads = "".join(
             f'<th scope="col" style="text-align:left">{name}</th>'
             for name in (where, "what", "printed", "here", "verdict")
@@ -57,15 +57,15 @@ def _facts(view: View, see: str, where: str, facts: Sequence[Fact], of: str) -> 
         )
 
 
-def _row(found: tuple[Checked, str]) -> str:
+def _render_row(found: tuple[Checked, str]) -> str:
     one, verdict = found
-    ours = "–" if one.ours is None else _short(one.ours)
-    cells = (one.fact.what, _short(one.fact.printed), ours, verdict)
+    ours = "–" if one.ours is None else _shorten(one.ours)
+    cells = (one.fact.what, _shorten(one.fact.printed), ours, verdict)
     body = "".join(f'<td style="text-align:left">{escape(text)}</td>' for text in cells)
     return f'<tr><th scope="row">{escape(one.fact.cell)}</th>{body}</tr>'
 
 
-def _verdict(one: Checked) -> str:
+def _write_verdict(one: Checked) -> str:
     if one.fact.slip:
         return "✗ a slip"
     if one.ours is None:
@@ -73,7 +73,7 @@ def _verdict(one: Checked) -> str:
     return "✓ same" if one.same else "✗ other"
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     """A long list of names is told by its length."""
     names = text.split()
     if len(text) <= _LONGEST or text.startswith("["):

@@ -6,57 +6,57 @@ from itertools import groupby
 
 import streamlit as st
 
-from bertviz_core.analysis.predictions import RELATIONS, top_words
-from bertviz_core.analysis.ranking import mask_positions
+from bertviz_core.analysis.predictions import RELATIONS, rank_words
+from bertviz_core.analysis.ranking import find_masks
 from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import site, style
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.absent import absent_heads
-from bertviz_core.ui.panels.panel import shape
+from bertviz_core.ui.panels.absent import note_absent_heads
+from bertviz_core.ui.panels.panel import format_shape
 
 _SHOWN_MASKS = 6
 
 
-def answer(view: View) -> None:
+def show_answer(view: View) -> None:
     """The tokens, and the top predictions for each masked one."""
     trace = view.trace
     model = trace.model
     with st.container(border=True):
-        st.html(style.tokens_html(trace.encoding, view.colors, model.tokenizer.special_tokens, view.chosen.token))
+        st.html(style.render_tokens(trace.encoding, view.colors, model.tokenizer.special_tokens, view.chosen.token))
         if "cls.predictions.probs" in trace:
-            _masked(view)
+            _show_masked(view)
         if "cls.seq_relationship.probs" in trace and max(trace.encoding.segments):
             shares = trace["cls.seq_relationship.probs"].tolist()
-            st.html(style.answer_html(list(zip(RELATIONS, shares, strict=True)), view.colors.kinds["attention"]))
+            st.html(style.render_answer(list(zip(RELATIONS, shares, strict=True)), view.colors.kinds["attention"]))
         config = model.config
         st.caption(
-            f"{literal(model.name)}: {config.num_hidden_layers} layers, {config.num_attention_heads} heads, "
+            f"{escape_markdown(model.name)}: {config.num_hidden_layers} layers, {config.num_attention_heads} heads, "
             f"{config.hidden_size} wide, {config.vocab_size:,} entries in the vocabulary, "
             f"{model.parameter_count:,} parameters."
         )
-        absent_heads(view)
+        note_absent_heads(view)
 
 
-def _masked(view: View) -> None:
-    masks = mask_positions(view.trace.tokens)
+def _show_masked(view: View) -> None:
+    masks = find_masks(view.trace.tokens)
     if not masks:
         st.markdown(r"No `[MASK]` here: put one into the sentence and the model fills it in.")
     for i in masks[:_SHOWN_MASKS]:
         st.markdown(f"Most probable words for `[MASK]` at position {i}")
-        rows = [(word, share) for word, share, _ in top_words(view.trace, i, 5)]
-        st.html(style.answer_html(rows, view.colors.kinds["attention"]))
+        rows = [(word, share) for word, share, _ in rank_words(view.trace, i, 5)]
+        st.html(style.render_answer(rows, view.colors.kinds["attention"]))
     if len(masks) > _SHOWN_MASKS:
         st.caption(f"{len(masks) - _SHOWN_MASKS} more masked positions are on the predictions page.")
 
 
-def steps(view: View) -> None:
+def show_steps(view: View) -> None:
     """Every step in order; of the encoder's layers, which are alike, the chosen one."""
     trace = view.trace
     shown = [step for step in trace.program.steps if split_layer(step.address)[0] in (None, view.chosen.layer)]
-    pages = site.pages()
-    groups = groupby(shown, key=lambda step: site.shown_on(step.address))
+    pages = site.list_pages()
+    groups = groupby(shown, key=lambda step: site.find_page(step.address))
     for i, (info, group) in enumerate(groups):
         if info is None:
             continue
@@ -67,10 +67,10 @@ def steps(view: View) -> None:
                 place = f", layer {view.chosen.layer} of 0 to {layers - 1}" if in_layer else ""
                 st.markdown(f"## {info.title}{place}")
                 st.page_link(pages[info.name], label="See the values", icon=info.icon)
-            st.markdown("\n".join(_line(view, step) for step in group))
+            st.markdown("\n".join(_write_line(view, step) for step in group))
 
 
-def _line(view: View, step: Step) -> str:
+def _write_line(view: View, step: Step) -> str:
     formula = view.typeset(step)
-    address = f":small[`{step.address}` {shape(view.trace, step.address)}]"
+    address = f":small[`{step.address}` {format_shape(view.trace, step.address)}]"
     return f"- $\\displaystyle {formula}$  \n  {step.meaning}  \n  {address}"

@@ -8,13 +8,13 @@ from html import escape
 
 import streamlit as st
 
-from bertviz_core.analysis.predictions import top_words
-from bertviz_core.analysis.ranking import around
-from bertviz_core.figures.thumbnails import sampled, thumbnail
-from bertviz_core.formula.address import layer_path, parse
+from bertviz_core.analysis.predictions import rank_words
+from bertviz_core.analysis.ranking import center_range
+from bertviz_core.figures.thumbnails import draw_thumbnail, sample_columns
+from bertviz_core.formula.address import join_layer, parse
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.charts import robust_limit
+from bertviz_core.ui.panels.charts import find_robust_limit
 
 ROWS, SAMPLES = 32, 48
 _ROW_PX = 24
@@ -31,29 +31,29 @@ class Column:
     share: bool = False
 
 
-def canvas(view: View) -> None:
+def show_canvas(view: View) -> None:
     """Draw every stage's real vectors, row by row beside the token they belong to."""
-    rows = around(view.chosen.token, ROWS, len(view.trace.tokens))
-    columns = list(_columns(view))
-    answers = _answers(view, rows)
+    rows = center_range(view.chosen.token, ROWS, len(view.trace.tokens))
+    columns = list(_list_columns(view))
+    answers = _list_answers(view, rows)
     widths = " ".join("62px" if column.wide else "36px" for column in columns)
     html = [
         f'<div class="bv-canvas" tabindex="0" role="group" aria-label="The whole pass" style="grid-template-columns:'
         f'max-content {widths} max-content;grid-template-rows:auto repeat({len(rows)},{_ROW_PX}px)">'
         f'<div class="bv-head">token</div>'
     ]
-    html += [_head(view, column) for column in columns]
+    html += [_render_head(view, column) for column in columns]
     html.append(f'<div class="bv-head">{"most probable" if answers else ""}</div>')
-    html += [_token(view, i, row) for row, i in enumerate(rows, 2)]
-    html += [_picture(view, column, place, rows) for place, column in enumerate(columns, 2)]
-    html += [_cell(text, row, len(columns) + 2) for row, text in enumerate(answers, 2)]
+    html += [_render_token(view, i, row) for row, i in enumerate(rows, 2)]
+    html += [_render_picture(view, column, place, rows) for place, column in enumerate(columns, 2)]
+    html += [_render_cell(text, row, len(columns) + 2) for row, text in enumerate(answers, 2)]
     chosen = view.chosen.token - rows.start + 2
     html.append(f'<div class="bv-chosen-row" style="grid-row:{chosen};grid-column:1/-1"></div></div>')
     st.html("".join(html))
-    st.caption(_legend(view, rows))
+    st.caption(_write_legend(view, rows))
 
 
-def _legend(view: View, rows: range) -> str:
+def _write_legend(view: View, rows: range) -> str:
     total, layer = len(view.trace.tokens), view.chosen.layer
     part = f" Rows {rows.start} to {rows.stop - 1} of {total}." if len(rows) < total else ""
     return (
@@ -64,29 +64,29 @@ def _legend(view: View, rows: range) -> str:
     )
 
 
-def _columns(view: View) -> Iterable[Column]:
+def _list_columns(view: View) -> Iterable[Column]:
     config, layer, head = view.trace.model.config, view.chosen.layer, view.chosen.head
     yield Column("embed&shy;ding", "embeddings.LayerNorm", "embeddings.", wide=True)
     for i in range(config.num_hidden_layers):
         if i == layer:
-            own = layer_path(i, "attention.self")
+            own = join_layer(i, "attention.self")
             for name, leaf in (("Q", "query"), ("K", "key"), ("V", "value")):
                 yield Column(name, f"{own}.{leaf}[head={head}]", f"{own}.{leaf}.")
             yield Column("attention", f"{own}.probs[head={head}]", "", wide=True, share=True)
             yield Column("context", f"{own}.context", "", wide=True)
-            output = layer_path(i, "attention.output")
+            output = join_layer(i, "attention.output")
             yield Column("add &amp; norm", f"{output}.LayerNorm", f"{output}.", wide=True)
-            yield Column("neurons", layer_path(i, "intermediate.activation"), layer_path(i, "intermediate."), wide=True)
-        leaf = layer_path(i, "output.LayerNorm")
+            yield Column("neurons", join_layer(i, "intermediate.activation"), join_layer(i, "intermediate."), wide=True)
+        leaf = join_layer(i, "output.LayerNorm")
         yield Column(
             f"layer {i}" if i == layer else f"L{i}",
             leaf,
-            layer_path(i, "output." if i == layer else ""),
+            join_layer(i, "output." if i == layer else ""),
             wide=i == layer,
         )
 
 
-def _head(view: View, column: Column) -> str:
+def _render_head(view: View, column: Column) -> str:
     path = parse(column.address).path
     color = view.colors.kinds[view.trace.step(path).kind]
     sizes = "×".join(str(size) for size in view.trace.shape(path))
@@ -94,46 +94,46 @@ def _head(view: View, column: Column) -> str:
         tensor.numel() for address, tensor in view.trace.model.parameters.items()
         if column.uses and address.startswith(column.uses)
     )  # fmt: skip
-    lines = [f"<b>{column.name}</b>", sizes if column.wide else "", _count(learned)]
+    lines = [f"<b>{column.name}</b>", sizes if column.wide else "", _format_count(learned)]
     return f'<div class="bv-head" style="border-color:{color}" title="{escape(path)}">{"<br>".join(lines)}</div>'
 
 
-def _count(learned: int) -> str:
+def _format_count(learned: int) -> str:
     """How many numbers were learned for a stage, short."""
     if not learned:
         return "–"
     return f"{learned / 1e6:.1f} M" if learned >= 1e6 else f"{learned / 1e3:.0f} k"
 
 
-def _picture(view: View, column: Column, place: int, rows: range) -> str:
+def _render_picture(view: View, column: Column, place: int, rows: range) -> str:
     values = view.trace[column.address][rows.start : rows.stop]
     if column.share:
         values = values[:, rows.start : rows.stop]
-        image = thumbnail(values, view.colors, share=True, end=1.0)
+        image = draw_thumbnail(values, view.colors, share=True, end=1.0)
     else:
-        values = sampled(values, SAMPLES if column.wide else SAMPLES // 2)
-        image = thumbnail(values, view.colors, end=robust_limit(values))
+        values = sample_columns(values, SAMPLES if column.wide else SAMPLES // 2)
+        image = draw_thumbnail(values, view.colors, end=find_robust_limit(values))
     path = escape(column.address)
     return f'<img src="{image}" alt="{path}" title="{path}" style="grid-column:{place};grid-row:2/span {len(rows)}">'
 
 
-def _answers(view: View, rows: range) -> list[str]:
+def _list_answers(view: View, rows: range) -> list[str]:
     """The most probable word at each position, where the checkpoint has a language model head."""
     if "cls.predictions.probs" not in view.trace:
         return []
-    best = [top_words(view.trace, i, 1)[0] for i in rows]
+    best = [rank_words(view.trace, i, 1)[0] for i in rows]
     return [f"<b>{escape(word)}</b> {share:.4f}" for word, share, _ in best]
 
 
-def _token(view: View, i: int, row: int) -> str:
+def _render_token(view: View, i: int, row: int) -> str:
     token = view.trace.tokens[i]
     special = " bv-special" if token in view.trace.model.tokenizer.special_tokens else ""
-    tint = style.tint(view.trace.encoding, i, view.colors)
-    return _cell(
+    tint = style.choose_tint(view.trace.encoding, i, view.colors)
+    return _render_cell(
         f'<span class="bv-token{special}" style="background:{tint}"><small>{i}</small>{escape(token)}</span>', row, 1
     )
 
 
-def _cell(html: str, row: int, column: int) -> str:
+def _render_cell(html: str, row: int, column: int) -> str:
     stick = " bv-stick" if column == 1 else ""
     return f'<div class="bv-cell{stick}" style="grid-row:{row};grid-column:{column}">{html}</div>'

@@ -11,16 +11,16 @@ import streamlit as st
 
 from bertviz_core.checkpoint.hub import BUNDLED, BUNDLED_FOLDER
 from bertviz_core.checkpoint.weights import WEIGHTS
-from bertviz_core.documents import title_of
-from bertviz_core.export.ipynb import notebook
-from bertviz_core.export.script import script
+from bertviz_core.documents import find_title
+from bertviz_core.export.ipynb import write_ipynb
+from bertviz_core.export.script import write_script
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.resources import store
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 
 
-def run_this_yourself(view: View) -> None:
+def show_export(view: View) -> None:
     """A box with the pass on this sentence as .ipynb and .py, and the bundled model's weights."""
     model = view.trace.model
     with st.container(border=True, key="run-this-yourself"):
@@ -30,20 +30,20 @@ def run_this_yourself(view: View) -> None:
             "line of code and its shape, as BERT has them or as one of the documents writes them. The notebook's last "
             "cell compares each tensor with the one recorded here."
         )
-        name = st.selectbox("Formulas", list(PROGRAMS), key="export-program", format_func=title_of, width=320)
-        maker = partial(view.run_as, name or view.trace.program.name, store())
+        name = st.selectbox("Formulas", list(PROGRAMS), key="export-program", format_func=find_title, width=320)
+        maker = partial(view.run_as, name or view.trace.program.name, get_store())
         with st.container(horizontal=True):
-            _download(
-                "Notebook (.ipynb)", partial(_written, notebook, maker), f"{name}.ipynb", "application/x-ipynb+json"
+            _show_download(
+                "Notebook (.ipynb)", partial(_write, write_ipynb, maker), f"{name}.ipynb", "application/x-ipynb+json"
             )
-            _download("Script (.py)", partial(_written, script, maker), f"{name}.py", "text/x-python")
+            _show_download("Script (.py)", partial(_write, write_script, maker), f"{name}.py", "text/x-python")
             if model.name == BUNDLED:
-                _download(f"Weights ({_megabytes(BUNDLED_FOLDER / WEIGHTS)} MB)", _weights, WEIGHTS,
-                          "application/octet-stream")  # fmt: skip
-        st.caption(_needs(view))
+                _show_download(f"Weights ({_measure(BUNDLED_FOLDER / WEIGHTS)} MB)", _open_weights, WEIGHTS,
+                               "application/octet-stream")  # fmt: skip
+        st.caption(_describe(view))
 
 
-def _needs(view: View) -> str:
+def _describe(view: View) -> str:
     if view.trace.model.name == BUNDLED:
         where = f"Both read `{WEIGHTS}`: save the weights in the same folder."
     else:
@@ -54,18 +54,18 @@ def _needs(view: View) -> str:
     return f"{where} Both need `torch` and `safetensors`, and run as they are."
 
 
-def _download(label: str, make: Callable[[], bytes | BufferedReader], file: str, mime: str) -> None:
+def _show_download(label: str, make: Callable[[], bytes | BufferedReader], file: str, mime: str) -> None:
     st.download_button(label, data=make, file_name=file, mime=mime, key=f"export-{mime}", on_click="ignore",
                        icon=":material/download:")  # fmt: skip
 
 
-def _written(write: Callable[[Trace], str], trace: Callable[[], Trace]) -> bytes:
+def _write(write: Callable[[Trace], str], trace: Callable[[], Trace]) -> bytes:
     return write(trace()).encode("utf-8")
 
 
-def _weights() -> BufferedReader:
+def _open_weights() -> BufferedReader:
     return (BUNDLED_FOLDER / WEIGHTS).open("rb")
 
 
-def _megabytes(file: Path) -> int:
+def _measure(file: Path) -> int:
     return round(file.stat().st_size / 1e6)

@@ -11,20 +11,20 @@ import streamlit as st
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.parameters import Tensor
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.documents.names import SOURCES, names_of
+from bertviz_core.documents.names import SOURCES, find_names
 from bertviz_core.figures.base import Figure
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.figures.histogram import histogram, intervals
-from bertviz_core.formula.address import cell
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.histogram import draw_histogram, name_intervals
+from bertviz_core.formula.address import format_cell
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.names import CSS, elsewhere
-from bertviz_core.ui.panels.tables import Column, table
+from bertviz_core.ui.panels.charts import find_robust_limit
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.names import CSS, list_names
+from bertviz_core.ui.panels.tables import Column, render_table
 
 KIND = "residual"  # parameters have no colour of their own; this is the grey one
 _TABLE_PX = 420
@@ -49,47 +49,48 @@ _CSS = """
 """
 
 
-def checkpoint(view: View) -> None:
+def show_checkpoint(view: View) -> None:
     """Where the numbers come from, how many there are in each part, and the config that says how to use them."""
     model = view.trace.model
-    tensors = analysis.inventory(model)
+    tensors = analysis.list_tensors(model)
     with st.container(border=True):
         heads = ", ".join(model.heads) or "none"
         st.markdown(
-            f"**Source** {literal(model.name)} &ensp; **revision** {literal(model.revision)} &ensp; **heads** {heads}"
+            f"**Source** {escape_markdown(model.name)} &ensp; **revision** {escape_markdown(model.revision)} &ensp; "
+            f"**heads** {heads}"
             "  \n"
             f"{model.parameter_count:,} numbers in {len(tensors)} tensors, {model.nbytes:,} bytes as "
             f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted where it stands first."
         )
         if model.unused:
-            st.caption(f"In the file, but not read by BERT: {literal(', '.join(model.unused))}")
+            st.caption(f"In the file, but not read by BERT: {escape_markdown(', '.join(model.unused))}")
         left, right = st.columns([2, 3], gap="small")
         with left:
-            st.html(_parts(view, tensors))
+            st.html(_write_parts(view, tensors))
         with right:
-            st.html(_CSS + _config(model))
+            st.html(_CSS + _render_config(model))
 
 
-def _parts(view: View, tensors: Sequence[Tensor]) -> str:
-    sums = analysis.totals(tensors)
+def _write_parts(view: View, tensors: Sequence[Tensor]) -> str:
+    sums = analysis.count_parts(tensors)
     total = sum(sums.values())
     shares = Column("in %", [100 * count / total for count in sums.values()], view.colors.kinds[KIND], 100.0)
-    return table("part", list(sums), [Column("numbers", list(sums.values())), shares])
+    return render_table("part", list(sums), [Column("numbers", list(sums.values())), shares])
 
 
-def _config(model: Model) -> str:
+def _render_config(model: Model) -> str:
     """config.json as three columns of which the last one wraps."""
     rows = "".join(
         f"<dt><code>{row['name']}</code></dt><dd><b>{escape(row['value'])}</b></dd><dd>{row['what it decides']}</dd>"
-        for row in analysis.config_rows(model.config)
+        for row in analysis.list_config(model.config)
     )
     return f'<dl class="bv-config">{rows}</dl>'
 
 
-def choose(view: View) -> Tensor:
+def choose_tensor(view: View) -> Tensor:
     """The list of all tensors; a click on a row, or the menu above it, chooses one."""
     model = view.trace.model
-    tensors = analysis.inventory(model)
+    tensors = analysis.list_tensors(model)
     addresses = [tensor.address for tensor in tensors]
     if st.session_state.get("tensor") not in addresses:
         st.session_state["tensor"] = addresses[0]
@@ -97,7 +98,7 @@ def choose(view: View) -> Tensor:
     chosen = addresses.index(address)
     st.session_state["inventory"] = {"selection": {"rows": [chosen], "columns": [], "cells": []}}
     st.dataframe(
-        _columns(model, tensors), key="inventory", hide_index=True, height=_TABLE_PX, alt="All tensors",
+        _list_columns(model, tensors), key="inventory", hide_index=True, height=_TABLE_PX, alt="All tensors",
         selection_mode="single-row-required", on_select=lambda: _take(addresses),
         column_config={"share": st.column_config.NumberColumn(format="%.3f %%"),
                        "numbers": st.column_config.NumberColumn(format="localized")},
@@ -115,23 +116,25 @@ def _take(addresses: Sequence[str]) -> None:
         st.session_state["tensor"] = addresses[rows[0]]
 
 
-def _columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Sequence[object]]:
-    rows = [names_of(tensor.address) for tensor in tensors]
+def _list_columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Sequence[object]]:
+    rows = [find_names(tensor.address) for tensor in tensors]
     columns = {
-        "symbol": [analysis.plain_symbol(tensor.symbol.tex) for tensor in tensors],
+        "symbol": [analysis.write_plain_symbol(tensor.symbol.tex) for tensor in tensors],
         "name": [tensor.address for tensor in tensors],
         "shape": [tensor.named_shape for tensor in tensors],
         "numbers": [tensor.size for tensor in tensors],
         "share": [100 * tensor.counted / model.parameter_count for tensor in tensors],
         "tied to": [tensor.same_as for tensor in tensors],
     }
-    elsewhere = {source: [analysis.plain_symbol(getattr(names, source)) for names in rows] for source in _DOCUMENTS}
+    elsewhere = {
+        source: [analysis.write_plain_symbol(getattr(names, source)) for names in rows] for source in _DOCUMENTS
+    }
     return columns | {SOURCES[source]: written for source, written in elsewhere.items()}
 
 
-def names(view: View, tensor: Tensor) -> None:
+def show_names(view: View, tensor: Tensor) -> None:
     """What the tensor is for, what it is called elsewhere, and the formulas that read it."""
-    own = names_of(tensor.address)
+    own = find_names(tensor.address)
     st.html(CSS)
     with st.container(border=True, key="names-tensor"):
         tied = f" The same numbers as `{tensor.same_as}`: the two are tied." if tensor.same_as else ""
@@ -139,43 +142,43 @@ def names(view: View, tensor: Tensor) -> None:
             f"- $\\displaystyle {tensor.symbol.tex}$ &ensp; {own.meaning}{tied}  \n"
             f"  :small[`{tensor.address}` ({tensor.named_shape}: {tensor.size:,} numbers, "
             f"{tensor.counted / view.trace.model.parameter_count:.4%} of all)]\n"
-            + "\n".join(f"  - {name}" for name in elsewhere(own))
+            + "\n".join(f"  - {name}" for name in list_names(own))
         )
-        paint = style.painter(view.colors)
-        for step in analysis.readers(view.trace.program, tensor.address):
+        paint = style.make_painter(view.colors)
+        for step in analysis.find_readers(view.trace.program, tensor.address):
             st.markdown(f"Read by `{step.address}`: $\\displaystyle {step.typeset(paint)}$")
 
 
-def numbers(view: View, tensor: Tensor) -> None:
+def show_numbers(view: View, tensor: Tensor) -> None:
     """A window of the tensor's own numbers, to be moved over the whole."""
-    matrix = _matrix(view, tensor)
-    rows, columns = _window(matrix.shape)
+    matrix = _make_matrix(view, tensor)
+    rows, columns = _choose_window(matrix.shape)
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
     axes = ["", *view.trace.dims(tensor.address)][-2:]
-    sides = [_side(view, axis, shown) for axis, shown in zip(axes, (rows, columns), strict=True)]
-    figure = _fitted(heatmap(part, sides[0], sides[1], view.colors, end=robust_limit(part)), part, axes[0])
+    sides = [_make_side(view, axis, shown) for axis, shown in zip(axes, (rows, columns), strict=True)]
+    figure = _fit(draw_heatmap(part, sides[0], sides[1], view.colors, end=find_robust_limit(part)), part, axes[0])
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
-    first = view.trace.explain(cell(tensor.address, at))
-    drawn = [_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
-    derived(
+    first = view.trace.explain(format_cell(tensor.address, at))
+    drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
+    show_derived(
         view, tensor.address if axes[0] else f"numbers-{tensor.address}", "The numbers themselves", figure,
         Origin(tensor.address, KIND, first.latex,
                "A parameter is not computed: training found it, the file holds it, the pass reads it. The formula "
                "gives the number at the top left."),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
         note=f"Drawn: {', '.join(drawn)}. The values to download are those that are drawn.",
-        cells=picks.matrix(view.trace, tensor.address) or picks.vectors(view.trace, [tensor.address]),
+        cells=picks.pick_matrix(view.trace, tensor.address) or picks.pick_vectors(view.trace, [tensor.address]),
         start=first.address,
     )  # fmt: skip
 
 
-def _matrix(view: View, tensor: Tensor) -> np.ndarray:
+def _make_matrix(view: View, tensor: Tensor) -> np.ndarray:
     """The tensor as a matrix: a vector is one row."""
     values = view.trace[tensor.address]
     return values if values.ndim > 1 else values[None]
 
 
-def _window(shape: tuple[int, ...]) -> tuple[range, range]:
+def _choose_window(shape: tuple[int, ...]) -> tuple[range, range]:
     """Which rows and columns to draw, as two fields in the URL say."""
     starts = []
     with st.container(horizontal=True, key="tensor-window"):
@@ -191,50 +194,58 @@ def _window(shape: tuple[int, ...]) -> tuple[range, range]:
     return range(row, min(shape[0], row + _WINDOW[0])), range(column, min(shape[1], column + _WINDOW[1]))
 
 
-def _side(view: View, axis: str, shown: range) -> Side:
+def _make_side(view: View, axis: str, shown: range) -> Side:
     """The entries of the vocabulary by their words, everything else by its index."""
     token = view.trace.model.tokenizer.token
     return Side(axis, [f"{i} {token(i)}" for i in shown] if axis == "vocab" else None, shown.start)
 
 
-def _span(axis: str, shown: range, size: int) -> str:
+def _write_span(axis: str, shown: range, size: int) -> str:
     return f"{axis} {shown.start}–{shown.stop - 1} of {size:,}"
 
 
-def sizes(view: View, tensor: Tensor) -> None:
+def show_sizes(view: View, tensor: Tensor) -> None:
     """How often each size occurs in the tensor, with its mean, spread and extremes."""
     values = view.trace[tensor.address]
-    found, symbol = analysis.summary(values), tensor.symbol.tex
-    counts, edges = analysis.histogram(values, _BINS)
-    derived(
-        view, f"sizes-{tensor.address}", "Which sizes its numbers have",
-        histogram(counts, edges, view.colors, view.colors.kinds[KIND], "value"),
-        Origin(tensor.address, KIND, _moments(symbol, tensor.size),
-               "Each bar counts the numbers between two edges. The mean says where they lie, the deviation how far "
-               "from it they usually are.", _worked_moments(symbol, tensor.size, found)),
-        values=Values(counts[:, None], intervals(edges), ["how many"]),
-        note=f"From {text_number(found.low)} to {text_number(found.high)}; {found.zeros:,} of {tensor.size:,} are 0. "
-             f"{_BINS} bars of equal width.",
-    )  # fmt: skip
+    found, symbol = analysis.summarize(values), tensor.symbol.tex
+    counts, edges = analysis.count_sizes(values, _BINS)
+    show_derived(
+        view,
+        f"sizes-{tensor.address}",
+        "Which sizes its numbers have",
+        draw_histogram(counts, edges, view.colors, view.colors.kinds[KIND], "value"),
+        Origin(
+            tensor.address,
+            KIND,
+            _write_moments(symbol, tensor.size),
+            "Each bar counts the numbers between two edges. The mean says where they lie, the deviation how far "
+            "from it they usually are.",
+            _write_worked_moments(symbol, tensor.size, found),
+        ),
+        values=Values(counts[:, None], name_intervals(edges), ["how many"]),
+        note=f"From {format_number(found.low)} to {format_number(found.high)}; {found.zeros:,} of {tensor.size:,} are "
+        f"0. "
+        f"{_BINS} bars of equal width.",
+    )
 
 
-def _moments(symbol: str, size: int) -> str:
+def _write_moments(symbol: str, size: int) -> str:
     return (
         rf"\begin{{aligned}} \mu &= \frac{{1}}{{{size}}} \sum_k w_k \\ \sigma &= \sqrt{{\frac{{1}}{{{size}}} "
         rf"\sum_k (w_k - \mu)^2}} \\ w_k &\text{{ in }} {symbol} \end{{aligned}}"
     )
 
 
-def _worked_moments(symbol: str, size: int, found: analysis.Summary) -> str:
-    mean, squares = latex_number(found.mean), latex_number(found.deviation**2 * size)
-    return rf"\sigma({symbol}) = \sqrt{{{squares} / {size}}} = {latex_number(found.deviation)},\quad \mu = {mean}"
+def _write_worked_moments(symbol: str, size: int, found: analysis.Summary) -> str:
+    mean, squares = format_latex(found.mean), format_latex(found.deviation**2 * size)
+    return rf"\sigma({symbol}) = \sqrt{{{squares} / {size}}} = {format_latex(found.deviation)},\quad \mu = {mean}"
 
 
-def blocks(view: View, tensor: Tensor) -> None:
+def show_blocks(view: View, tensor: Tensor) -> None:
     """The whole tensor at once; a large one in blocks, each as the root mean square of its numbers."""
-    matrix = _matrix(view, tensor)
+    matrix = _make_matrix(view, tensor)
     few = (1, _CELLS) if len(matrix) == 1 else _BLOCKS
-    found = analysis.blocks(matrix, *(matrix.shape if matrix.size <= _CELLS else few))
+    found = analysis.pool_blocks(matrix, *(matrix.shape if matrix.size <= _CELLS else few))
     count = found.height * found.width
     whole = count == 1
     shown = matrix if whole else found.values
@@ -243,42 +254,44 @@ def blocks(view: View, tensor: Tensor) -> None:
         f"Pooled: a cell stands for {found.height} × {found.width} numbers ({count:,}), fewer at the last edges. The "
         "scale starts at 0. Axes count the tensor's own rows and columns."
     )  # fmt: skip
-    derived(
+    show_derived(
         view, f"blocks-{tensor.address}", "The whole tensor" if whole else "The whole tensor, in blocks",
-        _map(view, shown, axes, found, whole),
-        Origin(tensor.address, KIND, _pooled(tensor.symbol.tex, whole),
+        _draw_map(view, shown, axes, found, whole),
+        Origin(tensor.address, KIND, _describe_pooling(tensor.symbol.tex, whole),
                "Rows or columns that stand out belong to inputs or outputs that weigh more or less than the others.",
-               "" if whole else _worked_block(matrix, found)),
+               "" if whole else _write_block(matrix, found)),
         values=Values(shown, [str(i * found.height) for i in range(len(shown))],
                       [str(i * found.width) for i in range(shown.shape[1])]),
         note=note,
     )  # fmt: skip
 
 
-def _map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks, whole: bool) -> Figure:
-    figure = heatmap(shown, Side(axes[0]), Side(axes[1]), view.colors, share=not whole, end=robust_limit(shown))
+def _draw_map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks, whole: bool) -> Figure:
+    figure = draw_heatmap(
+        shown, Side(axes[0]), Side(axes[1]), view.colors, share=not whole, end=find_robust_limit(shown)
+    )
     figure.update_traces(
         x0=(found.width - 1) / 2, dx=found.width, y0=(found.height - 1) / 2, dy=found.height, xgap=0, ygap=0
     )
-    return _fitted(figure, shown, axes[0])
+    return _fit(figure, shown, axes[0])
 
 
-def _fitted(figure: Figure, shown: np.ndarray, axis: str) -> Figure:
+def _fit(figure: Figure, shown: np.ndarray, axis: str) -> Figure:
     """The same with room for its rows' axis name, and without a scale beside a single row."""
     return figure.update_yaxes(showticklabels=len(shown) > 1).update_layout(margin_l=8 + 7 * len(axis))
 
 
-def _pooled(symbol: str, whole: bool) -> str:
+def _describe_pooling(symbol: str, whole: bool) -> str:
     if whole:
         return symbol
     size, cells = r"\lvert I \rvert \lvert J \rvert", r"\sum_{i \in I} \sum_{j \in J}"
     return rf"B_{{IJ}} = \sqrt{{\frac{{1}}{{{size}}} {cells} \left({symbol}\right)_{{ij}}^2}}"
 
 
-def _worked_block(matrix: np.ndarray, found: analysis.Blocks) -> str:
+def _write_block(matrix: np.ndarray, found: analysis.Blocks) -> str:
     """The first block's root mean square."""
     block = matrix[: found.height, : found.width].astype(np.float64)
     return (
-        rf"B_{{0,0}} = \sqrt{{{latex_number(float(np.square(block).sum()))} / {block.size}}} "
-        rf"= {latex_number(float(found.values[0, 0]))}"
+        rf"B_{{0,0}} = \sqrt{{{format_latex(float(np.square(block).sum()))} / {block.size}}} "
+        rf"= {format_latex(float(found.values[0, 0]))}"
     )

@@ -6,18 +6,18 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention, playground
-from bertviz_core.analysis.printed import Verdict, verdict
+from bertviz_core.analysis.printed import Verdict, judge_print
 from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
-from bertviz_core.figures.attention import denominator
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.figures.attention import draw_denominator
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.printed_grid import grid
-from bertviz_core.ui.panels.tables import Column, table
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.printed_grid import render_grid
+from bertviz_core.ui.panels.tables import Column, render_table
 
 ARTICLE = "encoder article (004)"
 _SOFTMAX = (
@@ -30,7 +30,7 @@ _ORIGINAL = np.array(examples.SCORES)
 _SIDES = Side("asks", WORDS), Side("is found", WORDS)
 
 
-def edit() -> tuple[np.ndarray, int]:
+def edit_scores() -> tuple[np.ndarray, int]:
     """The fields of one row of the matrix. Returns the whole matrix and which row is open.
 
     What was typed is held in the URL as it was typed, also where it is no number.
@@ -38,13 +38,13 @@ def edit() -> tuple[np.ndarray, int]:
     st.html(_HIDDEN)
     asked = st.text_input("Edited scores", key=_STATE, bind="query-params", label_visibility="collapsed")
     edits = playground.read_edits(asked, _ORIGINAL.shape)
-    found = playground.edited(_ORIGINAL, edits)
+    found = playground.apply_edits(_ORIGINAL, edits)
     with st.container(border=True):
         word = st.radio("Row to edit, and to work out below", WORDS, key=_ROW, bind="query-params", horizontal=True)
         row = WORDS.index(word or WORDS[0])
         with st.container(horizontal=True):
             for column, key_word in enumerate(WORDS):
-                _field(row, column, key_word, edits)
+                _show_field(row, column, key_word, edits)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("The article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
             st.caption(f"Edited: {len(edits)} of {_ORIGINAL.size} scores. The link in the address bar holds them.")
@@ -53,9 +53,9 @@ def edit() -> tuple[np.ndarray, int]:
     return found.scores, row
 
 
-def _field(row: int, column: int, word: str, edits: playground.Edits) -> None:
+def _show_field(row: int, column: int, word: str, edits: playground.Edits) -> None:
     key = f"score-{row}-{column}"
-    st.session_state[key] = edits.get((row, column), text_number(float(_ORIGINAL[row, column])))
+    st.session_state[key] = edits.get((row, column), format_number(float(_ORIGINAL[row, column])))
     st.text_input(word, key=key, max_chars=24, on_change=_take, args=(row, column), width=110)
 
 
@@ -64,7 +64,7 @@ def _take(row: int, column: int) -> None:
     edits = playground.read_edits(st.session_state[_STATE], _ORIGINAL.shape)
     typed = st.session_state[f"score-{row}-{column}"]
     edits[row, column] = typed
-    kept = playground.edited(_ORIGINAL, {(row, column): typed})
+    kept = playground.apply_edits(_ORIGINAL, {(row, column): typed})
     if not kept.problems and kept.scores[row, column] == _ORIGINAL[row, column]:
         del edits[row, column]
     st.session_state[_STATE] = playground.write_edits(edits)
@@ -76,67 +76,67 @@ def _reset() -> None:
 
 def _explain(place: tuple[int, int], problem: str) -> None:
     row, column = place
-    kept = text_number(float(_ORIGINAL[place]))
+    kept = format_number(float(_ORIGINAL[place]))
     st.warning(
-        literal(
+        escape_markdown(
             f"“{WORDS[row]}” asks, “{WORDS[column]}” is found: {problem}; until then the article's {kept} is used."
         ),
         icon=":material/edit:",
     )
 
 
-def scores_map(view: View, scores: np.ndarray, row: int) -> None:
+def show_scores(view: View, scores: np.ndarray, row: int) -> None:
     """The matrix as it stands."""
     changed = int((scores != _ORIGINAL).sum())
     largest = int(scores[row].argmax())
-    derived(
+    show_derived(
         view, "playground-scores", "Six tokens, thirty-six scores: how well each query fits each key",
-        heatmap(scores, *_SIDES, view.colors, selected=row),
+        draw_heatmap(scores, *_SIDES, view.colors, selected=row),
         Origin("the encoder article's example, as edited", ATTENTION, r"S = \frac{Q K^\top}{\sqrt{d_k}}",
                f"A row is one token asking. “{WORDS[row]}” fits “{WORDS[largest]}” best, with "
-               f"{text_number(float(scores[row, largest]))}. The article gives these numbers as an example; no model "
+               f"{format_number(float(scores[row, largest]))}. The article gives these numbers as an example; no model "
                "computed them.", source=ARTICLE),
         values=Values(scores, WORDS, WORDS),
         note=f"Changed: {changed} of {scores.size}. The marked row is worked out below.",
     )  # fmt: skip
 
 
-def softmax(view: View, scores: np.ndarray, row: int) -> None:
+def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
     """One row of the softmax, step by step."""
-    steps, color = attention.softmax_row(scores[row]), view.colors.kinds[ATTENTION]
+    steps, color = attention.work_softmax(scores[row]), view.colors.kinds[ATTENTION]
     columns = [
-        Column("score S", _floats(scores[row]), color, signed=True),
-        Column("S − largest", _floats(steps.below)),
-        Column("e to that", _floats(steps.powers), color, 1.0),
-        Column("sum so far", _floats(steps.running)),
-        Column("share", _floats(steps.shares), color, 1.0),
+        Column("score S", _list_floats(scores[row]), color, signed=True),
+        Column("S − largest", _list_floats(steps.below)),
+        Column("e to that", _list_floats(steps.powers), color, 1.0),
+        Column("sum so far", _list_floats(steps.running)),
+        Column("share", _list_floats(steps.shares), color, 1.0),
     ]
     best = int(steps.shares.argmax())
-    derived(
+    show_derived(
         view, "playground-softmax", f"The softmax of “{WORDS[row]}”, step by step",
-        denominator(steps.powers, steps.running, WORDS, view.colors),
+        draw_denominator(steps.powers, steps.running, WORDS, view.colors),
         Origin(f"row {row} of the scores above", ATTENTION, _SOFTMAX,
-               f"The largest score, {text_number(steps.largest)}, is taken off; e to the power of what is left; the "
-               f"sum of the six is the denominator, {text_number(steps.denominator)}; each over that is a share.",
-               rf"A_{{{row},{best}}} = \frac{{e^{{{latex_number(float(scores[row, best]))} - "
-               rf"({latex_number(steps.largest)})}}}}{{{latex_number(steps.denominator)}}} = "
-               rf"\frac{{{latex_number(float(steps.powers[best]))}}}{{{latex_number(steps.denominator)}}} = "
-               rf"{latex_number(float(steps.shares[best]))}", ARTICLE),
+               f"The largest score, {format_number(steps.largest)}, is taken off; e to the power of what is left; the "
+               f"sum of the six is the denominator, {format_number(steps.denominator)}; each over that is a share.",
+               rf"A_{{{row},{best}}} = \frac{{e^{{{format_latex(float(scores[row, best]))} - "
+               rf"({format_latex(steps.largest)})}}}}{{{format_latex(steps.denominator)}}} = "
+               rf"\frac{{{format_latex(float(steps.powers[best]))}}}{{{format_latex(steps.denominator)}}} = "
+               rf"{format_latex(float(steps.shares[best]))}", ARTICLE),
         values=Values(np.stack([scores[row], steps.below, steps.powers, steps.running, steps.shares], axis=1), WORDS,
                       [column.name for column in columns]),
         note="Each bar is one exponential and starts where the sum so far stood. A score that is 7 below the largest "
              "already weighs less than a thousandth of it.",
-        table=table("key", WORDS, columns, [best]),
+        table=render_table("key", WORDS, columns, [best]),
     )  # fmt: skip
 
 
-def shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
+def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
     """Every row divided up."""
-    found = playground.softmax_rows(scores)
+    found = playground.apply_softmax(scores)
     sums = ", ".join(f"{total:.4f}" for total in found.sum(axis=1))
-    derived(
+    show_derived(
         view, "playground-shares", "All six rows divided up",
-        heatmap(found, *_SIDES, view.colors, share=True, end=1.0, selected=row),
+        draw_heatmap(found, *_SIDES, view.colors, share=True, end=1.0, selected=row),
         Origin("the scores above", ATTENTION, r"A = \mathrm{softmax}(S)",
                "The softmax runs row by row: no row knows of another. Scores that lie far apart, as the article's do, "
                "give almost everything to one token.", source=ARTICLE),
@@ -145,31 +145,31 @@ def shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
     return found
 
 
-def printed(view: View) -> None:
+def show_printed(view: View) -> None:
     """The article's own softmax table beside the same computed here, digit by digit."""
-    computed = playground.softmax_rows(_ORIGINAL)
-    verdicts = [[verdict(text, x) for text, x in zip(*rows, strict=True)]
+    computed = playground.apply_softmax(_ORIGINAL)
+    verdicts = [[judge_print(text, x) for text, x in zip(*rows, strict=True)]
                 for rows in zip(examples.SHARES, computed.tolist(), strict=True)]  # fmt: skip
     numbers = np.array(examples.SHARES, dtype=np.float64)
     ratios = np.log10(numbers / computed)
     count = {kind: sum(line.count(kind) for line in verdicts) for kind in Verdict}
     total = float(numbers[0].sum())
-    derived(
+    show_derived(
         view, "playground-printed", "One entry of the article's softmax table is wrong",
-        heatmap(ratios, *_SIDES, view.colors),
+        draw_heatmap(ratios, *_SIDES, view.colors),
         Origin("the encoder article's two tables", ATTENTION, r"\log_{10} \frac{\text{printed}}{\text{computed}}",
-               f"“Hello” with “Hello” is printed as 72.40·10⁻⁶; it is {text_number(float(computed[0, 0]))}. A 7 "
+               f"“Hello” with “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}. A 7 "
                f"too many stands in front: 30 times the share. The row as printed sums to {total:.5f}.",
-               rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}{{{latex_number(float(np.exp(_ORIGINAL[0] - 91.43).sum()))}}}"
-               rf" = {latex_number(float(computed[0, 0]))}", ARTICLE),
+               rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}{{{format_latex(float(np.exp(_ORIGINAL[0] - 91.43).sum()))}}}"
+               rf" = {format_latex(float(computed[0, 0]))}", ARTICLE),
         values=Values(ratios, WORDS, WORDS),
         note=f"0: print and computation agree. Of {numbers.size} entries {count[Verdict.SAME]} are rounded, "
              f"{count[Verdict.CUT]} are cut off after the last digit (so 0.999998 became 9.99e−01), and "
              f"{count[Verdict.DIFFERS]} is wrong. Beside the six rows the article prints {examples.ONES} ones as their "
              "sums; six rows have six.",
-        table=grid("printed, computed", WORDS, WORDS, examples.SHARES, computed, verdicts),
+        table=render_grid("printed, computed", WORDS, WORDS, examples.SHARES, computed, verdicts),
     )  # fmt: skip
 
 
-def _floats(values: np.ndarray) -> list[float]:
+def _list_floats(values: np.ndarray) -> list[float]:
     return [float(x) for x in values]

@@ -10,15 +10,15 @@ import streamlit as st
 from bertviz_core.analysis import attention, playground, positions
 from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.figures.pairs import paired_shares
-from bertviz_core.formula.address import cell, layer_path
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.pairs import draw_pairs
+from bertviz_core.formula.address import format_cell, join_layer
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, EMBEDDING, VALUE
-from bertviz_core.ui.frame.labels import labels
+from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.tables import Column, table
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.playground import ARTICLE
 
 _ONE_HOT, _MIXED, _OWN = "one-hot", "mixed", "your row"
@@ -29,29 +29,43 @@ _SINUSOIDAL = r"""p_{i,j} = \begin{cases} \sin\!\left(\frac{i}{10000^{j/d}}\righ
 \cos\!\left(\frac{i}{10000^{(j-1)/d}}\right) & j \text{ odd} \end{cases}"""
 
 
-def weighted(view: View, shares: np.ndarray, row: int) -> None:
+def show_weighted(view: View, shares: np.ndarray, row: int) -> None:
     """The six tokens' vectors, weighed by one row of shares and added up."""
     which = st.radio("Shares", (_ONE_HOT, _MIXED, _OWN), key="mix", bind="query-params", horizontal=True) or _ONE_HOT
     weights = {_ONE_HOT: np.array(examples.ONE_HOT), _MIXED: np.array(examples.MIXED), _OWN: shares[row]}[which]
-    parts = attention.weighted_values(weights, np.array(examples.EMBEDDINGS))
+    parts = attention.weigh_values(weights, np.array(examples.EMBEDDINGS))
     shown = np.vstack([parts, parts.sum(axis=0)])
-    terms = " + ".join(rf"{latex_number(float(w))} \cdot {latex_number(x[0])}"
+    terms = " + ".join(rf"{format_latex(float(w))} \cdot {format_latex(x[0])}"
                        for w, x in zip(weights, examples.EMBEDDINGS, strict=True) if w >= 1e-3)  # fmt: skip
-    derived(
-        view, "playground-weighted", "What each token hands over, and below what it adds up to",
-        heatmap(shown, Side("from", [*WORDS, "sum"]), Side("component", examples.COMPONENTS), view.colors,
-                selected=len(WORDS)),
-        Origin("the encoder article's examples", VALUE, r"\mathrm{head}_{i} = \sum_{j} A_{i,j}\, v_j",
-               _meaning(which, shown[-1]), rf"\mathrm{{head}}_{{0}} = {terms} = {latex_number(float(shown[-1, 0]))}",
-               ARTICLE),
+    show_derived(
+        view,
+        "playground-weighted",
+        "What each token hands over, and below what it adds up to",
+        draw_heatmap(
+            shown,
+            Side("from", [*WORDS, "sum"]),
+            Side("component", examples.COMPONENTS),
+            view.colors,
+            selected=len(WORDS),
+        ),
+        Origin(
+            "the encoder article's examples",
+            VALUE,
+            r"\mathrm{head}_{i} = \sum_{j} A_{i,j}\, v_j",
+            _write_meaning(which, shown[-1]),
+            rf"\mathrm{{head}}_{{0}} = {terms} = {format_latex(float(shown[-1, 0]))}",
+            ARTICLE,
+        ),
         values=Values(shown, [*WORDS, "sum"], [f"component {name}" for name in examples.COMPONENTS]),
         note="The article leaves the values v as letters. Here the four components that it prints of each token's "
-             "embedding stand for v, as if the value matrix were the identity.",
-        table=table("token", WORDS, [Column("share", [float(w) for w in weights], view.colors.kinds[ATTENTION], 1.0)]),
-    )  # fmt: skip
+        "embedding stand for v, as if the value matrix were the identity.",
+        table=render_table(
+            "token", WORDS, [Column("share", [float(w) for w in weights], view.colors.kinds[ATTENTION], 1.0)]
+        ),
+    )
 
 
-def _meaning(which: str, total: np.ndarray) -> str:
+def _write_meaning(which: str, total: np.ndarray) -> str:
     if which == _ONE_HOT:
         place = examples.ONE_HOT.index(1.0) + 1
         return (
@@ -64,114 +78,135 @@ def _meaning(which: str, total: np.ndarray) -> str:
             f"The shares sum to {sum(examples.MIXED):.2f}, so the sum lies among the six vectors: their centroid, "
             "weighed. The article's matrix for this example has five rows; six tokens make six."
         )
-    return f"The row that you edited above, at work: the first component becomes {text_number(float(total[0]))}."
+    return f"The row that you edited above, at work: the first component becomes {format_number(float(total[0]))}."
 
 
-def sinusoidal(view: View) -> None:
+def show_sinusoidal(view: View) -> None:
     """Computed positions for any length and width, and one cell worked out."""
     with st.container(horizontal=True):
-        length = _number("Length", "length", 1, _LONGEST, 64)
-        width = _number("Width d", "width", 1, _LONGEST, 64)
-        i = min(_number("Position i", "at_position", 0, _LONGEST - 1, 5), length - 1)
-        j = min(_number("Component j", "at_component", 0, _LONGEST - 1, 2), width - 1)
-    matrix = positions.sinusoidal(length, width)
+        length = _read_number("Length", "length", 1, _LONGEST, 64)
+        width = _read_number("Width d", "width", 1, _LONGEST, 64)
+        i = min(_read_number("Position i", "at_position", 0, _LONGEST - 1, 5), length - 1)
+        j = min(_read_number("Component j", "at_component", 0, _LONGEST - 1, 2), width - 1)
+    matrix = positions.compute_sinusoids(length, width)
     rows, columns = -(-length // _DRAWN_ROWS), -(-width // _DRAWN_COLUMNS)
     columns += columns > 1 and columns % 2 == 0  # an even step would draw sines only
-    figure = heatmap(matrix[::rows, ::columns], Side("position"), Side("component"), view.colors, end=1.0)
+    figure = draw_heatmap(matrix[::rows, ::columns], Side("position"), Side("component"), view.colors, end=1.0)
     figure.update_traces(dx=columns, dy=rows, xgap=0, ygap=0).update_xaxes(title_standoff=20)
     figure.update_annotations(xanchor="left", xshift=0)  # the rows' name: numbers leave it no room beside them
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
     angle = i / positions.BASE ** (even / width)
     thinned = f" Drawn: one position in {rows}, one component in {columns}." if rows * columns > 1 else ""
-    derived(
-        view, "playground-positions", f"Waves: {length} positions, {width} components", figure,
-        Origin("position and component alone", EMBEDDING, _SINUSOIDAL,
-               f"Component {j} repeats every {positions.wavelength(j, width):,.2f} positions. No number here was "
-               "learned, so there is no longest input: the formula goes on.",
-               rf"p_{{{i},{j}}} = \{wave}\!\left(\frac{{{i}}}{{10000^{{{even}/{width}}}}}\right) = "
-               rf"\{wave}({latex_number(angle)}) = {latex_number(float(matrix[i, j]))}",
-               f"{ARTICLE}, after Vaswani et al. 2017, sec. 3.5"),
+    show_derived(
+        view,
+        "playground-positions",
+        f"Waves: {length} positions, {width} components",
+        figure,
+        Origin(
+            "position and component alone",
+            EMBEDDING,
+            _SINUSOIDAL,
+            f"Component {j} repeats every {positions.compute_wavelength(j, width):,.2f} positions. No number here was "
+            "learned, so there is no longest input: the formula goes on.",
+            rf"p_{{{i},{j}}} = \{wave}\!\left(\frac{{{i}}}{{10000^{{{even}/{width}}}}}\right) = "
+            rf"\{wave}({format_latex(angle)}) = {format_latex(float(matrix[i, j]))}",
+            f"{ARTICLE}, after Vaswani et al. 2017, sec. 3.5",
+        ),
         values=Values(matrix, [f"position {k}" for k in range(length)], [f"component {k}" for k in range(width)]),
         note=f"Even components are sines, odd ones cosines; to the right the waves grow longer.{thinned}",
-    )  # fmt: skip
+    )
 
 
-def _number(label: str, key: str, low: int, high: int, usual: int) -> int:
+def _read_number(label: str, key: str, low: int, high: int, usual: int) -> int:
     return int(st.number_input(label, low, high, usual, key=key, bind="query-params", width=140))
 
 
-def divisors(view: View, scores: np.ndarray, row: int) -> None:
+def show_divisors(view: View, scores: np.ndarray, row: int) -> None:
     """The edited row, divided by ever larger roots."""
-    found = np.stack([playground.softmax_rows(scores[row] / np.sqrt(d)) for d in _DIVISORS], axis=1)
+    found = np.stack([playground.apply_softmax(scores[row] / np.sqrt(d)) for d in _DIVISORS], axis=1)
     best = int(scores[row].argmax())
-    derived(
-        view, "playground-divisors", f"“{WORDS[row]}”: the larger the divisor, the more evenly it looks",
-        heatmap(found, Side("is found", WORDS), Side("d_k, of which the root divides", [f"{d:,}" for d in _DIVISORS]),
-                view.colors, share=True, end=1.0, selected=best),
-        Origin(f"row {row} of the scores above", ATTENTION,
-               r"A_{i,j} = \frac{e^{S_{i,j} / \sqrt{d_k}}}{\sum_{v} e^{S_{i,v} / \sqrt{d_k}}}",
-               f"Divided by √1 = 1, “{WORDS[best]}” gets {text_number(float(found[best, 0]))}; by √64 = 8, "
-               f"{text_number(float(found[best, 3]))}; by √4096 = 64, {text_number(float(found[best, -1]))}. The order "
-               "of the shares never changes, only how far they lie apart.", source=ARTICLE),
+    show_derived(
+        view,
+        "playground-divisors",
+        f"“{WORDS[row]}”: the larger the divisor, the more evenly it looks",
+        draw_heatmap(
+            found,
+            Side("is found", WORDS),
+            Side("d_k, of which the root divides", [f"{d:,}" for d in _DIVISORS]),
+            view.colors,
+            share=True,
+            end=1.0,
+            selected=best,
+        ),
+        Origin(
+            f"row {row} of the scores above",
+            ATTENTION,
+            r"A_{i,j} = \frac{e^{S_{i,j} / \sqrt{d_k}}}{\sum_{v} e^{S_{i,v} / \sqrt{d_k}}}",
+            f"Divided by √1 = 1, “{WORDS[best]}” gets {format_number(float(found[best, 0]))}; by √64 = 8, "
+            f"{format_number(float(found[best, 3]))}; by √4096 = 64, {format_number(float(found[best, -1]))}. The "
+            f"order "
+            "of the shares never changes, only how far they lie apart.",
+            source=ARTICLE,
+        ),
         values=Values(found, WORDS, [f"d_k {d}" for d in _DIVISORS]),
         note="Each column is one softmax and sums to 1.",
-    )  # fmt: skip
+    )
 
 
-def unscaled(view: View) -> None:
+def show_unscaled(view: View) -> None:
     """The chosen layer, head and token: real scores, with and without the division."""
     trace = view.trace
-    rows = {name: trace[_at(view, name)] for name in ("products", "scaled", "scores", "probs")}
-    without = playground.without_scaling(rows["products"], rows["scaled"], rows["scores"])
-    names, word = labels(trace), trace.tokens[view.chosen.token]
+    rows = {name: trace[_locate(view, name)] for name in ("products", "scaled", "scores", "probs")}
+    without = playground.leave_unscaled(rows["products"], rows["scaled"], rows["scores"])
+    names, word = label_tokens(trace), trace.tokens[view.chosen.token]
     best = int(without.argmax())
-    shown = attention.worth_showing(without + rows["probs"], _KEYS, (best,))
+    shown = attention.choose_shown(without + rows["probs"], _KEYS, (best,))
     series = {"without √d_k": without, "with √d_k": rows["probs"].astype(np.float64)}
-    derived(
+    show_derived(
         view, "playground-unscaled", f"“{word}” in layer {view.chosen.layer}, head {view.chosen.head}: shares with and "
         "without the division",
-        paired_shares({name: values[shown] for name, values in series.items()}, [names[k] for k in shown],
-                      view.colors, view.colors.kinds[ATTENTION]),
-        _division(view, without, rows["probs"]),
+        draw_pairs({name: values[shown] for name, values in series.items()}, [names[k] for k in shown],
+                   view.colors, view.colors.kinds[ATTENTION]),
+        _write_division(view, without, rows["probs"]),
         values=Values(np.stack([without, series["with √d_k"]], axis=1), names, list(series)),
         note="Real scores of this model on your sentence. Hollow: the softmax of the bare products. Filled: as BERT "
-             f"computes it.{_some(shown, len(names))}",
-        table=table("key u", [names[k] for k in shown], _columns(view, rows["products"], series, shown),
-                    [shown.index(best)]),
+             f"computes it.{_note_shown(shown, len(names))}",
+        table=render_table("key u", [names[k] for k in shown], _list_columns(view, rows["products"], series, shown),
+                           [shown.index(best)]),
     )  # fmt: skip
 
 
-def _columns(view: View, products: np.ndarray, series: Mapping[str, np.ndarray], shown: list[int]) -> list[Column]:
+def _list_columns(view: View, products: np.ndarray, series: Mapping[str, np.ndarray], shown: list[int]) -> list[Column]:
     return [
-        Column("product R", _chosen(products, shown)),
+        Column("product R", _read_chosen(products, shown)),
         *(column for name, values in series.items() for column in (
-            Column(f"share {name}", _chosen(values, shown), view.colors.kinds[ATTENTION], 1.0),
-            Column(f"slope {name}", _chosen(playground.slopes(values), shown)))),
+            Column(f"share {name}", _read_chosen(values, shown), view.colors.kinds[ATTENTION], 1.0),
+            Column(f"slope {name}", _read_chosen(playground.compute_slopes(values), shown)))),
     ]  # fmt: skip
 
 
-def _division(view: View, without: np.ndarray, probs: np.ndarray) -> Origin:
+def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origin:
     width = view.trace.model.config.head_dim
     return Origin(
-        f"{_at(view, 'products')} and {_at(view, 'scores')}", ATTENTION,
+        f"{_locate(view, 'products')} and {_locate(view, 'scores')}", ATTENTION,
         r"\begin{aligned} &\mathrm{softmax}(R)_u \quad\text{and}\quad \mathrm{softmax}\!\left("
         r"\frac{R}{\sqrt{d_k}}\right)_u \\[6pt] "
         r"&\frac{\partial A_u}{\partial S_u} = A_u (1 - A_u) \end{aligned}",
         f"A product adds up d_k = {width} terms, so it grows with the width. Undivided, the largest share here "
-        f"is {text_number(float(without.max()))} instead of {text_number(float(probs.max()))}. Where a "
+        f"is {format_number(float(without.max()))} instead of {format_number(float(probs.max()))}. Where a "
         "share nears 0 or 1 its slope A(1 − A) nears 0, and training has nothing left to move it by.",
         source=f"{ARTICLE}; Vaswani et al. 2017, sec. 3.2.1",
     )  # fmt: skip
 
 
-def _at(view: View, name: str) -> str:
+def _locate(view: View, name: str) -> str:
     here = {"head": view.chosen.head, "query": view.chosen.token}
-    return cell(layer_path(view.chosen.layer, f"attention.self.{name}"), here)
+    return format_cell(join_layer(view.chosen.layer, f"attention.self.{name}"), here)
 
 
-def _chosen(values: np.ndarray, shown: list[int]) -> list[float]:
+def _read_chosen(values: np.ndarray, shown: list[int]) -> list[float]:
     return [float(values[k]) for k in shown]
 
 
-def _some(shown: list[int], total: int) -> str:
+def _note_shown(shown: list[int], total: int) -> str:
     return f" Drawn: {len(shown)} of {total} keys, those with the largest shares." if len(shown) < total else ""

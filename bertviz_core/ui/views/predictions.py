@@ -8,25 +8,25 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.predictions import PROBS, SCORES, Entry, first_choices, places, running, top_words
-from bertviz_core.analysis.ranking import mask_positions
-from bertviz_core.analysis.what_if import shifts
+from bertviz_core.analysis.predictions import PROBS, SCORES, Entry, choose_first, find_places, rank_words, run_softmax
+from bertviz_core.analysis.ranking import find_masks
+from bertviz_core.analysis.what_if import list_shifts
 from bertviz_core.errors import InputError
-from bertviz_core.figures.bars import bars
-from bertviz_core.figures.lines import growing_sum
-from bertviz_core.formula.address import cell, layer_path
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.figures.bars import draw_bars
+from bertviz_core.figures.lines import draw_growing_sum
+from bertviz_core.formula.address import format_cell, join_layer
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.formula.tex import ends, long_sum
+from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import labels, literal
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import share_bars, tensor_map
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.panel import card, panel
-from bertviz_core.ui.panels.tables import Column, table
+from bertviz_core.ui.panels.charts import draw_share_bars, draw_tensor
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.panel import open_card, show_panel
+from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 10
 _TABLE_ROWS = 40
@@ -34,14 +34,14 @@ _SHARES = (0.5, 0.9, 0.99)
 _LONGEST_WORD = 80
 
 
-def unread(view: View) -> None:
+def show_unread(view: View) -> None:
     """Where there is no head: what one would read."""
-    last = layer_path(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
-    figure, note = tensor_map(view, last, cells=6_000)
-    panel(view, last, "Where the pass ends: what a masked language model head would read", figure, note=note)
+    last = join_layer(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
+    figure, note = draw_tensor(view, last, cells=6_000)
+    show_panel(view, last, "Where the pass ends: what a masked language model head would read", figure, note=note)
 
 
-def transform(view: View) -> None:
+def show_transform(view: View) -> None:
     """The head's own layer, step by step, for all tokens."""
     for leaf, see in (
         ("dense", "The last vectors, turned towards the vocabulary"),
@@ -50,74 +50,81 @@ def transform(view: View) -> None:
         ("LayerNorm", "Stretched and shifted: what the vocabulary is compared with"),
     ):
         address = f"cls.predictions.transform.{leaf}"
-        figure, note = tensor_map(view, address, cells=6_000)
-        panel(view, address, see, figure, note=note)
+        figure, note = draw_tensor(view, address, cells=6_000)
+        show_panel(view, address, see, figure, note=note)
 
 
-def ranking(view: View) -> None:
+def show_ranking(view: View) -> None:
     """The chosen position's best entries, by score and by probability, and the softmax between the two."""
     trace, token = view.trace, view.chosen.token
-    best = top_words(trace, token, TOP)
+    best = rank_words(trace, token, TOP)
     words, ids = [f"{word}  {i}" for word, _, i in best], [i for _, _, i in best]
     place = f"“{trace.tokens[token]}” at position {token}"
     scores, probs = f"{SCORES}[token={token}]", f"{PROBS}[token={token}]"
-    panel(view, scores, f"The best-fitting of {trace.model.config.vocab_size:,} entries for {place}",
-          bars(trace[scores][ids], words, view.colors, view.colors.kinds[PREDICTION], name="score"),
-          at={"vocab": ids[0]}, note="Entries with their ids.", cells=picks.points(trace, scores, ids))  # fmt: skip
+    show_panel(
+        view,
+        scores,
+        f"The best-fitting of {trace.model.config.vocab_size:,} entries for {place}",
+        draw_bars(trace[scores][ids], words, view.colors, view.colors.kinds[PREDICTION], name="score"),
+        at={"vocab": ids[0]},
+        note="Entries with their ids.",
+        cells=picks.pick_points(trace, scores, ids),
+    )
     rest = 1 - sum(share for _, share, _ in best)
-    panel(view, probs, f"The same as probabilities for {place}",
-          share_bars(view, trace[probs][ids], words, PREDICTION, "probability"), at={"vocab": ids[0]},
-          note=f"All other entries share {rest:.4f}.", table=_softmax_table(trace, token),
-          cells=picks.points(trace, probs, ids))  # fmt: skip
-    denominator(view)
+    show_panel(view, probs, f"The same as probabilities for {place}",
+               draw_share_bars(view, trace[probs][ids], words, PREDICTION, "probability"), at={"vocab": ids[0]},
+               note=f"All other entries share {rest:.4f}.", table=_render_softmax(trace, token),
+               cells=picks.pick_points(trace, probs, ids))  # fmt: skip
+    show_denominator(view)
 
 
-def what_moved(view: View) -> None:
+def show_moved(view: View) -> None:
     """With a what-if: the entries that are at the top at the chosen position before or after, and how they moved."""
     found, token = view.outcome, view.chosen.token
     if not found.changed:
         return
-    moves = shifts(found.before, found.after, token, TOP)
+    moves = list_shifts(found.before, found.after, token, TOP)
     color = view.colors.kinds[PREDICTION]
-    with card(view, PREDICTION, f"What moved at position {token}", f"{PROBS}[token={token}]"):
-        st.html(table("entry", [f"{shift.word}  {shift.id}" for shift in moves], [
+    with open_card(view, PREDICTION, f"What moved at position {token}", f"{PROBS}[token={token}]"):
+        st.html(render_table("entry", [f"{shift.word}  {shift.id}" for shift in moves], [
             Column("before", [shift.before for shift in moves], color, end=1.0),
             Column("after", [shift.after for shift in moves], color, end=1.0),
             Column("after − before", [shift.after - shift.before for shift in moves], color, signed=True),
         ]))  # fmt: skip
         st.caption(
-            f"Entries that are among the {TOP} most probable before or after. “{literal(found.before.tokens[token])}” "
-            f"stood there before, “{literal(found.after.tokens[token])}” stands there now."
+            f"Entries that are among the {TOP} most probable before or after. "
+            f"“{escape_markdown(found.before.tokens[token])}” "
+            f"stood there before, “{escape_markdown(found.after.tokens[token])}” stands there now."
         )
 
 
-def _softmax_table(trace: Trace, token: int) -> str:
+def _render_softmax(trace: Trace, token: int) -> str:
     """The softmax of the best entries in columns: score, distance to the best, power of e, sum so far, probability."""
-    found = running(trace[f"{SCORES}[token={token}]"])
+    found = run_softmax(trace[f"{SCORES}[token={token}]"])
     ids = found.ids[:TOP].tolist()
     scores, probs = (trace[f"{address}[token={token}]"][ids].astype(float) for address in (SCORES, PROBS))
     names = [f"{trace.model.tokenizer.token(i)}  {i}" for i in ids]
-    return table("entry", names, [
+    return render_table("entry", names, [
         Column("score", scores.tolist()),
         Column("score − best", (scores - scores[0]).tolist()),
         Column("e to that power", found.terms[:TOP].tolist()),
         Column("sum so far", found.sums[:TOP].tolist()),
-        Column(f"divided by {text_number(float(found.sums[-1]))}", probs.tolist()),
+        Column(f"divided by {format_number(float(found.sums[-1]))}", probs.tolist()),
     ])  # fmt: skip
 
 
-def denominator(view: View) -> None:
+def show_denominator(view: View) -> None:
     """The softmax's denominator as it grows, term by term, over the whole vocabulary."""
     trace, token = view.trace, view.chosen.token
-    found = running(trace[f"{SCORES}[token={token}]"])
+    found = run_softmax(trace[f"{SCORES}[token={token}]"])
     counts = {found.needed(share): share for share in _SHARES}
-    figure = growing_sum(found.shares, {share: count for count, share in counts.items()}, view.colors,
-                         view.colors.kinds[PREDICTION])  # fmt: skip
-    z = latex_number(float(found.sums[-1]))
-    terms = long_sum(map(latex_number, ends(found.terms.tolist())), len(found.terms), brace=False)
+    figure = draw_growing_sum(found.shares, {share: count for count, share in counts.items()}, view.colors,
+                              view.colors.kinds[PREDICTION])  # fmt: skip
+    z = format_latex(float(found.sums[-1]))
+    terms = write_sum(map(format_latex, take_ends(found.terms.tolist())), len(found.terms), brace=False)
     half, *_, most = (found.needed(share) for share in _SHARES)
     entries = trace.model.tokenizer.vocabulary
-    derived(
+    show_derived(
         view, "denominator", f"How fast the softmax's denominator fills up, over {len(found.ids):,} entries", figure,
         Origin(f"{SCORES}[token={token}]", PREDICTION,
                r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
@@ -126,35 +133,35 @@ def denominator(view: View) -> None:
                f"Z = {terms} = {z}"),
         values=Values(np.stack([found.terms, found.sums, found.shares], axis=1),
                       [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "share"]),
-        note=f"Z = {text_number(float(found.sums[-1]))}. The best {half:,} hold half of the probability, the best "
+        note=f"Z = {format_number(float(found.sums[-1]))}. The best {half:,} hold half of the probability, the best "
              f"{most:,} hold {_SHARES[-1]:.0%}.",
     )  # fmt: skip
 
 
-def any_word(view: View) -> None:
+def show_any_word(view: View) -> None:
     """Rank and probability of a word that the user types; at first, of the one that stands there."""
     trace, token = view.trace, view.chosen.token
     own = (view.typed if token < len(view.typed) else trace.encoding).tokens[token]
-    with card(view, PREDICTION, f"Where any word stands at position {token}", f"{PROBS}[token={token}]"):
+    with open_card(view, PREDICTION, f"Where any word stands at position {token}", f"{PROBS}[token={token}]"):
         left, right = st.columns([3, 2], gap="medium")
         text = left.text_input("Word to look up", key="word", bind="query-params", max_chars=_LONGEST_WORD,
                                placeholder=own, persist_state="session")  # fmt: skip
         try:
-            found = places(trace, token, text if text.strip() else own)
+            found = find_places(trace, token, text if text.strip() else own)
         except InputError as error:
-            left.warning(literal(str(error)))
+            left.warning(escape_markdown(str(error)))
             return
         if not found:
             left.caption("Nothing of this text is left once it is cleaned up. Type a word with visible characters.")
             return
-        left.html(_places(view, found))
-        left.caption(_reading(trace, found))
-        right.latex(style.broken(trace.explain(cell(PROBS, {"token": token, "vocab": found[0].id})).latex))
+        left.html(_render_places(view, found))
+        left.caption(_write_reading(trace, found))
+        right.latex(style.break_lines(trace.explain(format_cell(PROBS, {"token": token, "vocab": found[0].id})).latex))
 
 
-def _places(view: View, found: Sequence[Entry]) -> str:
+def _render_places(view: View, found: Sequence[Entry]) -> str:
     color = view.colors.kinds[PREDICTION]
-    return table("looked up", [entry.token for entry in found], [
+    return render_table("looked up", [entry.token for entry in found], [
         Column("id", [entry.id for entry in found]),
         Column("rank", [entry.rank for entry in found]),
         Column("score", [entry.score for entry in found]),
@@ -162,12 +169,13 @@ def _places(view: View, found: Sequence[Entry]) -> str:
     ])  # fmt: skip
 
 
-def _reading(trace: Trace, found: Sequence[Entry]) -> str:
+def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:
     size = trace.model.config.vocab_size
     unknown = trace.model.tokenizer.unk_token
     if any(entry.token == unknown for entry in found):
         return (
-            f"The vocabulary cannot spell this: the tokenizer reads {literal(unknown)}, the one entry for everything "
+            f"The vocabulary cannot spell this: the tokenizer reads {escape_markdown(unknown)}, the one entry for "
+            f"everything "
             "unknown, and its numbers are shown."
         )
     if len(found) > 1:
@@ -178,16 +186,16 @@ def _reading(trace: Trace, found: Sequence[Entry]) -> str:
     return f"Rank {found[0].rank:,} of {size:,}: {found[0].rank - 1:,} entries have a higher score."
 
 
-def every_position(view: View) -> None:
+def show_every_position(view: View) -> None:
     """The most probable entry everywhere, read as one text; then the best five everywhere."""
     trace = view.trace
-    choices, tokenizer = first_choices(trace), trace.model.tokenizer
+    choices, tokenizer = choose_first(trace), trace.model.tokenizer
     kept = sum(i == j for i, j in zip(choices, trace.encoding.ids, strict=True))
-    with card(view, PREDICTION, "The best entry at every position, read as one text", f"argmax of {SCORES}"):
+    with open_card(view, PREDICTION, "The best entry at every position, read as one text", f"argmax of {SCORES}"):
         st.latex(r"\hat{w}_t = \underset{v}{\mathrm{argmax}}\; L_{t,v}")
         st.html(f'<p class="bv-search">{escape(tokenizer.decode(choices))}</p>')
         below = [f"→ {tokenizer.token(i)}" for i in choices]
-        st.html(style.tokens_html(trace.encoding, view.colors, tokenizer.special_tokens, view.chosen.token, below))
+        st.html(style.render_tokens(trace.encoding, view.colors, tokenizer.special_tokens, view.chosen.token, below))
         st.caption(
             f"{kept} of {len(choices)} positions get back the token that they came in with. Special tokens were never "
             r"asked for in training: what stands at \[CLS\] and \[SEP\] is nobody's answer. The notebook ends with "
@@ -195,16 +203,16 @@ def every_position(view: View) -> None:
             "do..”."
         )
         st.code("tokenizer.decode(logits.argmax(dim=-1))", language="python")
-    _top_table(trace)
+    _show_top_table(trace)
 
 
-def _top_table(trace: Trace) -> None:
+def _show_top_table(trace: Trace) -> None:
     """The top words at every position; for long inputs, at the masked ones and the first ones."""
-    masks = mask_positions(trace.tokens)
+    masks = find_masks(trace.tokens)
     shown = sorted({*masks, *range(min(len(trace.tokens), _TABLE_ROWS))})
-    names = labels(trace)
+    names = label_tokens(trace)
     rows = [
-        {"token": names[i], **{f"top {k + 1}": f"{w} {p:.4f}" for k, (w, p, _) in enumerate(top_words(trace, i, 5))}}
+        {"token": names[i], **{f"top {k + 1}": f"{w} {p:.4f}" for k, (w, p, _) in enumerate(rank_words(trace, i, 5))}}
         for i in shown
     ]
     with st.container(border=True):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ranking import around, strongest
-from bertviz_core.figures.matrices import Projection, cut, projected
-from bertviz_core.formula.address import cell, layer_path
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.analysis.ranking import center_range, find_strongest
+from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
+from bertviz_core.formula.address import format_cell, join_layer
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.charts import limit, robust_limit, tensor_map
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.panel import panel
+from bertviz_core.ui.panels.charts import draw_tensor, find_limit, find_robust_limit
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.panel import show_panel
 
 SEE = {
     "query": "What each token looks for",
@@ -24,7 +24,7 @@ SEE = {
 _WEIGHTS, _CELLS = 16_000, 6_000  # cells sent of the weights, and of each map of all tokens
 
 
-def choose() -> str:
+def choose_projection() -> str:
     """Which of the three projections is worked out for one token."""
     chosen = st.segmented_control(
         "The token's", list(SEE), default="query", required=True, key="projection", bind="query-params"
@@ -32,52 +32,56 @@ def choose() -> str:
     return chosen or "query"
 
 
-def one_token(view: View, name: str) -> None:
+def show_token(view: View, name: str) -> None:
     """The chosen token's vector through the chosen head's slice of the weights."""
     trace, head = view.trace, view.chosen.head
-    step, at = _of_token(view, name)
+    step, at = _find_step(view, name)
     x, weight, bias = (leaf.address for leaf in step.leaves)
-    result = trace[cell(step.address, {"head": head, **at})]
+    result = trace[format_cell(step.address, {"head": head, **at})]
     own = slice(head * len(result), (head + 1) * len(result))
     vector, weights, shift = trace[f"{x}[token={view.chosen.token}]"], trace[weight][:, own].T, trace[bias][own]
-    row = strongest(result)
-    shown = around(strongest(vector * weights[row]), max(1, _WEIGHTS // len(weights)), len(vector))
+    row = find_strongest(result)
+    shown = center_range(find_strongest(vector * weights[row]), max(1, _WEIGHTS // len(weights)), len(vector))
     part = slice(shown.start, shown.stop)
     columns = {"XW": result - shift, "b": shift, step.symbol[0]: result}
-    ends = (robust_limit(vector), robust_limit(weights), max(limit(column) for column in columns.values()))
-    derived(
-        view, f"projection-{name}", f"The {name} of “{_word(view)}” in head {head}: {len(result)} weighted sums",
-        projected(Projection(vector[part], weights[:, part], columns, ends, shown.start), row, view.colors),
-        Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.painter(view.colors)), step.meaning,
-               trace.explain(cell(step.address, {"head": head, **at, "head_dim": row})).latex, step.source),
+    ends = (
+        find_robust_limit(vector),
+        find_robust_limit(weights),
+        max(find_limit(column) for column in columns.values()),
+    )
+    show_derived(
+        view, f"projection-{name}", f"The {name} of “{_read_word(view)}” in head {head}: {len(result)} weighted sums",
+        draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start), row, view.colors),
+        Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)), step.meaning,
+               trace.explain(format_cell(step.address, {"head": head, **at, "head_dim": row})).latex, step.source),
         values=Values(np.stack(list(columns.values()), axis=1), [str(i) for i in range(len(result))], list(columns)),
-        note=_reading(step, row, result, shown, len(vector)),
+        note=_describe(step, row, result, shown, len(vector)),
     )  # fmt: skip
 
 
-def _reading(step: Step, row: int, result: np.ndarray, shown: range, width: int) -> str:
+def _describe(step: Step, row: int, result: np.ndarray, shown: range, width: int) -> str:
     part = f" Drawn: hidden {shown.start}–{shown.stop - 1} of {width}." if len(shown) < width else ""
     return (
         f"Above, the token's vector X; below it W, the head's weights, one row a component. X times a row, column by "
         f"column, added up, plus b is one number at the right; the colour bar is that of these results. Framed: "
-        f"component {row}, the strongest, {step.symbol[0]} = {text_number(float(result[row]))}.{part}"
+        f"component {row}, the strongest, {step.symbol[0]} = {format_number(float(result[row]))}.{part}"
     )
 
 
-def split(view: View, name: str) -> None:
+def show_split(view: View, name: str) -> None:
     """The same token's projection for all heads: computed as one long vector, then cut into rows."""
     trace, head = view.trace, view.chosen.head
-    step, at = _of_token(view, name)
-    rows = trace[cell(step.address, at)]
+    step, at = _find_step(view, name)
+    rows = trace[format_cell(step.address, at)]
     heads, width = rows.shape
-    x, weight, bias = (leaf.latex(style.painter(view.colors)) for leaf in step.leaves)
-    symbol, place, column = style.painter(view.colors)(step.output), view.chosen.token, strongest(rows[head])
+    x, weight, bias = (leaf.latex(style.make_painter(view.colors)) for leaf in step.leaves)
+    symbol, place, column = style.make_painter(view.colors)(step.output), view.chosen.token, find_strongest(rows[head])
     long = rf"\left({x}\, {weight} + {bias}\right)"
-    number = latex_number(float(rows[head, column]))
-    derived(
+    number = format_latex(float(rows[head, column]))
+    show_derived(
         view, f"split-{name}", f"{heads} heads, each its own {width} components of one long vector",
-        cut(rows.ravel(), heads, head, robust_limit(rows), view.colors),
-        Origin(cell(step.address, at), step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
+        draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors),
+        Origin(format_cell(step.address, at), step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
                f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
                f"$d_k = {width}$.",
                rf"{symbol}_{{{head},\,{place},\,{column}}} = {long}_{{{place},\; {head}\cdot {width} + {column}}} = "
@@ -88,23 +92,25 @@ def split(view: View, name: str) -> None:
     )  # fmt: skip
 
 
-def all_tokens(view: View) -> None:
+def show_all_tokens(view: View) -> None:
     """Queries, keys and values of every token in the chosen head, on one scale."""
     trace = view.trace
-    own = layer_path(view.chosen.layer, "attention.self.")
+    own = join_layer(view.chosen.layer, "attention.self.")
     addresses = {name: f"{own}{name}[head={view.chosen.head}]" for name in SEE}
-    end = max(limit(trace[address]) for address in addresses.values())
+    end = max(find_limit(trace[address]) for address in addresses.values())
     for name, address in addresses.items():
-        figure, note = tensor_map(view, address, end=end, cells=_CELLS)
+        figure, note = draw_tensor(view, address, end=end, cells=_CELLS)
         at = {"key": view.chosen.token} if "key" in trace.dims(address) else None
-        panel(view, address, SEE[name], figure, at=at, note=note or "One row a token. All three maps have one scale.")
+        show_panel(
+            view, address, SEE[name], figure, at=at, note=note or "One row a token. All three maps have one scale."
+        )
 
 
-def _of_token(view: View, name: str) -> tuple[Step, dict[str, int]]:
+def _find_step(view: View, name: str) -> tuple[Step, dict[str, int]]:
     """A projection's step, and the chosen token on its own axis."""
-    step = view.trace.step(layer_path(view.chosen.layer, f"attention.self.{name}"))
+    step = view.trace.step(join_layer(view.chosen.layer, f"attention.self.{name}"))
     return step, {step.dims[1]: view.chosen.token}
 
 
-def _word(view: View) -> str:
+def _read_word(view: View) -> str:
     return view.trace.tokens[view.chosen.token]

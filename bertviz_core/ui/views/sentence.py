@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis import layers, sentence
-from bertviz_core.analysis.ranking import top_k
-from bertviz_core.figures.bars import bars, curve
-from bertviz_core.figures.heatmap import Side, heatmap
-from bertviz_core.formula.address import layer_path
-from bertviz_core.formula.numbers import latex_number, text_number
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.figures.bars import draw_bars, draw_curve
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import NORM, PREDICTION
-from bertviz_core.formula.tex import ends, long_sum, signed
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import robust_limit, share_bars, tensor_map
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.panel import panel
-from bertviz_core.ui.panels.worked import worked_cosine
+from bertviz_core.ui.panels.charts import draw_share_bars, draw_tensor, find_robust_limit
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels.worked import write_cosine
 
 _COMPONENTS = 12
 _LABELLED = 40
@@ -31,114 +31,123 @@ NOTES_LAST_LINE = (
 )
 
 
-def one_vector(view: View) -> None:
+def show_one_vector(view: View) -> None:
     """Two ways to one vector for a text: the last [CLS] vector, and the mean of all tokens."""
     trace = view.trace
-    address = layer_path(trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
+    address = join_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
     rows, coding = trace[address], trace.encoding
-    means = sentence.segment_means(rows, coding.segments, coding.mask)
+    means = sentence.average_segments(rows, coding.segments, coding.mask)
     several = len(means) > 1
     names = [coding.tokens[0], *(f"mean of {'AB'[i] if i < 2 else i}" if several else "mean" for i in means)]
     vectors = np.stack([rows[0], *means.values()])
-    figure = heatmap(vectors, Side("", names), Side("hidden"), view.colors, end=robust_limit(vectors))
-    alike = layers.cosines(vectors)
-    told = [f"{a} and {b}: {text_number(float(alike[i, j]))}" for i, a in enumerate(names) for j, b in
+    figure = draw_heatmap(vectors, Side("", names), Side("hidden"), view.colors, end=find_robust_limit(vectors))
+    alike = layers.compute_cosines(vectors)
+    told = [f"{a} and {b}: {format_number(float(alike[i, j]))}" for i, a in enumerate(names) for j, b in
             enumerate(names) if i < j]  # fmt: skip
     pair = "m_A, m_B" if several else f"X^{{({trace.model.config.num_hidden_layers})}}_{{0,:}}, m"
-    derived(
+    show_derived(
         view, "one-vector", "Two ways to one vector: what stands at the first token, and the mean of all", figure,
         Origin(address, NORM, r"m = \frac{1}{n} \sum_{t=1}^{n} X^{(L)}_{t,:} \quad \cos(x, y) = "
                r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
                "BERT's own heads read the first token. To compare texts, the mean of a text's tokens is often used "
                "instead: two texts are called alike where the cosine of their means is near 1. Padding is left out.",
-               worked_cosine(vectors[-2], vectors[-1], pair), "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)"),
+               write_cosine(vectors[-2], vectors[-1], pair), "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)"),
         values=Values(vectors, names, [f"hidden {i}" for i in range(vectors.shape[1])]),
-        note=f"Cosines: {literal('; '.join(told))}.",
+        note=f"Cosines: {escape_markdown('; '.join(told))}.",
     )  # fmt: skip
 
 
-def pooler(view: View) -> None:
+def show_pooler(view: View) -> None:
     """The first token's vector, projected, then squeezed by tanh."""
     trace = view.trace
     before, after = trace["pooler.dense"], trace["pooler.activation"]
     vectors = np.stack([before, after])
-    figure = heatmap(vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=robust_limit(vectors))
-    panel(view, "pooler.dense", f"“{trace.tokens[0]}”, projected; below it, squeezed by tanh", figure,
-          note="One column a component, one scale for both rows: large numbers shrink, small ones stay.",
-          cells=picks.vectors(trace, ["pooler.dense", "pooler.activation"]))  # fmt: skip
+    figure = draw_heatmap(
+        vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=find_robust_limit(vectors)
+    )
+    show_panel(view, "pooler.dense", f"“{trace.tokens[0]}”, projected; below it, squeezed by tanh", figure,
+               note="One column a component, one scale for both rows: large numbers shrink, small ones stay.",
+               cells=picks.pick_vectors(trace, ["pooler.dense", "pooler.activation"]))  # fmt: skip
     reach = float(max(abs(before).max(), 3.0)) + 0.5
     grid = np.linspace(-reach, reach, 160)
-    panel(
+    show_panel(
         view, "pooler.activation", "Every component on the tanh curve",
-        curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]),
+        draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]),
         note=f"{(abs(after) > 0.9).mean():.1%} of {len(after):,} components are beyond ±0.9, where the curve is flat.",
-        cells=picks.every(trace, "pooler.activation"),
+        cells=picks.pick_every(trace, "pooler.activation"),
     )  # fmt: skip
 
 
-def next_sentence(view: View) -> None:
+def show_next_sentence(view: View) -> None:
     """Does the second sentence follow the first? Scores, probabilities and what they come from."""
     alone = not max(view.trace.encoding.segments)
-    _scores(view, _NEXT, _FOLLOWS, "Two scores: B follows A, or B is a random sentence",
-            "Does the second sentence follow the first?",
-            "Only one sentence is given: the answer means little. A second one goes into “Examples and options”."
-            if alone else "")  # fmt: skip
+    _show_scores(view, _NEXT, _FOLLOWS, "Two scores: B follows A, or B is a random sentence",
+                 "Does the second sentence follow the first?",
+                 "Only one sentence is given: the answer means little. A second one goes into “Examples and options”."
+                 if alone else "")  # fmt: skip
 
 
-def classes(view: View) -> None:
+def show_classes(view: View) -> None:
     """The classifier's answer about the input as a whole."""
     several = view.trace.model.config.problem_type == "multi_label_classification"
-    _scores(view, "classifier", view.trace.model.labels, "One score for every class",
-            "The classes' probabilities",
-            "Each class is judged by itself: the probabilities need not sum to 1." if several else "")  # fmt: skip
+    _show_scores(view, "classifier", view.trace.model.labels, "One score for every class",
+                 "The classes' probabilities",
+                 "Each class is judged by itself: the probabilities need not sum to 1." if several else "")  # fmt: skip
 
 
-def _scores(view: View, address: str, names: tuple[str, ...], see: str, asked: str, note: str) -> None:
+def _show_scores(view: View, address: str, names: tuple[str, ...], see: str, asked: str, note: str) -> None:
     trace, color = view.trace, view.colors.kinds[PREDICTION]
-    shown = sorted(top_k(trace[address], _LABELLED))
+    shown = sorted(rank_top(trace[address], _LABELLED))
     words = [names[i] for i in shown]
     some = f"The {_LABELLED} highest of {len(names):,}." if len(shown) < len(names) else ""
-    panel(
+    show_panel(
         view,
         address,
         see,
-        bars(trace[address][shown], words, view.colors, color, name="score"),
+        draw_bars(trace[address][shown], words, view.colors, color, name="score"),
         note=some,
-        cells=picks.points(trace, address, shown),
+        cells=picks.pick_points(trace, address, shown),
     )
     if f"{address}.probs" in trace:
-        figure = share_bars(view, trace[f"{address}.probs"][shown], words, PREDICTION, "probability")
-        panel(view, f"{address}.probs", asked, figure, note=note, cells=picks.points(trace, f"{address}.probs", shown))
-    _evidence(view, address, names)
+        figure = draw_share_bars(view, trace[f"{address}.probs"][shown], words, PREDICTION, "probability")
+        show_panel(
+            view,
+            f"{address}.probs",
+            asked,
+            figure,
+            note=note,
+            cells=picks.pick_points(trace, f"{address}.probs", shown),
+        )
+    _show_evidence(view, address, names)
 
 
-def _evidence(view: View, address: str, names: tuple[str, ...]) -> None:
+def _show_evidence(view: View, address: str, names: tuple[str, ...]) -> None:
     """The pooled components that speak most for the best class, or against it."""
     trace = view.trace
     label = int(trace[address].argmax())
-    found = sentence.evidence(trace["pooler.activation"], trace[f"{address}.weight"], label)
-    bias = float(sentence.lead(trace[f"{address}.bias"], label))
-    best = top_k(np.abs(found), _COMPONENTS)
+    found = sentence.compute_evidence(trace["pooler.activation"], trace[f"{address}.weight"], label)
+    bias = float(sentence.compute_lead(trace[f"{address}.bias"], label))
+    best = rank_top(np.abs(found), _COMPONENTS)
     total = float(found.sum()) + bias
     rows = [*found[best].tolist(), float(np.delete(found, best).sum()), bias, total]
     words = [*(f"component {i}" for i in best), f"{len(found) - len(best)} others", "bias", "together"]
-    terms = [signed(latex_number(term)) for term in ends([*found.tolist(), bias])]
+    terms = [bracket_negative(format_latex(term)) for term in take_ends([*found.tolist(), bias])]
     over = ("0", "the other one", "the mean of the others")[min(len(names), 3) - 1]
-    derived(
+    show_derived(
         view, f"evidence-{address}", f"What speaks for “{names[label]}”",
-        bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="part of the lead"),
+        draw_bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="part of the lead"),
         Origin(f"pooler.activation and {address}.weight", PREDICTION,
                r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
                r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
                f"How far the highest score lies above {over}, taken apart by component. A softmax sees nothing but "
                "such differences.",
-               rf"\text{{lead}} = {long_sum(terms, len(found) + 1, brace=False)} = {latex_number(total)}"),
+               rf"\text{{lead}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}"),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
         note=f"The {len(best)} components that add or take most, then all others together, the bias, and the sum.",
     )  # fmt: skip
 
 
-def token_classes(view: View) -> None:
+def show_token_classes(view: View) -> None:
     """The classifier of every token: for all tokens, then for the chosen one."""
     trace, token, names = view.trace, view.chosen.token, view.trace.model.labels
     for address, see in (("classifier", "A score for every class, token by token"),
@@ -146,12 +155,14 @@ def token_classes(view: View) -> None:
         if address not in trace:
             continue
         share = address.endswith("probs")
-        figure, note = tensor_map(view, address, share=share, end=1.0 if share else None)
+        figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None)
         if len(names) <= _LABELLED:
             figure.update_xaxes(tickmode="array", tickvals=list(range(len(names))), ticktext=list(names), tickangle=-45)
-        panel(view, address, see, figure, note=note)
+        show_panel(view, address, see, figure, note=note)
     address = f"{address if address in trace else 'classifier'}[token={token}]"
-    shown = sorted(top_k(trace[address], _LABELLED))
-    figure = bars(trace[address][shown], [names[i] for i in shown], view.colors, view.colors.kinds[PREDICTION],
-                  name="probability" if "probs" in address else "score", share="probs" in address)  # fmt: skip
-    panel(view, address, f"The classes of “{trace.tokens[token]}”", figure, cells=picks.points(trace, address, shown))
+    shown = sorted(rank_top(trace[address], _LABELLED))
+    figure = draw_bars(trace[address][shown], [names[i] for i in shown], view.colors, view.colors.kinds[PREDICTION],
+                       name="probability" if "probs" in address else "score", share="probs" in address)  # fmt: skip
+    show_panel(
+        view, address, f"The classes of “{trace.tokens[token]}”", figure, cells=picks.pick_points(trace, address, shown)
+    )

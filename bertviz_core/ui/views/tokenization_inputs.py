@@ -8,35 +8,35 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.formula.address import layer_path
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site, style
-from bertviz_core.ui.frame.labels import labels, literal
-from bertviz_core.ui.frame.preparation import NO_PADDING, written
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.preparation import NO_PADDING, write_positions
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.tables import Column, table
+from bertviz_core.ui.panels.tables import Column, render_table
 
 _MANY = 80  # tokens; more are put into a box that scrolls
 _BOX_PX = 260
 
 
-def result(view: View) -> None:
+def show_result(view: View) -> None:
     """The tokens with their ids, and below them those that can be hidden."""
     trace = view.trace
     ids = [str(i) for i in trace.encoding.ids]
     with st.container(border=True, key="tokens-result"):
         st.markdown(f"**{len(trace.tokens)} tokens**, each with its position before it and its id behind it")
-        with _box(len(trace.tokens)):
-            st.html(style.tokens_html(trace.encoding, view.colors, trace.model.tokenizer.special_tokens,
-                                      view.chosen.token, below=ids))  # fmt: skip
+        with _open_box(len(trace.tokens)):
+            st.html(style.render_tokens(trace.encoding, view.colors, trace.model.tokenizer.special_tokens,
+                                        view.chosen.token, below=ids))  # fmt: skip
         st.caption(
             "Dashed: special tokens. `##`: the piece continues the word before it. Tint: first or second sentence."
         )
-        _hiding(view)
+        _show_hiding(view)
 
 
-def _hiding(view: View) -> None:
+def _show_hiding(view: View) -> None:
     """The typed tokens as buttons: a click hides one behind [MASK], another click shows it again."""
     tokenizer, typed = view.trace.model.tokenizer, view.typed
     offered = tokenizer.maskable(typed)
@@ -44,22 +44,29 @@ def _hiding(view: View) -> None:
         st.caption("This checkpoint has no mask token, or the input no word: nothing can be hidden.")
         return
     st.session_state["hidden-tokens"] = list(view.masked)
-    with _box(len(offered)):
+    with _open_box(len(offered)):
         st.pills(
-            r"Click a token to hide it behind \[MASK\]; click it again to show it", offered, selection_mode="multi",
-            key="hidden-tokens", on_change=_hide, format_func=lambda i: f":small[{i}] {literal(typed.tokens[i])}",
-        )  # fmt: skip
+            r"Click a token to hide it behind \[MASK\]; click it again to show it",
+            offered,
+            selection_mode="multi",
+            key="hidden-tokens",
+            on_change=_hide,
+            format_func=lambda i: f":small[{i}] {escape_markdown(typed.tokens[i])}",
+        )
     hidden = ", ".join(f"“{typed.tokens[i]}” at position {i}" for i in view.masked[:8])
     more = f" and {len(view.masked) - 8} more" if len(view.masked) > 8 else ""
-    st.caption(literal(f"Hidden: {hidden}{more}. The model reads id {tokenizer.mask_id} there instead.") if hidden else
-               "With the keyboard: Tab goes from token to token, Enter hides or shows.")  # fmt: skip
+    st.caption(
+        escape_markdown(f"Hidden: {hidden}{more}. The model reads id {tokenizer.mask_id} there instead.")
+        if hidden
+        else "With the keyboard: Tab goes from token to token, Enter hides or shows."
+    )
 
 
 def _hide() -> None:
-    st.session_state["mask"] = written(st.session_state["hidden-tokens"])
+    st.session_state["mask"] = write_positions(st.session_state["hidden-tokens"])
 
 
-def numbers(view: View) -> None:
+def show_numbers(view: View) -> None:
     """The four numbers of every token, under the names of the model's inputs."""
     encoding, typed = view.trace.encoding, view.typed.tokens
     columns = [
@@ -71,7 +78,7 @@ def numbers(view: View) -> None:
     if view.masked:
         columns.append(Column("typed", [typed[i] if i in view.masked else "" for i in range(len(encoding))]))
     with st.container(border=True, key="inputs-table"):
-        st.html(table("token", labels(view.trace), columns, {view.chosen.token}))
+        st.html(render_table("token", label_tokens(view.trace), columns, {view.chosen.token}))
         st.caption(
             "The model reads these four columns and nothing else. `input_ids`: the row of the vocabulary. "
             "`position_ids`: the place in the input. `token_type_ids`: 0 for the first sentence, 1 for the second. "
@@ -79,7 +86,7 @@ def numbers(view: View) -> None:
         )
 
 
-def padding(view: View) -> None:
+def show_padding(view: View) -> None:
     """A length to fill up to, and what the layers then do with the padding."""
     longest, size = view.trace.model.config.max_position_embeddings, len(view.typed)
     if size == longest:
@@ -94,8 +101,8 @@ def padding(view: View) -> None:
     if not added:
         st.caption(f"Nothing is padded: the input has its {size} tokens. Choose a larger number to see what changes.")
         return
-    st.html(_effect(view, size))
-    pages = site.pages()
+    st.html(_render_effect(view, size))
+    pages = site.list_pages()
     with st.container(horizontal=True):
         st.page_link(pages["attention"], label="All queries and keys: the columns of padding are empty")
         st.page_link(pages["embeddings"], label="Padding has embeddings like every token")
@@ -106,14 +113,14 @@ def _pad(size: int) -> None:
     st.session_state["pad"] = NO_PADDING if wish <= size else str(wish)
 
 
-def _effect(view: View, size: int) -> str:
+def _render_effect(view: View, size: int) -> str:
     """One query's way from scores to shares: the token it looks at most, the first padding, and all padding."""
     trace, chosen = view.trace, view.chosen
     at = f"[head={chosen.head},query={chosen.token}]"
     scaled, scores, probs = (
-        trace[layer_path(chosen.layer, f"attention.self.{leaf}{at}")] for leaf in ("scaled", "scores", "probs")
+        trace[join_layer(chosen.layer, f"attention.self.{leaf}{at}")] for leaf in ("scaled", "scores", "probs")
     )
-    best, names = int(probs.argmax()), labels(trace)
+    best, names = int(probs.argmax()), label_tokens(trace)
     columns = [
         Column("attention_mask", [*(trace.encoding.mask[i] for i in (best, size)), None]),
         Column("scaled score", [*(float(scaled[i]) for i in (best, size)), None]),
@@ -123,20 +130,21 @@ def _effect(view: View, size: int) -> str:
     ]  # fmt: skip
     together = f"all {len(names) - size} padding tokens together"
     rows = [f"{names[best]} (looked at most)", f"{names[size]} (first padding)", together]
-    return f"<p>{_story(view)}</p>" + table(f"{names[chosen.token]} looks at", rows, columns)
+    return f"<p>{_write_story(view)}</p>" + render_table(f"{names[chosen.token]} looks at", rows, columns)
 
 
-def _story(view: View) -> str:
+def _write_story(view: View) -> str:
     chosen, lowest = view.chosen, float(np.finfo(view.trace["attention_mask"].dtype).min)
     token = escape(view.trace.tokens[chosen.token])
     return (
-        f"Layer {chosen.layer}, head {chosen.head}, query “{token}”: (1 − attention_mask) · ({text_number(lowest)}) is "
+        f"Layer {chosen.layer}, head {chosen.head}, query “{token}”: (1 − attention_mask) · ({format_number(lowest)}) "
+        f"is "
         "added to every score. That leaves the scores of tokens as they are and pushes those of padding so far down "
         "that the softmax gives them a share of exactly 0. So no token reads from padding, and its vectors are the "
         "same as without, but for rounding."
     )
 
 
-def _box(count: int) -> DeltaGenerator:
+def _open_box(count: int) -> DeltaGenerator:
     """A place for that many tokens; many scroll in a box."""
     return st.container(height=_BOX_PX) if count > _MANY else st.container()

@@ -8,13 +8,13 @@ import streamlit as st
 from bertviz_core.analysis import vocabulary
 from bertviz_core.analysis.vocabulary import CONTAINS, EMPTY, IDS, PIECE, PREFIX, SPECIAL, UNUSED, WHOLE
 from bertviz_core.errors import InputError
-from bertviz_core.figures.bars import counts
+from bertviz_core.figures.bars import draw_counts
 from bertviz_core.formula.dims import VOCAB
 from bertviz_core.formula.steps import EMBEDDING
-from bertviz_core.ui.frame.labels import literal
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, derived
-from bertviz_core.ui.panels.tables import Column, table
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.tables import Column, render_table
 
 _WAYS = {PREFIX: "begins with", CONTAINS: "contains", IDS: "has the id"}
 _PLURALS = {WHOLE: "whole words and signs", PIECE: "pieces", SPECIAL: "special tokens", UNUSED: "placeholders",
@@ -22,15 +22,15 @@ _PLURALS = {WHOLE: "whole words and signs", PIECE: "pieces", SPECIAL: "special t
 _SHOWN = 60
 
 
-def census(view: View) -> None:
+def show_census(view: View) -> None:
     """What the vocabulary is made of."""
     tokenizer = view.trace.model.tokenizer
-    kinds = vocabulary.census(tokenizer.vocabulary, tokenizer.special_tokens)
+    kinds = vocabulary.count_kinds(tokenizer.vocabulary, tokenizer.special_tokens)
     found = {_PLURALS[kind]: count for kind, count in kinds.items() if count}
     total = len(tokenizer.vocabulary)
-    derived(
+    show_derived(
         view, "vocabulary-census", f"What the {total:,} rows of the vocabulary are",
-        counts(list(found.values()), list(found), view.colors, view.colors.kinds[EMBEDDING], name="rows"),
+        draw_counts(list(found.values()), list(found), view.colors, view.colors.kinds[EMBEDDING], name="rows"),
         Origin("the tokenizer's files", EMBEDDING, rf"{VOCAB.latex} = \sum_{{\mathrm{{kind}}}} n_{{\mathrm{{kind}}}}",
                "Nothing else can be read or predicted. An entry's id is its row in the vocabulary matrix.",
                worked=f"{VOCAB.latex} = {' + '.join(map(str, found.values()))} = {total}"),
@@ -38,7 +38,7 @@ def census(view: View) -> None:
     )  # fmt: skip
 
 
-def search(view: View) -> None:
+def show_search(view: View) -> None:
     """Entries by their beginning, by what they contain, or by id; with their ids."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
@@ -53,31 +53,36 @@ def search(view: View) -> None:
         st.caption("Type to search; capitals do not count. Pieces that continue a word begin with `##`.")
         return
     try:
-        _found(view, vocabulary.search(view.trace.model.tokenizer.vocabulary, text, how or PREFIX), text, how or PREFIX)
+        _show_found(
+            view,
+            vocabulary.search_vocabulary(view.trace.model.tokenizer.vocabulary, text, how or PREFIX),
+            text,
+            how or PREFIX,
+        )
     except InputError as error:
-        st.info(literal(str(error)))
+        st.info(escape_markdown(str(error)))
 
 
-def _found(view: View, ids: list[int], text: str, how: str) -> None:
+def _show_found(view: View, ids: list[int], text: str, how: str) -> None:
     entries, special = view.trace.model.tokenizer.vocabulary, view.trace.model.tokenizer.special_tokens
     if not ids:
         last = f" Ids go from 0 to {len(entries) - 1}." if how == IDS else ""
-        st.info(literal(f"No entry {_WAYS[how]} “{text.strip()}”.{last}"))
+        st.info(escape_markdown(f"No entry {_WAYS[how]} “{text.strip()}”.{last}"))
         return
     first = f" The first {_SHOWN}:" if len(ids) > _SHOWN else ""
-    st.markdown(literal(f"{len(ids):,} {'entry' if len(ids) == 1 else 'entries'}.{first}"))
+    st.markdown(escape_markdown(f"{len(ids):,} {'entry' if len(ids) == 1 else 'entries'}.{first}"))
     shown, read = ids[:_SHOWN], view.trace.encoding.ids
     columns = [
         Column("id", [str(i) for i in shown]),
-        Column("kind", [vocabulary.kind(entries[i], special) for i in shown]),
+        Column("kind", [vocabulary.classify(entries[i], special) for i in shown]),
     ]
     if set(shown) & set(read):
-        columns.append(Column("in this input", [_places(i, read) for i in shown]))
+        columns.append(Column("in this input", [_write_places(i, read) for i in shown]))
     with st.container(key="vocabulary-table"):
-        st.html(table("entry", [entries[i] or "∅" for i in shown], columns))
+        st.html(render_table("entry", [entries[i] or "∅" for i in shown], columns))
 
 
-def _places(token_id: int, read: tuple[int, ...]) -> str:
+def _write_places(token_id: int, read: tuple[int, ...]) -> str:
     """At which positions an entry stands."""
     places = [str(place) for place, i in enumerate(read) if i == token_id]
     return f"position {', '.join(places[:6])}{' …' if len(places) > 6 else ''}" if places else ""

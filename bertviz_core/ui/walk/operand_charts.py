@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import MASKED, top_k
-from bertviz_core.analysis.walk import Operands, Terms, addends, graph, within
-from bertviz_core.figures.attention import products
-from bertviz_core.figures.bars import bars
+from bertviz_core.analysis.ranking import MASKED, rank_top
+from bertviz_core.analysis.walk import Operands, Terms, sample_function, split_addends, unwrap
+from bertviz_core.figures.attention import draw_products
+from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import Figure
-from bertviz_core.figures.operands import Spread, point_on_curve, row, softmax_row, sum_of_parts
-from bertviz_core.formula.address import cell, parse
+from bertviz_core.figures.operands import Spread, draw_point_on_curve, draw_row, draw_softmax_row, draw_sum_of_parts
+from bertviz_core.formula.address import format_cell, parse
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Apply, Function, Mean, Softmax, Sqrt, Square
 from bertviz_core.formula.nodes import Add, Div, Expr, MatMul, Sub, Symbol
 from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.steps import NORM
-from bertviz_core.ui.frame.cell_names import differing, leaf, place, short, term
+from bertviz_core.ui.frame.cell_names import drop_common, name_index, name_leaf, name_term, shorten
 from bertviz_core.ui.frame.view import View
 
 _ROWS = 40  # bars of a chart
@@ -25,40 +25,40 @@ _WHOLE = 64  # a softmax over no more than this is drawn whole
 Drawn = tuple[Figure, str]
 
 
-def operand_chart(view: View, why: Explanation, found: Operands, parts: Terms | None) -> Drawn:
+def choose_chart(view: View, why: Explanation, found: Operands, parts: Terms | None) -> Drawn:
     """The chart that fits the formula, with one line of how to read it."""
     assert why.step is not None
-    match within(why.step.expr)[0]:
+    match unwrap(why.step.expr)[0]:
         case Softmax(inner=Symbol() as scores, along=axis):
-            drawn = _softmax(view, why, scores, axis.name)
+            drawn = _draw_softmax(view, why, scores, axis.name)
         case Apply(function=function):
-            drawn = _on_curve(view, why, found, function)
+            drawn = _draw_on_curve(view, why, found, function)
         case Lookup(table=table):
-            drawn = _looked_up(view, why, table)
+            drawn = _draw_lookup(view, why, table)
         case Mean(inner=Symbol() as x, over=axis) | Mean(inner=Square(inner=Sub(left=Symbol() as x)), over=axis):
-            drawn = _spread(view, why, x, axis.name)
+            drawn = _draw_spread(view, why, x, axis.name)
         case Div(left=Sub(left=Symbol() as x, right=Symbol()), right=Sqrt()):
-            drawn = _spread(view, why, x, x.axes[-1].name)
-        case expr if parts is not None and _multiplied(expr):
-            drawn = _terms(view, why, found, parts)
+            drawn = _draw_spread(view, why, x, x.axes[-1].name)
+        case expr if parts is not None and _has_product(expr):
+            drawn = _draw_terms(view, why, found, parts)
         case Add() | Sub():
-            drawn = _parts(view, why)
+            drawn = _draw_parts(view, why)
         case _:
-            drawn = _values(view, why, found)
+            drawn = _draw_values(view, why, found)
     return drawn
 
 
-def _softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Drawn:
+def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Drawn:
     """The whole row of scores and shares, tokens in sentence order; of a long one what matters most."""
     where = parse(why.address)
     rest = {name: i for name, i in where.index if name != axis}
-    before, after = (view.trace[cell(path, rest)] for path in (scores.address, where.path))
-    shown = np.arange(len(after)) if len(after) <= _WHOLE else _largest(after, where.at[axis])
-    names = [place(view.trace, axis, int(i)) for i in shown]
+    before, after = (view.trace[format_cell(path, rest)] for path in (scores.address, where.path))
+    shown = np.arange(len(after)) if len(after) <= _WHOLE else _rank_largest(after, where.at[axis])
+    names = [name_index(view.trace, axis, int(i)) for i in shown]
     picked = int(np.flatnonzero(shown == where.at[axis])[0])
     # A masked score lies so far below that no bar could show it.
     drawn = np.where(before[shown] > MASKED, before[shown], np.nan)
-    figure = softmax_row(drawn, after[shown], names, picked, view.colors, _color(view, why))
+    figure = draw_softmax_row(drawn, after[shown], names, picked, view.colors, _choose_color(view, why))
     others = float(after.sum() - after[shown].sum())
     more = (
         f" The {len(shown)} largest of {len(after):,}; the others share {others:.2%}."
@@ -68,84 +68,88 @@ def _softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Drawn:
     return figure, f"Left: the scores that go in. Right: the shares that come out, which add up to 1.{more}"
 
 
-def _largest(shares: np.ndarray, picked: int) -> np.ndarray:
+def _rank_largest(shares: np.ndarray, picked: int) -> np.ndarray:
     """The places of the largest shares in their order, with the picked one among them."""
-    best = top_k(shares, _ROWS)
+    best = rank_top(shares, _ROWS)
     return np.array(best if picked in best else [*best[:-1], picked])
 
 
-def _on_curve(view: View, why: Explanation, found: Operands, function: Function) -> Drawn:
+def _draw_on_curve(view: View, why: Explanation, found: Operands, function: Function) -> Drawn:
     """The function around the operand, which is its only one."""
     at = float(found.values[0])
     x = np.linspace(min(-4.0, 1.25 * at), max(4.0, 1.25 * at), 200)
-    figure = point_on_curve(x, graph(function, x), at, why.value, view.colors, _color(view, why))
+    figure = draw_point_on_curve(x, sample_function(function, x), at, why.value, view.colors, _choose_color(view, why))
     return figure, "The function, and the point on it that turns this operand into this number."
 
 
-def _looked_up(view: View, why: Explanation, table: Symbol) -> Drawn:
+def _draw_lookup(view: View, why: Explanation, table: Symbol) -> Drawn:
     """The row of the table that the id chose, the component in question marked."""
     chosen = parse(next(address for address, _ in why.operands if parse(address).path == table.address))
     rows, columns = table.axes
-    values = view.trace[cell(table.address, {rows.name: chosen.at[rows.name]})]
-    figure = row(values, chosen.at[columns.name], view.colors, _color(view, why), title=columns.name)
-    name = place(view.trace, rows.name, chosen.at[rows.name])
-    return figure, f"Row {name} of {leaf(table.address)}; the circle marks this number."
+    values = view.trace[format_cell(table.address, {rows.name: chosen.at[rows.name]})]
+    figure = draw_row(values, chosen.at[columns.name], view.colors, _choose_color(view, why), title=columns.name)
+    name = name_index(view.trace, rows.name, chosen.at[rows.name])
+    return figure, f"Row {name} of {name_leaf(table.address)}; the circle marks this number."
 
 
-def _spread(view: View, why: Explanation, x: Symbol, axis: str) -> Drawn:
+def _draw_spread(view: View, why: Explanation, x: Symbol, axis: str) -> Drawn:
     """The vector that a LayerNorm normalizes, with its mean and variance."""
     at = parse(why.address).at
-    values = view.trace[cell(x.address, {a.name: at[a.name] for a in x.axes if a.name != axis})]
+    values = view.trace[format_cell(x.address, {a.name: at[a.name] for a in x.axes if a.name != axis})]
     exact = values.astype(np.float64)
     spread = Spread(float(exact.mean()), float(exact.var()), view.colors.kinds[NORM])
     color = view.colors.kinds.get(x.kind, view.colors.faint)
-    figure = row(values, at.get(axis), view.colors, color, title=axis, spread=spread)
+    figure = draw_row(values, at.get(axis), view.colors, color, title=axis, spread=spread)
     note = "The vector to be normalized. Dashed line: its mean μ. Band: one standard deviation σ to each side."
     return figure, note + (" The circle marks the operand." if axis in at else "")
 
 
-def _terms(view: View, why: Explanation, found: Operands, parts: Terms) -> Drawn:
+def _draw_terms(view: View, why: Explanation, found: Operands, parts: Terms) -> Drawn:
     order = np.argsort(-np.abs(parts.values), kind="stable")
     running = np.cumsum(parts.values[order])
     shown = order[:_ROWS]
-    names = [term(found.addresses[parts.places[i]]) for i in shown]
-    figure = products(names, parts.values[shown], running[:_ROWS], view.colors, color=_color(view, why),
-                      title="operand, largest term first", whole=len(shown) == len(order))  # fmt: skip
+    names = [name_term(found.addresses[parts.places[i]]) for i in shown]
+    figure = draw_products(names, parts.values[shown], running[:_ROWS], view.colors, color=_choose_color(view, why),
+                           title="operand, largest term first", whole=len(shown) == len(order))  # fmt: skip
     more = f" The {_ROWS} largest of {len(order)} are drawn." if len(order) > _ROWS else ""
     return figure, f"Bars: the terms of the sum, largest first. Line: the sum so far.{more}"
 
 
-def _parts(view: View, why: Explanation) -> Drawn:
+def _draw_parts(view: View, why: Explanation) -> Drawn:
     """A sum of a few parts, each in the colour of its kind."""
-    found = addends(view.trace, why)
-    names = [_factors([symbol.address for symbol in part.symbols]) for part in found]
+    found = split_addends(view.trace, why)
+    names = [_name_factors([symbol.address for symbol in part.symbols]) for part in found]
     kinds = [next((view.colors.kinds[s.kind] for s in part.symbols if s.kind in view.colors.kinds), view.colors.faint)
              for part in found]  # fmt: skip
-    figure = sum_of_parts(names, [part.value for part in found], [*kinds, _color(view, why)], view.colors,
-                          leaf(why.address))  # fmt: skip
+    figure = draw_sum_of_parts(names, [part.value for part in found], [*kinds, _choose_color(view, why)], view.colors,
+                               name_leaf(why.address))  # fmt: skip
     return figure, "The parts of the sum laid end to end; below them what they add up to."
 
 
-def _factors(addresses: list[str]) -> str:
+def _name_factors(addresses: list[str]) -> str:
     """What a part of a sum is called: its tensor, or the last names of those that are multiplied."""
-    return leaf(addresses[0]) if len(addresses) == 1 else " × ".join(each.rsplit(".", 1)[-1] for each in addresses)
+    return name_leaf(addresses[0]) if len(addresses) == 1 else " × ".join(each.rsplit(".", 1)[-1] for each in addresses)
 
 
-def _values(view: View, why: Explanation, found: Operands) -> Drawn:
+def _draw_values(view: View, why: Explanation, found: Operands) -> Drawn:
     """The operands' values, and below them the number that they made."""
     shown = sorted(found.strongest(_ROWS))
     operands = [found.addresses[i] for i in shown]
-    names = differing([short(view.trace, operand) for operand in operands]) if len(shown) > 1 else [leaf(operands[0])]
+    names = (
+        drop_common([shorten(view.trace, operand) for operand in operands])
+        if len(shown) > 1
+        else [name_leaf(operands[0])]
+    )
     more = f" The {_ROWS} operands that matter most of {len(found.addresses)}." if len(found.addresses) > _ROWS else ""
     values = np.append(found.values[shown], why.value)
-    names = [*names, leaf(why.address)]
-    return bars(values, names, view.colors, _color(view, why), name="value"), f"Operands and result.{more}"
+    names = [*names, name_leaf(why.address)]
+    return draw_bars(values, names, view.colors, _choose_color(view, why), name="value"), f"Operands and result.{more}"
 
 
-def _multiplied(expr: Expr) -> bool:
-    return isinstance(expr, MatMul) or any(_multiplied(part) for part in expr.parts)
+def _has_product(expr: Expr) -> bool:
+    return isinstance(expr, MatMul) or any(_has_product(part) for part in expr.parts)
 
 
-def _color(view: View, why: Explanation) -> str:
+def _choose_color(view: View, why: Explanation) -> str:
     assert why.step is not None
     return view.colors.kinds.get(why.step.kind, view.colors.faint)

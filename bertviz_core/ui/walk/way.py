@@ -10,30 +10,30 @@ from html import escape
 
 import streamlit as st
 
-from bertviz_core.analysis.walk import Operands, story, waypoints
+from bertviz_core.analysis.walk import Operands, choose_stops, tell_story
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import component
-from bertviz_core.ui.frame.cell_names import short
+from bertviz_core.ui.components import load_component
+from bertviz_core.ui.frame.cell_names import shorten
 
 OFFERED = 12  # operands to walk on to
 _LONGEST = 80  # steps that a link may hold
 _WALK, _PANEL, _STEP = "walk", "panel", "~"
 
-_picker = component("picker")
+_picker = load_component("picker")
 
 
-def walked(address: str) -> tuple[str, ...]:
+def read_walk(address: str) -> tuple[str, ...]:
     """The walk that the URL holds, if it began in the panel of this address."""
     if st.query_params.get(_PANEL) != address:
         return ()
     return tuple(st.query_params.get(_WALK, "").split(_STEP))[:_LONGEST]
 
 
-def walk(address: str, way: Sequence[str]) -> None:
+def write_walk(address: str, way: Sequence[str]) -> None:
     """Walk this way in the panel of an address; an empty way closes the walk."""
     if way:
         st.query_params.update({_PANEL: address, _WALK: _STEP.join(way)})
@@ -42,7 +42,7 @@ def walk(address: str, way: Sequence[str]) -> None:
         st.query_params.pop(key, None)
 
 
-def picker(trace: Trace, address: str, way: tuple[str, ...]) -> None:
+def listen(trace: Trace, address: str, way: tuple[str, ...]) -> None:
     """Listens to clicks in a panel: on a cell of a chart, an operand, a crumb (or Close), the shortest story."""
     key = f"picker-{address}"
 
@@ -51,29 +51,29 @@ def picker(trace: Trace, address: str, way: tuple[str, ...]) -> None:
 
     _picker(
         key=key,
-        on_cell_change=lambda: walk(address, [sent("cell")]),
-        on_step_change=lambda: walk(address, [*way, sent("step")]),
-        on_keep_change=lambda: walk(address, way[: int(sent("keep"))]),
-        on_story_change=lambda: walk(address, _told(trace, way)),
+        on_cell_change=lambda: write_walk(address, [sent("cell")]),
+        on_step_change=lambda: write_walk(address, [*way, sent("step")]),
+        on_keep_change=lambda: write_walk(address, way[: int(sent("keep"))]),
+        on_story_change=lambda: write_walk(address, _take_story(trace, way)),
     )
 
 
-def crumbs(trace: Trace, colors: Palette, way: tuple[str, ...]) -> str:
+def render_crumbs(trace: Trace, colors: Palette, way: tuple[str, ...]) -> str:
     """The cells walked through, each a way back, and the way out."""
     back = "".join(
-        f'<button data-keep="{i}">{escape(short(trace, place))} ›</button>' for i, place in enumerate(way[:-1], 1)
+        f'<button data-keep="{i}">{escape(shorten(trace, place))} ›</button>' for i, place in enumerate(way[:-1], 1)
     )
     return (
-        f'<nav class="bv-crumbs" aria-label="The walk so far" style="{_colored(colors)}">{back}'
+        f'<nav class="bv-crumbs" aria-label="The walk so far" style="{_write_colors(colors)}">{back}'
         '<button data-keep="0" aria-label="Close">✕ Close</button></nav>'
     )
 
 
-def onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> str:
+def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> str:
     """The operands that matter most as a table, each a step of the walk, and the whole walk at once."""
     values, layer = dict(why.operands), parse(why.address).layer
     rows = "".join(
-        _row(short(trace, operand, layer), operand, values[operand], float(found.effects[i]))
+        _render_row(shorten(trace, operand, layer), operand, values[operand], float(found.effects[i]))
         for i in found.strongest(OFFERED)
         for operand in [found.addresses[i]]
     )
@@ -81,7 +81,7 @@ def onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> 
         return '<p class="bv-onward" tabindex="-1">There is nothing further back.</p>'
     more = f"The {OFFERED} that matter most, of {len(found.addresses):,}. " if len(found.addresses) > OFFERED else ""
     return (
-        f'<div class="bv-onward" style="{_colored(colors)}"><table><caption>Walk on to</caption>'
+        f'<div class="bv-onward" style="{_write_colors(colors)}"><table><caption>Walk on to</caption>'
         '<tr><th scope="col">operand</th><th scope="col">value</th><th scope="col">contribution</th></tr>'
         f"{rows}</table><p>{more}Contribution: value times slope; in a sum of products, the term.</p>"
         '<button class="bv-story" data-story="all" title="At every step the operand with the largest contribution.">'
@@ -89,19 +89,19 @@ def onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> 
     )
 
 
-def _row(name: str, operand: str, value: float, effect: float) -> str:
+def _render_row(name: str, operand: str, value: float, effect: float) -> str:
     """One operand. An id, a whole number, chooses a row of a table: it contributes no amount."""
-    contribution = "" if isinstance(value, int) else text_number(effect)
+    contribution = "" if isinstance(value, int) else format_number(effect)
     return (
         f'<tr><td><button data-step="{escape(operand)}">{escape(name)}</button></td>'
-        f"<td>{text_number(value)}</td><td>{contribution}</td></tr>"
+        f"<td>{format_number(value)}</td><td>{contribution}</td></tr>"
     )
 
 
-def _colored(colors: Palette) -> str:
+def _write_colors(colors: Palette) -> str:
     return f"--accent:{colors.kinds['attention']};--faint:{colors.faint};--line:{colors.line}"
 
 
-def _told(trace: Trace, way: tuple[str, ...]) -> tuple[str, ...]:
-    told = story(trace, way[-1])
-    return (*way[:-1], *(told[i] for i in waypoints(told)))
+def _take_story(trace: Trace, way: tuple[str, ...]) -> tuple[str, ...]:
+    told = tell_story(trace, way[-1])
+    return (*way[:-1], *(told[i] for i in choose_stops(told)))

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertviz_core.analysis.what_if import Offer, cell_offers, scopes
+from bertviz_core.analysis.what_if import Offer, list_scopes, offer_for_cell
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.numbers import text_number
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_from_fragment
 
 
-def before_and_after(view: View, why: Explanation) -> str:
+def describe_change(view: View, why: Explanation) -> str:
     """The number in the pass without changes and in the one with them, if there are any."""
     found = view.outcome
     if not found.changed:
         return ""
     before, after = (float(trace[why.address]) for trace in (found.before, found.after))
     return (
-        f":small[**What if:** before {text_number(before)}, after {text_number(after)}, difference "
-        f"{text_number(after - before)}.]"
+        f":small[**What if:** before {format_number(before)}, after {format_number(after)}, difference "
+        f"{format_number(after - before)}.]"
     )
 
 
-def cell_menu(view: View, key: str, why: Explanation) -> None:
+def show_menu(view: View, key: str, why: Explanation) -> None:
     """Another value for the explained number or for what lies around it, and the rules that fit its step."""
     if parse(why.address).path in view.trace.model.parameters:
         return
-    around = scopes(view.trace, why.address)
+    around = list_scopes(view.trace, why.address)
     with st.popover("What if it were different?", icon=":material/science:", key=f"what-if-{key}"):
         scope = st.selectbox("Set", list(around), key=f"what-if-scope-{key}") or next(iter(around))
         number = st.number_input(
@@ -36,11 +36,11 @@ def cell_menu(view: View, key: str, why: Explanation) -> None:
         )
         st.button("Run the pass with it", key=f"what-if-run-{key}", on_click=add_from_fragment,
                   args=({around[scope]: number},))  # fmt: skip
-        _offers(cell_offers(view.trace, why.address), key)
+        _show_offers(offer_for_cell(view.trace, why.address), key)
         st.caption("The pass runs again from there on; the change stands above every page until it is undone.")
 
 
-def _offers(offers: list[Offer], key: str) -> None:
+def _show_offers(offers: list[Offer], key: str) -> None:
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
             st.button(offer.label, key=f"what-if-rule-{key}-{i}", on_click=add_from_fragment, args=(offer.changes,))
