@@ -12,6 +12,7 @@ from bertviz_core.analysis.ranking import find_masks
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.frame.resources import BUNDLED, list_models
@@ -55,7 +56,7 @@ def show_sentence_controls() -> Asked:
             first,
             key="text",
             max_chars=LONGEST_TEXT,
-            on_change=_forget_tokens,
+            on_change=state.forget_tokens,
             bind=_bind_text("text", first),
             placeholder="Type a sentence; [MASK] hides a word",
             persist_state="session",
@@ -63,7 +64,7 @@ def show_sentence_controls() -> Asked:
         with st.popover("Examples and options", icon=":material/tune:"):
             _show_examples()
             pair = st.text_input(
-                "Second sentence (optional)", "", key="pair", max_chars=LONGEST_TEXT, on_change=_forget_tokens,
+                "Second sentence (optional)", "", key="pair", max_chars=LONGEST_TEXT, on_change=state.forget_tokens,
                 bind=_bind_text("pair", ""), placeholder="A second sentence makes a pair",
             )  # fmt: skip
             return Asked(text, pair or None, _show_model(), *_show_preparation(), _show_notation())
@@ -72,7 +73,7 @@ def show_sentence_controls() -> Asked:
 def _show_examples() -> None:
     for i, (text, pair) in enumerate(EXAMPLES):
         label = _shorten(text + (f" / {pair}" if pair else ""))
-        st.button(label, key=f"example-{i}", on_click=_use_example, args=(text, pair), type="tertiary")
+        st.button(label, key=f"example-{i}", on_click=state.use_sentence, args=(text, pair), type="tertiary")
 
 
 def _show_model() -> str:
@@ -80,16 +81,14 @@ def _show_model() -> str:
     name = st.selectbox(
         "Model", names, key="model", accept_new_options=free, bind="query-params", format_func=_name_model,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
-        on_change=_forget_tokens,
+        on_change=state.forget_tokens,
     )  # fmt: skip
     return name or names[0]
 
 
 def _show_preparation() -> tuple[str, str, str]:
     """How far to pad, which positions are masked, what is changed; the latter two are chosen elsewhere."""
-    for key in ("pad", "mask", "changes"):  # while their popover is closed, another page would lose them from the URL
-        if key in st.session_state:
-            st.session_state[key] = st.session_state[key]
+    state.keep("pad", "mask", "changes")  # while their popover is closed
     pad = st.selectbox(
         "Pad to", PAD_TO, key="pad", bind="query-params", accept_new_options=True,
         format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
@@ -119,10 +118,10 @@ def show_place_controls(config: BertConfig) -> tuple[int, int, str, list[str]]:
 
 def _show_index(label: str, key: str, size: int, remarks: list[str]) -> int:
     """A menu of 0 to size - 1. What else the URL or another model left behind becomes 0, with a remark."""
-    for asked in (st.query_params.get(key), st.session_state.get(key)):
+    for asked in (state.read_url(key), state.read(key)):
         if asked is not None and str(asked) not in map(str, range(size)):
             remarks.append(f"There is no {key} {_quote(asked)} in this model, only 0 to {size - 1}; 0 is shown.")
-            st.session_state[key] = 0
+            state.write(key, 0)
             break
     return st.selectbox(label, range(size), key=key, bind="query-params", width=92) or 0
 
@@ -146,32 +145,19 @@ def read_position(key: str) -> str:
 def show_token_menu(label: str, key: str, names: Sequence[str], position: str, usual: int) -> int:
     """The token at a position, if there is one, otherwise the usual one, as a menu of its names."""
     positions, menu = [str(i) for i in range(len(names))], f"{key}-menu"
-    st.session_state[menu] = positions.index(position) if position in positions else usual
-    st.selectbox(label, range(len(names)), key=menu, on_change=_take_token, args=(key,), format_func=names.__getitem__)
-    return st.session_state[menu]
-
-
-def _take_token(key: str) -> None:
-    st.session_state[key] = str(st.session_state[f"{key}-menu"])
-
-
-def _forget_tokens() -> None:
-    """Other tokens: what was chosen or masked at a position means nothing to them."""
-    for key in ("token", "key_token", "mask"):
-        st.session_state[key] = ""
-
-
-def _use_example(text: str, pair: str) -> None:
-    st.session_state["text"], st.session_state["pair"] = text, pair
-    _forget_tokens()
+    chosen = positions.index(position) if position in positions else usual
+    state.write(menu, chosen)
+    st.selectbox(label, range(len(names)), key=menu, format_func=names.__getitem__,
+                 on_change=lambda: state.choose_token(state.read(menu), key))  # fmt: skip
+    return chosen
 
 
 def _bind_text(key: str, default: str) -> Literal["query-params"] | None:
     """Binds a short text to the URL. What was typed while a long one stood there has to be put into the URL by hand."""
-    short = len(st.session_state.get(key, default) or "") <= LONGEST_IN_URL
-    if short and st.session_state.get(f"{key}-unbound"):
-        st.session_state[key] = st.session_state[key]
-    st.session_state[f"{key}-unbound"] = not short
+    short = len(state.read(key, default) or "") <= LONGEST_IN_URL
+    if short and state.read(f"{key}-unbound"):
+        state.keep(key)
+    state.write(f"{key}-unbound", not short)
     return "query-params" if short else None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bertviz_core.checkpoint.model import Model
@@ -29,11 +28,6 @@ def prepare(model: Model, typed: Encoding, pad: str, mask: str) -> Preparation:
     pad_to, first = _read_padding(pad, len(typed), model.config.max_position_embeddings)
     masked, second = _read_masked(mask, model, typed)
     return Preparation(pad_to, masked, tuple(remark for remark in (first, *second) if remark))
-
-
-def write_positions(positions: Iterable[int]) -> str:
-    """Hidden positions as the URL has them: `3,5`."""
-    return ",".join(map(str, sorted(positions)))
 
 
 def _read_padding(pad: str, tokens: int, longest: int) -> tuple[int | None, str]:

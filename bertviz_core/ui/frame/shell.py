@@ -10,7 +10,7 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace, encode
-from bertviz_core.ui.frame import site, style, what_if
+from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.controls import Asked, show_place_controls, show_sentence_controls, show_token
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import Preparation, prepare
@@ -18,7 +18,6 @@ from bertviz_core.ui.frame.resources import BUNDLED, get_shelf, get_store
 from bertviz_core.ui.frame.view import Selection, View
 from bertviz_core.ui.frame.what_if import run_changes
 
-_VIEW = "view"
 _ICON = "bertviz_core/ui/frame/icon.png"
 
 
@@ -47,15 +46,13 @@ def run_app() -> None:
         what_if.show_bar(found, chosen.token)
         for remark in (*preparation.remarks, *remarks):
             st.info(remark, icon=":material/info:")
-        st.session_state[_VIEW] = View(
-            asked.text, asked.pair, typed, found, chosen, style.read_colors(), asked.notation
-        )
+        state.keep_view(View(asked.text, asked.pair, typed, found, chosen, style.read_colors(), asked.notation))
         page.run()
 
 
 def open_page(name: str, what_happens: str) -> View:
     """Open a page: its title and what happens there. Returns what to draw from."""
-    view = st.session_state.get(_VIEW)
+    view = state.read_view()
     if view is None:  # a deep link into a server that has just started: the page was run without the app around it
         st.set_page_config(page_icon=_ICON)  # otherwise the page's own icon, which the browser fetches elsewhere
         site.declare_pages()
@@ -110,8 +107,4 @@ def _show_error(error: BertvizError, model: str) -> None:
     if isinstance(error, CheckpointError):
         with st.container(horizontal=True):
             st.button("Try again", on_click=get_shelf().forget_failure, args=(model,))
-            st.button("Use the bundled model", on_click=_choose_bundled)
-
-
-def _choose_bundled() -> None:
-    st.session_state["model"] = BUNDLED
+            st.button("Use the bundled model", on_click=state.choose_model, args=(BUNDLED,))

@@ -20,11 +20,12 @@ from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.changes import Changes, check_changes, read_changes, write_changes
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection
 
-_KEY, _REMARK, _AGAIN = "changes", "what-if-remark", "what-if-again"
+_REMARK = "what-if-remark"
 _TOP = 3
 
 
@@ -37,7 +38,7 @@ def run_changes(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
         after = run(changes=good)
     except InputError as error:
         return Outcome(before, before, {**wrong, **dict.fromkeys(good, str(error))})
-    show = st.session_state.get("show") or st.query_params.get("show")  # the control is drawn further down
+    show = state.read_shown()
     return Outcome(before, after, wrong, show if show in SHOWN else AFTER)
 
 
@@ -104,7 +105,7 @@ def show_menu(trace: Trace, chosen: Selection) -> None:
         st.markdown(escape_markdown(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
         st.text_input("Swap it for", key="what-if-word", on_change=_swap, args=(trace, chosen.token),
                       placeholder="A word of the vocabulary")  # fmt: skip
-        remark = st.session_state.pop(_REMARK, "")
+        remark = state.take(_REMARK, "")
         if remark:
             st.warning(escape_markdown(remark))
         _show_buttons(offer_for_token(trace, chosen.token), "token")
@@ -123,22 +124,13 @@ def _show_buttons(offers: list[Offer], key: str) -> None:
             st.button(offer.label, key=f"what-if-{key}-{i}", on_click=add_changes, args=(offer.changes,))
 
 
-def add_changes(changes: Changes) -> None:
-    """Put changes at the end of the list; a place that is in it already gets its new value there."""
+def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
+    """Put changes at the end of the list; a place that is in it already gets its new value there.
+
+    from_fragment: only a part of the page runs again by itself; `state.rerun_if_asked` then runs all of it.
+    """
     asked = {address: value for address, value in _read().items() if address not in changes}
-    _write({**asked, **changes})
-
-
-def add_from_fragment(changes: Changes) -> None:
-    """`add`, where only a part of the page runs again by itself: `follow` then runs all of it."""
-    add_changes(changes)
-    st.session_state[_AGAIN] = True
-
-
-def rerun_if_asked() -> None:
-    """To stand at the top of a fragment that calls `add_from_fragment`."""
-    if st.session_state.pop(_AGAIN, False):
-        st.rerun()
+    _write({**asked, **changes}, from_fragment=from_fragment)
 
 
 def undo_change(address: str) -> None:
@@ -147,27 +139,28 @@ def undo_change(address: str) -> None:
 
 
 def _read() -> dict[str, str | float]:
-    return dict(read_changes(st.session_state.get(_KEY, "")))
+    return dict(read_changes(state.read_changes()))
 
 
-def _write(changes: Changes) -> None:
-    st.session_state[_KEY] = write_changes(changes)
+def _write(changes: Changes, *, from_fragment: bool = False) -> None:
+    state.use_changes(write_changes(changes), from_fragment=from_fragment)
 
 
 def _swap(trace: Trace, token: int) -> None:
-    word = st.session_state["what-if-word"].strip()
-    st.session_state["what-if-word"] = ""
+    word = state.read("what-if-word").strip()
+    state.write("what-if-word", "")
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
     if len(pieces) == 1:
         add_changes({f"input_ids[token={token}]": pieces[0]})
     elif word:
         names = " ".join(map(trace.model.tokenizer.token, pieces)) or "nothing"
-        st.session_state[_REMARK] = f"“{word[:40]}” is no single token but {names[:80]}. Choose a word of one token."
+        remark = f"“{word[:40]}” is no single token but {names[:80]}. Choose a word of one token."
+        state.write(_REMARK, remark)
 
 
 def _set_epsilon(layers: list[int]) -> None:
-    text = st.session_state["what-if-epsilon"].strip()
-    st.session_state["what-if-epsilon"] = ""
+    text = state.read("what-if-epsilon").strip()
+    state.write("what-if-epsilon", "")
     if text:
         add_changes(change_epsilons(layers, text))

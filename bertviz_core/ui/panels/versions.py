@@ -9,6 +9,7 @@ from bertviz_core.analysis.alignment import Pair, pair_steps
 from bertviz_core.documents import DOCUMENTS, Document
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_difference
@@ -30,14 +31,14 @@ def show_versions(view: View, address: str) -> None:
                 if pair.right is not None:
                     st.button("Run it", key=f"run-{address}-{document.number}", on_click=_compare,
                               args=(address, document.number))  # fmt: skip
-        asked = st.session_state.get(f"compare-{address}")
+        asked = state.read(f"compare-{address}")
         for document in DOCUMENTS:
             if document.number == asked:
                 _show_difference(view, address, document)
 
 
 def _compare(address: str, number: str) -> None:
-    st.session_state[f"compare-{address}"] = number
+    state.write(f"compare-{address}", number)
 
 
 def _write_entry(view: View, document: Document, pair: Pair) -> str:

@@ -14,6 +14,7 @@ from bertviz_core.analysis.heads import Summary, find_roles, summarize
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
 
 PICTURE = 32  # cells along one side of a head's small picture, at most
@@ -91,4 +92,4 @@ def _list_notes(all_heads: Summary, layer: int, head: int) -> list[str]:
 
 
 def _choose_head() -> None:
-    st.session_state["layer"], st.session_state["head"] = st.session_state["head-map"]["head"]
+    state.choose_head(*state.read_event("head-map", "head"))

@@ -15,9 +15,10 @@ from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.what_if import add_from_fragment, rerun_if_asked
+from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.derived import Origin, show_derived
 from bertviz_core.ui.views.heads_numbers import make_values
 
@@ -31,7 +32,7 @@ _ablations: WeakKeyDictionary[Trace, dict[str, Ablation]] = WeakKeyDictionary() 
 @st.fragment
 def show_ablation(view: View) -> None:
     """The map of what each head is worth to one probability, made on request."""
-    rerun_if_asked()
+    state.rerun_if_asked()
     offered = list_outcomes(view.trace, view.chosen.token, _CHOICES)
     if not offered:
         st.info("This checkpoint has no head that predicts anything, so there is nothing that could change.")
@@ -39,7 +40,7 @@ def show_ablation(view: View) -> None:
     choice = st.selectbox("Probability of", list(offered), key="worth", bind="query-params", width=340)
     choice = choice or next(iter(offered))
     found = _begin(view.trace, offered[choice])
-    heads, running = found.change.size, bool(found.left) and st.session_state.get(_RUNNING) is view
+    heads, running = found.change.size, bool(found.left) and state.read(_RUNNING) is view
     slot = st.empty()
     if running:
         with slot.container():
@@ -66,11 +67,11 @@ def _begin(trace: Trace, address: str) -> Ablation:
 
 
 def _start(view: View) -> None:
-    st.session_state[_RUNNING] = view  # a new view, of another sentence or page, does not go on by itself
+    state.write(_RUNNING, view)  # a new view, of another sentence or page, does not go on by itself
 
 
 def _stop() -> None:
-    st.session_state.pop(_RUNNING, None)
+    state.take(_RUNNING)
 
 
 def _run_some(found: Ablation, trace: Trace) -> None:
@@ -97,5 +98,5 @@ def _show_map(view: View, choice: str, found: Ablation) -> None:
              f"{format_number(found.value + change)}. The frame marks the chosen head.",
     )  # fmt: skip
     zero = offer_for_head([layer], head)[0]
-    st.button(f"Look at the pass without head {head} of layer {layer}", key="ablation-look", on_click=add_from_fragment,
-              args=(zero.changes,), icon=":material/science:")  # fmt: skip
+    st.button(f"Look at the pass without head {head} of layer {layer}", key="ablation-look", on_click=add_changes,
+              args=(zero.changes,), kwargs={"from_fragment": True}, icon=":material/science:")  # fmt: skip

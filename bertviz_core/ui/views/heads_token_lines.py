@@ -11,6 +11,7 @@ from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
 
 LINES = 40  # tokens on each side of the lines, at most
@@ -91,4 +92,4 @@ def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
 
 
 def _choose_token() -> None:
-    st.session_state["token"] = str(st.session_state["token-lines"]["token"])
+    state.choose_token(state.read_event("token-lines", "token"))

@@ -18,7 +18,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import FFN, Program, Step
 from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig
-from bertviz_core.ui.frame import site, style
+from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.resources import list_models
@@ -87,12 +87,13 @@ def _show_buttons(base: bool, sentence: bool) -> None:
 
 
 def _take_sentence() -> None:
-    st.session_state.update(text=SENTENCE, pair="", token="", key_token="", mask="", pad=NO_PADDING)
+    state.use_sentence(SENTENCE)
+    state.pad_to(NO_PADDING)
 
 
 def _take_model() -> None:
     _take_sentence()
-    st.session_state["model"] = MODEL
+    state.choose_model(MODEL)
 
 
 def choose_printed() -> PrintedTensor:

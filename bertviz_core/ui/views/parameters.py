@@ -17,7 +17,7 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram, name_intervals
 from bertviz_core.formula.address import format_cell
 from bertviz_core.formula.numbers import format_latex, format_number
-from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -92,11 +92,11 @@ def choose_tensor(view: View) -> Tensor:
     model = view.trace.model
     tensors = analysis.list_tensors(model)
     addresses = [tensor.address for tensor in tensors]
-    if st.session_state.get("tensor") not in addresses:
-        st.session_state["tensor"] = addresses[0]
+    if state.read("tensor") not in addresses:
+        state.write("tensor", addresses[0])
     address = st.selectbox("Tensor", addresses, key="tensor", bind="query-params")
     chosen = addresses.index(address)
-    st.session_state["inventory"] = {"selection": {"rows": [chosen], "columns": [], "cells": []}}
+    state.write("inventory", {"selection": {"rows": [chosen], "columns": [], "cells": []}})
     st.dataframe(
         _list_columns(model, tensors), key="inventory", hide_index=True, height=_TABLE_PX, alt="All tensors",
         selection_mode="single-row-required", on_select=lambda: _take(addresses),
@@ -111,9 +111,9 @@ def choose_tensor(view: View) -> Tensor:
 
 
 def _take(addresses: Sequence[str]) -> None:
-    rows = st.session_state["inventory"]["selection"]["rows"]
+    rows = state.read_event("inventory", "selection")["rows"]
     if rows:
-        st.session_state["tensor"] = addresses[rows[0]]
+        state.write("tensor", addresses[rows[0]])
 
 
 def _list_columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Sequence[object]]:
@@ -183,8 +183,8 @@ def _choose_window(shape: tuple[int, ...]) -> tuple[range, range]:
     starts = []
     with st.container(horizontal=True, key="tensor-window"):
         for key, size, most in zip(("row", "column"), shape, _WINDOW, strict=True):
-            if st.session_state.get(key, 0) > size - 1:
-                st.session_state[key] = 0
+            if state.read(key, 0) > size - 1:
+                state.write(key, 0)
             first = st.number_input(
                 f"First {key}", 0, size - 1, key=key, bind="query-params", step=min(most, size), width=160,
                 disabled=size <= most,

@@ -13,6 +13,7 @@ from bertviz_core.figures.attention import draw_denominator
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
@@ -55,23 +56,23 @@ def edit_scores() -> tuple[np.ndarray, int]:
 
 def _show_field(row: int, column: int, word: str, edits: playground.Edits) -> None:
     key = f"score-{row}-{column}"
-    st.session_state[key] = edits.get((row, column), format_number(float(_ORIGINAL[row, column])))
+    state.write(key, edits.get((row, column), format_number(float(_ORIGINAL[row, column]))))
     st.text_input(word, key=key, max_chars=24, on_change=_take, args=(row, column), width=110)
 
 
 def _take(row: int, column: int) -> None:
     """Keep what was typed in a cell; what the article has there anyway is no edit."""
-    edits = playground.read_edits(st.session_state[_STATE], _ORIGINAL.shape)
-    typed = st.session_state[f"score-{row}-{column}"]
+    edits = playground.read_edits(state.read(_STATE), _ORIGINAL.shape)
+    typed = state.read(f"score-{row}-{column}")
     edits[row, column] = typed
     kept = playground.apply_edits(_ORIGINAL, {(row, column): typed})
     if not kept.problems and kept.scores[row, column] == _ORIGINAL[row, column]:
         del edits[row, column]
-    st.session_state[_STATE] = playground.write_edits(edits)
+    state.write(_STATE, playground.write_edits(edits))
 
 
 def _reset() -> None:
-    st.session_state[_STATE] = ""
+    state.write(_STATE, "")
 
 
 def _explain(place: tuple[int, int], problem: str) -> None:

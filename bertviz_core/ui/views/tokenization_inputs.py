@@ -11,9 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.ui.frame import site, style
+from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
-from bertviz_core.ui.frame.preparation import NO_PADDING, write_positions
+from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -43,7 +43,7 @@ def _show_hiding(view: View) -> None:
     if not offered:
         st.caption("This checkpoint has no mask token, or the input no word: nothing can be hidden.")
         return
-    st.session_state["hidden-tokens"] = list(view.masked)
+    state.write("hidden-tokens", list(view.masked))
     with _open_box(len(offered)):
         st.pills(
             r"Click a token to hide it behind \[MASK\]; click it again to show it",
@@ -63,7 +63,7 @@ def _show_hiding(view: View) -> None:
 
 
 def _hide() -> None:
-    st.session_state["mask"] = write_positions(st.session_state["hidden-tokens"])
+    state.mask_tokens(state.read("hidden-tokens"))
 
 
 def show_numbers(view: View) -> None:
@@ -92,7 +92,7 @@ def show_padding(view: View) -> None:
     if size == longest:
         st.caption(f"The input has {size} tokens, all that this model can read: there is no room for padding.")
         return
-    st.session_state["pad-here"] = len(view.trace.encoding)
+    state.write("pad-here", len(view.trace.encoding))
     st.number_input(
         f"Pad to this many tokens ({size} to {longest})", size, longest, key="pad-here", on_change=_pad, args=(size,),
         width=340,
@@ -109,8 +109,8 @@ def show_padding(view: View) -> None:
 
 
 def _pad(size: int) -> None:
-    wish = st.session_state["pad-here"]
-    st.session_state["pad"] = NO_PADDING if wish <= size else str(wish)
+    wish = state.read("pad-here")
+    state.pad_to(NO_PADDING if wish <= size else str(wish))
 
 
 def _render_effect(view: View, size: int) -> str:

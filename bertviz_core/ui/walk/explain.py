@@ -15,13 +15,12 @@ from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.what_if import rerun_if_asked
 from bertviz_core.ui.walk.operand_charts import choose_chart
-from bertviz_core.ui.walk.way import listen, read_walk, render_crumbs, render_onward, write_walk
+from bertviz_core.ui.walk.way import listen, render_crumbs, render_onward
 from bertviz_core.ui.walk.what_if_cell import describe_change, show_menu
 
 _CHART = {"displayModeBar": False}
@@ -48,15 +47,15 @@ def show_explanation(view: View, address: str, start: str) -> None:
 
     Everything is worked out before anything is sent: what arrives together, the browser draws at once.
     """
-    rerun_if_asked()
-    way = read_walk(address)
+    state.rerun_if_asked()
+    way = state.read_drawer(address)
     shown = _try(view, way[-1]) if way else None
     with st.container(key=f"pick-{address}"):
         listen(view.trace, address, way)
     if shown is None:
         st.button(
             "Explain a number", key=f"explain-{address}", type="tertiary", icon=":material/account_tree:",
-            on_click=write_walk, args=(address, [start]), help="Or click a cell of the chart.",
+            on_click=state.open_drawer, args=(address, [start]), help="Or click a cell of the chart.",
         )  # fmt: skip
         return
     with st.container(border=True, key=f"walk-{address}"):
@@ -104,7 +103,7 @@ def _show_address_field(panel: str, cell: str) -> None:
     """A field for the address of any other number: the way to each cell without a pointer."""
     key = f"another-{panel}-{cell}"
     st.text_input(
-        "Explain another number", cell, key=key, on_change=lambda: write_walk(panel, [st.session_state[key]]),
+        "Explain another number", cell, key=key, on_change=lambda: state.open_drawer(panel, [state.read(key)]),
         help="The address of a cell: any tensor of the pass, with an index for each of its axes.",
     )  # fmt: skip
 

@@ -5,10 +5,7 @@ Links are HTML, drawn together with the text beside them; what a click on one as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
-
-import streamlit as st
 
 from bertviz_core.analysis.walk import Operands, choose_stops, tell_story
 from bertviz_core.figures.palette import Palette
@@ -17,29 +14,12 @@ from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.cell_names import shorten
 
 OFFERED = 12  # operands to walk on to
-_LONGEST = 80  # steps that a link may hold
-_WALK, _PANEL, _STEP = "walk", "panel", "~"
 
 _picker = load_component("picker")
-
-
-def read_walk(address: str) -> tuple[str, ...]:
-    """The walk that the URL holds, if it began in the panel of this address."""
-    if st.query_params.get(_PANEL) != address:
-        return ()
-    return tuple(st.query_params.get(_WALK, "").split(_STEP))[:_LONGEST]
-
-
-def write_walk(address: str, way: Sequence[str]) -> None:
-    """Walk this way in the panel of an address; an empty way closes the walk."""
-    if way:
-        st.query_params.update({_PANEL: address, _WALK: _STEP.join(way)})
-        return
-    for key in (_PANEL, _WALK):
-        st.query_params.pop(key, None)
 
 
 def listen(trace: Trace, address: str, way: tuple[str, ...]) -> None:
@@ -47,14 +27,14 @@ def listen(trace: Trace, address: str, way: tuple[str, ...]) -> None:
     key = f"picker-{address}"
 
     def sent(name: str) -> str:
-        return st.session_state[key][name]
+        return state.read_event(key, name)
 
     _picker(
         key=key,
-        on_cell_change=lambda: write_walk(address, [sent("cell")]),
-        on_step_change=lambda: write_walk(address, [*way, sent("step")]),
-        on_keep_change=lambda: write_walk(address, way[: int(sent("keep"))]),
-        on_story_change=lambda: write_walk(address, _take_story(trace, way)),
+        on_cell_change=lambda: state.open_drawer(address, [sent("cell")]),
+        on_step_change=lambda: state.open_drawer(address, [*way, sent("step")]),
+        on_keep_change=lambda: state.open_drawer(address, way[: int(sent("keep"))]),
+        on_story_change=lambda: state.open_drawer(address, _take_story(trace, way)),
     )
 
 

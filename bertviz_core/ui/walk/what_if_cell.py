@@ -9,7 +9,9 @@ from bertviz_core.formula.address import parse
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.what_if import add_from_fragment
+from bertviz_core.ui.frame.what_if import add_changes
+
+_FROM_FRAGMENT = {"from_fragment": True}  # an explanation runs again by itself
 
 
 def describe_change(view: View, why: Explanation) -> str:
@@ -34,8 +36,8 @@ def show_menu(view: View, key: str, why: Explanation) -> None:
         number = st.number_input(
             "to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{key}-{why.address}"
         )
-        st.button("Run the pass with it", key=f"what-if-run-{key}", on_click=add_from_fragment,
-                  args=({around[scope]: number},))  # fmt: skip
+        st.button("Run the pass with it", key=f"what-if-run-{key}", on_click=add_changes,
+                  args=({around[scope]: number},), kwargs=_FROM_FRAGMENT)  # fmt: skip
         _show_offers(offer_for_cell(view.trace, why.address), key)
         st.caption("The pass runs again from there on; the change stands above every page until it is undone.")
 
@@ -43,4 +45,10 @@ def show_menu(view: View, key: str, why: Explanation) -> None:
 def _show_offers(offers: list[Offer], key: str) -> None:
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
-            st.button(offer.label, key=f"what-if-rule-{key}-{i}", on_click=add_from_fragment, args=(offer.changes,))
+            st.button(
+                offer.label,
+                key=f"what-if-rule-{key}-{i}",
+                on_click=add_changes,
+                args=(offer.changes,),
+                kwargs=_FROM_FRAGMENT,
+            )
