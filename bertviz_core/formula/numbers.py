@@ -30,5 +30,17 @@ def format_number(value: float | int) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
+def format_percent(part: float) -> str:
+    """A part of a whole, 0 to 1, with the digits worth reading: `52 %`, `0.4 %`, `< 0.1 %`, `> 99.9 %`."""
+    percent = 100 * part
+    if 0 < percent < 0.1:
+        text = "< 0.1"
+    elif 99.9 < percent < 100:
+        text = "> 99.9"
+    else:
+        text = f"{percent:.1f}" if 0 < percent < 9.95 else f"{percent:.0f}"
+    return f"{text}\N{NO-BREAK SPACE}%"
+
+
 def _is_plain(value: float) -> bool:
     return value == 0 or 1e-3 <= abs(value) < 1e5
