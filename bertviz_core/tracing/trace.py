@@ -26,8 +26,9 @@ from bertviz_core.formula.dims import Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Program, Step
-from bertviz_core.tracing.changes import Changes, Override, Plan, plan_changes
+from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes
 from bertviz_core.tracing.layout import Layout
+from bertviz_core.tracing.readonly import lock
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
 SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file, not in memory
@@ -65,7 +66,7 @@ class Trace:
     def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: TensorCache) -> None:
         self.model = model
         self.before = before
-        self.changes: Changes = MappingProxyType(dict(changes))
+        self.changes: Changes = MappingProxyType({address: _hold(value) for address, value in changes.items()})
         self.encoding = planned.encoding
         self.program: Program = planned.program
         self.layout = Layout(model, self.program, len(self.encoding))
@@ -103,9 +104,7 @@ class Trace:
     def __getitem__(self, address: str) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
         symbol, _ = self.layout.located(address)
-        array = np.asarray(_Env(self)[symbol.address].numpy()[self.layout.index(address)])
-        array.flags.writeable = False
-        return array
+        return lock(_Env(self)[symbol.address])[(*self.layout.index(address), ...)]
 
     def dims(self, address: str) -> tuple[str, ...]:
         """The axes, by name, of what `trace[address]` gives."""
@@ -135,10 +134,10 @@ class Trace:
         symbol, fixed = self.layout.located(address)
         step = self.program.by_address.get(symbol.address)
         if step is None or self.overrides(symbol.address):
-            return self[address].astype(np.float64)
+            return lock(self[address].astype(np.float64))
         at = {axis: range(index, index + 1) for axis, index in fixed.items()}
         with torch.inference_mode():
-            return step.expr.work(_Env(self), at).numpy().reshape(self.shape(address))
+            return lock(step.expr.work(_Env(self), at).reshape(self.shape(address)))
 
     def derivatives(self, address: str) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
@@ -196,7 +195,7 @@ class Trace:
         if overrides:
             tensor = tensor.clone()
         for override in overrides:
-            tensor[override.index] = torch.as_tensor(override.numbers, dtype=tensor.dtype)
+            tensor[override.index] = torch.tensor(override.numbers, dtype=tensor.dtype)
         return tensor
 
     def _checked(self, address: str, tensor: Tensor) -> Tensor:
@@ -242,6 +241,11 @@ def _make_inputs(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
         "token_type_ids": torch.tensor(encoding.segments),
         "attention_mask": torch.tensor(encoding.mask, dtype=dtype),
     }
+
+
+def _hold(value: Value) -> Value:
+    """A change's value as it was given, whatever becomes of the caller's array."""
+    return lock(np.array(value, dtype=np.float64)) if np.ndim(value) else value
 
 
 def _spill(tensor: Tensor) -> Tensor:
