@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,7 +34,7 @@ from bertviz_core.tracing.readonly import lock
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
 SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file, not in memory
 
-TensorCache = ByteLRU[tuple[int, str], Tensor]
+Cache = ByteLRU[tuple[object, ...], Any]  # tensors, and what was read out of them
 
 _NUMBERS = itertools.count()
 
@@ -45,7 +46,7 @@ class Trace:
     """
 
     def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
-                 cache: TensorCache | None = None) -> None:  # fmt: skip
+                 cache: Cache | None = None) -> None:  # fmt: skip
         plain = Plan(model.written(program), encoding)
         self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
 
@@ -63,7 +64,7 @@ class Trace:
         trace._begin(self.model, plan_changes(before.layout, before.encoding, every), before, every, self._cache)
         return trace
 
-    def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: TensorCache) -> None:
+    def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: Cache) -> None:
         self.model = model
         self.before = before
         self.changes: Changes = MappingProxyType({address: _hold(value) for address, value in changes.items()})
@@ -147,17 +148,22 @@ class Trace:
         _, at, _ = self._cell(address)
         return differentiate(_Env(self), self.step(address), at)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
-        """Bytes that the trace and the pass before it hold in memory, not counting the cache."""
-        own = sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes <= SPILL_BYTES)
-        return own + (self.before.nbytes if self.before else 0)
+        """Bytes of memory that the run took for its spine; what is that of the pass before is counted there."""
+        return self._weigh_spine(spilled=False)
 
-    @property
+    @cached_property
     def spilled_bytes(self) -> int:
-        """Bytes that the trace and the pass before it hold in temporary files."""
-        own = sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes > SPILL_BYTES)
-        return own + (self.before.spilled_bytes if self.before else 0)
+        """Bytes that it took in temporary files."""
+        return self._weigh_spine(spilled=True)
+
+    def _weigh_spine(self, spilled: bool) -> int:
+        storages = [tensor.untyped_storage() for tensor in self._spine.values() if _is_large(tensor) == spilled]
+        shared = self.before._spine.values() if self.before else ()
+        elsewhere = {tensor.untyped_storage().data_ptr() for tensor in shared}
+        sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
+        return sum(size for place, size in sizes.items() if place not in elsewhere)
 
     def _run(self) -> Iterator[str]:
         """Compute the spine, as far as it is not that of the pass before, and say what was computed."""
@@ -248,9 +254,13 @@ def _hold(value: Value) -> Value:
     return lock(np.array(value, dtype=np.float64)) if np.ndim(value) else value
 
 
+def _is_large(tensor: Tensor) -> bool:
+    return tensor.nbytes > SPILL_BYTES
+
+
 def _spill(tensor: Tensor) -> Tensor:
     """The same numbers in a temporary file that vanishes with them, if they are many."""
-    if tensor.nbytes <= SPILL_BYTES:
+    if not _is_large(tensor):
         return tensor
     with tempfile.TemporaryFile(prefix="bertviz-") as file:
         array = tensor.numpy()
@@ -260,7 +270,7 @@ def _spill(tensor: Tensor) -> Tensor:
 
 def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
         masked: Iterable[int] = (), program: str = "bert", changes: Changes | None = None,
-        cache: TensorCache | None = None) -> Trace:  # fmt: skip
+        cache: Cache | None = None) -> Trace:  # fmt: skip
     """The forward pass of one text, or of two, with every intermediate under its address.
 
     text: a sentence, or tokens already encoded; pad_to: fill up with [PAD] to this many tokens; masked: the positions
