@@ -214,6 +214,7 @@ def test_threads_that_look_at_once_see_the_same(model):
 @pytest.mark.parametrize(
     "address",
     ["cls.predictions.probs[token=2]", "cls.predictions.probs[token=2,vocab=7]", PROBS, f"{PROBS}[head=1,query=3]",
+     "embeddings.word_embeddings", "embeddings.position_embeddings[hidden=5]",
      "embeddings.word_embeddings[token=3]", "encoder.layer.1.attention.self.context[token=4]", "pooler.activation",
      "embeddings.LayerNorm.variance[token=5]", "input_ids", f"{DENSE}.weight"],
 )  # fmt: skip

@@ -227,12 +227,16 @@ def test_uniform_attention_sees_what_the_input_shows_whichever_was_said_first(fo
         assert row[5] == 0 and row.sum() == pytest.approx(1, rel=1e-6) and len(set(row.tolist())) == 2
 
 
-def test_a_changed_trace_counts_what_it_holds_on_to(folder):
+def test_a_changed_trace_counts_what_it_does_not_share_with_the_pass_before(folder):
     trace = bv.run(bv.load_model(folder), *PAIR)
     late = trace.with_changes({"pooler.dense": 0.0})
-    assert not late.computed and late.nbytes == trace.nbytes
+    assert not late.computed and late.nbytes == 0
     early = trace.with_changes({"embeddings.sum": 0.5})
-    assert early.nbytes == 2 * trace.nbytes and early.spilled_bytes == trace.spilled_bytes == 0
+    assert early.nbytes == trace.nbytes and early.spilled_bytes == trace.spilled_bytes == 0
+    logits = trace.with_changes({"cls.predictions.decoder[token=2]": 1.0})
+    assert logits.nbytes == 4 * len(trace.tokens) * trace.model.config.vocab_size
+    skipped = trace.with_changes({"encoder.layer.2.output.LayerNorm": "skip"})  # its result is the layer's input itself
+    assert skipped.nbytes == logits.nbytes
 
 
 def test_a_formula_that_is_changed_is_changed_in_every_reading(folder):

@@ -7,10 +7,12 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from bertviz_core.formula.address import join_layer
+from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
 CLS, SEP = "[CLS]", "[SEP]"
@@ -254,5 +256,5 @@ def summarize(trace: Trace, size: int, done: Callable[[int], None] | None = None
         numbers.append(compute_statistics(probs, sentence))
         if done is not None:
             done(layer)
-    together = {name: np.stack([layer[name] for layer in numbers]) for name in STATISTICS}
-    return Summary(np.stack(pictures), together, sum(trace.encoding.mask))
+    together = {name: lock(np.stack([layer[name] for layer in numbers])) for name in STATISTICS}
+    return Summary(lock(np.stack(pictures)), MappingProxyType(together), sum(trace.encoding.mask))

@@ -6,7 +6,6 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -15,14 +14,13 @@ from torch import Tensor
 from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.steps import Step
+from bertviz_core.tracing.readonly import lock
+from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 COMPONENTS = 3
 _HEAD = "cls.predictions."
 _PROBS = "cls.predictions.probs"
-_projections: WeakKeyDictionary[Trace, Projection] = WeakKeyDictionary()
-_rollouts: WeakKeyDictionary[Trace, np.ndarray] = WeakKeyDictionary()
-_read: WeakKeyDictionary[Trace, dict[int, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
 
 
 def list_stages(trace: Trace) -> tuple[str, ...]:
@@ -79,10 +77,8 @@ class Projection:
 
 
 def project_stages(trace: Trace) -> Projection:
-    """The principal components of all tokens at all stages, one basis for all; kept as long as its trace."""
-    if trace not in _projections:
-        _projections[trace] = find_principal_components(stack_vectors(trace), COMPONENTS)
-    return _projections[trace]
+    """The principal components of all tokens at all stages, one basis for all; worked out once."""
+    return remember(trace, "projection", lambda: find_principal_components(stack_vectors(trace), COMPONENTS))
 
 
 def find_principal_components(states: np.ndarray, count: int) -> Projection:
@@ -102,7 +98,7 @@ def find_principal_components(states: np.ndarray, count: int) -> Projection:
     largest = np.abs(found[:kept]).argmax(axis=1)
     directions[:kept] = found[:kept] * np.where(found[range(kept), largest] < 0, -1.0, 1.0)[:, None]
     shares[:kept] = sizes[:kept] ** 2 / ((sizes**2).sum() or 1.0)
-    return Projection((states - mean) @ directions.T, directions, mean, shares)
+    return Projection(lock((states - mean) @ directions.T), lock(directions), lock(mean), lock(shares))
 
 
 @dataclass(frozen=True)
@@ -151,16 +147,18 @@ class Lens:
 def read_first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
     """The entry that the lens puts first, and its probability, at every stage: two arrays (token, stage).
 
-    What was read of a token is kept as long as its trace.
+    What was read of a token is remembered.
     """
-    read = _read.setdefault(trace, {})
-    wanted = list(tokens)
-    for token in wanted:
-        if token not in read:
-            probs = Lens(trace, token).probs
-            read[token] = probs.argmax(axis=-1), probs.max(axis=-1)
-    entries, shares = zip(*(read[token] for token in wanted), strict=True)
+    entries, shares = zip(*(_read_first_choice(trace, token) for token in tokens), strict=True)
     return np.stack(entries), np.stack(shares)
+
+
+def _read_first_choice(trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
+    def read() -> tuple[np.ndarray, np.ndarray]:
+        probs = Lens(trace, token).probs
+        return lock(probs.argmax(axis=-1)), lock(probs.max(axis=-1))
+
+    return remember(trace, f"first choice at {token}", read)
 
 
 def average_attention(trace: Trace) -> Iterable[np.ndarray]:
@@ -170,10 +168,8 @@ def average_attention(trace: Trace) -> Iterable[np.ndarray]:
 
 
 def roll_out_attention(trace: Trace) -> np.ndarray:
-    """The rollout of a pass; kept as long as its trace, since it needs the attention of every layer."""
-    if trace not in _rollouts:
-        _rollouts[trace] = roll_out(average_attention(trace))
-    return _rollouts[trace]
+    """The rollout of a pass; worked out once, since it needs the attention of every layer."""
+    return remember(trace, "rollout", lambda: lock(roll_out(average_attention(trace))))
 
 
 def roll_out(layers: Iterable[np.ndarray]) -> np.ndarray:

@@ -22,7 +22,7 @@ KINDS = (WHOLE, PIECE, SPECIAL, UNUSED, EMPTY)
 
 _ID_RANGE = re.compile(r"([0-9]{1,9})(?:\s*[-–−]\s*([0-9]{1,9}))?")
 _PLACEHOLDER = re.compile(r"\[unused[0-9]+\]")
-_lengths: WeakKeyDictionary[Model, np.ndarray] = WeakKeyDictionary()
+_lengths: WeakKeyDictionary[Model, np.ndarray] = WeakKeyDictionary()  # under 1 % of its model, and goes with it
 
 
 def classify(entry: str, special: Collection[str]) -> str:

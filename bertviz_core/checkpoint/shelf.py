@@ -6,11 +6,13 @@ import gc
 import math
 import threading
 import time
+from collections.abc import Callable
 
 import torch
 
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model, load_model
+from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.errors import CheckpointError
 
 MODEL_BYTES = 2_000_000_000
@@ -21,15 +23,21 @@ FAILURES = 32  # remembered at most
 class ModelShelf:
     """Models by name, bounded in bytes, each loaded once. A failure is remembered for a while.
 
-    Whoever waits for a model, also for one that is being downloaded, keeps nobody waiting who wants another.
+    Whoever waits for a model, also for one that is being downloaded, keeps nobody waiting who wants another. dropped:
+    told of each model that had to go, so that nobody else keeps it alive.
     """
 
-    def __init__(self, max_bytes: int = MODEL_BYTES) -> None:
+    def __init__(self, max_bytes: int = MODEL_BYTES, dropped: Callable[[Model], None] | None = None) -> None:
         torch.set_num_threads(1)  # many sessions on few cores: best throughput with one thread each
-        self._models: ByteLRU[str, Model] = ByteLRU(max_bytes)
+        self._models: Pool[str, Model] = Pool(max_bytes, lambda model: model.nbytes, dropped)
         self._failures: ByteLRU[str, tuple[float, str]] = ByteLRU(FAILURES)
         self._loading: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the parameters of all models that are alive, also of those that only a trace still holds."""
+        return self._models.nbytes
 
     def get(self, name: str) -> Model:
         """The model, loaded now if need be. Raises CheckpointError."""
@@ -58,7 +66,7 @@ class ModelShelf:
         except CheckpointError as error:
             self._failures.put(name, (time.monotonic(), str(error)), 1)
             raise
-        self._models.put(name, model, model.nbytes)
+        self._models.put(name, model)
         _settle()
         return model
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from bertviz_core.errors import DimsError
@@ -91,7 +92,10 @@ class Lookup(Expr):
         return {rows: range(row, row + 1), **restrict(at, tuple(columns))}, ids
 
     def work(self, env: Env, at: At) -> Tensor:
-        return self.table.work(env, self.pull(env, at)[0])  # the row that the id chooses stands where the id stood
+        rows, *columns = self.table.dims()
+        ids = self.ids.work(env, restrict(at, self.ids.dims())).tolist()
+        there = restrict(at, tuple(columns))
+        return torch.cat([self.table.work(env, {rows: range(row, row + 1), **there}) for row in ids])
 
     def latex(self, paint: Paint = paint_plain) -> str:
         return rf"{self.table.latex(paint)}\left[{self.ids.latex(paint)}\right]"

@@ -20,6 +20,7 @@ from bertviz_core.formula.dims import KEY
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.steps import INPUT, PARAMETER, Program
 from bertviz_core.tracing.layout import Layout
+from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.rewrites import REWRITES, rewrite
 
 UNIFORM = "uniform"
@@ -158,16 +159,16 @@ def _check_numbers(layout: Layout, address: str, value: float | np.ndarray) -> n
     shape = layout.shape(address)
     if numbers.shape not in ((), shape):
         raise InputError(f"{address} has shape {shape}; it cannot be set to numbers of shape {numbers.shape}")
-    return numbers
+    return lock(numbers)
 
 
 def _spread_evenly(layout: Layout, encoding: Encoding, address: str) -> np.ndarray:
     step = layout.step(address)
     if not isinstance(step.expr, Softmax) or step.expr.along != KEY:
         raise InputError(f"{step.address} holds no attention: only probabilities over keys can be made {UNIFORM}.")
-    seen = np.array(encoding.mask, dtype=np.float64)
-    everywhere = np.broadcast_to(seen / seen.sum(), layout.shape(step.address))
-    return everywhere[layout.index(address)].copy()
+    seen = torch.tensor(encoding.mask, dtype=torch.float64)
+    everywhere = (seen / seen.sum()).expand(layout.shape(step.address))  # one row in memory, however many heads
+    return lock(everywhere[layout.index(address)])
 
 
 def _change_input(layout: Layout, encoding: Encoding, path: str, override: Override) -> Encoding:

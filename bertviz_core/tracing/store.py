@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
+from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.tracing.changes import Changes
-from bertviz_core.tracing.trace import TensorCache, Trace, encode, run
+from bertviz_core.tracing.trace import Cache, Trace, encode, run
 
 Key = tuple[object, ...]
 
@@ -22,16 +23,30 @@ class _Pending:
     error: BaseException | None = None
 
 
+@dataclass(frozen=True)
+class Held:
+    """Bytes by who holds them.
+
+    kept: the spines of traces that the store keeps; pinned: those of traces that it dropped, and that sessions or
+    changed traces still hold; recomputed: what was worked out from any of them.
+    """
+
+    kept: int
+    pinned: int
+    recomputed: int
+
+
 class TraceStore:
     """Traces by (model, revision, token ids, segments, mask, program, changes).
 
-    trace_bytes bounds the traces' spines, in memory and in temporary files; cache_bytes the recomputed tensors of all
-    of them together; at_once the number of forward passes that run side by side.
+    trace_bytes bounds the traces' spines, in memory and in temporary files, also of those that the store has dropped
+    and somebody still holds: while these take room, fewer others are kept. cache_bytes bounds what is recomputed from
+    all of them together, at_once the number of forward passes that run side by side.
     """
 
     def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1) -> None:
-        self._traces: ByteLRU[Key, Trace] = ByteLRU(trace_bytes)
-        self._cache: TensorCache = ByteLRU(cache_bytes)
+        self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes + trace.spilled_bytes)
+        self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
         self._lock = threading.Lock()
         self._passes = threading.Semaphore(at_once)
@@ -43,8 +58,17 @@ class TraceStore:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held now: spines and recomputed tensors."""
+        """Bytes held now, by whomever: spines, and what was recomputed from them."""
         return self._traces.nbytes + self._cache.nbytes
+
+    def report_held(self) -> Held:
+        """The same bytes by who holds them."""
+        kept = self._traces.kept_bytes
+        return Held(kept, max(0, self._traces.nbytes - kept), self._cache.nbytes)
+
+    def forget_model(self, model: Model) -> None:
+        """Keep no trace of a model that is gone, since each one holds on to its parameters."""
+        self._traces.drop(lambda trace: trace.model is model)
 
     def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
             masked: Iterable[int] = (), program: str = "bert",
@@ -83,7 +107,7 @@ class TraceStore:
             with self.turn():
                 self.runs += 1
                 pending.trace = make()
-            self._traces.put(key, pending.trace, pending.trace.nbytes + pending.trace.spilled_bytes)
+            self._traces.put(key, pending.trace)
         except BaseException as error:
             pending.error = error
         finally:

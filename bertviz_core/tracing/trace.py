@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,13 +27,14 @@ from bertviz_core.formula.dims import Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Program, Step
-from bertviz_core.tracing.changes import Changes, Override, Plan, plan_changes
+from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes
 from bertviz_core.tracing.layout import Layout
+from bertviz_core.tracing.readonly import lock
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
 SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file, not in memory
 
-TensorCache = ByteLRU[tuple[int, str], Tensor]
+Cache = ByteLRU[tuple[object, ...], Any]  # tensors, and what was read out of them
 
 _NUMBERS = itertools.count()
 
@@ -44,7 +46,7 @@ class Trace:
     """
 
     def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
-                 cache: TensorCache | None = None) -> None:  # fmt: skip
+                 cache: Cache | None = None) -> None:  # fmt: skip
         plain = Plan(model.written(program), encoding)
         self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
 
@@ -62,10 +64,10 @@ class Trace:
         trace._begin(self.model, plan_changes(before.layout, before.encoding, every), before, every, self._cache)
         return trace
 
-    def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: TensorCache) -> None:
+    def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: Cache) -> None:
         self.model = model
         self.before = before
-        self.changes: Changes = MappingProxyType(dict(changes))
+        self.changes: Changes = MappingProxyType({address: _hold(value) for address, value in changes.items()})
         self.encoding = planned.encoding
         self.program: Program = planned.program
         self.layout = Layout(model, self.program, len(self.encoding))
@@ -103,9 +105,7 @@ class Trace:
     def __getitem__(self, address: str) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
         symbol, _ = self.layout.located(address)
-        array = np.asarray(_Env(self)[symbol.address].numpy()[self.layout.index(address)])
-        array.flags.writeable = False
-        return array
+        return lock(_Env(self)[symbol.address])[(*self.layout.index(address), ...)]
 
     def dims(self, address: str) -> tuple[str, ...]:
         """The axes, by name, of what `trace[address]` gives."""
@@ -135,10 +135,10 @@ class Trace:
         symbol, fixed = self.layout.located(address)
         step = self.program.by_address.get(symbol.address)
         if step is None or self.overrides(symbol.address):
-            return self[address].astype(np.float64)
+            return lock(self[address].astype(np.float64))
         at = {axis: range(index, index + 1) for axis, index in fixed.items()}
         with torch.inference_mode():
-            return step.expr.work(_Env(self), at).numpy().reshape(self.shape(address))
+            return lock(step.expr.work(_Env(self), at).reshape(self.shape(address)))
 
     def derivatives(self, address: str) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
@@ -148,17 +148,22 @@ class Trace:
         _, at, _ = self._cell(address)
         return differentiate(_Env(self), self.step(address), at)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
-        """Bytes that the trace and the pass before it hold in memory, not counting the cache."""
-        own = sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes <= SPILL_BYTES)
-        return own + (self.before.nbytes if self.before else 0)
+        """Bytes of memory that the run took for its spine; what is that of the pass before is counted there."""
+        return self._weigh_spine(spilled=False)
 
-    @property
+    @cached_property
     def spilled_bytes(self) -> int:
-        """Bytes that the trace and the pass before it hold in temporary files."""
-        own = sum(tensor.nbytes for tensor in self._spine.values() if tensor.nbytes > SPILL_BYTES)
-        return own + (self.before.spilled_bytes if self.before else 0)
+        """Bytes that it took in temporary files."""
+        return self._weigh_spine(spilled=True)
+
+    def _weigh_spine(self, spilled: bool) -> int:
+        storages = [tensor.untyped_storage() for tensor in self._spine.values() if _is_large(tensor) == spilled]
+        shared = self.before._spine.values() if self.before else ()
+        elsewhere = {tensor.untyped_storage().data_ptr() for tensor in shared}
+        sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
+        return sum(size for place, size in sizes.items() if place not in elsewhere)
 
     def _run(self) -> Iterator[str]:
         """Compute the spine, as far as it is not that of the pass before, and say what was computed."""
@@ -196,7 +201,7 @@ class Trace:
         if overrides:
             tensor = tensor.clone()
         for override in overrides:
-            tensor[override.index] = torch.as_tensor(override.numbers, dtype=tensor.dtype)
+            tensor[override.index] = torch.tensor(override.numbers, dtype=tensor.dtype)
         return tensor
 
     def _checked(self, address: str, tensor: Tensor) -> Tensor:
@@ -244,9 +249,18 @@ def _make_inputs(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
     }
 
 
+def _hold(value: Value) -> Value:
+    """A change's value as it was given, whatever becomes of the caller's array."""
+    return lock(np.array(value, dtype=np.float64)) if np.ndim(value) else value
+
+
+def _is_large(tensor: Tensor) -> bool:
+    return tensor.nbytes > SPILL_BYTES
+
+
 def _spill(tensor: Tensor) -> Tensor:
     """The same numbers in a temporary file that vanishes with them, if they are many."""
-    if tensor.nbytes <= SPILL_BYTES:
+    if not _is_large(tensor):
         return tensor
     with tempfile.TemporaryFile(prefix="bertviz-") as file:
         array = tensor.numpy()
@@ -256,7 +270,7 @@ def _spill(tensor: Tensor) -> Tensor:
 
 def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
         masked: Iterable[int] = (), program: str = "bert", changes: Changes | None = None,
-        cache: TensorCache | None = None) -> Trace:  # fmt: skip
+        cache: Cache | None = None) -> Trace:  # fmt: skip
     """The forward pass of one text, or of two, with every intermediate under its address.
 
     text: a sentence, or tokens already encoded; pad_to: fill up with [PAD] to this many tokens; masked: the positions

@@ -22,8 +22,8 @@ def list_models() -> tuple[tuple[str, ...], bool]:
 
 @st.cache_resource(show_spinner=False)
 def get_shelf() -> ModelShelf:
-    """The process's models."""
-    return ModelShelf()
+    """The process's models; one that has to go takes its traces along."""
+    return ModelShelf(dropped=get_store().forget_model)
 
 
 @st.cache_resource(show_spinner=False)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.heads import Summary, find_roles, summarize
 from bertviz_core.formula.numbers import format_number
+from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import state
@@ -21,19 +20,11 @@ PICTURE = 32  # cells along one side of a head's small picture, at most
 _SLOW_S = 0.5
 
 _map = load_component("head_map")
-_summaries: WeakKeyDictionary[Trace, Summary] = WeakKeyDictionary()
-_one_at_a_time = threading.Lock()  # what several sessions ask for at once is computed once
 
 
 def read_heads(trace: Trace) -> Summary:
-    """All heads of a trace, read once as long as the trace lives; with a progress bar where that takes long."""
-    found = _summaries.get(trace)
-    if found is None:
-        with _one_at_a_time:
-            found = _summaries.get(trace)
-            if found is None:
-                found = _summaries[trace] = _read(trace)
-    return found
+    """All heads of a trace, read once for all sessions; with a progress bar where that takes long."""
+    return remember(trace, "heads", lambda: _read(trace))
 
 
 def _read(trace: Trace) -> Summary:

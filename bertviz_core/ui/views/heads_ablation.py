@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
@@ -14,6 +13,7 @@ from bertviz_core.analysis.what_if import offer_for_head
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.resources import get_store
@@ -25,8 +25,6 @@ from bertviz_core.ui.views.heads_numbers import make_values
 _AT_ONCE_S = 0.4  # between two signs of progress
 _RUNNING = "ablation-of"
 _CHOICES = 5
-
-_ablations: WeakKeyDictionary[Trace, dict[str, Ablation]] = WeakKeyDictionary()  # shared: each head is zeroed once
 
 
 @st.fragment
@@ -60,10 +58,8 @@ def show_ablation(view: View) -> None:
 
 
 def _begin(trace: Trace, address: str) -> Ablation:
-    of_trace = _ablations.setdefault(trace, {})
-    if address not in of_trace:
-        of_trace[address] = Ablation(trace, address)
-    return of_trace[address]
+    """The same for all sessions, so that each head is zeroed once."""
+    return remember(trace, f"ablation of {address}", lambda: Ablation(trace, address))
 
 
 def _start(view: View) -> None:

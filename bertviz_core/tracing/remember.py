@@ -1,0 +1,41 @@
+"""What is read out of a trace at some cost, kept beside its recomputed tensors: in one cache, under one bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar, cast
+
+import numpy as np
+
+from bertviz_core.tracing.trace import Trace
+
+T = TypeVar("T")
+_LEAST_BYTES = 64  # so that what holds no array counts as well
+
+
+def remember(trace: Trace, name: str, make: Callable[[], T]) -> T:
+    """What `make` gives, made once for all who ask, and made again if the cache had to let it go.
+
+    name: unique among all that is read out of traces. The value is shared by all sessions: its arrays are to be locked.
+    It must not hold on to the trace, which the cache would keep alive.
+    """
+    key = (trace._number, "read out", name)
+    found = trace._cache.get(key)
+    if found is None:
+        with trace._lock:
+            found = trace._cache.get(key)
+            if found is None:
+                found = make()
+                trace._cache.put(key, found, measure_bytes(found))
+    return cast(T, found)
+
+
+def measure_bytes(value: object) -> int:
+    """Bytes of the arrays in a value: an array, or an object, mapping, tuple or list of such."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, Mapping):
+        parts = list(value.values())
+    else:
+        parts = list(value) if isinstance(value, tuple | list) else list(getattr(value, "__dict__", {}).values())
+    return _LEAST_BYTES + sum(map(measure_bytes, parts))

@@ -1,0 +1,211 @@
+"""What a process holds: counted once, whoever holds it, and bounded with what was dropped and is held still."""
+
+import gc
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analysis import layers
+from bertviz_core.analysis.ablation import Ablation
+from bertviz_core.analysis.heads import Summary, summarize
+from bertviz_core.checkpoint import shelf as shelf_module
+from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.checkpoint.pool import Pool
+from bertviz_core.checkpoint.shelf import ModelShelf
+from bertviz_core.tracing.remember import measure_bytes, remember
+from bertviz_core.tracing.store import Held
+from tests.factory import random_checkpoint
+
+TEXT = "The cat sat on the mat."
+FIRST, LAST = {"embeddings.sum[token=1]": 0.5}, {"pooler.dense": 0.0}
+EVERYWHERE = {"embeddings.sum[token=2]": 0.5}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return bv.load_model(random_checkpoint(tmp_path_factory.mktemp("held")))
+
+
+@pytest.fixture(scope="module")
+def size(model):
+    """Bytes of one pass; passes of other words with as many tokens have as many."""
+    return bv.run(model, TEXT).nbytes
+
+
+@pytest.fixture
+def counting():
+    """Garbage collection off: what has to go does so at once, by its count of references."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+class Thing:
+    def __init__(self, weight):
+        self.weight = weight
+
+
+def pool(max_bytes, dropped=None):
+    return Pool(max_bytes, lambda thing: thing.weight, dropped)
+
+
+def test_a_pool_drops_what_was_used_longest_ago(counting):
+    dropped = []
+    found = pool(10, lambda thing: dropped.append(thing.weight))
+    for name, weight in (("a", 3), ("b", 4)):
+        found.put(name, Thing(weight))
+    assert found.get("a").weight == 3 and found.nbytes == found.kept_bytes == 7
+    found.put("c", Thing(5))
+    assert found.get("b") is None and dropped == [4]
+    assert found.nbytes == found.kept_bytes == 8
+
+
+def test_what_a_pool_dropped_counts_while_somebody_holds_it_and_is_found_again(counting):
+    found, mine = pool(10), Thing(6)
+    found.put("mine", mine)
+    found.put("other", Thing(5))
+    assert found.get("other") is None and found.nbytes == 6  # there is no room beside what is held
+    found.put("small", Thing(3))
+    assert found.get("mine") is mine
+    assert found.nbytes == 9 and found.kept_bytes == 9
+    del mine
+    found.put("other", Thing(5))
+    assert found.get("mine") is found.get("small") is None and found.get("other").weight == found.nbytes == 5
+
+
+def test_a_pool_keeps_its_bound_under_many_threads(counting):
+    found = pool(50)
+
+    def work(seed):
+        for i in range(500):
+            if found.get((i * seed) % 23) is None:
+                found.put((i * seed) % 23, Thing(1 + i % 7))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(1, 9)))
+    assert 40 < found.nbytes == found.kept_bytes <= 50
+
+
+def test_a_pass_that_two_changes_are_based_on_is_counted_once(model, size):
+    store = bv.TraceStore()
+    for changes in (None, FIRST, LAST, EVERYWHERE):
+        store.get(model, TEXT, changes=changes)
+    held = store.report_held()
+    assert (held.kept, held.pinned, store.runs) == (3 * size, 0, 4)  # LAST shares all of the pass
+    assert store.nbytes == 3 * size + held.recomputed
+
+
+def test_a_pass_that_was_dropped_counts_while_a_changed_one_holds_on_to_it(model, size, counting):
+    store = bv.TraceStore(trace_bytes=2 * size)
+    changed = store.get(model, TEXT, changes=FIRST)
+    store.get(model, "A dog sat in the mat.")
+    assert (store.report_held().kept, store.report_held().pinned) == (0, 2 * size)
+    assert store.get(model, TEXT) is changed.before and store.runs == 3
+    del changed
+    store.get(model, TEXT)
+    assert (store.report_held().kept, store.report_held().pinned) == (size, 0)
+
+
+def test_what_a_session_holds_leaves_less_room_for_others(model, size, counting):
+    store = bv.TraceStore(trace_bytes=3 * size)
+    views = [store.get(model, f"{word} cat sat on the mat.") for word in ("the", "a", "in", "do")]
+    assert store.nbytes == 4 * size > store.report_held().kept
+    assert [store.get(model, f"{word} cat sat on the mat.") for word in ("the", "a", "in", "do")] == views
+    assert store.runs == 4  # none was run twice, though there is room for three
+    views.clear()
+    for word in ("the", "a", "in", "do"):
+        store.get(model, f"{word} dog sat on the mat.")
+        assert store.nbytes <= 3 * size + 1
+    assert store.report_held() == Held(kept=store.nbytes, pinned=0, recomputed=0)
+
+
+def test_dropping_a_trace_frees_it_at_once(model, size, counting):
+    store = bv.TraceStore(trace_bytes=2 * size)
+    first = store.get(model, TEXT, changes=FIRST)
+    for address in first.addresses:
+        first[address], first.recomputed(address)
+    first.explain("encoder.layer.1.output.LayerNorm[token=1,hidden=2]")
+    layers.roll_out_attention(first)
+    gone = weakref.ref(first), weakref.ref(first.before)
+    del first
+    for word in ("dog", "man"):
+        store.get(model, f"the {word} sat on the mat.")
+    assert [each() for each in gone] == [None, None]
+
+
+def test_a_model_that_is_dropped_takes_its_traces_along(tmp_path, monkeypatch, counting):
+    monkeypatch.setattr(shelf_module, "_settle", lambda: None)  # it would collect garbage
+    names = [str(random_checkpoint(tmp_path / str(seed), seed=seed)) for seed in range(3)]
+    store = bv.TraceStore()
+    nbytes = bv.load_model(names[0]).nbytes
+    shelf = ModelShelf(2 * nbytes, dropped=store.forget_model)
+    for name in names:
+        assert store.get(shelf.get(name), TEXT).tokens
+        assert shelf.nbytes <= 2 * nbytes
+    assert store.nbytes == 2 * bv.run(shelf.get(names[2]), TEXT).nbytes
+    trace = store.get(shelf.get(names[1]), TEXT)
+    shelf.get(names[0])
+    assert shelf.get(names[1]) is trace.model
+
+
+def test_what_is_read_out_is_worked_out_once_counted_and_bounded(model):
+    store = bv.TraceStore()
+    trace = store.get(model, TEXT)
+    trace["encoder.layer.1.attention.self.probs"], trace["encoder.layer.0.attention.self.probs"]
+    before = store.nbytes
+    found = layers.roll_out_attention(trace)
+    assert layers.roll_out_attention(trace) is found and store.nbytes >= before + found.nbytes
+    small = bv.run(model, TEXT, cache=ByteLRU(found.nbytes - 1))
+    assert layers.roll_out_attention(small) is not layers.roll_out_attention(small)
+    np.testing.assert_array_equal(layers.roll_out_attention(small), found)
+
+
+def test_two_traces_in_one_cache_do_not_mix_what_is_read_out(model):
+    store = bv.TraceStore()
+    one, other = store.get(model, TEXT), store.get(model, TEXT, changes=FIRST)
+    assert not np.array_equal(layers.roll_out_attention(one), layers.roll_out_attention(other))
+
+
+def test_what_several_ask_for_at_once_is_made_once(model):
+    trace, calls = bv.run(model, TEXT), []
+
+    def make():
+        calls.append(1)
+        return np.zeros(3)
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: remember(trace, "test", make), range(50)))
+    assert len(calls) == 1 and all(each is found[0] for each in found)
+
+
+def test_what_cannot_be_made_leaves_nothing_behind(model):
+    trace = bv.run(model, TEXT)
+    with pytest.raises(ZeroDivisionError):
+        remember(trace, "test", lambda: 1 // 0)
+    assert remember(trace, "test", lambda: 5) == 5
+
+
+def test_what_is_read_out_is_read_only(model):
+    trace = bv.run(model, TEXT)
+    summary, projection = summarize(trace, 4), layers.project_stages(trace)
+    shared = [summary.pictures, *summary.numbers.values(), *vars(projection).values(),
+              layers.roll_out_attention(trace)]  # fmt: skip
+    for array in shared:
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+    with pytest.raises(TypeError):
+        summary.numbers["entropy"] = None
+
+
+def test_arrays_are_measured_wherever_they_lie(model):
+    ten = np.zeros(10)
+    assert measure_bytes(ten) == 80 <= measure_bytes({"a": ten, "b": (ten,)}) - 80 < 80 + 4 * 64
+    summary = Summary(ten, {"a": ten}, 3)
+    assert 160 <= measure_bytes(summary) < 160 + 5 * 64
+    trace = bv.run(model, TEXT)
+    ablation = Ablation(trace, "cls.seq_relationship.probs[relation=0]")
+    assert 48 <= measure_bytes(ablation) < 48 + 5 * 64
