@@ -13,7 +13,7 @@ view = open_page(
     "Every neuron that fires adds its own direction to the token's vector.",
 )
 here = f"encoder.layer.{view.chosen.layer}"
-WIDE, NARROW = 18_500, 6_000  # cells of the two widest maps of the app, and of the others
+WIDE = 18_500  # cells of the two widest maps of the app
 
 figure, note = draw_tensor(view, f"{here}.intermediate.dense", cells=WIDE)
 show_panel(view, f"{here}.intermediate.dense", "Before the activation: one column a neuron", figure, note=note)
@@ -23,6 +23,6 @@ show_panel(view, f"{here}.intermediate.activation", "After the activation, for a
 
 st.header("Back to the model's width", anchor=False)
 feed_forward.show_contributions(view)
-figure, note = draw_tensor(view, f"{here}.output.dense", cells=NARROW)
+figure, note = draw_tensor(view, f"{here}.output.dense")
 show_panel(view, f"{here}.output.dense", "What all neurons add together, for all tokens", figure, note=note)
 close_page("feed_forward")

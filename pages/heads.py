@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.ui.frame.shell import close_page, open_page
-from bertviz_core.ui.panels.charts import draw_tensor
+from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel
 from bertviz_core.ui.views.heads import read_heads, show_head_map
 from bertviz_core.ui.views.heads_ablation import show_ablation
@@ -29,7 +29,7 @@ with open_card(view, "attention", "Who looks at whom", f"{address}  {format_shap
         show_token_lines(view)
     with numbers:
         show_profile(view, all_heads)
-figure, note = draw_tensor(view, address, share=True, end=1.0)
+figure, note = draw_tensor(view, address, share=True, end=1.0, cells=MANY_CELLS)
 show_panel(view, address, "The same head as a matrix", figure, note=note or "Each row is a query and sums to 1.")
 
 st.header("What heads do, in numbers", anchor=False)

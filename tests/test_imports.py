@@ -33,7 +33,7 @@ SHOWN = (f"{CORE}.ui", "pages", "app")
 # library, where it may be imported (None: anywhere else), where it may not
 LIBRARIES = (
     ("streamlit", SHOWN, ()),
-    ("plotly", (f"{CORE}.figures",), ()),
+    ("plotly", (f"{CORE}.figures.base",), ()),
     ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages")),
 )
 
@@ -228,6 +228,7 @@ VIOLATIONS = {
     "streamlit in the core": ("tracing/trace.py", "import streamlit as st", misplaced_libraries),
     "streamlit in a figure": ("figures/new.py", "from streamlit.components import v2", misplaced_libraries),
     "plotly in the interface": ("ui/panels/panel.py", "import plotly.graph_objects as go", misplaced_libraries),
+    "plotly in a chart": ("figures/new.py", "import plotly.graph_objects as go", misplaced_libraries),
     "plotly on a page": ("../pages/one.py", "from plotly import io", misplaced_libraries),
     "torch in a figure": ("figures/new.py", "import torch", misplaced_libraries),
     "torch in the interface": ("ui/panels/panel.py", "import torch", misplaced_libraries),

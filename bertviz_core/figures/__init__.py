@@ -1,1 +1,1 @@
-"""Arrays in, Plotly figures out."""
+"""Arrays in, chart specifications out: plain data that Plotly.js draws, and what a click on them means."""

@@ -1,35 +1,124 @@
-"""What all figures share: no template (it weighs more than the data), the theme's colours, one font for numbers."""
+"""A chart as a value; and what all share: no template (it weighs more than the data), the theme's colours, one font."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.figures.palette import Palette
 
+Spec = dict[str, Any]  # a part of what Plotly.js draws, in its own terms
+Cells = Sequence[str] | str
+
 _CLEAR = "rgba(0,0,0,0)"
-Figure = go.Figure  # by this name for who shows one: only figures import Plotly
 MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 
 
-def make_figure(traces: Any, height: int, colors: Palette, right: int = 8, top: int = 8) -> go.Figure:
-    """A figure with these traces, transparent, without zoom or legend."""
-    return go.Figure(
-        traces,
-        layout={
-            "template": {}, "height": height, "margin": {"l": 8, "r": right, "t": top, "b": 8}, "dragmode": False,
-            "paper_bgcolor": _CLEAR, "plot_bgcolor": _CLEAR, "font": {"color": colors.text}, "showlegend": False,
-            "hoverlabel": {"bgcolor": colors.surface, "bordercolor": colors.faint,
-                           "font": {"family": MONOSPACE, "color": colors.text}},
-        },
-    )  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """What Plotly.js draws, and which recorded cells a click on it means.
+
+    traces, layout: in Plotly's terms. cells: one address for all cells or points, or one a row or point, in which {x}
+    and {y} stand for column and row, {n} for the number of the point; "" where a click means nothing. picked_from: the
+    first trace that offers them; those before it offer none.
+    """
+
+    traces: tuple[Spec, ...]
+    layout: Spec
+    cells: Cells = ""
+    picked_from: int = 0
+
+    def offer(self, cells: Cells) -> Chart:
+        """The same chart, offering these cells to a click."""
+        return replace(self, cells=cells)
+
+    @property
+    def spec(self) -> Spec:
+        """The whole as one dict that Plotly.js draws; a trace that can be picked from has its cells as `meta`."""
+        if not self.cells:
+            return {"data": list(self.traces), "layout": self.layout}
+        meta = self.cells if isinstance(self.cells, str) else list(self.cells)
+        rest, picked = self.traces[: self.picked_from], self.traces[self.picked_from :]
+        return {"data": [*rest, *({**trace, "meta": meta} for trace in picked)], "layout": self.layout}
 
 
-def set_axis(colors: Palette, title: str = "", grid: bool = False) -> dict[str, Any]:
-    """Settings of one axis: fixed, numbers in monospace."""
+def to_plotly(chart: Chart) -> go.Figure:
+    """The chart as Streamlit takes it, unvalidated: every kind is validated in a test, and validators take longer than
+    all the rest."""
+    return go.Figure(chart.spec, _validate=False)
+
+
+def make_chart(
+    traces: Sequence[Spec],
+    height: int,
+    colors: Palette,
+    *,
+    right: int = 8,
+    top: int = 8,
+    bottom: int = 8,
+    left: int = 8,
+    picked_from: int = 0,
+    **layout: Any,
+) -> Chart:
+    """A chart of these traces, transparent, without zoom or legend. layout: what it has besides, axes above all."""
+    usual = {
+        "template": {}, "height": height, "margin": {"l": left, "r": right, "t": top, "b": bottom}, "dragmode": False,
+        "paper_bgcolor": _CLEAR, "plot_bgcolor": _CLEAR, "font": {"color": colors.text}, "showlegend": False,
+        "hoverlabel": {"bgcolor": colors.surface, "bordercolor": colors.faint,
+                       "font": {"family": MONOSPACE, "color": colors.text}},
+    }  # fmt: skip
+    given = {key: part for key, part in layout.items() if part != []}  # no shapes, no texts
+    return Chart(tuple(traces), {**usual, **given}, picked_from=picked_from)
+
+
+def pack(values: np.ndarray) -> np.ndarray:
+    """Numbers as they are sent to the browser: in single precision, and the chart's own."""
+    return np.array(values, dtype=np.float32, order="C")
+
+
+def set_font(color: str, size: int = 12) -> Spec:
+    """A font for numbers and tokens."""
+    return {"family": MONOSPACE, "size": size, "color": color}
+
+
+def set_axis(colors: Palette, title: str = "", grid: bool = False, *, standoff: int = 6, **settings: Any) -> Spec:
+    """Settings of one axis: fixed, numbers in monospace. standoff: pixels from the ticks' texts to the title."""
     return {
         "showgrid": grid, "gridcolor": colors.line, "zeroline": grid, "zerolinecolor": colors.faint, "fixedrange": True,
-        "automargin": True, "ticks": "", "tickfont": {"family": MONOSPACE, "size": 12, "color": colors.text},
-        "title": {"text": title, "font": {"size": 12, "color": colors.faint}, "standoff": 6},
+        "automargin": True, "ticks": "", "tickfont": set_font(colors.text),
+        "title": {"text": title, "font": {"size": 12, "color": colors.faint}, "standoff": standoff}, **settings,
+    }  # fmt: skip
+
+
+def name_ticks(words: Sequence[str]) -> Spec:
+    """Words at 0, 1, 2 and so on of an axis."""
+    return {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": list(words)}
+
+
+def name_rows(words: Sequence[str], colors: Palette) -> Spec:
+    """The axis of rows that are called by words, from top to bottom."""
+    return set_axis(colors, autorange="reversed", **name_ticks(words))
+
+
+def set_legend(font: Mapping[str, Any] | None = None, y: float = 1.02) -> Spec:
+    """A legend in one line above the chart."""
+    return {"orientation": "h", "y": y, "yanchor": "bottom", "x": 0, **({"font": dict(font)} if font else {})}
+
+
+def write_text(text: str, x: float, y: float, font: Spec, **settings: Any) -> Spec:
+    """A text at a place of the chart, without an arrow."""
+    return {"text": text, "x": x, "y": y, "font": font, "showarrow": False, **settings}
+
+
+def make_outline(
+    columns: tuple[float, float], rows: tuple[float, float], colors: Palette, width: float = 1.5, **refs: Any
+) -> Spec:
+    """A frame around a part of a map, between two places of each axis. refs: which axes, if not the first ones."""
+    return {
+        "type": "rect", "x0": columns[0], "x1": columns[1], "y0": rows[0], "y1": rows[1],
+        "line": {"color": colors.text, "width": width}, **refs,
     }  # fmt: skip

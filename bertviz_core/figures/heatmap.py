@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
+from bertviz_core.figures.base import Chart, Spec, make_chart, make_outline, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_number
 
@@ -20,19 +18,34 @@ _LABELLED_COLUMNS = 40  # with more columns than this, words would collide
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a heat map: the axis's name, and either words for its entries or the index of the first."""
+    """One side of a heat map: the axis's name, and either words for its entries or the index of the first.
+
+    step: how many indices lie from one entry to the next; angle: at which words stand below columns; dtick: indices
+    from one printed one to the next, if not as it fits; standoff: pixels from the columns' entries to their name;
+    labelled: the rows' entries are printed.
+    """
 
     name: str
     words: Sequence[str] | None = None
-    start: int = 0
+    start: float = 0
+    step: int = 1
+    angle: int = -45
+    dtick: int | None = None
+    standoff: int = 6
+    labelled: bool = True
 
-    def ticks(self, size: int, thin: int = 1) -> dict[str, Any]:
+    def ticks(self, size: int, thin: int = 1) -> Spec:
         """Plotly's axis settings: every entry named, or plain indices where they have no names."""
         if self.words is None:
-            return {}
+            return {} if self.dtick is None else {"dtick": self.dtick}
         shown = list(range(0, size, thin))
         places = [self.start + i for i in shown]
-        return {"tickmode": "array", "tickvals": places, "ticktext": [self.words[i] for i in shown], "tickangle": -45}
+        words = [self.words[i] for i in shown]
+        return {"tickmode": "array", "tickvals": places, "ticktext": words, "tickangle": self.angle}
+
+    def edges(self, first: float, last: float) -> tuple[float, float]:
+        """Where the first entry begins and the last one ends, both given by index."""
+        return first - self.step / 2, last + self.step / 2
 
 
 def draw_heatmap(
@@ -44,47 +57,77 @@ def draw_heatmap(
     share: bool = False,
     end: float | None = None,
     selected: int | None = None,
-) -> go.Figure:
+    cell: tuple[int, int] | None = None,
+    gaps: bool = True,
+    name_inside: bool = False,
+    height: int | None = None,
+    left: int = 8,
+) -> Chart:
     """A matrix (row, column) as a heat map.
 
     share: values lie between 0 and 1 (attention, probabilities) and are drawn from 0 to `end`; otherwise they are
     signed and drawn from -end to end. end: the scale's end, by default the largest absolute value; what lies beyond it
-    has the end's colour. selected: a row to mark.
+    has the end's colour. selected: a row to mark; cell: a row and column to mark. gaps: between cells, where these are
+    few. name_inside: the rows' name stands above the map, where numbers leave it no room beside it. height, left: of
+    the chart and its left margin, in pixels, the height by default as the rows need it.
     """
     limit = float(end if end is not None else np.abs(values).max(initial=0.0)) or 1.0
     low = 0.0 if share else -limit
     count, width = values.shape
-    chart = make_figure(
-        go.Heatmap(
-            z=np.ascontiguousarray(values, dtype=np.float32), x0=columns.start, dx=1, y0=rows.start, dy=1,
-            zmin=low, zmax=limit, colorscale=colors.share if share else colors.signed,
-            colorbar=make_color_bar(values, low, limit, colors), xgap=1 if width <= _GAPS else 0,
-            ygap=1 if count <= _GAPS else 0,
-            hovertemplate=f"{rows.name} %{{y}}<br>{columns.name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
-        ),
-        min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=34,
+    drawn = {
+        "type": "heatmap", "z": pack(values), "x0": columns.start, "dx": columns.step, "y0": rows.start,
+        "dy": rows.step, "zmin": low, "zmax": limit, "colorscale": colors.share if share else colors.signed,
+        "colorbar": make_color_bar(values, low, limit, colors), "xgap": int(gaps and width <= _GAPS),
+        "ygap": int(gaps and count <= _GAPS),
+        "hovertemplate": f"{rows.name} %{{y}}<br>{columns.name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
+    }  # fmt: skip
+    return make_chart(
+        [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=34,
+        left=left, annotations=[_name_rows(rows, colors, name_inside)],
+        shapes=_mark(values.shape, rows, columns, colors, selected, cell),
+        **_set_axes(values.shape, rows, columns, colors),
     )  # fmt: skip
-    _name_sides(chart, values.shape, rows, columns, colors)
-    if selected is not None and rows.start <= selected < rows.start + count:
-        chart.add_shape(
-            type="rect", x0=columns.start - 0.5, x1=columns.start + width - 0.5, y0=selected - 0.5, y1=selected + 0.5,
-            line={"color": colors.text, "width": 1.5},
-        )  # fmt: skip
-    return chart
 
 
-def _name_sides(chart: go.Figure, shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette) -> None:
+def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette) -> Spec:
     thin_rows = max(1, -(-shape[0] * 14 // MAX_HEIGHT))
     thin_columns = max(1, -(-shape[1] // _LABELLED_COLUMNS))
-    chart.update_yaxes(**{**set_axis(colors), **rows.ticks(shape[0], thin_rows), "tickangle": 0}, autorange="reversed")
-    chart.update_xaxes(**set_axis(colors, columns.name), **columns.ticks(shape[1], thin_columns))
-    chart.add_annotation(  # an axis title beside the words would run into them
-        text=rows.name, x=0, y=1, xref="paper", yref="paper", xanchor="right", yanchor="bottom", xshift=-4, yshift=4,
-        showarrow=False, font={"size": 12, "color": colors.faint},
-    )  # fmt: skip
+    down = {**rows.ticks(shape[0], thin_rows), "tickangle": 0, "showticklabels": rows.labelled}
+    across = columns.ticks(shape[1], thin_columns)
+    return {
+        "yaxis": set_axis(colors, autorange="reversed", **down),
+        "xaxis": set_axis(colors, columns.name, standoff=columns.standoff, **across),
+    }
 
 
-def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette) -> dict[str, Any]:
+def _name_rows(rows: Side, colors: Palette, inside: bool) -> Spec:
+    """The rows' name above them: an axis title beside the words would run into them."""
+    place = {"xanchor": "left", "xshift": 0} if inside else {"xanchor": "right", "xshift": -4}
+    return write_text(rows.name, 0, 1, {"size": 12, "color": colors.faint}, xref="paper", yref="paper",
+                      yanchor="bottom", yshift=4, **place)  # fmt: skip
+
+
+def _mark(
+    shape: tuple[int, ...],
+    rows: Side,
+    columns: Side,
+    colors: Palette,
+    selected: int | None,
+    cell: tuple[int, int] | None,
+) -> list[Spec]:
+    """Frames around what is marked: a row, where it is among those that are drawn, and a cell."""
+    count, width = shape
+    marks = []
+    if selected is not None and rows.start <= selected < rows.start + count * rows.step:
+        across = columns.edges(columns.start, columns.start + (width - 1) * columns.step)
+        marks.append(make_outline(across, rows.edges(selected, selected), colors))
+    if cell is not None:
+        row, column = cell
+        marks.append(make_outline(columns.edges(column, column), rows.edges(row, row), colors, width=2))
+    return marks
+
+
+def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette) -> Spec:
     """The colour bar, with its ends (and 0) printed; an end that values go beyond says so."""
     above, below = values.max(initial=0.0) > high, values.min(initial=0.0) < low
     texts = {high: f"{'≥ ' if above else ''}{format_number(high)}", 0.0: "0"}
@@ -93,5 +136,5 @@ def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette)
     return {
         "tickvals": list(texts), "ticktext": list(texts.values()), "ticklabeloverflow": "allow", "orientation": "h",
         "thickness": 8, "len": 0.6, "x": 1, "xanchor": "right", "xpad": 0, "y": 1, "yanchor": "bottom", "ypad": 6,
-        "outlinewidth": 0, "tickfont": {"family": MONOSPACE, "size": 11, "color": colors.text},
+        "outlinewidth": 0, "tickfont": set_font(colors.text, 11),
     }  # fmt: skip

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
+from bertviz_core.figures.base import MONOSPACE, Chart, Spec, make_chart, pack, set_axis, set_font
 from bertviz_core.figures.palette import Palette
 
 _HEIGHT = 520
@@ -15,7 +14,7 @@ _NARROW = np.array([190.0, 400.0])  # pixels that the points are spread over on 
 _EDGE = 25  # and how far a text may stand out beyond the outermost point
 _FONT = 12
 _PLACES = ("top center", "bottom center", "middle right", "middle left")
-_EYE = {"x": 1.6, "y": 1.6, "z": 1.2}  # far enough off for the axes' names to be seen
+_EYE = (1.6, 1.6, 1.2)  # x, y, z: far enough off for the axes' names to be seen
 
 
 def draw_paths(
@@ -28,7 +27,7 @@ def draw_paths(
     *,
     chosen: int,
     at: int,
-) -> go.Figure:
+) -> Chart:
     """Points (stage, token, component) as one line a token; two components make a flat chart, three a solid one.
 
     titles: the axes' names; chosen: the token whose path stands out, with its stages named; at: the stage at which all
@@ -38,34 +37,37 @@ def draw_paths(
     names = [tokens[i] for i in others]
     way = [f"{tokens[chosen]}, {stage}" if i == at else stage for i, stage in enumerate(stages)]
     places = _find_places(np.concatenate([points[:, chosen], points[at, others]]), [*way, *names], at)
-    chart = make_figure(
+    return make_chart(
         [
             _draw_lines(points[:, others], names, stages, colors.faint),
             _draw_names(points[at, others], names, places[len(way) :], stages[at], colors),
             _draw_way(points[:, chosen], tokens[chosen], way, places, stages, at, color),
         ],
-        _HEIGHT, colors, right=24, top=24,
+        _HEIGHT, colors, right=24, top=24, **_set_axes(titles, points.shape[-1], colors),
     )  # fmt: skip
-    if points.shape[-1] == 3:
+
+
+def _set_axes(titles: Sequence[str], components: int, colors: Palette) -> Spec:
+    """Two axes of one scale, or the three of a solid scene."""
+    if components == 3:
         x, y, z = (_set_solid_axis(colors, title) for title in titles)
-        chart.update_layout(scene={"xaxis": x, "yaxis": y, "zaxis": z, "aspectmode": "data", "dragmode": "orbit",
-                                   "camera": {"eye": _EYE}})  # fmt: skip
-    else:
-        chart.update_xaxes(**set_axis(colors, titles[0], grid=True), constrain="domain")
-        chart.update_yaxes(**set_axis(colors, titles[1], grid=True), scaleanchor="x")
-    return chart
+        camera = {"eye": dict(zip("xyz", _EYE, strict=True))}
+        return {"scene": {"xaxis": x, "yaxis": y, "zaxis": z, "aspectmode": "data", "dragmode": "orbit",
+                          "camera": camera}}  # fmt: skip
+    return {
+        "xaxis": set_axis(colors, titles[0], grid=True, constrain="domain"),
+        "yaxis": set_axis(colors, titles[1], grid=True, scaleanchor="x"),
+    }
 
 
-def _make_scatter(points: np.ndarray, **settings: object) -> go.Scatter | go.Scatter3d:
+def _make_scatter(points: np.ndarray, **settings: object) -> Spec:
     """Points (point, component) as a flat or solid scatter."""
-    places = dict(zip("xyz", points.astype(np.float32).T, strict=False))
-    make = go.Scatter3d if len(places) == 3 else go.Scatter
-    return make(**places, **settings, hovertemplate="%{customdata}<extra></extra>")
+    places = dict(zip("xyz", map(pack, points.T), strict=False))
+    kind = "scatter3d" if len(places) == 3 else "scatter"
+    return {"type": kind, **places, **settings, "hovertemplate": "%{customdata}<extra></extra>"}
 
 
-def _draw_lines(
-    points: np.ndarray, tokens: Sequence[str], stages: Sequence[str], color: str
-) -> go.Scatter | go.Scatter3d:
+def _draw_lines(points: np.ndarray, tokens: Sequence[str], stages: Sequence[str], color: str) -> Spec:
     """All paths as one drawing, with a gap after each."""
     gap = np.full((1, *points.shape[1:]), np.nan)
     joined = np.concatenate([points, gap]).transpose(1, 0, 2).reshape(-1, points.shape[-1])
@@ -74,12 +76,11 @@ def _draw_lines(
                          line={"color": color, "width": 1}, marker={"color": color, "size": 3})  # fmt: skip
 
 
-def _draw_names(points: np.ndarray, tokens: Sequence[str], places: Sequence[str], stage: str, colors: Palette
-           ) -> go.Scatter | go.Scatter3d:  # fmt: skip
+def _draw_names(points: np.ndarray, tokens: Sequence[str], places: Sequence[str], stage: str, colors: Palette) -> Spec:
     shown = [token if place else "" for token, place in zip(tokens, places, strict=True)]
     return _make_scatter(
         points, mode="markers+text", text=shown, textposition=[place or _PLACES[0] for place in places],
-        textfont={"family": MONOSPACE, "size": _FONT, "color": colors.text}, marker={"color": colors.faint, "size": 6},
+        textfont=set_font(colors.text, _FONT), marker={"color": colors.faint, "size": 6},
         customdata=[f"{token}, {stage}" for token in tokens],
     )  # fmt: skip
 
@@ -92,7 +93,7 @@ def _draw_way(
     stages: Sequence[str],
     at: int,
     color: str,
-) -> go.Scatter | go.Scatter3d:
+) -> Spec:
     """The chosen token's path, its stages named, the token itself at one of them."""
     sizes = [10 if i == at else 5 for i in range(len(stages))]
     named = zip(texts, places, strict=False)
@@ -101,7 +102,7 @@ def _draw_way(
         text=[(f"<b>{text}</b>" if i == at else text) if place else "" for i, (text, place) in enumerate(named)],
         textposition=[place or _PLACES[0] for place in places[: len(texts)]], line={"color": color, "width": 3},
         marker={"color": color, "size": sizes, "opacity": 1}, customdata=[f"{token}, {stage}" for stage in stages],
-        textfont={"family": MONOSPACE, "size": _FONT, "color": color},
+        textfont=set_font(color, _FONT),
     )  # fmt: skip
 
 
@@ -138,7 +139,7 @@ def _measure_box(point: np.ndarray, length: int, place: str) -> tuple[float, flo
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
-def _set_solid_axis(colors: Palette, title: str) -> dict[str, object]:
+def _set_solid_axis(colors: Palette, title: str) -> Spec:
     return {
         "title": {"text": title, "font": {"size": 12, "color": colors.faint}}, "gridcolor": colors.line,
         "zerolinecolor": colors.faint, "showbackground": False, "tickfont": {"family": MONOSPACE, "size": 11},

@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import plotly.graph_objects as go
 
-from bertviz_core.figures.base import MONOSPACE, make_figure, set_axis
+from bertviz_core.figures.base import MONOSPACE, Chart, make_chart, pack, set_axis, set_legend
 from bertviz_core.figures.palette import Palette
 
 
-def draw_nearness(series: Mapping[str, np.ndarray], chosen: int, colors: Palette, color: str) -> go.Figure:
+def draw_nearness(series: Mapping[str, np.ndarray], chosen: int, colors: Palette, color: str) -> Chart:
     """Cosines from -1 to 1 over positions, one line a name, the first one solid. chosen: a position to mark."""
     styles = ({"color": color, "width": 2}, {"color": colors.faint, "width": 1.5, "dash": "dash"})
-    chart = make_figure(
+    mark = {
+        "type": "line", "x0": chosen, "x1": chosen, "y0": -1.05, "y1": 1.05,
+        "line": {"color": colors.text, "width": 1, "dash": "dot"},
+    }  # fmt: skip
+    return make_chart(
         [
-            go.Scatter(x0=0, dx=1, y=values.astype(np.float32), mode="lines", name=name, line=style,
-                       hovertemplate=f"{name}, position %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>")
+            {"type": "scatter", "x0": 0, "dx": 1, "y": pack(values), "mode": "lines", "name": name, "line": style,
+             "hovertemplate": f"{name}, position %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>"}
             for (name, values), style in zip(series.items(), styles, strict=True)
         ],
-        320, colors, right=16,
+        320, colors, right=16, shapes=[mark], showlegend=True,
+        legend=set_legend({"family": MONOSPACE, "size": 12}), xaxis=set_axis(colors, "position", grid=True),
+        yaxis=set_axis(colors, "cosine", grid=True, range=[-1.05, 1.05]),
     )  # fmt: skip
-    chart.add_shape(type="line", x0=chosen, x1=chosen, y0=-1.05, y1=1.05,
-                    line={"color": colors.text, "width": 1, "dash": "dot"})  # fmt: skip
-    chart.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
-                                                 "font": {"family": MONOSPACE, "size": 12}})  # fmt: skip
-    chart.update_xaxes(**set_axis(colors, "position", grid=True))
-    chart.update_yaxes(**set_axis(colors, "cosine", grid=True), range=[-1.05, 1.05])
-    return chart

@@ -8,69 +8,87 @@ import numpy as np
 
 from bertviz_core.analysis.ranking import MASKED, choose_window, rank_top
 from bertviz_core.analysis.what_if import subtract
-from bertviz_core.figures.bars import draw_bars
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.bars import SHARES, draw_bars
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import cell_names
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import picks
 
-CELLS = 12_000  # sent at most per heat map (64 kB as float32 in base64)
+CELLS, MANY_CELLS = 6_000, 12_000  # sent at most per heat map, and where there is one (64 kB as float32 in base64)
 _BARS = 12  # of a vector that moved
 
 
-def draw_tensor(view: View, address: str, *, share: bool = False, end: float | None = None, cells: int = CELLS
-               ) -> tuple[Figure, str]:  # fmt: skip
-    """A matrix of the trace, tokens as rows, as a heat map; and a note where only a part of it fits.
+def draw_tensor(
+    view: View,
+    address: str,
+    *,
+    share: bool = False,
+    end: float | None = None,
+    cells: int = CELLS,
+    words: Sequence[str] | None = None,
+) -> tuple[Chart, str]:
+    """A matrix of the trace, tokens as rows, as a heat map that offers its cells; and a note where only a part fits.
 
-    share, end: as in `heatmap`. Masked scores do not stretch the scale.
+    share, end: as in `draw_heatmap`; cells: drawn at most; words: what the columns are called, if not tokens. Masked
+    scores do not stretch the scale.
     """
-    return _draw(view, view.trace[address], view.trace.dims(address), share, end, cells)
+    chart, note = _draw(view, view.trace[address], view.trace.dims(address), share, end, cells, words)
+    return chart.offer(picks.pick_matrix(view.trace, address)), note
 
 
-def draw_difference(view: View, before: Trace, after: Trace, address: str, cells: int = 6_000) -> tuple[Figure, str]:
+def draw_difference(view: View, before: Trace, after: Trace, address: str) -> tuple[Chart, str]:
     """How far one trace's matrix lies above or below another's, cell by cell."""
-    return _draw(view, subtract(before, after, address), view.trace.dims(address), False, None, cells)
+    return _draw(view, subtract(before, after, address), view.trace.dims(address), False, None, CELLS)
 
 
-def draw_moved_bars(view: View, before: Trace, after: Trace, address: str, kind: str) -> tuple[Figure, list[int]]:
-    """Where a vector moved most, as bars of after − before; and which of its entries they are."""
+def draw_moved_bars(view: View, before: Trace, after: Trace, address: str, kind: str) -> Chart:
+    """Where a vector moved most, as bars of after − before that offer those cells."""
     values = subtract(before, after, address)
     places = rank_top(np.abs(np.nan_to_num(values)), _BARS)
     names = [cell_names.name_index(view.trace, view.trace.dims(address)[0], i) for i in places]
-    return draw_bars(values[places], names, view.colors, view.colors.kinds[kind], name="after − before"), places
+    chart = draw_bars(values[places], names, view.colors, view.colors.kinds[kind], name="after − before")
+    return chart.offer(picks.pick_points(view.trace, address, places))
 
 
-def _draw(view: View, values: np.ndarray, dims: tuple[str, ...], share: bool, end: float | None, cells: int
-         ) -> tuple[Figure, str]:  # fmt: skip
+def _draw(
+    view: View,
+    values: np.ndarray,
+    dims: tuple[str, ...],
+    share: bool,
+    end: float | None,
+    cells: int,
+    words: Sequence[str] | None = None,
+) -> tuple[Chart, str]:
     row_axis, column_axis = dims
     height, width = values.shape
     rows, columns = choose_window(height, width, view.chosen.token, cells)
     part = values[rows.start : rows.stop, columns.start : columns.stop]
     if end is None and not share:
         end = find_robust_limit(part)
-    figure = draw_heatmap(
-        part, _make_side(view.trace, row_axis, rows), _make_side(view.trace, column_axis, columns), view.colors,
+    chart = draw_heatmap(
+        part, _make_side(view.trace, row_axis, rows), _make_side(view.trace, column_axis, columns, words), view.colors,
         share=share, end=end, selected=view.chosen.token,
     )  # fmt: skip
-    return figure, _note_window(values.shape, rows, columns, row_axis, column_axis)
+    return chart, _note_window(values.shape, rows, columns, row_axis, column_axis)
 
 
-def draw_strips(view: View, addresses: Sequence[str]) -> Figure:
-    """The chosen token's vector at several addresses, one under the other, on one scale."""
+def draw_strips(view: View, addresses: Sequence[str], names: Sequence[str]) -> Chart:
+    """The chosen token's vector at several addresses, one under the other, on one scale. names: of the strips, short
+    ones, which leave more room on a phone."""
     token = view.chosen.token
     vectors = np.stack([view.trace[f"{address}[token={token}]"] for address in addresses])
-    names = [address.removeprefix("embeddings.") for address in addresses]
     return draw_heatmap(
         vectors, Side("", names), Side(view.trace.dims(addresses[0])[-1]), view.colors, end=find_robust_limit(vectors)
     )
 
 
-def draw_share_bars(view: View, values: np.ndarray, words: Sequence[str], kind: str, name: str) -> Figure:
+def draw_share_bars(view: View, values: np.ndarray, words: Sequence[str], kind: str, name: str) -> Chart:
     """Probabilities as bars from 0 to 1, in the colour of their kind."""
-    return draw_bars(values, words, view.colors, view.colors.kinds[kind], name=name, share=True)
+    return draw_bars(values, words, view.colors, view.colors.kinds[kind], name=name, ends=SHARES)
 
 
 def find_limit(values: np.ndarray) -> float:
@@ -85,8 +103,10 @@ def find_robust_limit(values: np.ndarray) -> float:
     return usual if 0 < usual < largest / 2 else largest
 
 
-def _make_side(trace: Trace, axis: str, shown: range) -> Side:
-    return Side(axis, label_tokens(trace, shown) if axis in TOKEN_AXES else None, shown.start)
+def _make_side(trace: Trace, axis: str, shown: range, words: Sequence[str] | None = None) -> Side:
+    if axis in TOKEN_AXES:
+        return Side(axis, label_tokens(trace, shown), shown.start)
+    return Side(axis, [words[i] for i in shown] if words else None, shown.start)
 
 
 def _note_window(shape: tuple[int, ...], rows: range, columns: range, row_axis: str, column_axis: str) -> str:

@@ -11,10 +11,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.base import Chart
 from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import DIFFERENCE, View
-from bertviz_core.ui.panels.panel import open_card, show_chart, show_downloads, write_npy
+from bertviz_core.ui.panels.panel import open_card, show_downloads, write_npy
 from bertviz_core.ui.walk.explain import show_explanation
 
 
@@ -43,19 +44,17 @@ class Origin:
     source: str = ""
 
 
-def show_derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, values: Values, note: str = "",
-                 table: str = "", cells: Sequence[str] | str = "", start: str = "") -> None:  # fmt: skip
+def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, *, values: Values, note: str = "",
+                 table: str = "", start: str = "") -> None:  # fmt: skip
     """Show derived numbers as `panel` shows recorded ones.
 
-    name: a short one, for keys and file names; cells: the recorded cells that the drawn numbers are parts or functions
-    of, as `panel` takes them, which a click explains; start: the one that the panel offers by itself.
+    name: a short one, for keys and file names; chart: the cells that it offers, if any, are the recorded ones that the
+    drawn numbers are parts or functions of; start: the one that the panel offers by itself.
     """
-    if cells:
-        figure.update_traces(meta=cells)
     with open_card(view, origin.kind, see, f"from {origin.of}"):
-        chart, side = st.columns([3, 2], gap="medium")
-        with chart:
-            show_chart(figure, name, see)
+        drawn, side = st.columns([3, 2], gap="medium")
+        with drawn:
+            show_chart(chart, name, see)
             if view.outcome.show == DIFFERENCE:
                 note = f"Worked out from the pass after your changes. {note}"
             if note:
@@ -64,7 +63,7 @@ def show_derived(view: View, name: str, see: str, figure: Figure, origin: Origin
             _show_formula(origin)
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
             show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
-        if cells:
+        if chart.cells:
             show_explanation(view, name, start)
         if table:
             st.html(table)

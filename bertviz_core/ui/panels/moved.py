@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from bertviz_core.analysis.what_if import measure_moved
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.base import Chart
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import cell_names
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -16,8 +14,8 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_difference, draw_moved_bars
 
 
-def draw_difference_chart(view: View, address: str, kind: str) -> tuple[Figure, str, Sequence[str] | str] | None:
-    """After − before, if that is what panels shall show: the chart, how to read it, and what its cells are.
+def draw_difference_chart(view: View, address: str, kind: str) -> tuple[Chart, str] | None:
+    """After − before, if that is what panels shall show: the chart and how to read it.
 
     A single number and a tensor of more than two axes keep their own chart.
     """
@@ -25,10 +23,10 @@ def draw_difference_chart(view: View, address: str, kind: str) -> tuple[Figure, 
     if found.show != DIFFERENCE or not found.changed or axes not in (1, 2):
         return None
     if axes == 2:
-        figure, note = draw_difference(view, found.before, found.after, address)
-        return figure, f"After − before. {note}".strip(), picks.pick_matrix(view.trace, address)
-    figure, places = draw_moved_bars(view, found.before, found.after, address, kind)
-    return figure, f"After − before, the {len(places)} that moved most.", picks.pick_points(view.trace, address, places)
+        chart, note = draw_difference(view, found.before, found.after, address)
+        return chart.offer(picks.pick_matrix(view.trace, address)), f"After − before. {note}".strip()
+    chart = draw_moved_bars(view, found.before, found.after, address, kind)
+    return chart, f"After − before, the {len(chart.cells)} that moved most."
 
 
 def show_moved(view: View, address: str, start: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from html import escape
@@ -13,15 +13,15 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.ranking import find_strongest
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import format_cell, parse
 from bertviz_core.formula.dims import KEY, TOKEN_AXES
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.versions import show_versions
 from bertviz_core.ui.walk.explain import show_explanation
@@ -31,29 +31,25 @@ def show_panel(
     view: View,
     address: str,
     see: str,
-    figure: Figure,
+    chart: Chart,
     *,
     at: Mapping[str, int] | None = None,
     note: str = "",
     table: str = "",
-    cells: Sequence[str] | str = "",
 ) -> None:
     """Show a tensor or slice.
 
-    see: a title that says what to see; figure: its chart; at: the cell to work out with numbers, by default the
-    strongest one for the chosen token; note: one more line of how to read the chart; table: HTML to stand below;
-    cells: what is picked by a click, one address a row or point of the last trace, {x} standing for the column. A
-    matrix says that by itself.
+    see: a title that says what to see; chart: of the tensor, with the cells that it offers; at: the cell to work out
+    with numbers, by default the strongest one for the chosen token; note: one more line of how to read the chart;
+    table: HTML to stand below.
     """
     step = view.trace.step(address)
     start = _choose_cell(view, address, at or {})
-    cells = cells or picks.pick_matrix(view.trace, address)
-    figure, note, cells = draw_difference_chart(view, address, step.kind) or (figure, note, cells)
-    figure.data[-1].meta = cells
+    chart, note = draw_difference_chart(view, address, step.kind) or (chart, note)
     with open_card(view, step.kind, see, f"{address}  {format_shape(view.trace, address)}"):
-        chart, side = st.columns([3, 2], gap="medium")
-        with chart:
-            show_chart(figure, address, f"{see}: {address}")
+        drawn, side = st.columns([3, 2], gap="medium")
+        with drawn:
+            show_chart(chart, address, f"{see}: {address}")
             if note:
                 st.caption(note)
         with side:
@@ -77,11 +73,6 @@ def open_card(view: View, kind: str, see: str, what: str) -> Iterator[None]:
             f'<span class="bv-shape" style="color:{view.colors.faint}">{escape(what)}</span></div>'
         )
         yield
-
-
-def show_chart(figure: Figure, key: str, alt: str) -> None:
-    """A chart as it stands in every panel. alt: what it shows, for those who cannot see it."""
-    st.plotly_chart(figure, theme=None, key=f"chart-{key}", config={"displayModeBar": False}, alt=alt)
 
 
 def format_shape(trace: Trace, address: str) -> str:

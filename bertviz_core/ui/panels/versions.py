@@ -10,6 +10,7 @@ from bertviz_core.documents import DOCUMENTS, Document
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_difference
@@ -59,9 +60,6 @@ def _show_difference(view: View, address: str, document: Document) -> None:
     largest = float(np.abs(other[address] - view.trace[address]).max(initial=0.0))
     st.markdown(f"Largest difference from BERT on this sentence: **{format_number(largest)}**.")
     if len(view.trace.dims(address)) == 2:
-        figure, note = draw_difference(view, view.trace, other, address)
-        st.plotly_chart(
-            figure, theme=None, key=f"chart-difference-{address}", config={"displayModeBar": False},
-            alt=f"{address} in the {document.name} minus {address} in BERT",
-        )  # fmt: skip
+        chart, note = draw_difference(view, view.trace, other, address)
+        show_chart(chart, f"difference-{address}", f"{address} in the {document.name} minus {address} in BERT")
         st.caption(f"The {document.name}'s numbers minus BERT's. {note}".strip())

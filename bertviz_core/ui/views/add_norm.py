@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with
 from bertviz_core.figures.bars import draw_bars
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address, join_layer
 from bertviz_core.formula.numbers import format_number
@@ -24,7 +24,6 @@ _SOURCES = {
     "output": ("attention.output.LayerNorm", "output.dense"),
 }
 EPSILONS = (1e-12, 1e-5, 1e-3)
-_CELLS = 6_000
 
 
 def show_place(view: View, module: str, title: str) -> None:
@@ -40,12 +39,11 @@ def show_place(view: View, module: str, title: str) -> None:
         view,
         f"{path}.residual",
         f"What {word} was, what is new, and their sum",
-        _draw_strips(view, rows),
+        _draw_strips(view, rows).offer(picks.pick_vectors(trace, [f"{row}[token={token}]" for row in rows])),
         note="One row a vector, one column a component, one scale. Every column of the last row sums the two above it.",
-        cells=picks.pick_vectors(trace, [f"{row}[token={token}]" for row in rows]),
     )
     _show_inside(view, path, word)
-    figure, note = draw_tensor(view, f"{path}.LayerNorm", cells=_CELLS)
+    figure, note = draw_tensor(view, f"{path}.LayerNorm")
     show_panel(view, f"{path}.LayerNorm", "The result for all tokens", figure, note=note)
 
 
@@ -53,7 +51,7 @@ def _find_input(layer: int) -> str:
     return join_layer(layer - 1, "output.LayerNorm") if layer else "embeddings.LayerNorm"
 
 
-def _draw_strips(view: View, addresses: list[str]) -> Figure:
+def _draw_strips(view: View, addresses: list[str]) -> Chart:
     token = view.chosen.token
     vectors = np.stack([view.trace[f"{address}[token={token}]"] for address in addresses])
     names = [view.trace.step(address).output.variable for address in addresses]
@@ -70,10 +68,10 @@ def _show_inside(view: View, path: str, word: str) -> None:
     )  # fmt: skip
     rows = Side("", ["normalized", "gamma", "beta", "result"])
     chart = draw_heatmap(vectors, rows, Side("hidden"), view.colors, end=find_robust_limit(vectors))
-    show_panel(view, f"{norm}.normalized", f"LayerNorm's inside for {word}", chart,
-               note="The last row is gamma times the first, plus beta, column by column.",
-               cells=picks.pick_vectors(trace, [f"{norm}.normalized[token={token}]", f"{norm}.weight", f"{norm}.bias",
-                                                f"{norm}[token={token}]"]))  # fmt: skip
+    cells = picks.pick_vectors(trace, [f"{norm}.normalized[token={token}]", f"{norm}.weight", f"{norm}.bias",
+                                       f"{norm}[token={token}]"])  # fmt: skip
+    show_panel(view, f"{norm}.normalized", f"LayerNorm's inside for {word}", chart.offer(cells),
+               note="The last row is gamma times the first, plus beta, column by column.")  # fmt: skip
     show_moments(view, Address(norm))
 
 

@@ -26,7 +26,8 @@ from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.tables import Column, render_table
 
 SHOWN = 16  # keys, at most, in charts and tables of one query
-_CELLS, _TERMS = 6_000, 3
+_TERMS = 3
+_COSINES = (-1.15, 1.15)  # the ends of their scale, with room for the numbers beside the bars
 _ARTICLE = "encoder article (004)"
 _SEE = {
     "products": "Every query times every key",
@@ -50,18 +51,19 @@ def show_pair(view: View, key: int) -> None:
     product = attention.multiply_terms(_read_row(view, "query"), _read_keys(view)[key])
     width = len(product.terms)
     cells = [_locate(view, name, query=view.chosen.token, key=key) for name in ("products", "scaled", "scores")]
+    figure = draw_products([str(i) for i in product.order], product.terms, product.running, view.colors,
+                           color=view.colors.kinds[ATTENTION],
+                           title="component of the head, largest product first")  # fmt: skip
     show_derived(
         view, "dot-product", f"“{_read_word(view)}” asks, “{trace.tokens[key]}” is found: {width} products, "
-        "one sum", draw_products([str(i) for i in product.order], product.terms, product.running, view.colors,
-                                 color=view.colors.kinds[ATTENTION],
-                                 title="component of the head, largest product first"),
+        "one sum", figure.offer(cells[0]),
         Origin(_write_origin(view, key), ATTENTION, _write_before_softmax(view, cells),
                f"Query and key are multiplied component by component and added up. The sum is divided by √{width}, the "
                "root of the number of components, and pushed far down if the key is padding.",
                r" \\[3pt] & ".join(trace.explain(address).latex for address in cells), trace.step(cells[0]).source),
         values=Values(np.stack([product.order, product.terms, product.running], axis=1),
                       [str(i + 1) for i in range(len(product.terms))], ["component", "product", "sum so far"]),
-        note=_name_largest(product), cells=cells[0], start=cells[0],
+        note=_name_largest(product), start=cells[0],
     )  # fmt: skip
 
 
@@ -89,9 +91,9 @@ def show_angles(view: View, key: int) -> None:
     )
     recorded, color = _read_row(view, "products"), view.colors.kinds[ATTENTION]
     figure = draw_bars(
-        parts.cosines[shown], [names[i] for i in shown], view.colors, color, name="cosine of query and key"
-    )
-    figure.update_xaxes(range=[-1.15, 1.15])
+        parts.cosines[shown], [names[i] for i in shown], view.colors, color, name="cosine of query and key",
+        ends=_COSINES,
+    )  # fmt: skip
     columns = [
         Column("cosine", _list_floats(parts.cosines[shown]), color, 1.0, signed=True),
         Column("length of k", _list_floats(parts.key_norms[shown]), view.colors.kinds["key"]),
@@ -101,7 +103,7 @@ def show_angles(view: View, key: int) -> None:
         view,
         "cosines",
         f"Direction and length: how “{_read_word(view)}” fits each key",
-        figure,
+        figure.offer([_locate(view, "products", query=view.chosen.token, key=i) for i in shown]),
         _write_cosine(view, key, parts),
         values=Values(
             np.stack([parts.cosines, parts.key_norms, parts.products], axis=1),
@@ -112,7 +114,6 @@ def show_angles(view: View, key: int) -> None:
         f"more of the same direction. The query's length is "
         f"{format_number(parts.query_norm)}.{_note_shown(view, shown)}",
         table=render_table("key k", [names[i] for i in shown], columns, _find_marked(shown, key)),
-        cells=[_locate(view, "products", query=view.chosen.token, key=i) for i in shown],
         start=_locate(view, "products", query=view.chosen.token, key=key),
     )
 
@@ -133,7 +134,7 @@ def show_maps(view: View, *names: str) -> None:
     width = view.trace.model.config.head_dim
     for name in names:
         address, share = _locate(view, name), name == "probs"
-        figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None, cells=_CELLS)
+        figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None)
         how = "Each row sums to 1." if share else "Rows ask, columns are found."
         show_panel(view, address, _SEE[name].format(width=width), figure, note=f"{how} {note}".strip())
 
@@ -159,7 +160,9 @@ def show_softmax(view: View, key: int) -> None:
         view,
         "softmax",
         f"The softmax of “{_read_word(view)}”, step by step",
-        draw_denominator(steps.powers[shown], steps.running[shown], [names[i] for i in shown], view.colors),
+        draw_denominator(steps.powers[shown], steps.running[shown], [names[i] for i in shown], view.colors).offer(
+            picks.pick_points(trace, address, shown)
+        ),
         Origin(
             _locate(view, "scores", query=view.chosen.token),
             ATTENTION,
@@ -177,7 +180,6 @@ def show_softmax(view: View, key: int) -> None:
         note=f"Largest score: {format_number(steps.largest)}. Each bar is one exponential and starts where the sum so "
         f"far stood; the whole way is the denominator, {format_number(steps.denominator)}.{_note_shown(view, shown)}",
         table=render_table("key u", [names[i] for i in shown], columns, _find_marked(shown, key)),
-        cells=picks.pick_points(trace, address, shown),
         start=_locate(view, "probs", query=view.chosen.token, key=key),
     )
 
@@ -197,11 +199,11 @@ def show_shares(view: View, key: int) -> None:
     names, shown = label_tokens(view.trace), _choose_shown(view, key)
     address = _locate(view, "probs", query=view.chosen.token)
     row = view.trace[address]
+    figure = draw_share_bars(view, row[shown], [names[i] for i in shown], ATTENTION, "share")
     show_panel(
         view, address, f"Where “{_read_word(view)}” looks",
-        draw_share_bars(view, row[shown], [names[i] for i in shown], ATTENTION, "share"), at={"key": key},
+        figure.offer(picks.pick_points(view.trace, address, shown)), at={"key": key},
         note=f"In sentence order; all {len(row)} shares sum to 1.{_note_shown(view, shown)}",
-        cells=picks.pick_points(view.trace, address, shown),
     )  # fmt: skip
 
 

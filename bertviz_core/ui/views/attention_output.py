@@ -22,7 +22,6 @@ from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.tables import Column, render_table
 
 SHOWN = 16  # tokens, at most, whose share of one sum is drawn
-_CELLS = 6_000
 _SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads side by side
 
 
@@ -49,7 +48,7 @@ def show_brought(view: View) -> None:
             Side("head_dim"),
             view.colors,
             end=find_robust_limit(np.stack(drawn)),
-        ),
+        ).offer(picks.pick_vectors(trace, [f"{own}value[head={head},key={i}]" for i in shown])),
         _write_weighted(view, total),
         values=Values(np.stack([*parts, total]), [*names, "sum"], [str(i) for i in range(len(total))]),
         note="One row a token: its value, times its share of the attention. The last row is the sum of all rows, the "
@@ -59,7 +58,6 @@ def show_brought(view: View) -> None:
         table=render_table(
             "token", words, _list_columns(view, trace[probs], trace[value], parts, shown), [shown.index(token)]
         ),
-        cells=picks.pick_vectors(trace, [f"{own}value[head={head},key={i}]" for i in shown]),
         start=f"{own}value[head={head},key={shown[0]},head_dim={find_strongest(rows[0])}]",
     )
 
@@ -123,7 +121,7 @@ def show_context(view: View) -> None:
         note="Above, one row a head, each with its own shares and values; below, the same numbers end to end. Framed: "
              f"head {head}, entries {head * width} to {(head + 1) * width - 1}.",
     )  # fmt: skip
-    figure, note = draw_tensor(view, address, cells=_CELLS)
+    figure, note = draw_tensor(view, address)
     show_panel(
         view,
         address,
@@ -152,7 +150,8 @@ def show_heads(view: View) -> None:
     ]
     column = find_strongest(total)
     show_derived(
-        view, "head-parts", f"What each head adds to “{trace.tokens[token]}”", figure,
+        view, "head-parts", f"What each head adds to “{trace.tokens[token]}”",
+        figure.offer(picks.pick_vectors(trace, [f"{step.address}[token={token}]"] * len(drawn))),
         Origin(f"{source}[token={token}], {weight}, {bias}", step.kind, _write_heads(view, step),
                "The output matrix has rows of its own for every head, so the product falls apart into one vector a "
                "head: each head writes into the whole width of the token's vector.",
@@ -161,7 +160,6 @@ def show_heads(view: View) -> None:
         note="One row a head: its part of the context, times its rows of the output matrix. With the bias they sum to "
              "the last row.",
         table=render_table("head", names, columns, [head]),
-        cells=picks.pick_vectors(trace, [f"{step.address}[token={token}]"] * len(drawn)),
         start=f"{step.address}[token={token},hidden={column}]",
     )  # fmt: skip
 
@@ -188,7 +186,7 @@ def _write_sum(step: Step, token: int, column: int, parts: np.ndarray) -> str:
 def show_all_tokens(view: View) -> None:
     """The output projection for every token."""
     address = join_layer(view.chosen.layer, "attention.output.dense")
-    figure, note = draw_tensor(view, address, cells=_CELLS)
+    figure, note = draw_tensor(view, address)
     show_panel(view, address, "What attention brings to every token", figure,
                note=f"This is added to what the token was. {note}".strip())  # fmt: skip
 

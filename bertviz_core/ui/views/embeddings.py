@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import streamlit as st
 
@@ -11,8 +9,7 @@ from bertviz_core.analysis import vocabulary
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.errors import InputError
-from bertviz_core.figures.bars import draw_bars
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.bars import SHARES, draw_bars
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
@@ -38,26 +35,21 @@ def show_token(view: View) -> None:
     show_panel(
         view, f"embeddings.sum[token={token}]",
         f"Three vectors make one: “{view.trace.tokens[token]}” at position {token}",
-        _draw_strips(draw_strips(view, [f"embeddings.{part}" for part in _PARTS.values()]), _PARTS),
+        draw_strips(view, [f"embeddings.{part}" for part in _PARTS.values()], list(_PARTS)).offer(
+            picks.pick_vectors(view.trace, [f"embeddings.{part}[token={token}]" for part in _PARTS.values()])),
         note="One row a vector, one column a component, all on one scale. Columns can be followed by eye from row to "
              "row: the last row sums the three above it.",
-        cells=picks.pick_vectors(view.trace, [f"embeddings.{part}[token={token}]" for part in _PARTS.values()]),
     )  # fmt: skip
     leaves = ("sum", "LayerNorm.normalized", "LayerNorm")
     before, _, after = (view.trace[f"embeddings.{leaf}[token={token}]"].std() for leaf in leaves)
     show_panel(
         view, f"embeddings.LayerNorm[token={token}]", "LayerNorm brings the sum to a fixed size",
-        _draw_strips(draw_strips(view, [f"embeddings.{leaf}" for leaf in leaves]), ("sum", "normalized", "LayerNorm")),
+        draw_strips(view, [f"embeddings.{leaf}" for leaf in leaves], ("sum", "normalized", "LayerNorm")).offer(
+            picks.pick_vectors(view.trace, [f"embeddings.{leaf}[token={token}]" for leaf in leaves])),
         note=f"The same columns, again on one scale. The standard deviation of the components goes from "
              f"{format_number(float(before))} in the sum to 1; gamma and beta make it {format_number(float(after))}.",
-        cells=picks.pick_vectors(view.trace, [f"embeddings.{leaf}[token={token}]" for leaf in leaves]),
     )  # fmt: skip
     show_moments(view, Address("embeddings.LayerNorm"))
-
-
-def _draw_strips(figure: Figure, names: Iterable[str]) -> Figure:
-    """Strips under shorter names, which leave more room on a phone."""
-    return figure.update_yaxes(ticktext=list(names))
 
 
 def show_all_tokens(view: View) -> None:
@@ -105,9 +97,8 @@ def show_neighbours(view: View) -> None:
         return
     cosines = np.array([entry.cosine for entry in found])
     size, words = model.config.vocab_size, [f"{entry.token}  {entry.id}" for entry in found]
-    figure = draw_bars(
-        cosines, words, view.colors, view.colors.kinds[EMBEDDING], name="cosine", share=cosines.min() >= 0
-    )
+    figure = draw_bars(cosines, words, view.colors, view.colors.kinds[EMBEDDING], name="cosine",
+                       ends=SHARES if cosines.min() >= 0 else None)  # fmt: skip
     show_derived(
         view, "neighbours", f"Nearest to “{name}” among {size:,} entries", figure,
         Origin(vocabulary.WORDS, EMBEDDING, _write_cosine(view),

@@ -9,7 +9,7 @@ import numpy as np
 from bertviz_core.analysis import positions
 from bertviz_core.analysis.layers import compute_cosines, compute_norms
 from bertviz_core.analysis.ranking import center_range
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.formula.numbers import format_latex, format_number
@@ -23,6 +23,7 @@ from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 _ROWS, _COLUMNS = 40, 96  # drawn of each table
 _COMPARED = 512  # positions, or as many as the input has
 _SIDE = 48  # of the maps of cosines
+_CLEAR = 20  # pixels that keep the columns' name clear of their numbers
 _ARTICLE = "encoder article (004), after Vaswani et al. 2017, sec. 3.5"
 _COSINE = r"\cos(p, q) = \frac{p \cdot q}{\lVert p \rVert\, \lVert q \rVert}"
 _SINUSOIDAL = r"""\begin{aligned} PE_{(pos,\,2i)} &= \sin\!\left(\frac{pos}{10000^{2i/d}}\right) \\[6pt]
@@ -47,7 +48,7 @@ def _show_learned(view: View, table: np.ndarray) -> None:
         view,
         "positions-learned",
         "BERT's positions: learned, one row for each place",
-        _draw_map(view, table),
+        _draw_map(view, table).offer(picks.pick_matrix(view.trace, positions.LEARNED)),
         Origin(
             positions.LEARNED,
             EMBEDDING,
@@ -58,7 +59,6 @@ def _show_learned(view: View, table: np.ndarray) -> None:
         ),
         values=_make_values(table),
         note=_note_drawn(view, table),
-        cells=picks.pick_matrix(view.trace, positions.LEARNED),
         start=f"{positions.LEARNED}[position={token},hidden={strongest}]",
     )
 
@@ -140,13 +140,12 @@ def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarra
     )  # fmt: skip
 
 
-def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Figure:
+def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Chart:
     """The part of a table around the chosen position."""
     rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     part = table[rows.start : rows.stop, :width]
-    figure = draw_heatmap(part, Side("position", None, rows.start), Side("hidden"), view.colors,
-                          end=end or find_robust_limit(part), selected=view.chosen.token)  # fmt: skip
-    return _name_inside(figure)
+    return draw_heatmap(part, Side("position", None, rows.start), Side("hidden", standoff=_CLEAR), view.colors,
+                        end=end or find_robust_limit(part), selected=view.chosen.token, name_inside=True)  # fmt: skip
 
 
 def _note_drawn(view: View, table: np.ndarray) -> str:
@@ -157,17 +156,11 @@ def _note_drawn(view: View, table: np.ndarray) -> str:
     )
 
 
-def _draw_all_to_all(view: View, matrix: np.ndarray) -> Figure:
+def _draw_all_to_all(view: View, matrix: np.ndarray) -> Chart:
     """A map of cosines, thinned out to every few positions."""
     step = _choose_step(matrix)
-    sides = Side("position"), Side("other position")
-    figure = _name_inside(draw_heatmap(matrix[::step, ::step], *sides, view.colors, end=1.0))
-    return figure.update_traces(dx=step, dy=step, xgap=0, ygap=0).update_layout(height=460)
-
-
-def _name_inside(figure: Figure) -> Figure:
-    """The rows' name above the map, where numbers leave it no room beside it; the columns' name clear of the ticks."""
-    return figure.update_annotations(xanchor="left", xshift=0).update_xaxes(title_standoff=20)
+    sides = Side("position", step=step), Side("other position", step=step, standoff=_CLEAR)
+    return draw_heatmap(matrix[::step, ::step], *sides, view.colors, end=1.0, gaps=False, name_inside=True, height=460)
 
 
 def _thin_out(matrix: np.ndarray) -> str:

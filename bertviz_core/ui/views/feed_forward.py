@@ -32,9 +32,10 @@ def show_curve(view: View) -> None:
         view,
         f"{here}.activation[token={token}]",
         f"The neurons of “{trace.tokens[token]}” on the curve",
-        draw_curve(grid, apply_activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others),
+        draw_curve(grid, apply_activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others).offer(
+            picks.pick_every(trace, f"{here}.activation[token={token}]")
+        ),
         at={"intermediate": best[0]},
-        cells=picks.pick_every(trace, f"{here}.activation[token={token}]"),
         note=f"{(y > 0).mean():.1%} of {len(y):,} neurons are above 0. The strongest: "
         + ", ".join(f"{i} ({format_number(float(y[i]))})" for i in best)
         + ".",
@@ -60,8 +61,7 @@ def show_contributions(view: View) -> None:
         view,
         f"{here}.output.dense[token={token}]",
         f"What the {len(neurons)} neurons that matter most add to “{trace.tokens[token]}”",
-        chart,
-        cells=picks.pick_vectors(trace, [f"{here}.output.dense[token={token}]"] * len(neurons)),
+        chart.offer(picks.pick_vectors(trace, [f"{here}.output.dense[token={token}]"] * len(neurons))),
         note=f"One row a neuron: its strength G times its row of W₂. Lengths {format_number(float(sizes[0]))} down to "
         f"{format_number(float(sizes[-1]))}; all {len(strength):,} rows and the bias add up to a vector of length "
         f"{format_number(float(np.linalg.norm(total)))}.",

@@ -8,17 +8,17 @@ import numpy as np
 
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.ranking import center_range
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import NORM
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.charts import CELLS
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.worked import write_cosine, write_dot
 
-_CELLS = 6_000
 _PATHS = 24  # more would be a thicket
 _OF_ALL = "embeddings.LayerNorm and every encoder.layer.{i}.output.LayerNorm"
 _COMPONENTS = (
@@ -86,7 +86,7 @@ def show_turns(view: View) -> None:
 def show_resemblance(view: View) -> None:
     """Which tokens point the same way, before and after the chosen layer."""
     layer, names = view.chosen.layer, label_tokens(view.trace)
-    side = center_range(view.chosen.token, int(_CELLS**0.5), len(names))
+    side = center_range(view.chosen.token, int(CELLS**0.5), len(names))
     other = 0 if view.chosen.token else len(names) - 1
     for stage, see in ((layer, f"What layer {layer} reads: who resembles whom"),
                        (layer + 1, f"What layer {layer} hands on")):  # fmt: skip
@@ -159,14 +159,13 @@ def _describe(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) 
     )
 
 
-def _draw_by_stage(view: View, found: np.ndarray, names: Sequence[str] = (), share: bool = False) -> Figure:
+def _draw_by_stage(view: View, found: np.ndarray, names: Sequence[str] = (), share: bool = False) -> Chart:
     """A map of tokens against stages."""
-    columns = Side("after", names or name_stages(view))
+    columns = Side("after", names or name_stages(view), angle=0, standoff=20)
     rows = Side("token", label_tokens(view.trace))
-    figure = draw_heatmap(
+    return draw_heatmap(
         found.T, rows, columns, view.colors, share=share, end=None if share else 1.0, selected=view.chosen.token
     )
-    return figure.update_xaxes(tickangle=0, title_standoff=20)
 
 
 def _write_x(view: View, stage: str) -> str:

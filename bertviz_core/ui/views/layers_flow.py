@@ -20,13 +20,12 @@ from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.charts import draw_share_bars
+from bertviz_core.ui.panels.charts import CELLS, draw_share_bars
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.layers import name_stages
 
 WORDS = 3
-_CELLS = 6_000
 _BARS = 16
 _READ = 12  # tokens whose vectors the head reads at every stage
 _READ_FROM = "the steps of cls.predictions, run on the token's vector at every stage"
@@ -70,12 +69,12 @@ def show_lens_everywhere(view: View) -> None:
     figure = draw_heatmap(
         shares,
         Side("token", names, shown.start),
-        Side("after", stages),
+        Side("after", stages, angle=0),
         view.colors,
         share=True,
         end=1.0,
         selected=token,
-    ).update_xaxes(tickangle=0)
+    )
     part = (
         f" Drawn: tokens {shown.start}–{shown.stop - 1} of {len(trace.tokens)}."
         if len(shown) < len(trace.tokens)
@@ -121,7 +120,7 @@ def show_rollout(view: View) -> None:
     trace, token, names = view.trace, view.chosen.token, label_tokens(view.trace)
     found = layers.roll_out_attention(trace)
     origin = _make_origin(view, found)
-    side = center_range(token, int(_CELLS**0.5), len(names))
+    side = center_range(token, int(CELLS**0.5), len(names))
     part, words = found[-1, side.start : side.stop, side.start : side.stop], [names[i] for i in side]
     end = float(found[-1].max())
     figure = draw_heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,

@@ -12,7 +12,7 @@ from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.parameters import Tensor
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import SOURCES, find_names
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram, name_intervals
 from bertviz_core.formula.address import format_cell
@@ -155,19 +155,19 @@ def show_numbers(view: View, tensor: Tensor) -> None:
     rows, columns = _choose_window(matrix.shape)
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
     axes = ["", *view.trace.dims(tensor.address)][-2:]
-    sides = [_make_side(view, axis, shown) for axis, shown in zip(axes, (rows, columns), strict=True)]
-    figure = _fit(draw_heatmap(part, sides[0], sides[1], view.colors, end=find_robust_limit(part)), part, axes[0])
+    sides = _make_side(view, axes[0], rows), _make_side(view, axes[1], columns)
+    figure = draw_heatmap(part, *sides, view.colors, end=find_robust_limit(part), left=_make_room(axes[0]))
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
     first = view.trace.explain(format_cell(tensor.address, at))
     drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
     show_derived(
-        view, tensor.address if axes[0] else f"numbers-{tensor.address}", "The numbers themselves", figure,
+        view, tensor.address if axes[0] else f"numbers-{tensor.address}", "The numbers themselves",
+        figure.offer(picks.pick_matrix(view.trace, tensor.address) or picks.pick_vectors(view.trace, [tensor.address])),
         Origin(tensor.address, KIND, first.latex,
                "A parameter is not computed: training found it, the file holds it, the pass reads it. The formula "
                "gives the number at the top left."),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
         note=f"Drawn: {', '.join(drawn)}. The values to download are those that are drawn.",
-        cells=picks.pick_matrix(view.trace, tensor.address) or picks.pick_vectors(view.trace, [tensor.address]),
         start=first.address,
     )  # fmt: skip
 
@@ -197,7 +197,8 @@ def _choose_window(shape: tuple[int, ...]) -> tuple[range, range]:
 def _make_side(view: View, axis: str, shown: range) -> Side:
     """The entries of the vocabulary by their words, everything else by its index."""
     token = view.trace.model.tokenizer.token
-    return Side(axis, [f"{i} {token(i)}" for i in shown] if axis == "vocab" else None, shown.start)
+    words = [f"{i} {token(i)}" for i in shown] if axis == "vocab" else None
+    return Side(axis, words, shown.start, labelled=len(shown) > 1)
 
 
 def _write_span(axis: str, shown: range, size: int) -> str:
@@ -266,19 +267,17 @@ def show_blocks(view: View, tensor: Tensor) -> None:
     )  # fmt: skip
 
 
-def _draw_map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks, whole: bool) -> Figure:
-    figure = draw_heatmap(
-        shown, Side(axes[0]), Side(axes[1]), view.colors, share=not whole, end=find_robust_limit(shown)
-    )
-    figure.update_traces(
-        x0=(found.width - 1) / 2, dx=found.width, y0=(found.height - 1) / 2, dy=found.height, xgap=0, ygap=0
-    )
-    return _fit(figure, shown, axes[0])
+def _draw_map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks, whole: bool) -> Chart:
+    """Every block in the middle of the rows and columns that it stands for; a single row needs no numbers beside it."""
+    rows = Side(axes[0], start=(found.height - 1) / 2, step=found.height, labelled=len(shown) > 1)
+    columns = Side(axes[1], start=(found.width - 1) / 2, step=found.width)
+    return draw_heatmap(shown, rows, columns, view.colors, share=not whole, end=find_robust_limit(shown), gaps=False,
+                        left=_make_room(axes[0]))  # fmt: skip
 
 
-def _fit(figure: Figure, shown: np.ndarray, axis: str) -> Figure:
-    """The same with room for its rows' axis name, and without a scale beside a single row."""
-    return figure.update_yaxes(showticklabels=len(shown) > 1).update_layout(margin_l=8 + 7 * len(axis))
+def _make_room(axis: str) -> int:
+    """Pixels for the rows' name beside a map."""
+    return 8 + 7 * len(axis)
 
 
 def _describe_pooling(symbol: str, whole: bool) -> str:

@@ -91,9 +91,10 @@ def show_sinusoidal(view: View) -> None:
     matrix = positions.compute_sinusoids(length, width)
     rows, columns = -(-length // _DRAWN_ROWS), -(-width // _DRAWN_COLUMNS)
     columns += columns > 1 and columns % 2 == 0  # an even step would draw sines only
-    figure = draw_heatmap(matrix[::rows, ::columns], Side("position"), Side("component"), view.colors, end=1.0)
-    figure.update_traces(dx=columns, dy=rows, xgap=0, ygap=0).update_xaxes(title_standoff=20)
-    figure.update_annotations(xanchor="left", xshift=0)  # the rows' name: numbers leave it no room beside them
+    figure = draw_heatmap(
+        matrix[::rows, ::columns], Side("position", step=rows), Side("component", step=columns, standoff=20),
+        view.colors, end=1.0, gaps=False, name_inside=True,
+    )  # fmt: skip
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
     angle = i / positions.BASE ** (even / width)
     thinned = f" Drawn: one position in {rows}, one component in {columns}." if rows * columns > 1 else ""

@@ -38,7 +38,7 @@ _LONGEST_WORD = 80
 def show_unread(view: View) -> None:
     """Where there is no head: what one would read."""
     last = join_layer(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
-    figure, note = draw_tensor(view, last, cells=6_000)
+    figure, note = draw_tensor(view, last)
     show_panel(view, last, "Where the pass ends: what a masked language model head would read", figure, note=note)
 
 
@@ -51,7 +51,7 @@ def show_transform(view: View) -> None:
         ("LayerNorm", "Stretched and shifted: what the vocabulary is compared with"),
     ):
         address = f"cls.predictions.transform.{leaf}"
-        figure, note = draw_tensor(view, address, cells=6_000)
+        figure, note = draw_tensor(view, address)
         show_panel(view, address, see, figure, note=note)
     show_moments(view, Address("cls.predictions.transform.LayerNorm"))
 
@@ -67,16 +67,17 @@ def show_ranking(view: View) -> None:
         view,
         scores,
         f"The best-fitting of {trace.model.config.vocab_size:,} entries for {place}",
-        draw_bars(trace[scores][ids], words, view.colors, view.colors.kinds[PREDICTION], name="score"),
+        draw_bars(trace[scores][ids], words, view.colors, view.colors.kinds[PREDICTION], name="score").offer(
+            picks.pick_points(trace, scores, ids)
+        ),
         at={"vocab": ids[0]},
         note="Entries with their ids.",
-        cells=picks.pick_points(trace, scores, ids),
     )
     rest = 1 - sum(share for _, share, _ in best)
+    shares = draw_share_bars(view, trace[probs][ids], words, PREDICTION, "probability")
     show_panel(view, probs, f"The same as probabilities for {place}",
-               draw_share_bars(view, trace[probs][ids], words, PREDICTION, "probability"), at={"vocab": ids[0]},
-               note=f"All other entries share {rest:.4f}.", table=_render_softmax(trace, token),
-               cells=picks.pick_points(trace, probs, ids))  # fmt: skip
+               shares.offer(picks.pick_points(trace, probs, ids)), at={"vocab": ids[0]},
+               note=f"All other entries share {rest:.4f}.", table=_render_softmax(trace, token))  # fmt: skip
     show_denominator(view)
 
 

@@ -21,7 +21,7 @@ SEE = {
     "key": "What each token can be found by",
     "value": "What each token hands over",
 }
-_WEIGHTS, _CELLS = 16_000, 6_000  # cells sent of the weights, and of each map of all tokens
+_WEIGHTS = 16_000  # cells sent of the weights
 
 
 def choose_projection() -> str:
@@ -99,7 +99,7 @@ def show_all_tokens(view: View) -> None:
     addresses = {name: f"{own}{name}[head={view.chosen.head}]" for name in SEE}
     end = max(find_limit(trace[address]) for address in addresses.values())
     for name, address in addresses.items():
-        figure, note = draw_tensor(view, address, end=end, cells=_CELLS)
+        figure, note = draw_tensor(view, address, end=end)
         at = {"key": view.chosen.token} if "key" in trace.dims(address) else None
         show_panel(
             view, address, SEE[name], figure, at=at, note=note or "One row a token. All three maps have one scale."

@@ -6,7 +6,7 @@ import numpy as np
 
 from bertviz_core.analysis import layers, sentence
 from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.figures.bars import draw_bars, draw_curve
+from bertviz_core.figures.bars import SHARES, draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.numbers import format_latex, format_number
@@ -15,7 +15,7 @@ from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import draw_share_bars, draw_tensor, find_robust_limit
+from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.worked import write_cosine
@@ -65,16 +65,17 @@ def show_pooler(view: View) -> None:
     figure = draw_heatmap(
         vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=find_robust_limit(vectors)
     )
-    show_panel(view, "pooler.dense", f"“{trace.tokens[0]}”, projected; below it, squeezed by tanh", figure,
-               note="One column a component, one scale for both rows: large numbers shrink, small ones stay.",
-               cells=picks.pick_vectors(trace, ["pooler.dense", "pooler.activation"]))  # fmt: skip
+    show_panel(view, "pooler.dense", f"“{trace.tokens[0]}”, projected; below it, squeezed by tanh",
+               figure.offer(picks.pick_vectors(trace, ["pooler.dense", "pooler.activation"])),
+               note="One column a component, one scale for both rows: large numbers shrink, small ones stay."
+               )  # fmt: skip
     reach = float(max(abs(before).max(), 3.0)) + 0.5
     grid = np.linspace(-reach, reach, 160)
     show_panel(
         view, "pooler.activation", "Every component on the tanh curve",
-        draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]),
+        draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]).offer(
+            picks.pick_every(trace, "pooler.activation")),
         note=f"{(abs(after) > 0.9).mean():.1%} of {len(after):,} components are beyond ±0.9, where the curve is flat.",
-        cells=picks.pick_every(trace, "pooler.activation"),
     )  # fmt: skip
 
 
@@ -104,9 +105,10 @@ def _show_scores(view: View, address: str, names: tuple[str, ...], see: str, ask
         view,
         address,
         see,
-        draw_bars(trace[address][shown], words, view.colors, color, name="score"),
+        draw_bars(trace[address][shown], words, view.colors, color, name="score").offer(
+            picks.pick_points(trace, address, shown)
+        ),
         note=some,
-        cells=picks.pick_points(trace, address, shown),
     )
     if f"{address}.probs" in trace:
         figure = draw_share_bars(view, trace[f"{address}.probs"][shown], words, PREDICTION, "probability")
@@ -114,9 +116,8 @@ def _show_scores(view: View, address: str, names: tuple[str, ...], see: str, ask
             view,
             f"{address}.probs",
             asked,
-            figure,
+            figure.offer(picks.pick_points(trace, f"{address}.probs", shown)),
             note=note,
-            cells=picks.pick_points(trace, f"{address}.probs", shown),
         )
     _show_evidence(view, address, names)
 
@@ -155,14 +156,14 @@ def show_token_classes(view: View) -> None:
         if address not in trace:
             continue
         share = address.endswith("probs")
-        figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None)
-        if len(names) <= _LABELLED:
-            figure.update_xaxes(tickmode="array", tickvals=list(range(len(names))), ticktext=list(names), tickangle=-45)
+        figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None, cells=MANY_CELLS,
+                                   words=names if len(names) <= _LABELLED else None)  # fmt: skip
         show_panel(view, address, see, figure, note=note)
     address = f"{address if address in trace else 'classifier'}[token={token}]"
     shown = sorted(rank_top(trace[address], _LABELLED))
     figure = draw_bars(trace[address][shown], [names[i] for i in shown], view.colors, view.colors.kinds[PREDICTION],
-                       name="probability" if "probs" in address else "score", share="probs" in address)  # fmt: skip
+                       name="probability" if "probs" in address else "score",
+                       ends=SHARES if "probs" in address else None)  # fmt: skip
     show_panel(
-        view, address, f"The classes of “{trace.tokens[token]}”", figure, cells=picks.pick_points(trace, address, shown)
+        view, address, f"The classes of “{trace.tokens[token]}”", figure.offer(picks.pick_points(trace, address, shown))
     )

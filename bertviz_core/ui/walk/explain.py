@@ -17,13 +17,13 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk.operand_charts import choose_chart
 from bertviz_core.ui.walk.way import listen, render_crumbs, render_onward
 from bertviz_core.ui.walk.what_if_cell import describe_change, show_menu
 
-_CHART = {"displayModeBar": False}
 _HEAD_START_S = 0.06  # of the text before its chart: what reaches the browser with the chart waits until that is drawn
 
 
@@ -110,8 +110,8 @@ def _show_address_field(panel: str, cell: str) -> None:
 
 def draw_operands(view: View, key: str, shown: Explained) -> None:
     """The chart of what a computed number was made from, and how to read it."""
-    figure, note = choose_chart(view, shown.why, shown.found, shown.parts)
-    st.plotly_chart(figure, theme=None, key=f"chart-operands-{key}", config=_CHART, alt=note)
+    chart, note = choose_chart(view, shown.why, shown.found, shown.parts)
+    show_chart(chart, f"operands-{key}", note)
     st.caption(note)
 
 

@@ -8,7 +8,7 @@ from bertviz_core.analysis.ranking import MASKED, rank_top
 from bertviz_core.analysis.walk import Operands, Terms, sample_function, split_addends, unwrap
 from bertviz_core.figures.attention import draw_products
 from bertviz_core.figures.bars import draw_bars
-from bertviz_core.figures.base import Figure
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.operands import Spread, draw_point_on_curve, draw_row, draw_softmax_row, draw_sum_of_parts
 from bertviz_core.formula.address import format_cell, parse
 from bertviz_core.formula.explain import Explanation
@@ -22,7 +22,7 @@ from bertviz_core.ui.frame.view import View
 _ROWS = 40  # bars of a chart
 _WHOLE = 64  # a softmax over no more than this is drawn whole
 
-Drawn = tuple[Figure, str]
+Drawn = tuple[Chart, str]
 
 
 def choose_chart(view: View, why: Explanation, found: Operands, parts: Terms | None) -> Drawn:
