@@ -1,4 +1,4 @@
-"""What a run of a page costs the server: `python benchmarks/page_runs.py [--against REF] [--tokens 12 512]`.
+"""What a run of a page costs the server: `python benchmarks/page_runs.py [--against REF [--python P]]`.
 
 Starts the app on the bundled model, opens every page on the wire that browsers use, and chooses another head or layer
 again and again. Prints, per page, the median milliseconds of the server's own processor time per run, over all its
@@ -92,22 +92,13 @@ def cpu_ms(pid: int) -> float:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The app of a folder on a free port."""
+def serving(folder: Path, python: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The app of a folder on a free port, run by an interpreter that has what it needs."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.port",
-        str(port),
-        "--server.fileWatcherType",
-        "none",
-    ]
+    command = [python, "-m", "streamlit", "run", "app.py"]
+    command += ["--server.port", str(port), "--server.fileWatcherType", "none"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, cwd=folder, env={**os.environ, "BERTVIZ_MODELS": "bundled"}, **quiet) as server:
         try:
@@ -177,11 +168,14 @@ def print_row(head: str, medians: list[float]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--against", metavar="REF", help="a commit to run beside this tree")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter of that commit's own environment")
     parser.add_argument("--tokens", type=int, nargs="+", choices=list(TEXTS), default=[12])
     asked = parser.parse_args()
     with ExitStack() as stack:
-        folders = [ROOT, *([stack.enter_context(checked_out(asked.against))] if asked.against else [])]
-        servers = [stack.enter_context(serving(folder)) for folder in folders]
+        apps = [(ROOT, sys.executable)]
+        if asked.against:
+            apps.append((stack.enter_context(checked_out(asked.against)), asked.python))
+        servers = [stack.enter_context(serving(*app)) for app in apps]
         compare(servers, asked.tokens)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 
 import streamlit as st
@@ -76,7 +77,7 @@ def _show_map(view: View, here: site.PageInfo) -> None:
             where = info.find_shape(view.chosen.layer)
             if info.stage and where in view.trace:
                 sizes = "×".join(str(size) for size in view.trace.shape(where))
-                with st.container(key=f"stage-{'here' if info is here else info.name}", width="content"):
+                with st.container(key="stage-here", width="content") if info is here else nullcontext():
                     st.page_link(pages[info.name], label=f"{info.short} :small[{sizes}]")
 
 
