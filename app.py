@@ -4,6 +4,7 @@ import streamlit as st
 
 st.set_page_config(page_title="BERT, every number", page_icon="bertviz_core/ui/frame/icon.png", layout="wide")
 
-from bertviz_core.ui.frame import shell  # noqa: E402 - the page is configured before the slow imports, so that it paints first
+from bertviz_core.ui.frame import ready, shell  # noqa: E402 - configured before the slow imports, a page paints first
 
+ready.prepare_process()
 shell.run_app()

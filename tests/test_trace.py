@@ -253,7 +253,7 @@ def test_what_a_change_put_there_is_not_recomputed(model):
         ({"text": "a", "pad_to": 65}, "between 1 and 64 tokens, not 65"),
         ({"text": "a " * 63}, "The text has 65 tokens; this model reads at most 64. Shorten it by 1."),
         ({"text": "a " * 40, "text_pair": "b " * 40}, "The text has 83 tokens; .* Shorten it by 19."),
-        ({"text": "a", "program": "gpt"}, "no program 'gpt'; known: bert"),
+        ({"text": "a", "program": "gpt"}, "no program 'gpt'. Choose one of these: bert"),
     ],
 )
 def test_an_input_that_cannot_be_run_is_said(model, arguments, message):

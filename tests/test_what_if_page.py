@@ -20,7 +20,7 @@ HEAD, WORD = f"{PROBS}[head=2]:0", "input_ids[token=2]:3899"
 BAD = {
     "an unknown address": ("nonsense:1", "nonsense is not in this trace"),
     "no address": (":1", "'1' is not an address"),
-    "no value": ("embeddings.sum", "'' is not a number"),
+    "no value": ("embeddings.sum", "'' is neither a number nor a rule"),
     "a layer out of range": ("encoder.layer.6.output.dense:0", "is not in this trace"),
     "a head out of range": (f"{PROBS}[head=12]:0", "head 12 is out of range; it runs from 0 to 11"),
     "a token out of range": ("embeddings.sum[token=99]:0", "token 99 is out of range"),
@@ -29,14 +29,18 @@ BAD = {
     "infinity": ("embeddings.sum:inf", "finite numbers"),
     "too large for the type": ("embeddings.sum:1e39", "finite numbers"),
     "too large for the pass": ("embeddings.sum:3e38", "no longer finite"),
-    "a shape": ("embeddings.sum:[1,2]", "nor one of the rules"),
-    "an unknown rule": ("encoder.layer.0.intermediate.activation:swish", "nor one of the rules"),
+    "a shape": ("embeddings.sum:[1,2]", "neither a number nor a rule"),
+    "an unknown rule": ("encoder.layer.0.intermediate.activation:swish", "neither a number nor a rule"),
+    "a misspelt rule on a slice": (f"{PROBS}[head=5]:unifrom", "Did you mean uniform?"),
     "a rule that does not fit": ("embeddings.sum:relu", "applies no activation function"),
     "a parameter": ("embeddings.word_embeddings.weight[vocab=1,hidden=2]:0", "belongs to the checkpoint"),
     "no token of the vocabulary": ("input_ids[token=1]:99999", "whole numbers from 0 to 30521"),
     "markup": ("<script>alert(1)</script>:0", "is not an address"),
     "an open bracket": ("embeddings.sum[token=1:0", "is not closed"),
-    "too many": ("~".join(f"embeddings.sum[token=1,hidden={i}]:0" for i in range(MOST + 1)), f"more than {MOST}"),
+    "too many": (
+        "~".join(f"embeddings.sum[token=1,hidden={i}]:0" for i in range(MOST + 1)),
+        f"can have {MOST} changes; there are {MOST + 1}",
+    ),
     "a token that nobody sees, for all": ("attention_mask:0", "at least one token"),
 }
 

@@ -61,7 +61,10 @@ def search_vocabulary(vocabulary: Sequence[str], text: str, how: str) -> list[in
 def _read_range(text: str, size: int) -> list[int]:
     match = _ID_RANGE.fullmatch(text.strip())
     if match is None:
-        raise InputError("An id is a whole number such as 2003; a range is two of them, such as 2000-2010.")
+        raise InputError(
+            f"“{text.strip()[:20]}” is no id and no range of ids. Type a whole number such as 2003, or two, such as "
+            "2000-2010."
+        )
     first, last = int(match[1]), int(match[2] or match[1])
     return list(range(first, min(last + 1, size)))
 

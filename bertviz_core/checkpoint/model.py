@@ -43,7 +43,7 @@ class Model:
         if name == self.program.name:
             return self.program
         if name not in PROGRAMS:
-            raise InputError(f"There is no program {name!r}; known: {', '.join(PROGRAMS)}.")
+            raise InputError(f"There is no program {name!r}. Choose one of these: {', '.join(PROGRAMS)}.")
         if name not in self._documents:
             self._documents[name] = PROGRAMS[name](self.config, frozenset(self.heads), self.dtype)
         return self._documents[name]

@@ -85,7 +85,10 @@ class Tokenizer:
         if not hidden:
             return encoding
         if self.mask_id is None:
-            raise InputError("This checkpoint's vocabulary has no mask token, so no token can be hidden.")
+            raise InputError(
+                "This checkpoint's vocabulary has no mask token, so no token can be hidden. Mask nothing, or "
+                "choose another model."
+            )
         wrong = sorted(set(hidden) - set(self.maskable(encoding)))
         if wrong:
             raise InputError(

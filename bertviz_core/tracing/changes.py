@@ -6,6 +6,7 @@ A change is an address and what shall stand there: a number, an array of the add
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -21,9 +22,8 @@ from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.steps import INPUT, PARAMETER, Program
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.rewrites import REWRITES, rewrite
+from bertviz_core.tracing.rewrites import REWRITES, UNIFORM, rewrite
 
-UNIFORM = "uniform"
 RULES = {UNIFORM: "the same share for every token that is not padding (…attention.self.probs)", **REWRITES}
 MOST = 100  # changes in a list that somebody wrote
 _BETWEEN, _BECOMES = "~", ":"
@@ -113,7 +113,11 @@ def check_changes(layout: Layout, encoding: Encoding, asked: Iterable[tuple[str,
     """Those changes that can be made, each after the ones before it, and by address what is wrong with the others."""
     pairs = dict(asked)
     listed = dict(islice(pairs.items(), MOST))
-    wrong = {address: f"There are more than {MOST} changes." for address in pairs if address not in listed}
+    wrong = {
+        address: f"A list can have {MOST} changes; there are {len(pairs)}. Undo some of them."
+        for address in pairs
+        if address not in listed
+    }
     if not _find_fault(layout, encoding, listed):
         return listed, wrong
     good: dict[str, Value] = {}
@@ -152,20 +156,32 @@ def _check_numbers(layout: Layout, address: str, value: float | np.ndarray) -> n
     try:
         numbers = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{address}: {value!r} is not a number or an array of numbers") from None
+        raise InputError(
+            f"{address} can be set to a number, an array of numbers or a rule; {reprlib.repr(value)} is not one of "
+            "them. Give a number."
+        ) from None
     dtype = layout.model.dtype
     if not (np.abs(numbers) <= torch.finfo(dtype).max).all():
-        raise InputError(f"{address} can only be set to finite numbers that {dtype} can hold")
+        raise InputError(
+            f"{address} can only be set to finite numbers, up to {torch.finfo(dtype).max:.3g} in size, not to "
+            f"{reprlib.repr(value)}. Choose a smaller number."
+        )
     shape = layout.shape(address)
     if numbers.shape not in ((), shape):
-        raise InputError(f"{address} has shape {shape}; it cannot be set to numbers of shape {numbers.shape}")
+        raise InputError(
+            f"{address} has shape {shape}; it cannot be set to numbers of shape {numbers.shape}. Give one number, or "
+            "an array of its shape."
+        )
     return lock(numbers)
 
 
 def _spread_evenly(layout: Layout, encoding: Encoding, address: str) -> np.ndarray:
     step = layout.step(address)
     if not isinstance(step.expr, Softmax) or step.expr.along != KEY:
-        raise InputError(f"{step.address} holds no attention: only probabilities over keys can be made {UNIFORM}.")
+        raise InputError(
+            f"{step.address} holds no attention weights; only these can be made {UNIFORM}. Choose an address that ends "
+            "in attention.self.probs."
+        )
     seen = torch.tensor(encoding.mask, dtype=torch.float64)
     everywhere = (seen / seen.sum()).expand(layout.shape(step.address))  # one row in memory, however many heads
     return lock(everywhere[layout.index(address)])
@@ -183,8 +199,9 @@ def _change_input(layout: Layout, encoding: Encoding, path: str, override: Overr
     old, size = rows[path]
     new = np.array(old, dtype=np.float64)
     new[override.index] = override.numbers
-    if not all(number.is_integer() and 0 <= number < size for number in new.tolist()):
-        raise InputError(f"{path} can only hold whole numbers from 0 to {size - 1}.")
+    wrong = [number for number in new.tolist() if not (number.is_integer() and 0 <= number < size)]
+    if wrong:
+        raise InputError(f"{path} can only hold whole numbers from 0 to {size - 1}, not {wrong[0]:g}. Choose another.")
     row = tuple(int(number) for number in new)
     if path == "input_ids":
         tokens = tuple(
@@ -193,14 +210,19 @@ def _change_input(layout: Layout, encoding: Encoding, path: str, override: Overr
         )
         return replace(encoding, ids=row, tokens=tokens)
     if path == "attention_mask" and not any(row):
-        raise InputError("attention_mask must leave at least one token to look at.")
+        raise InputError(
+            "attention_mask must leave at least one token to attend to; this change hides all. Leave a 1 somewhere."
+        )
     named = {"token_type_ids": "segments", "attention_mask": "mask"}
     return replace(encoding, **{named[path]: row}) if path in named else encoding
 
 
 def _change_formula(layout: Layout, address: str, rule: str) -> Program:
     step = layout.step(address)
-    if parse(address).index:
-        raise InputError(f"{step.address} has one formula for the whole tensor: leave out the indices to change it.")
     new = rewrite(layout.program, step, rule)
+    if parse(address).index:
+        raise InputError(
+            f"A rule changes the formula of a whole tensor, and {address} is a part of one. Leave out the indices: "
+            f"{step.address}."
+        )
     return replace(layout.program, steps=tuple(new if each is step else each for each in layout.program.steps))

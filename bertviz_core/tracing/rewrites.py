@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, cast
 
 from bertviz_core.errors import InputError
@@ -14,6 +15,7 @@ from bertviz_core.formula.steps import RESIDUAL, Program, Step, walk_nodes, walk
 from bertviz_core.programs.config import ACTIVATIONS
 
 NO_RESIDUAL, SKIP, EPSILON = "no-residual", "skip", "epsilon"
+UNIFORM = "uniform"  # a rule as well, though no formula: it puts numbers
 REWRITES: Mapping[str, str] = {
     **{name: f"{name} as the activation (…activation)" for name in ACTIVATIONS},
     NO_RESIDUAL: "only what the sub-layer brings, without its input (…residual)",
@@ -28,21 +30,35 @@ def rewrite(program: Program, step: Step, rule: str) -> Step:
     word, _, argument = rule.partition("=")
     rewrite = _BY_WORD.get(word)
     if rewrite is None or bool(argument) != (word == EPSILON):
-        raise InputError(f"{rule[:40]!r} is not a number, nor one of the rules {', '.join(REWRITES)} or uniform.")
+        raise InputError(_refuse_rule(rule[:40]))
     expr = rewrite(program, step, argument or word)
     return step if expr == step.expr else replace(step, expr=expr, source=f"What if: {rule}", choice="")
 
 
+def _refuse_rule(rule: str) -> str:
+    rules = (*REWRITES, UNIFORM)
+    near = get_close_matches(rule, rules, n=1)
+    return f"{rule!r} is neither a number nor a rule. The rules are {', '.join(rules[:-1])} and {rules[-1]}." + (
+        f" Did you mean {near[0]}?" if near else ""
+    )
+
+
 def _replace_activation(_: Program, step: Step, name: str) -> Expr:
     if not isinstance(step.expr, Apply):
-        raise InputError(f"{step.address} applies no activation function that could be another one.")
+        raise InputError(
+            f"{step.address} applies no activation function, so it cannot apply {name}. Choose a step that does, such "
+            "as encoder.layer.0.intermediate.activation."
+        )
     return Apply(step.expr.inner, ACTIVATIONS[name])
 
 
 def _drop_residual(program: Program, step: Step, _: str) -> Expr:
     """The one term that is computed last: what the sub-layer brings."""
     if step.kind != RESIDUAL or not isinstance(step.expr, Add):
-        raise InputError(f"{step.address} is no residual sum.")
+        raise InputError(
+            f"{step.address} is no residual sum, so there is no residual to leave out. Choose an address that ends in "
+            ".residual."
+        )
     order = {each.address: i for i, each in enumerate(program.steps)}
     left, right = step.expr.parts
     return max(left, right, key=lambda term: max(order.get(symbol.address, -1) for symbol in walk_symbols(term)))
@@ -53,7 +69,10 @@ def _skip_layer(program: Program, step: Step, _: str) -> Expr:
     kept = [each for each in program.steps if each.address in program.spine and each.dims == step.dims]
     place = kept.index(step) if step in kept else 0
     if not place or step.layer is None:
-        raise InputError(f"{step.address} is not the result of an encoder layer, which could be skipped.")
+        raise InputError(
+            f"{step.address} is not the result of an encoder layer; only a whole layer can be skipped. Choose its "
+            "last step, such as encoder.layer.0.output.LayerNorm."
+        )
     return kept[place - 1].output
 
 
@@ -63,10 +82,13 @@ def _replace_epsilon(_: Program, step: Step, text: str) -> Expr:
     except ValueError:
         epsilon = math.nan
     if not 0 < epsilon < math.inf:
-        raise InputError(f"epsilon must be a number above 0, not {text[:40]!r}.")
+        raise InputError(f"epsilon must be a number above 0, not {text[:40]!r}. Write for example epsilon=1e-5.")
     old = next((node for node in walk_nodes(step.expr) if isinstance(node, Constant) and node.tex in _EPSILONS), None)
     if old is None:
-        raise InputError(f"There is no epsilon in the formula of {step.address}.")
+        raise InputError(
+            f"There is no epsilon in the formula of {step.address}. Choose a step that divides by the standard "
+            "deviation, such as embeddings.LayerNorm.normalized."
+        )
     return _replace_node(step.expr, old, replace(old, amount=epsilon))
 
 

@@ -291,7 +291,9 @@ def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | 
     """The tokens of a text, or of two, as the model reads them. Raises InputError for what it cannot read."""
     longest = model.config.max_position_embeddings
     if pad_to is not None and not 1 <= pad_to <= longest:
-        raise InputError(f"The input can be padded to between 1 and {longest} tokens, not {pad_to}.")
+        raise InputError(
+            f"The input can be padded to between 1 and {longest} tokens, not {pad_to}. Choose a length in between."
+        )
     encoding = check_encoding(model, model.tokenizer.encode(text, text_pair, pad_to))
     return model.tokenizer.masked(encoding, masked)
 
@@ -305,5 +307,7 @@ def check_encoding(model: Model, encoding: Encoding) -> Encoding:
             f"Shorten it by {len(encoding) - longest}."
         )
     if max(encoding.segments, default=0) >= model.config.type_vocab_size:
-        raise InputError("This model knows only one segment: it cannot read a second sentence.")
+        raise InputError(
+            "This model knows only one segment, so it cannot read a second sentence. Leave the second sentence empty."
+        )
     return encoding

@@ -1,0 +1,39 @@
+"""What must be there before the first page of a process is drawn.
+
+Libraries import parts of themselves when these are first needed, and look at what others have imported. Two sessions
+that come at once to a cold server would see such parts half made. So all of it is imported here, by the first, while
+the others wait.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from contextlib import suppress
+from pathlib import Path
+
+import streamlit as st
+from PIL import Image
+
+from bertviz_core.errors import BertvizError
+from bertviz_core.figures.imports import import_plotly
+from bertviz_core.ui.frame.controls import EXAMPLES
+from bertviz_core.ui.frame.resources import BUNDLED, get_shelf, get_store, list_models
+
+# What Streamlit, and pyarrow for its tables, import at their first use.
+_LAZY = ("packaging.tags", "pyarrow.pandas_compat", "pyarrow.vendored.version", "streamlit.material_icon_names")
+_INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files: the frame knows none of them
+
+
+@st.cache_resource(show_spinner=False)
+def prepare_process() -> None:
+    """Import what is imported late, load the bundled model and run the first example, once; who comes second waits."""
+    for found in pkgutil.walk_packages([str(_INTERFACE)], "bertviz_core.ui."):
+        importlib.import_module(found.name)
+    import_plotly()
+    Image.preinit()
+    for name in _LAZY:
+        importlib.import_module(name)
+    if BUNDLED in list_models()[0]:
+        with suppress(BertvizError):  # the page will say it
+            get_store().get(get_shelf().get(BUNDLED), EXAMPLES[0][0])
