@@ -18,7 +18,9 @@ RUN sed '/^# tests/,$d' requirements.txt > /tmp/runtime.txt \
 COPY . .
 
 USER 1000
-ENV HOME=/home/user HF_HOME=/home/user/.cache/huggingface
+# Only the bundled model: whoever visits a public server neither has it download what they name nor learns what lies in
+# its folders. docker run -e BERTVIZ_MODELS= offers every model, -e BERTVIZ_MODELS=bundled,some/model a list of them.
+ENV HOME=/home/user HF_HOME=/home/user/.cache/huggingface BERTVIZ_MODELS=bundled
 EXPOSE 8501
 HEALTHCHECK --start-period=60s --timeout=5s \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]

@@ -7,6 +7,7 @@ import pytest
 from huggingface_hub import constants
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.checkpoint import model
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
@@ -120,6 +121,23 @@ def test_what_cannot_be_run_is_refused(app, query, message):
     assert len(said(at)) == 1 and escape_markdown(message) in said(at)[0], said(at)
     assert at.text_input(key="text").value == query.get("text", GOOD), "what was typed is lost"
     still_usable(at)
+
+
+@pytest.mark.parametrize("name", ["/", "/etc/passwd", "/no/such/folder", "google-bert/bert-base-uncased", "<b>x</b>"])
+def test_a_model_that_the_server_does_not_offer_is_refused_without_a_look(app, monkeypatch, name):
+    looked, locate = [], model.locate
+    monkeypatch.setattr(model, "locate", lambda wanted: looked.append(wanted) or locate(wanted))
+    monkeypatch.setenv("BERTVIZ_MODELS", "bundled")
+    at = app({"model": name})
+    monkeypatch.undo()
+    assert said(at) == [escape_markdown(
+        "This server offers only these models: bundled. The link asks for another one. Use one of these, or run the "
+        "explorer on your own machine without BERTVIZ_MODELS."
+    )]  # fmt: skip
+    assert set(looked) <= {"bundled"}  # which is loaded before the first page, if nothing has loaded it yet
+    assert "view" not in at.session_state
+    next(button for button in at.button if button.label == "Use the bundled model").click().run()
+    assert said(at) == [] and at.session_state["view"].trace.model.name == "bundled"
 
 
 @pytest.mark.parametrize(("query", "message"), REMARKED.values(), ids=REMARKED)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.ui.frame.resources import list_models
+
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 SHIPPED = re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(encoding="utf-8"), re.MULTILINE)
@@ -79,6 +81,14 @@ def test_the_image_runs_as_user_1000_with_the_hub_cache_in_its_home():
     assert re.search(r"useradd .*--uid 1000\b", DOCKERFILE)
     assert re.search(r"^USER 1000$", DOCKERFILE, re.MULTILINE)
     assert re.search(r"\bHF_HOME=/home/user/", DOCKERFILE)
+
+
+def test_the_image_offers_the_bundled_model_only_unless_told_otherwise(monkeypatch):
+    (default,) = re.findall(r"^ENV .*\bBERTVIZ_MODELS=(\S+)$", DOCKERFILE, re.MULTILINE)
+    monkeypatch.setenv("BERTVIZ_MODELS", default)
+    assert list_models() == (("bundled",), False)
+    monkeypatch.setenv("BERTVIZ_MODELS", "")
+    assert list_models()[1]
 
 
 def test_the_image_serves_on_the_port_that_it_exposes_and_checks():

@@ -78,12 +78,13 @@ def _show_examples() -> None:
 
 def _show_model() -> str:
     names, free = list_models()
+    linked = st.query_params.get("model", "")  # the menu drops a name that it does not offer, and would say nothing
     name = st.selectbox(
         "Model", names, key="model", accept_new_options=free, bind="query-params", format_func=_name_model,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
         on_change=state.forget_tokens,
     )  # fmt: skip
-    return name or names[0]
+    return (linked if not free and linked and linked not in names else name) or names[0]
 
 
 def _show_preparation() -> tuple[str, str, str]:

@@ -18,7 +18,7 @@ from PIL import Image
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.imports import import_plotly
 from bertviz_core.ui.frame.controls import EXAMPLES
-from bertviz_core.ui.frame.resources import BUNDLED, get_shelf, get_store, list_models
+from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_store, list_models
 
 # What Streamlit, and pyarrow for its tables, import at their first use.
 _LAZY = ("packaging.tags", "pyarrow.pandas_compat", "pyarrow.vendored.version", "streamlit.material_icon_names")
@@ -36,4 +36,4 @@ def prepare_process() -> None:
         importlib.import_module(name)
     if BUNDLED in list_models()[0]:
         with suppress(BertvizError):  # the page will say it
-            get_store().get(get_shelf().get(BUNDLED), EXAMPLES[0][0])
+            get_store().get(get_model(BUNDLED), EXAMPLES[0][0])

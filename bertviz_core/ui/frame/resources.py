@@ -6,7 +6,9 @@ import os
 
 import streamlit as st
 
+from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
+from bertviz_core.errors import CheckpointError
 from bertviz_core.tracing.store import TraceStore
 
 BUNDLED = "bundled"
@@ -18,6 +20,20 @@ def list_models() -> tuple[tuple[str, ...], bool]:
     """The models to choose from, and whether the user may name another one."""
     listed = tuple(name.strip() for name in os.environ.get(_SETTING, "").split(",") if name.strip())
     return (listed, False) if listed else (OFFERED, True)
+
+
+def get_model(name: str) -> Model:
+    """The process's model of this name. Raises CheckpointError.
+
+    What is not offered is refused before anything is looked up: whoever asks learns nothing about folders or the hub.
+    """
+    names, free = list_models()
+    if not free and name not in names:
+        raise CheckpointError(
+            f"This server offers only these models: {', '.join(names)}. The link asks for another one. Use one of "
+            f"these, or run the explorer on your own machine without {_SETTING}."
+        )
+    return get_shelf().get(name)
 
 
 @st.cache_resource(show_spinner=False)

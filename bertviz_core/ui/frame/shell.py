@@ -15,7 +15,7 @@ from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.controls import Asked, show_place_controls, show_sentence_controls, show_token
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import Preparation, prepare
-from bertviz_core.ui.frame.resources import BUNDLED, get_shelf, get_store
+from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store
 from bertviz_core.ui.frame.view import Selection, View
 from bertviz_core.ui.frame.what_if import run_changes
 
@@ -94,7 +94,7 @@ def close_page(name: str) -> None:
 
 def _load_model(name: str) -> Model:
     with st.spinner("Loading the model …", show_time=True):
-        return get_shelf().get(name)
+        return get_model(name)
 
 
 def _run_trace(model: Model, asked: Asked, preparation: Preparation, changes: Changes | None = None) -> Trace:
