@@ -12,6 +12,7 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_number
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
+CLEAR = 20  # pixels from the columns' entries to their name, where the usual few would let them touch
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
 _LABELLED_COLUMNS = 40  # with more columns than this, words would collide
 

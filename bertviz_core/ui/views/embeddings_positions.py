@@ -10,7 +10,7 @@ from bertviz_core.analysis import positions
 from bertviz_core.analysis.layers import compute_cosines, compute_norms
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
@@ -23,7 +23,6 @@ from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 _ROWS, _COLUMNS = 40, 96  # drawn of each table
 _COMPARED = 512  # positions, or as many as the input has
 _SIDE = 48  # of the maps of cosines
-_CLEAR = 20  # pixels that keep the columns' name clear of their numbers
 _ARTICLE = "encoder article (004), after Vaswani et al. 2017, sec. 3.5"
 _COSINE = r"\cos(p, q) = \frac{p \cdot q}{\lVert p \rVert\, \lVert q \rVert}"
 _SINUSOIDAL = r"""\begin{aligned} PE_{(pos,\,2i)} &= \sin\!\left(\frac{pos}{10000^{2i/d}}\right) \\[6pt]
@@ -144,7 +143,7 @@ def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Chart:
     """The part of a table around the chosen position."""
     rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     part = table[rows.start : rows.stop, :width]
-    return draw_heatmap(part, Side("position", None, rows.start), Side("hidden", standoff=_CLEAR), view.colors,
+    return draw_heatmap(part, Side("position", None, rows.start), Side("hidden", standoff=CLEAR), view.colors,
                         end=end or find_robust_limit(part), selected=view.chosen.token, name_inside=True)  # fmt: skip
 
 
@@ -159,7 +158,7 @@ def _note_drawn(view: View, table: np.ndarray) -> str:
 def _draw_all_to_all(view: View, matrix: np.ndarray) -> Chart:
     """A map of cosines, thinned out to every few positions."""
     step = _choose_step(matrix)
-    sides = Side("position", step=step), Side("other position", step=step, standoff=_CLEAR)
+    sides = Side("position", step=step), Side("other position", step=step, standoff=CLEAR)
     return draw_heatmap(matrix[::step, ::step], *sides, view.colors, end=1.0, gaps=False, name_inside=True, height=460)
 
 

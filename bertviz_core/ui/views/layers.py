@@ -9,7 +9,7 @@ import numpy as np
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import NORM
@@ -161,7 +161,7 @@ def _describe(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) 
 
 def _draw_by_stage(view: View, found: np.ndarray, names: Sequence[str] = (), share: bool = False) -> Chart:
     """A map of tokens against stages."""
-    columns = Side("after", names or name_stages(view), angle=0, standoff=20)
+    columns = Side("after", names or name_stages(view), angle=0, standoff=CLEAR)
     rows = Side("token", label_tokens(view.trace))
     return draw_heatmap(
         found.T, rows, columns, view.colors, share=share, end=None if share else 1.0, selected=view.chosen.token

@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analysis import attention, playground, positions
 from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
-from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.formula.address import format_cell, join_layer
 from bertviz_core.formula.numbers import format_latex, format_number
@@ -92,7 +92,7 @@ def show_sinusoidal(view: View) -> None:
     rows, columns = -(-length // _DRAWN_ROWS), -(-width // _DRAWN_COLUMNS)
     columns += columns > 1 and columns % 2 == 0  # an even step would draw sines only
     figure = draw_heatmap(
-        matrix[::rows, ::columns], Side("position", step=rows), Side("component", step=columns, standoff=20),
+        matrix[::rows, ::columns], Side("position", step=rows), Side("component", step=columns, standoff=CLEAR),
         view.colors, end=1.0, gaps=False, name_inside=True,
     )  # fmt: skip
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
