@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
@@ -25,10 +25,10 @@ _rollouts: WeakKeyDictionary[Trace, np.ndarray] = WeakKeyDictionary()
 _read: WeakKeyDictionary[Trace, dict[int, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
 
 
-def list_stages(trace: Trace) -> tuple[str, ...]:
+def list_stages(trace: Trace) -> tuple[Address, ...]:
     """The addresses of the tokens' vectors: before the first layer, and after every layer."""
     layers = range(trace.model.config.num_hidden_layers)
-    return ("embeddings.LayerNorm", *(join_layer(i, "output.LayerNorm") for i in layers))
+    return (Address("embeddings.LayerNorm"), *(Address.in_layer(i, "output.LayerNorm") for i in layers))
 
 
 def stack_vectors(trace: Trace) -> np.ndarray:
@@ -125,8 +125,8 @@ class Lens:
     def env(self) -> Mapping[str, Tensor]:
         """The head's tensors by address, computed from the token's vectors; rows are stages."""
         addresses = list_stages(self.trace)
-        rows = torch.from_numpy(np.stack([self.trace[f"{address}[token={self.token}]"] for address in addresses]))
-        env = ChainMap({addresses[-1]: rows}, dict(self.trace.model.parameters))
+        rows = torch.from_numpy(np.stack([self.trace[address.fix(token=self.token)] for address in addresses]))
+        env = ChainMap({addresses[-1].path: rows}, dict(self.trace.model.parameters))
         with torch.inference_mode():
             for step in self.steps:
                 env[step.address] = step.expr.value(env)
@@ -166,7 +166,7 @@ def read_first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray,
 def average_attention(trace: Trace) -> Iterable[np.ndarray]:
     """Each layer's attention, averaged over its heads: (query, key)."""
     for layer in range(trace.model.config.num_hidden_layers):
-        yield trace[join_layer(layer, "attention.self.probs")].mean(axis=0)
+        yield trace[Address.in_layer(layer, "attention.self.probs")].mean(axis=0)
 
 
 def roll_out_attention(trace: Trace) -> np.ndarray:

@@ -11,6 +11,7 @@ from bertviz_core.analysis.what_if import subtract
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import Figure
 from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import cell_names
@@ -21,7 +22,7 @@ CELLS = 12_000  # sent at most per heat map (64 kB as float32 in base64)
 _BARS = 12  # of a vector that moved
 
 
-def draw_tensor(view: View, address: str, *, share: bool = False, end: float | None = None, cells: int = CELLS
+def draw_tensor(view: View, address: Address, *, share: bool = False, end: float | None = None, cells: int = CELLS
                ) -> tuple[Figure, str]:  # fmt: skip
     """A matrix of the trace, tokens as rows, as a heat map; and a note where only a part of it fits.
 
@@ -30,12 +31,14 @@ def draw_tensor(view: View, address: str, *, share: bool = False, end: float | N
     return _draw(view, view.trace[address], view.trace.dims(address), share, end, cells)
 
 
-def draw_difference(view: View, before: Trace, after: Trace, address: str, cells: int = 6_000) -> tuple[Figure, str]:
+def draw_difference(
+    view: View, before: Trace, after: Trace, address: Address, cells: int = 6_000
+) -> tuple[Figure, str]:
     """How far one trace's matrix lies above or below another's, cell by cell."""
     return _draw(view, subtract(before, after, address), view.trace.dims(address), False, None, cells)
 
 
-def draw_moved_bars(view: View, before: Trace, after: Trace, address: str, kind: str) -> tuple[Figure, list[int]]:
+def draw_moved_bars(view: View, before: Trace, after: Trace, address: Address, kind: str) -> tuple[Figure, list[int]]:
     """Where a vector moved most, as bars of after − before; and which of its entries they are."""
     values = subtract(before, after, address)
     places = rank_top(np.abs(np.nan_to_num(values)), _BARS)
@@ -58,11 +61,11 @@ def _draw(view: View, values: np.ndarray, dims: tuple[str, ...], share: bool, en
     return figure, _note_window(values.shape, rows, columns, row_axis, column_axis)
 
 
-def draw_strips(view: View, addresses: Sequence[str]) -> Figure:
+def draw_strips(view: View, addresses: Sequence[Address]) -> Figure:
     """The chosen token's vector at several addresses, one under the other, on one scale."""
     token = view.chosen.token
-    vectors = np.stack([view.trace[f"{address}[token={token}]"] for address in addresses])
-    names = [address.removeprefix("embeddings.") for address in addresses]
+    vectors = np.stack([view.trace[address.fix(token=token)] for address in addresses])
+    names = [address.name for address in addresses]
     return draw_heatmap(
         vectors, Side("", names), Side(view.trace.dims(addresses[0])[-1]), view.colors, end=find_robust_limit(vectors)
     )

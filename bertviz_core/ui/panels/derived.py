@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.figures.base import Figure
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import DIFFERENCE, View
 from bertviz_core.ui.panels.panel import open_card, show_chart, show_downloads, write_npy
@@ -35,7 +36,7 @@ class Origin:
     numbers; meaning: a line of plain words; source: where the formula is printed, if anywhere.
     """
 
-    of: str
+    of: Where
     kind: str
     formula: str
     meaning: str
@@ -44,7 +45,7 @@ class Origin:
 
 
 def show_derived(view: View, name: str, see: str, figure: Figure, origin: Origin, *, values: Values, note: str = "",
-                 table: str = "", cells: Sequence[str] | str = "", start: str = "") -> None:  # fmt: skip
+                 table: str = "", cells: Sequence[str] | str = "", start: Address | None = None) -> None:  # fmt: skip
     """Show derived numbers as `panel` shows recorded ones.
 
     name: a short one, for keys and file names; cells: the recorded cells that the drawn numbers are parts or functions
@@ -64,7 +65,7 @@ def show_derived(view: View, name: str, see: str, figure: Figure, origin: Origin
             _show_formula(origin)
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
             show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
-        if cells:
+        if start:
             show_explanation(view, name, start)
         if table:
             st.html(table)

@@ -11,7 +11,7 @@ from bertviz_core.analysis import attention
 from bertviz_core.analysis.ranking import MASKED
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import draw_bars
-from bertviz_core.formula.address import format_cell, join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.tex import bracket_negative
@@ -61,11 +61,11 @@ def show_pair(view: View, key: int) -> None:
                r" \\[3pt] & ".join(trace.explain(address).latex for address in cells), trace.step(cells[0]).source),
         values=Values(np.stack([product.order, product.terms, product.running], axis=1),
                       [str(i + 1) for i in range(len(product.terms))], ["component", "product", "sum so far"]),
-        note=_name_largest(product), cells=cells[0], start=cells[0],
+        note=_name_largest(product), cells=str(cells[0]), start=cells[0],
     )  # fmt: skip
 
 
-def _write_before_softmax(view: View, addresses: Sequence[str]) -> str:
+def _write_before_softmax(view: View, addresses: Sequence[Address]) -> str:
     steps = [view.trace.step(address).typeset(style.make_painter(view.colors)) for address in addresses]
     lines = r" \\ ".join(step.replace(" = ", " &= ", 1) for step in steps)
     return rf"\begin{{aligned}} {lines} \end{{aligned}}"
@@ -112,7 +112,7 @@ def show_angles(view: View, key: int) -> None:
         f"more of the same direction. The query's length is "
         f"{format_number(parts.query_norm)}.{_note_shown(view, shown)}",
         table=render_table("key k", [names[i] for i in shown], columns, _find_marked(shown, key)),
-        cells=[_locate(view, "products", query=view.chosen.token, key=i) for i in shown],
+        cells=[str(_locate(view, "products", query=view.chosen.token, key=i)) for i in shown],
         start=_locate(view, "products", query=view.chosen.token, key=key),
     )
 
@@ -230,8 +230,8 @@ def _read_keys(view: View) -> np.ndarray:
     return view.trace[_locate(view, "key")]
 
 
-def _locate(view: View, name: str, **at: int) -> str:
-    return format_cell(join_layer(view.chosen.layer, f"attention.self.{name}"), {"head": view.chosen.head, **at})
+def _locate(view: View, name: str, **at: int) -> Address:
+    return Address.in_layer(view.chosen.layer, f"attention.self.{name}").fix(head=view.chosen.head, **at)
 
 
 def _write_origin(view: View, key: int | None = None) -> str:

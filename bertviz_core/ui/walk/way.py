@@ -11,8 +11,9 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.analysis.walk import Operands, choose_stops, tell_story
+from bertviz_core.errors import AddressError
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address, Where, read_address
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
@@ -26,42 +27,51 @@ _WALK, _PANEL, _STEP = "walk", "panel", "~"
 _picker = load_component("picker")
 
 
-def read_walk(address: str) -> tuple[str, ...]:
-    """The walk that the URL holds, if it began in the panel of this address."""
-    if st.query_params.get(_PANEL) != address:
+def read_walk(trace: Trace, panel: str) -> tuple[Where, ...]:
+    """The walk that the URL holds, if it began in this panel; what is no address of the trace stays text."""
+    if st.query_params.get(_PANEL) != panel:
         return ()
-    return tuple(st.query_params.get(_WALK, "").split(_STEP))[:_LONGEST]
+    return tuple(_read_step(trace, text) for text in st.query_params.get(_WALK, "").split(_STEP)[:_LONGEST])
 
 
-def write_walk(address: str, way: Sequence[str]) -> None:
-    """Walk this way in the panel of an address; an empty way closes the walk."""
+def _read_step(trace: Trace, text: str) -> Where:
+    try:
+        cell = read_address(text)
+        trace.axes(cell)
+    except AddressError:
+        return text
+    return cell
+
+
+def write_walk(panel: str, way: Sequence[Where]) -> None:
+    """Walk this way in a panel; an empty way closes the walk."""
     if way:
-        st.query_params.update({_PANEL: address, _WALK: _STEP.join(way)})
+        st.query_params.update({_PANEL: panel, _WALK: _STEP.join(map(str, way))})
         return
     for key in (_PANEL, _WALK):
         st.query_params.pop(key, None)
 
 
-def listen(trace: Trace, address: str, way: tuple[str, ...]) -> None:
+def listen(trace: Trace, panel: str, way: tuple[Where, ...]) -> None:
     """Listens to clicks in a panel: on a cell of a chart, an operand, a crumb (or Close), the shortest story."""
-    key = f"picker-{address}"
+    key = f"picker-{panel}"
 
     def sent(name: str) -> str:
         return st.session_state[key][name]
 
     _picker(
         key=key,
-        on_cell_change=lambda: write_walk(address, [sent("cell")]),
-        on_step_change=lambda: write_walk(address, [*way, sent("step")]),
-        on_keep_change=lambda: write_walk(address, way[: int(sent("keep"))]),
-        on_story_change=lambda: write_walk(address, _take_story(trace, way)),
+        on_cell_change=lambda: write_walk(panel, [sent("cell")]),
+        on_step_change=lambda: write_walk(panel, [*way, sent("step")]),
+        on_keep_change=lambda: write_walk(panel, way[: int(sent("keep"))]),
+        on_story_change=lambda: write_walk(panel, _take_story(trace, way)),
     )
 
 
-def render_crumbs(trace: Trace, colors: Palette, way: tuple[str, ...]) -> str:
+def render_crumbs(trace: Trace, colors: Palette, way: tuple[Where, ...]) -> str:
     """The cells walked through, each a way back, and the way out."""
     back = "".join(
-        f'<button data-keep="{i}">{escape(shorten(trace, place))} ›</button>' for i, place in enumerate(way[:-1], 1)
+        f'<button data-keep="{i}">{escape(_name_crumb(trace, place))} ›</button>' for i, place in enumerate(way[:-1], 1)
     )
     return (
         f'<nav class="bv-crumbs" aria-label="The walk so far" style="{_write_colors(colors)}">{back}'
@@ -69,17 +79,20 @@ def render_crumbs(trace: Trace, colors: Palette, way: tuple[str, ...]) -> str:
     )
 
 
+def _name_crumb(trace: Trace, place: Where) -> str:
+    return shorten(trace, place) if isinstance(place, Address) else place
+
+
 def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> str:
     """The operands that matter most as a table, each a step of the walk, and the whole walk at once."""
-    values, layer = dict(why.operands), parse(why.address).layer
     rows = "".join(
-        _render_row(shorten(trace, operand, layer), operand, values[operand], float(found.effects[i]))
+        _render_row(shorten(trace, operand, why.cell.layer), operand, trace[operand].item(), float(found.effects[i]))
         for i in found.strongest(OFFERED)
-        for operand in [found.addresses[i]]
+        for operand in [found[i]]
     )
     if not rows:
         return '<p class="bv-onward" tabindex="-1">There is nothing further back.</p>'
-    more = f"The {OFFERED} that matter most, of {len(found.addresses):,}. " if len(found.addresses) > OFFERED else ""
+    more = f"The {OFFERED} that matter most, of {len(found):,}. " if len(found) > OFFERED else ""
     return (
         f'<div class="bv-onward" style="{_write_colors(colors)}"><table><caption>Walk on to</caption>'
         '<tr><th scope="col">operand</th><th scope="col">value</th><th scope="col">contribution</th></tr>'
@@ -89,11 +102,11 @@ def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Operan
     )
 
 
-def _render_row(name: str, operand: str, value: float, effect: float) -> str:
+def _render_row(name: str, operand: Address, value: float, effect: float) -> str:
     """One operand. An id, a whole number, chooses a row of a table: it contributes no amount."""
     contribution = "" if isinstance(value, int) else format_number(effect)
     return (
-        f'<tr><td><button data-step="{escape(operand)}">{escape(name)}</button></td>'
+        f'<tr><td><button data-step="{escape(str(operand))}">{escape(name)}</button></td>'
         f"<td>{format_number(value)}</td><td>{contribution}</td></tr>"
     )
 
@@ -102,6 +115,6 @@ def _write_colors(colors: Palette) -> str:
     return f"--accent:{colors.kinds['attention']};--faint:{colors.faint};--line:{colors.line}"
 
 
-def _take_story(trace: Trace, way: tuple[str, ...]) -> tuple[str, ...]:
-    told = tell_story(trace, way[-1])
-    return (*way[:-1], *(told[i] for i in choose_stops(told)))
+def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:
+    told = tell_story(trace, read_address(way[-1]))
+    return (*way[:-1], *(told[i] for i in choose_stops(trace, told)))
