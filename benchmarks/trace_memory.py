@@ -27,7 +27,7 @@ from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.checkpoint.weights import load_parameters
-from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER, write_bert
 from bertviz_core.programs.config import BertConfig
 
@@ -86,7 +86,7 @@ def memory(model: Model, encoding: Encoding) -> bool:
 def access(model: Model, encoding: Encoding, times: int) -> bool:
     """Print how long each address takes with nothing cached, worst first; whether all are within the contract."""
     trace = bv.run(model, encoding, cache=ByteLRU(0))
-    wanted = [address for address in trace.addresses if split_layer(address)[0] in (None, LAYER)]
+    wanted = [address for address in trace.addresses if Address(address).layer in (None, LAYER)]
     reads = [lambda address=address: trace[address].sum() for address in wanted]
     run, *read = seconds(times, lambda: bv.run(model, encoding), *reads)
     print(f"\nThe run takes {run:.3f} s. Until an address is there, as a share of that:")

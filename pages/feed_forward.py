@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.panel import show_panel
@@ -12,17 +13,20 @@ view = open_page(
     "Each token now works alone: its vector is compared with the weights of many neurons, and each fires or not. "
     "Every neuron that fires adds its own direction to the token's vector.",
 )
-here = f"encoder.layer.{view.chosen.layer}"
+before, after, output = (
+    Address.in_layer(view.chosen.layer, leaf)
+    for leaf in ("intermediate.dense", "intermediate.activation", "output.dense")
+)
 WIDE = 18_500  # cells of the two widest maps of the app
 
-figure, note = draw_tensor(view, f"{here}.intermediate.dense", cells=WIDE)
-show_panel(view, f"{here}.intermediate.dense", "Before the activation: one column a neuron", figure, note=note)
+figure, note = draw_tensor(view, before, cells=WIDE)
+show_panel(view, before, "Before the activation: one column a neuron", figure, note=note)
 feed_forward.show_curve(view)
-figure, note = draw_tensor(view, f"{here}.intermediate.activation", cells=WIDE)
-show_panel(view, f"{here}.intermediate.activation", "After the activation, for all tokens", figure, note=note)
+figure, note = draw_tensor(view, after, cells=WIDE)
+show_panel(view, after, "After the activation, for all tokens", figure, note=note)
 
 st.header("Back to the model's width", anchor=False)
 feed_forward.show_contributions(view)
-figure, note = draw_tensor(view, f"{here}.output.dense")
-show_panel(view, f"{here}.output.dense", "What all neurons add together, for all tokens", figure, note=note)
+figure, note = draw_tensor(view, output)
+show_panel(view, output, "What all neurons add together, for all tokens", figure, note=note)
 close_page("feed_forward")

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.shell import close_page, open_page
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel
@@ -22,7 +23,7 @@ st.header("All heads of all layers", anchor=False)
 show_head_map(view, all_heads)
 
 st.header(f"Layer {layer}, head {head}", anchor=False)
-address = f"encoder.layer.{layer}.attention.self.probs[head={head}]"
+address = Address.in_layer(layer, "attention.self.probs").fix(head=head)
 with open_card(view, "attention", "Who looks at whom", f"{address}  {format_shape(view.trace, address)}"):
     lines, numbers = st.columns([3, 2], gap="large")
     with lines:

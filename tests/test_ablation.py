@@ -10,6 +10,7 @@ from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core.analysis.ablation import Ablation, list_outcomes
+from bertviz_core.formula.address import Address
 from bertviz_core.ui.views import heads_ablation
 from tests.factory import random_checkpoint
 
@@ -41,7 +42,7 @@ def theirs(trace, layer, head, token, word):
 
 def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
     token, word = 3, int(trace["cls.predictions.probs[token=3]"].argmax())
-    found = Ablation(trace, f"cls.predictions.probs[token={token},vocab={word}]")
+    found = Ablation(trace, Address("cls.predictions.probs").fix(token=token, vocab=word))
     assert found.value == pytest.approx(trace["cls.predictions.probs"][token, word], abs=1e-12)
     for left in range(LAYERS * HEADS, 0, -1):
         assert found.left == left
@@ -72,7 +73,7 @@ def test_what_a_head_could_matter_to(tmp_path, kind, first, count):
     assert len(found) == count
     shares = [trace.recomputed(address) for address in found]
     if count:
-        assert found[0].startswith(first) and all(0 <= share <= 1 for share in shares)
+        assert str(found[0]).startswith(first) and all(0 <= share <= 1 for share in shares)
         assert shares[:5] == sorted(shares[:5], reverse=True) or kind != "pretraining"
 
 

@@ -16,7 +16,7 @@ from bertviz_core.analysis.alignment import (
     measure_layers,
     normalize_structure,
 )
-from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import HIDDEN, LABEL, TOKEN
 from bertviz_core.formula.functions import GELU, MAX_ZERO, RELU, Apply, Square, Sum
 from bertviz_core.formula.nodes import Constant, Symbol
@@ -66,8 +66,8 @@ W = leaf("w", HIDDEN, LABEL)
 
 
 def inside(pairs, relation, layer):
-    found = (split_layer(pair.address) for pair in pairs if pair.relation == relation)
-    return {leaf for number, leaf in found if number == layer}
+    found = (Address(pair.address) for pair in pairs if pair.relation == relation)
+    return {where.leaf for where in found if where.layer == layer}
 
 
 @pytest.mark.parametrize("name", DOCUMENT_PROGRAMS)
@@ -196,8 +196,8 @@ def test_distances_are_those_of_the_layers_outputs(traces, name):
 
 
 def test_the_outputs_of_the_layers(bundled):
-    assert find_layer_outputs(bundled.program)[2] == "encoder.layer.2.output.LayerNorm"
-    assert find_layer_outputs(bundled.written("formula-post"))[2] == "encoder.layer.2.output.residual"
+    assert find_layer_outputs(bundled.program)[2] == Address("encoder.layer.2.output.LayerNorm")
+    assert find_layer_outputs(bundled.written("formula-post"))[2] == Address("encoder.layer.2.output.residual")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -209,7 +209,7 @@ def test_guesses_are_the_best_of_the_scores(traces, name):
     else:  # the head of BERT, on all tokens of the last layer
         env = {
             **trace.model.parameters,
-            find_layer_outputs(bert)[-1]: torch.tensor(trace[find_layer_outputs(trace.program)[-1]]),
+            find_layer_outputs(bert)[-1].path: torch.tensor(trace[find_layer_outputs(trace.program)[-1]]),
         }
         for step in bert.steps:
             if step.address.startswith("cls.predictions"):

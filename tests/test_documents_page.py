@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.documents import DOCUMENTS, find_document
-from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.ui.frame.site import PAGES
 from tests.latex import balanced
@@ -65,7 +65,7 @@ def entries(page):
 
 def near(program, layer):
     """The steps that the page shows of a program."""
-    found = {step.address: split_layer(step.address)[0] for step in program.steps}
+    found = {step.address: Address(step.address).layer for step in program.steps}
     return {address for address, own in found.items()
             if own == layer or (own is None and not address.startswith("single_layer."))}  # fmt: skip
 

@@ -39,7 +39,7 @@ def test_sums_and_what_is_added_are_those_of_the_pass(rome):
     sums = slips.list_norm_inputs(rome)
     assert list(sums)[:3] == ["emb", "L0 attention", "L0 FFN"] and len(sums) == 13
     for address in sums.values():
-        norm = address.replace("residual", "LayerNorm").replace("sum", "LayerNorm")
+        norm = address.path.replace("residual", "LayerNorm").replace("sum", "LayerNorm")
         np.testing.assert_allclose(rome[f"{norm}.variance"], slips.compute_deviation(rome[address]) ** 2, rtol=1e-4)
     first, second = slips.list_added(rome)
     for layer, (x, y) in enumerate(zip(first, second, strict=True)):

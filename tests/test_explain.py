@@ -9,7 +9,7 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.formula import numbers, tex
-from bertviz_core.formula.address import format_cell, parse, split_layer
+from bertviz_core.formula.address import Address, parse
 from bertviz_core.formula.functions import GELU, Apply
 from bertviz_core.formula.steps import INPUT, PARAMETER
 from tests.factory import random_checkpoint
@@ -22,7 +22,8 @@ CHECKED = 60  # operands of a cell that are compared one by one; of the first ce
 
 def random_cell(trace, path, chance):
     dims = trace.dims(path)
-    return format_cell(path, {axis: chance.randrange(size) for axis, size in zip(dims, trace.shape(path), strict=True)})
+    at = {axis: chance.randrange(size) for axis, size in zip(dims, trace.shape(path), strict=True)}
+    return str(Address(path).fix(**at))
 
 
 def sample(trace, count):
@@ -66,7 +67,7 @@ def term_scale(why, leaves):
     """
     if isinstance(why.step.expr, Apply) and why.step.expr.function == GELU:
         return abs(why.operands[0][1])
-    at = {axis: range(i, i + 1) for axis, i in zip(why.step.output.axes, parse(why.address).at.values(), strict=True)}
+    at = {axis: range(i, i + 1) for axis, i in zip(why.step.output.axes, why.cell.at.values(), strict=True)}
     result = why.step.expr.work(leaves, at)
     floating = [leaves[leaf.address] for leaf in why.step.leaves if leaves[leaf.address].requires_grad]
     if not result.requires_grad:
@@ -142,7 +143,7 @@ def test_every_operand_was_there_before(explained, rome):
     order = {address: i for i, address in enumerate(rome.addresses)}
     for why in explained:
         paths = {address.partition("[")[0] for address, _ in why.operands}
-        assert all(order.get(path, -1) < order[parse(why.address).path] for path in paths)
+        assert all(order.get(path, -1) < order[why.cell.path] for path in paths)
 
 
 def test_a_walk_over_first_operands_ends_at_a_parameter_or_an_input(rome, padded):
@@ -150,7 +151,7 @@ def test_a_walk_over_first_operands_ends_at_a_parameter_or_an_input(rome, padded
     for trace in (rome, padded):
         last = trace.model.config.num_hidden_layers - 1
         for path in trace.addresses:
-            if split_layer(path)[0] in (None, last):
+            if Address(path).layer in (None, last):
                 end = walked(trace, random_cell(trace, path, chance))
                 assert trace.program.symbol(parse(end).path).kind in (PARAMETER, INPUT), end
 

@@ -11,6 +11,7 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.analysis import layers
+from bertviz_core.formula.address import Address
 from tests.factory import random_checkpoint
 
 RNG = np.random.default_rng(5)
@@ -27,11 +28,11 @@ def double(tmp_path_factory):
 
 def test_the_stages_are_what_each_layer_reads_and_the_last_one_hands_on(double):
     addresses = layers.list_stages(double)
-    assert len(addresses) == 4 and addresses[0] == "embeddings.LayerNorm"
+    assert len(addresses) == 4 and addresses[0] == Address("embeddings.LayerNorm")
     for layer, address in enumerate(addresses[:-1]):
         read = {leaf.address for leaf in double.step(f"encoder.layer.{layer}.attention.self.query").leaves}
-        assert address in read
-    assert addresses[-1] in {leaf.address for leaf in double.step("pooler.dense").leaves}
+        assert address.path in read
+    assert addresses[-1].path in {leaf.address for leaf in double.step("pooler.dense").leaves}
     states = layers.stack_vectors(double)
     assert states.shape == (4, len(double.tokens), 24) and states.dtype == np.float64
     np.testing.assert_array_equal(states[2], double["encoder.layer.1.output.LayerNorm"])

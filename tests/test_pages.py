@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.walk import weigh_operands
-from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.panels import derived
@@ -181,7 +181,7 @@ def known_vectors(view):
     vectors = set()
     for address in (*trace.addresses, *trace.model.parameters):
         dims = trace.dims(address)
-        near = split_layer(address)[0] in (None, layer, layer - 1) and "vocab" not in dims
+        near = Address(address).layer in (None, layer, layer - 1) and "vocab" not in dims
         if near and (len(dims) == 1 or (len(dims) == 2 and dims[0] == "token")):
             at = f"[token={view.chosen.token}]" if dims[0] == "token" else ""
             vectors.add(trace[address + at].tobytes())

@@ -30,9 +30,8 @@ def test_the_running_denominator_adds_every_term_up():
 
 
 def test_the_running_shares_are_the_cumulated_probabilities(rome):
-    address = f"[token={MASK}]"
-    found = predictions.run_softmax(rome[predictions.SCORES + address])
-    probs = rome[predictions.PROBS + address].astype(np.float64)
+    found = predictions.run_softmax(rome[predictions.SCORES.fix(token=MASK)])
+    probs = rome[predictions.PROBS.fix(token=MASK)].astype(np.float64)
     assert sorted(found.ids.tolist()) == list(range(30522))
     np.testing.assert_allclose(np.cumsum(probs[found.ids]), found.shares, atol=1e-6)
     for share in (0.5, 0.9, 0.99):

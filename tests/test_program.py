@@ -6,7 +6,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.formula import steps
-from bertviz_core.formula.address import Address, format_cell, format_cells, join_layer, parse, split_layer
+from bertviz_core.formula.address import Address, Block, parse, read_address
 from bertviz_core.formula.dims import AXES
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import KINDS, random_checkpoint
@@ -75,7 +75,7 @@ def program(request, models, bundled):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_addresses_are_those_agreed(models, kind):
-    layers = [join_layer(layer, leaf) for layer in range(2) for leaf in LAYER]
+    layers = [Address.in_layer(layer, leaf).path for layer in range(2) for leaf in LAYER]
     assert [step.address for step in models[kind].program.steps] == [*EMBEDDINGS, *layers, *HEADS[kind]]
 
 
@@ -110,8 +110,8 @@ def test_names_are_unique(program):
 def test_addresses_round_trip(program):
     for address in [*program.by_address, *program.leaves]:
         assert str(parse(address)) == address
-        layer, leaf = split_layer(address)
-        assert address == (leaf if layer is None else join_layer(layer, leaf))
+        where = Address(address)
+        assert where == (Address(where.leaf) if where.layer is None else Address.in_layer(where.layer, where.leaf))
 
 
 def test_a_step_reads_only_what_was_there_before(program):
@@ -126,7 +126,7 @@ def test_the_spine_holds_every_layer_and_the_logits(program):
     layers = sum(step.address.endswith(".attention.self.probs") for step in program.steps)
     start = next(path for path in ("embeddings.LayerNorm", "embeddings.sum") if path in program.by_address)
     end = "output.residual" if program.name == "formula-post" else "output.LayerNorm"
-    expected = {start, *(join_layer(layer, end) for layer in range(layers))}
+    expected = {start, *(Address.in_layer(layer, end).path for layer in range(layers))}
     assert program.spine == expected | ({"cls.predictions.decoder"} & set(program.by_address))
 
 
@@ -159,17 +159,48 @@ def test_an_address_is_read(text, address):
 
 
 def test_the_addresses_of_a_block_of_cells():
-    block = {"head": range(1, 3), "query": range(4, 5), "key": range(2)}
-    found = list(format_cells("a.b", block))
-    assert found == [format_cell("a.b", {"head": h, "query": 4, "key": k}) for h in (1, 2) for k in (0, 1)]
-    assert list(format_cells("a.b", {})) == ["a.b"] == [format_cell("a.b", {})]
+    block = Block("a.b", (("head", range(1, 3)), ("query", range(4, 5)), ("key", range(2))))
+    cells = [Address("a.b").fix(head=h, query=4, key=k) for h in (1, 2) for k in (0, 1)]
+    assert [block[i] for i in range(len(block))] == cells and block.write() == [str(cell) for cell in cells]
+    assert all(cell in block for cell in cells)
+    for other in (Address("a.b").fix(head=0, query=4, key=0), Address("a.c").fix(head=1, query=4, key=0)):
+        assert other not in block
+    for place in (len(block), len(block) + 5, -1):
+        with pytest.raises(IndexError):
+            block[place]
+
+
+def test_a_tensor_of_no_axes_is_a_block_of_one_cell():
+    block = Block("a.b", ())
+    assert len(block) == 1 and block[0] == Address("a.b") and block.write() == ["a.b"] and Address("a.b") in block
 
 
 def test_the_parts_of_an_address():
     address = parse("encoder.layer.11.attention.self.probs[head=5,query=2,key=7]")
     assert address.layer == 11 and address.at == {"head": 5, "query": 2, "key": 7}
-    assert format_cell(address.path, address.at) == str(address)
-    assert parse("embeddings.sum").layer is None and parse("encoder.layer.x.y").layer is None
+    assert address.leaf == "attention.self.probs" and address.name == "probs"
+    assert address.whole == Address.in_layer(11, "attention.self.probs")
+    outside = parse("embeddings.sum")
+    assert outside.layer is None and parse("encoder.layer.x.y").layer is None
+    assert outside.leaf == "embeddings.sum" and outside.name == "sum" and Address("classifier").name == "classifier"
+
+
+def test_an_address_is_made_from_another():
+    probs = Address.in_layer(3, "attention.self.probs")
+    cell = probs.fix(head=5).fix(query=2, key=7)
+    assert str(cell) == "encoder.layer.3.attention.self.probs[head=5,query=2,key=7]" and cell.whole == probs
+    assert cell.fix(query=4) == parse("encoder.layer.3.attention.self.probs[head=5,query=4,key=7]")
+    assert cell.without("query") == probs.fix(head=5, key=7) and cell.without("query", "head", "key") == probs
+    assert probs.fix(key=7, head=5, query=2).sort(("head", "query", "key")) == cell
+    assert Address("a.LayerNorm").enter("mean") == Address("a.LayerNorm.mean")
+    assert len({cell, parse(str(cell)), probs}) == 2 and f"{cell}" == str(cell)
+    with pytest.raises(KeyError):
+        cell.sort(("head", "query"))
+
+
+def test_what_is_an_address_already_is_not_read_again():
+    cell = Address("a.b").fix(token=1)
+    assert read_address(cell) is cell and read_address(str(cell)) == cell
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.lru import ByteLRU
-from bertviz_core.formula.address import join_layer, split_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import HEAD, TOKEN, VOCAB
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.nodes import Expr, Symbol
@@ -17,7 +17,7 @@ from bertviz_core.programs import PROGRAMS
 
 TEXT = "When in Rome, do as the [MASK] do."
 PROBS, RESIDUAL, VARIANCE, NORMALIZED = (
-    join_layer(1, leaf)
+    Address.in_layer(1, leaf).path
     for leaf in ("attention.self.probs", "output.residual", "output.LayerNorm.variance", "output.LayerNorm.normalized")
 )
 
@@ -89,7 +89,7 @@ def test_a_run_computes_once_what_the_spine_is_made_from(counted, counts):
 
 def test_a_cold_request_computes_once_what_the_address_is_made_from(cold, counts):
     for address in cold.addresses:
-        if split_layer(address)[0] not in (None, 1):
+        if Address(address).layer not in (None, 1):
             continue
         counts.clear()
         cold[address]
@@ -107,7 +107,7 @@ def test_what_a_request_computed_on_its_way_is_cached(counted, counts):
     counts.clear()
     trace[NORMALIZED]
     trace[VARIANCE]
-    assert set(counts) == {NORMALIZED, VARIANCE, join_layer(1, "output.LayerNorm.mean")}
+    assert set(counts) == {NORMALIZED, VARIANCE, Address.in_layer(1, "output.LayerNorm.mean").path}
     assert max(counts.values()) == 1
 
 

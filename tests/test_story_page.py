@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.walk import choose_stops, tell_story
+from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_number
 from tests.factory import random_checkpoint
 from tests.test_pages import APP
@@ -32,8 +33,8 @@ def stops(at):
 
 def agrees(at, start):
     trace = at.session_state["view"].trace
-    way = tell_story(trace, start)
-    expected = [way[i] for i in choose_stops(way)]
+    way = tell_story(trace, parse(start))
+    expected = [str(way[i]) for i in choose_stops(trace, way)]
     assert [address for _, address in stops(at)] == expected and len(expected) < 25
     for said, address in stops(at):
         assert said.endswith(f" is {format_number(trace.explain(address).value)}")

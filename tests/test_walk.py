@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bertviz_core.analysis.walk import choose_stops, split_addends, split_terms, tell_story, weigh_operands
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address
 
-PREDICTION = "cls.predictions.probs[token=8,vocab=2111]"  # people
+PREDICTION = Address("cls.predictions.probs").fix(token=8, vocab=2111)  # people
 LAYER = "encoder.layer.2"
 
 
@@ -63,7 +63,7 @@ def test_the_parts_of_a_sum_add_up_to_it(rome, address, leaves):
     assert sum(part.value for part in parts) == pytest.approx(why.recomputed, rel=1e-12)
     single = {s.address: part.value for part in parts for s in part.symbols if len(part.symbols) == 1}
     for operand, value in why.operands:
-        path = parse(operand).path
+        path = operand.partition("[")[0]
         assert path not in single or path == "attention_mask" or single[path] == value
 
 
@@ -72,15 +72,18 @@ def test_operands_stand_once_each_and_are_those_of_the_explanation(rome):
         cell = ",".join(f"{axis}=0" for axis in rome.dims(address))
         why = rome.explain(f"{address}[{cell}]")
         found = weigh_operands(rome, why)
-        assert list(found.addresses) == list(dict.fromkeys(operand for operand, _ in why.operands))
-        assert dict(zip(found.addresses, found.values, strict=True)) == dict(why.operands)
+        assert list(map(str, found)) == list(dict.fromkeys(operand for operand, _ in why.operands))
+        assert dict(zip(map(str, found), found.values, strict=True)) == dict(why.operands)
+        groups = found.group_by_path()
+        assert sorted(i for places in groups.values() for i in places) == list(range(len(found)))
+        assert all(found[int(i)].path == path for path, places in groups.items() for i in places)
         assert found.strongest(3) == sorted(range(len(found.values)), key=lambda i: -abs(found.effects[i]))[:3]
 
 
 def test_of_two_factors_the_first_in_the_formula_comes_first(rome):
     for i in range(20):
         found = weigh_operands(rome, rome.explain(f"encoder.layer.1.intermediate.dense[token=3,intermediate={i}]"))
-        order = [parse(found.addresses[place]) for place in found.strongest(len(found.addresses))]
+        order = [found[place] for place in found.strongest(len(found))]
         factors = [where for where in order if not where.path.endswith("bias")]
         for x, weight in zip(factors[::2], factors[1::2], strict=True):
             assert x.path == "encoder.layer.1.attention.output.LayerNorm" and weight.path.endswith("dense.weight")
@@ -88,24 +91,25 @@ def test_of_two_factors_the_first_in_the_formula_comes_first(rome):
 
 
 def test_a_parameter_is_made_from_nothing(rome):
-    assert weigh_operands(rome, rome.explain("embeddings.LayerNorm.weight[hidden=3]")).addresses == ()
+    found = weigh_operands(rome, rome.explain("embeddings.LayerNorm.weight[hidden=3]"))
+    assert len(found) == 0 and list(found) == []
 
 
 def test_the_story_goes_from_operand_to_operand_down_to_what_the_pass_is_given(rome):
     told = tell_story(rome, PREDICTION)
     assert told[0] == PREDICTION
     for here, there in pairwise(told):
-        assert there in weigh_operands(rome, rome.explain(here)).addresses
-    last = parse(told[-1]).path
+        assert there in list(weigh_operands(rome, rome.explain(here)))
+    last = told[-1].path
     assert last in rome.model.parameters or last == "input_ids"
-    layers = [parse(address).layer for address in told if parse(address).layer is not None]
+    layers = [cell.layer for cell in told if cell.layer is not None]
     assert layers == sorted(layers, reverse=True) and set(layers) == set(range(6))
 
 
 def test_stops_are_few_and_where_the_place_changes(rome):
     told = tell_story(rome, PREDICTION)
-    stops = choose_stops(told)
+    stops = choose_stops(rome, told)
     assert stops[0] == 0 and stops[-1] == len(told) - 1 and len(stops) < len(told) / 3
     for i in range(1, len(told) - 1):
-        first = told[i].startswith("embeddings.") and not told[i - 1].startswith("embeddings.")
-        assert (i in stops) == (parse(told[i]).at != parse(told[i - 1]).at or first)
+        first = told[i].path.startswith("embeddings.") and not told[i - 1].path.startswith("embeddings.")
+        assert (i in stops) == (told[i].at != told[i - 1].at or first)

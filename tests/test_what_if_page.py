@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.what_if import list_scopes, list_shifts, measure_moved
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import MOST
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.site import PAGES
@@ -109,7 +110,7 @@ def test_panels_say_how_far_they_moved_and_which_are_not_reached():
     assert said and all("no change reaches this tensor" in line for line in said)
     at = opened("attention_output", changes=HEAD, layer="1")
     found = view(at).outcome
-    far = measure_moved(found.before, found.after, "encoder.layer.1.attention.output.dense")
+    far = measure_moved(found.before, found.after, Address("encoder.layer.1.attention.output.dense"))
     assert any(f"{far.before:.4f}".replace("-", "\N{MINUS SIGN}") in caption.value for caption in at.caption)
     change = np.abs(found.after["encoder.layer.1.attention.output.dense"].astype(float)
                     - found.before["encoder.layer.1.attention.output.dense"])  # fmt: skip
@@ -187,6 +188,6 @@ def test_predictions_show_what_moved():
 
 def test_what_lies_around_a_cell():
     at = opened()
-    found = list_scopes(view(at).trace, f"{PROBS}[head=2,query=3,key=1]")
-    assert list(found.values()) == [f"{PROBS}[head=2,query=3,key=1]", f"{PROBS}[head=2,query=3]", f"{PROBS}[head=2]",
-                                    PROBS]  # fmt: skip
+    found = list_scopes(view(at).trace, Address(PROBS).fix(head=2, query=3, key=1))
+    cell = f"{PROBS}[head=2,query=3,key=1]"
+    assert list(map(str, found.values())) == [cell, f"{PROBS}[head=2,query=3]", f"{PROBS}[head=2]", PROBS]

@@ -6,31 +6,31 @@ import numpy as np
 
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
 
-def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, str]:
+def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
     """Probabilities that a head could matter to: address of the cell by what it stands for, the likeliest first."""
-    found: dict[str, str] = {}
+    found: dict[str, Address] = {}
     if PROBS in trace:
-        row = trace.recomputed(f"{PROBS}[token={token}]")
-        words = trace.model.tokenizer.vocabulary
-        found |= {f"“{words[i]}” at position {token}": f"{PROBS}[token={token},vocab={i}]" for i in rank_top(row, k)}
+        here, words = PROBS.fix(token=token), trace.model.tokenizer.vocabulary
+        best = rank_top(trace.recomputed(here), k)
+        found |= {f"“{words[i]}” at position {token}": here.fix(vocab=i) for i in best}
     for path, axis, labels in (
         ("cls.seq_relationship.probs", "relation", RELATIONS),
         ("classifier.probs", "label", trace.model.labels),
     ):
         if path in trace:
-            where = f"token={token}," if "token" in trace.dims(path) else ""
-            found |= {name: f"{path}[{where}{axis}={i}]" for i, name in enumerate(labels)}
+            here = Address(path).fix(token=token) if "token" in trace.dims(path) else Address(path)
+            found |= {name: here.fix(**{axis: i}) for i, name in enumerate(labels)}
     return found
 
 
-def run_without_head(trace: Trace, address: str, layer: int, head: int) -> float:
+def run_without_head(trace: Trace, address: Address, layer: int, head: int) -> float:
     """A cell's value when one head hands on nothing: all its attention is 0."""
-    heads = {join_layer(layer, f"attention.self.probs[head={head}]"): 0.0}
-    return float(trace.with_changes(heads).recomputed(address))
+    zeroed = Address.in_layer(layer, "attention.self.probs").fix(head=head)
+    return float(trace.with_changes({str(zeroed): 0.0}).recomputed(address))
 
 
 class Ablation:
@@ -39,7 +39,7 @@ class Ablation:
     value: of the cell as it is; change: (layer, head) its value without that head minus that, NaN where not yet known.
     """
 
-    def __init__(self, trace: Trace, address: str) -> None:
+    def __init__(self, trace: Trace, address: Address) -> None:
         config = trace.model.config
         self.address = address
         self.value = float(trace.recomputed(address))

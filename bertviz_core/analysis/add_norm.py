@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
 
@@ -20,7 +20,7 @@ def follow_direct_path(trace: Trace, token: int) -> tuple[list[str], np.ndarray]
     Returns the places' names and the factors, in the order of the computation; gamma is left aside.
     """
     places = [
-        (f"layer {layer} {name}", join_layer(layer, f"{module}.LayerNorm.variance[token={token}]"))
+        (f"layer {layer} {name}", Address.in_layer(layer, f"{module}.LayerNorm.variance").fix(token=token))
         for layer in range(trace.model.config.num_hidden_layers)
         for name, module in (("attention", "attention.output"), ("feed-forward", "output"))
     ]

@@ -12,6 +12,7 @@ import torch
 from bertviz_core.analysis.predictions import SCORES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.functions import Function
 from bertviz_core.formula.nodes import Add, Constant, Expr, Mul, Symbol
 from bertviz_core.formula.stages import Stage
@@ -164,12 +165,12 @@ def measure_layers(left: Trace, right: Trace) -> tuple[LayerDistance, ...]:
     )
 
 
-def find_layer_outputs(program: Program) -> tuple[str, ...]:
+def find_layer_outputs(program: Program) -> tuple[Address, ...]:
     """The address of what each layer hands to the next: the last tensor of a layer that a run keeps."""
     last = {}
     for step in program.steps:
         if step.layer is not None and step.address in program.spine:
-            last[step.layer] = step.address
+            last[step.layer] = Address(step.address)
     return tuple(last[layer] for layer in sorted(last))
 
 
@@ -187,7 +188,7 @@ def _check(left: Trace, right: Trace) -> None:
 
 def has_own_scores(trace: Trace) -> bool:
     """Whether the program goes up to scores over the vocabulary itself."""
-    return SCORES in trace.program.by_address
+    return SCORES.path in trace.program.by_address
 
 
 def guess_words(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
@@ -195,9 +196,9 @@ def guess_words(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
 
     Where the program ends before that, its last layer is read by BERT's own head.
     """
-    if SCORES not in trace.model.program.by_address:
+    if SCORES.path not in trace.model.program.by_address:
         return ()
-    scores = trace[f"{SCORES}[token={token}]"] if has_own_scores(trace) else _read_by_bert(trace, token)
+    scores = trace[SCORES.fix(token=token)] if has_own_scores(trace) else _read_by_bert(trace, token)
     powers = np.exp(scores.astype(np.float64) - scores.max())
     probabilities = powers / powers.sum()
     return tuple(Guess(i, trace.model.tokenizer.token(i), float(probabilities[i])) for i in rank_top(probabilities, k))
@@ -206,10 +207,10 @@ def guess_words(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
 def _read_by_bert(trace: Trace, token: int) -> np.ndarray:
     """The scores that BERT's language model head gives one token of the last layer."""
     bert = trace.model.program
-    last = trace[f"{find_layer_outputs(trace.program)[-1]}[token={token}]"]
-    env = {**trace.model.parameters, find_layer_outputs(bert)[-1]: torch.tensor(last)[None]}
+    last = trace[find_layer_outputs(trace.program)[-1].fix(token=token)]
+    env = {**trace.model.parameters, find_layer_outputs(bert)[-1].path: torch.tensor(last)[None]}
     with torch.inference_mode():
         for step in bert.steps:
             if step.stage is Stage.PREDICTIONS:
                 env[step.address] = step.expr.value(env)
-    return env[SCORES][0].numpy()
+    return env[SCORES.path][0].numpy()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bertviz_core.checkpoint.weights import is_stored_turned
 from bertviz_core.documents.printed import HELLO, Fact
+from bertviz_core.errors import AddressError
 from bertviz_core.tracing.trace import Trace
 
 _ALWAYS = {"model_type": "bert", "position_embedding_type": "absolute"}  # other checkpoints are refused
@@ -43,9 +44,10 @@ def needs_sentence(fact: Fact) -> bool:
 
 def _find_shape(trace: Trace, address: str, printed: str) -> str | None:
     """A shape, with a 1 in front where the print has a batch of one."""
-    if address.partition("[")[0] not in trace:
+    try:
+        sizes = list(trace.shape(address))
+    except AddressError:
         return None
-    sizes = list(trace.shape(address))
     return str([1] * (printed.count(",") + 1 - len(sizes)) + sizes)
 
 

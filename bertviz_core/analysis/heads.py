@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
@@ -206,7 +206,7 @@ def compute_by_query(trace: Trace, layer: int, head: int, statistic: Statistic) 
 def _drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
     """A layer's shares, and its tokens, without padding."""
     real = np.flatnonzero(trace.encoding.mask)
-    probs = trace[join_layer(layer, "attention.self.probs")]
+    probs = trace[Address.in_layer(layer, "attention.self.probs")]
     if len(real) < len(trace.tokens):
         probs = probs[:, real[:, None], real]
     return probs, Sentence([trace.tokens[i] for i in real], trace.model.tokenizer.special_tokens)

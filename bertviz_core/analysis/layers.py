@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
@@ -23,10 +23,10 @@ COMPONENTS = 3
 _PROBS = "cls.predictions.probs"
 
 
-def list_stages(trace: Trace) -> tuple[str, ...]:
+def list_stages(trace: Trace) -> tuple[Address, ...]:
     """The addresses of the tokens' vectors: before the first layer, and after every layer."""
     layers = range(trace.model.config.num_hidden_layers)
-    return ("embeddings.LayerNorm", *(join_layer(i, "output.LayerNorm") for i in layers))
+    return (Address("embeddings.LayerNorm"), *(Address.in_layer(i, "output.LayerNorm") for i in layers))
 
 
 def stack_vectors(trace: Trace) -> np.ndarray:
@@ -121,8 +121,8 @@ class Lens:
     def env(self) -> Mapping[str, Tensor]:
         """The head's tensors by address, computed from the token's vectors; rows are stages."""
         addresses = list_stages(self.trace)
-        rows = torch.from_numpy(np.stack([self.trace[f"{address}[token={self.token}]"] for address in addresses]))
-        env = ChainMap({addresses[-1]: rows}, dict(self.trace.model.parameters))
+        rows = torch.from_numpy(np.stack([self.trace[address.fix(token=self.token)] for address in addresses]))
+        env = ChainMap({addresses[-1].path: rows}, dict(self.trace.model.parameters))
         with torch.inference_mode():
             for step in self.steps:
                 env[step.address] = step.expr.value(env)
@@ -164,7 +164,7 @@ def _read_first_choice(trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray
 def average_attention(trace: Trace) -> Iterable[np.ndarray]:
     """Each layer's attention, averaged over its heads: (query, key)."""
     for layer in range(trace.model.config.num_hidden_layers):
-        yield trace[join_layer(layer, "attention.self.probs")].mean(axis=0)
+        yield trace[Address.in_layer(layer, "attention.self.probs")].mean(axis=0)
 
 
 def roll_out_attention(trace: Trace) -> np.ndarray:

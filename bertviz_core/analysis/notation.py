@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import AXIS_NAMES, SOURCES, Names, find_names
-from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import AXES
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.stages import Stage
@@ -51,7 +51,7 @@ def _walk_entries(program: Program, layer: int) -> Iterator[Entry]:
 
 
 def _is_shown(address: str, layer: int) -> bool:
-    return split_layer(address)[0] in (None, layer)
+    return Address(address).layer in (None, layer)
 
 
 def list_absent(model: Model, layer: int) -> list[Entry]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-LEARNED = "embeddings.position_embeddings.weight"
+from bertviz_core.formula.address import Address
+
+LEARNED = Address("embeddings.position_embeddings.weight")
 BASE = 10_000.0
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
-SCORES, PROBS = "cls.predictions.decoder", "cls.predictions.probs"
+SCORES, PROBS = Address("cls.predictions.decoder"), Address("cls.predictions.probs")
 RELATIONS = ("B follows A", "B is a random sentence")  # what the next sentence head tells apart
 
 
@@ -56,7 +57,7 @@ def run_softmax(scores: np.ndarray) -> Running:
 
 def rank_words(trace: Trace, token: int, k: int) -> list[tuple[str, float, int]]:
     """The k most probable vocabulary entries at a position: word, probability, id."""
-    probs = trace[f"{PROBS}[token={token}]"]
+    probs = trace[PROBS.fix(token=token)]
     return [(trace.model.tokenizer.token(i), float(probs[i]), i) for i in rank_top(probs, k)]
 
 
@@ -70,7 +71,7 @@ def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
     name = text.strip()
     known = tokenizer.id(name) if name else None
     ids = tokenizer.pieces(text) if known is None else (known,)
-    scores, probs = (trace[f"{address}[token={token}]"] for address in (SCORES, PROBS))
+    scores, probs = (trace[address.fix(token=token)] for address in (SCORES, PROBS))
     return tuple(
         Entry(tokenizer.token(i), i, float(scores[i]), float(probs[i]), int((scores > scores[i]).sum()) + 1)
         for i in ids

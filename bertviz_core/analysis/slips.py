@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis.layers import compute_norms, list_stages
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
-X = "embeddings.sum"  # what the forward-pass note calls X, but for the segment
+X = Address("embeddings.sum")  # what the forward-pass note calls X, but for the segment
 
 
-def list_norm_inputs(trace: Trace) -> dict[str, str]:
+def list_norm_inputs(trace: Trace) -> dict[str, Address]:
     """Every sum that a LayerNorm of the encoder reads, in the order of the pass: its address by a short name."""
     sums = {"emb": X}
     for layer in range(trace.model.config.num_hidden_layers):
-        sums[f"L{layer} attention"] = join_layer(layer, "attention.output.residual")
-        sums[f"L{layer} FFN"] = join_layer(layer, "output.residual")
+        sums[f"L{layer} attention"] = Address.in_layer(layer, "attention.output.residual")
+        sums[f"L{layer} FFN"] = Address.in_layer(layer, "output.residual")
     return sums
 
 
@@ -39,10 +39,10 @@ def measure_epsilon(x: np.ndarray, one: float, other: float) -> float:
     return float((largest * np.abs(1 / np.sqrt(variance + one) - 1 / np.sqrt(variance + other))).max())
 
 
-def list_added(trace: Trace) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_added(trace: Trace) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
     """The addresses of what BERT adds in each layer's two residual sums: the layer's input, and attention's result."""
     layers = range(trace.model.config.num_hidden_layers)
-    return list_stages(trace)[:-1], tuple(join_layer(i, "attention.output.LayerNorm") for i in layers)
+    return list_stages(trace)[:-1], tuple(Address.in_layer(i, "attention.output.LayerNorm") for i in layers)
 
 
 def compute_cosine(x: np.ndarray, y: np.ndarray) -> float:

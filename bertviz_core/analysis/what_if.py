@@ -9,8 +9,7 @@ import numpy as np
 
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import MASKED, find_strongest, rank_top
-from bertviz_core.formula.address import format_cell, join_layer, parse
-from bertviz_core.formula.dims import list_names
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import UNIFORM, Changes
 from bertviz_core.tracing.rewrites import EPSILON, NO_RESIDUAL, SKIP
 from bertviz_core.tracing.trace import Trace
@@ -28,7 +27,7 @@ class Offer:
 class Moved:
     """How far a tensor lies from what it was: the largest change, where it is, the mean size of all."""
 
-    largest: str
+    largest: Address
     before: float
     after: float
     mean: float
@@ -55,7 +54,7 @@ def offer_for_token(trace: Trace, token: int) -> list[Offer]:
 
 def offer_for_head(layers: Iterable[int], head: int) -> list[Offer]:
     """What could be done to one head, in one layer or in several."""
-    heads = [join_layer(layer, f"attention.self.probs[head={head}]") for layer in layers]
+    heads = [str(Address.in_layer(layer, "attention.self.probs").fix(head=head)) for layer in layers]
     return [Offer("Zero the head", dict.fromkeys(heads, 0)), Offer("Uniform attention", dict.fromkeys(heads, UNIFORM))]
 
 
@@ -70,7 +69,7 @@ def offer_for_layer(trace: Trace, layers: Iterable[int]) -> list[Offer]:
     }
     places = list(layers)
     return [
-        Offer(label, {join_layer(layer, leaf): value for layer in places})
+        Offer(label, {Address.in_layer(layer, leaf).path: value for layer in places})
         for label, (leaf, value) in kinds.items()
     ]  # fmt: skip
 
@@ -78,45 +77,42 @@ def offer_for_layer(trace: Trace, layers: Iterable[int]) -> list[Offer]:
 def change_epsilons(layers: Iterable[int], epsilon: str) -> Changes:
     """Another epsilon in both normalizations of layers."""
     leaves = [f"{part}.LayerNorm.normalized" for part in ("attention.output", "output")]
-    return {join_layer(layer, leaf): f"{EPSILON}={epsilon}" for layer in layers for leaf in leaves}
+    return {Address.in_layer(layer, leaf).path: f"{EPSILON}={epsilon}" for layer in layers for leaf in leaves}
 
 
-def list_scopes(trace: Trace, address: str) -> dict[str, str]:
+def list_scopes(trace: Trace, cell: Address) -> dict[str, Address]:
     """What lies around a cell and could be set with it, by name: ever more of its indices are left free."""
-    where = parse(address)
-    found = {"this number": str(where)}
-    for count in range(len(where.index) - 1, 0, -1):
-        kept = dict(where.index[:count])
-        found[f"all of {', '.join(f'{axis} {i}' for axis, i in kept.items())}"] = format_cell(where.path, kept)
-    if where.index:
-        found[f"the whole tensor ({' × '.join(list_names(trace.axes(where.path)))})"] = where.path
+    found, around = {"this number": cell}, cell
+    for axis, _ in reversed(cell.index[1:]):
+        around = around.without(axis)
+        found[f"all of {', '.join(f'{kept} {i}' for kept, i in around.index)}"] = around
+    if cell.index:
+        found[f"the whole tensor ({' × '.join(trace.dims(cell.whole))})"] = cell.whole
     return found
 
 
-def offer_for_cell(trace: Trace, address: str) -> list[Offer]:
+def offer_for_cell(trace: Trace, where: Address) -> list[Offer]:
     """Rules that fit the step of a cell; for an attention, those of its head."""
-    where = parse(address)
     if where.path == "input_ids":
         return offer_for_token(trace, where.at["token"])
     if where.layer is None:
         return []
-    if where.path.endswith("attention.self.probs"):
+    if where.leaf == "attention.self.probs":
         return offer_for_head([where.layer], where.at["head"])
     return [offer for offer in offer_for_layer(trace, [where.layer]) if where.path in offer.changes]
 
 
-def measure_moved(before: Trace, after: Trace, address: str) -> Moved:
+def measure_moved(before: Trace, after: Trace, where: Address) -> Moved:
     """How far a tensor or slice lies from what it was."""
-    old, new = before[address], after[address]
-    size = np.abs(subtract(before, after, address))
+    old, new = before[where], after[where]
+    size = np.abs(subtract(before, after, where))
     place = np.unravel_index(find_strongest(np.nan_to_num(size).ravel()), size.shape) if size.ndim else ()
-    index = {**parse(address).at, **{axis: int(i) for axis, i in zip(after.dims(address), place, strict=True)}}
-    path = parse(address).path
-    largest = format_cell(path, {axis: index[axis] for axis in after.dims(path)})
+    free = {axis: int(i) for axis, i in zip(after.dims(where), place, strict=True)}
+    largest = where.fix(**free).sort(after.dims(where.whole))
     return Moved(largest, float(old[place]), float(new[place]), float(np.nanmean(size)))
 
 
-def subtract(before: Trace, after: Trace, address: str) -> np.ndarray:
+def subtract(before: Trace, after: Trace, address: Address) -> np.ndarray:
     """After minus before, in float64; NaN where padding was hidden or shown, which is no difference to draw."""
     result = np.asarray(after[address].astype(np.float64) - before[address])
     return np.where(np.abs(result) > -MASKED, np.nan, result)
@@ -124,6 +120,6 @@ def subtract(before: Trace, after: Trace, address: str) -> np.ndarray:
 
 def list_shifts(before: Trace, after: Trace, token: int, k: int) -> list[Shift]:
     """The entries that are among the k most probable at a position before or after, and how their share moved."""
-    old, new = (trace.recomputed(f"{PROBS}[token={token}]") for trace in (before, after))
+    old, new = (trace.recomputed(PROBS.fix(token=token)) for trace in (before, after))
     shown = dict.fromkeys([*rank_top(old, k), *rank_top(new, k)])
     return [Shift(after.model.tokenizer.token(i), i, float(old[i]), float(new[i])) for i in shown]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.address import Address
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ _ATTENTION_PARAMETERS = r"\mathcal{W}^l"
 
 def find_key(address: str) -> str:
     """An address's path without its layer: the key of its row."""
-    layer, leaf = split_layer(address)
-    return address if layer is None else f"{_LAYER}{leaf}"
+    where = Address(address)
+    return address if where.layer is None else f"{_LAYER}{where.leaf}"
 
 
 def find_names(address: str) -> Names:
     """The row of a step, a parameter or an input, with its layer filled in."""
-    layer, _ = split_layer(address)
+    layer = Address(address).layer
     row = NAMES[find_key(address)]
     if layer is None:
         return row

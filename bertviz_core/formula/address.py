@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import product
 
 from bertviz_core.errors import AddressError
 
@@ -108,10 +107,14 @@ class Block:
             axis == own and i in indices for (axis, i), (own, indices) in zip(cell.index, self.sides, strict=True)
         )
 
-    def write(self) -> Iterator[str]:
+    def write(self) -> list[str]:
         """The addresses of its cells as text, without making each of them."""
-        labels = [[f"{axis}={i}" for i in indices] for axis, indices in self.sides]
-        return (f"{self.path}[{','.join(place)}]" if place else self.path for place in product(*labels))
+        if not self.sides:
+            return [self.path]
+        texts = [f"{self.path}["]
+        for (axis, indices), after in zip(self.sides, [","] * (len(self.sides) - 1) + ["]"], strict=True):
+            texts = [f"{text}{axis}={i}{after}" for text in texts for i in indices]
+        return texts
 
 
 Where = str | Address  # as it is written, or read already
@@ -140,28 +143,6 @@ def parse(text: str) -> Address:
     if len({axis for axis, _ in pairs}) != len(pairs):
         raise AddressError(f"{_shorten(text)} fixes one axis twice")
     return Address(head, tuple(pairs))
-
-
-def format_cell(path: str, at: Mapping[str, int]) -> str:
-    """The address of a slice or cell: `at` gives indices by axis name, in the tensor's own order."""
-    return str(Address(path, tuple(at.items())))
-
-
-def format_cells(path: str, block: Mapping[str, range]) -> Iterator[str]:
-    """The addresses of all cells in a block, the last axis fastest. block: the indices of every axis, in its order."""
-    labels = [[f"{axis}={i}" for i in indices] for axis, indices in block.items()]
-    return (f"{path}[{','.join(place)}]" if place else path for place in product(*labels))
-
-
-def join_layer(layer: int, leaf: str) -> str:
-    """The path of a tensor inside one encoder layer, e.g. (3, "attention.self.probs")."""
-    return f"encoder.layer.{layer}.{leaf}"
-
-
-def split_layer(path: str) -> tuple[int | None, str]:
-    """The layer (None outside the encoder) and the rest of a path: the inverse of `layer_path`."""
-    match = _LAYER.fullmatch(path)
-    return (int(match[1]), match[2]) if match else (None, path)
 
 
 def _shorten(text: str) -> str:

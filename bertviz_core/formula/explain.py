@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
 import torch
 
-from bertviz_core.formula.address import format_cell, format_cells
+from bertviz_core.formula.address import Address, Block
 from bertviz_core.formula.cells import At, narrow
 from bertviz_core.formula.nodes import Env, Symbol
 from bertviz_core.formula.numbers import format_latex
@@ -15,31 +17,54 @@ from bertviz_core.formula.steps import Step
 
 
 @dataclass(frozen=True)
+class Source:
+    """Operands that lie in one tensor side by side. values: of the block's cells, in its order; ids are whole."""
+
+    block: Block
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Explanation:
     """One cell, worked out.
 
     value: as recorded; recomputed: in float64 from the recorded operands; latex: the formula with its numbers;
-    operands: (address of one cell, its value) in the order of the formula; empty, and step None, for a parameter, an
+    sources: the operands in the order of the formula, tensor by tensor; empty, and step None, for a parameter, an
     input, or a number that a change put there.
     """
 
-    address: str
+    cell: Address
     value: float
     recomputed: float
     latex: str
-    operands: tuple[tuple[str, float], ...]
+    sources: tuple[Source, ...]
     step: Step | None
+
+    @property
+    def address(self) -> str:
+        """The cell's address as text."""
+        return str(self.cell)
+
+    @cached_property
+    def operands(self) -> tuple[tuple[str, float], ...]:
+        """The address of one cell, as text, and its value, in the order of the formula."""
+        return tuple(chain(*(zip(source.block.write(), source.values, strict=True) for source in self.sources)))
+
+    @property
+    def count(self) -> int:
+        """How many operands there are."""
+        return sum(len(source.values) for source in self.sources)
 
 
 def explain(env: Env, symbol: Symbol, at: At, step: Step | None) -> Explanation:
     """Work out the one cell `at`. step: what computes it, if anything does."""
-    here = format_cell(symbol.address, {axis.name: at[axis].start for axis in symbol.axes})
+    here = Address(symbol.address, tuple((axis.name, at[axis].start) for axis in symbol.axes))
     value, left = symbol.work(env, at).item(), _subscript(symbol, at)
     if step is None:
         return Explanation(here, value, value, f"{left} = {format_latex(value)}", (), None)
     result = step.expr.work(env, at).item()
     latex = f"{left} = {step.expr.worked(env, at)} = {format_latex(result)}"
-    return Explanation(here, value, result, latex, tuple(_list_operands(env, step, at)), step)
+    return Explanation(here, value, result, latex, tuple(_list_sources(env, step, at)), step)
 
 
 def differentiate(env: Env, step: Step, at: At) -> tuple[float, ...]:
@@ -64,12 +89,12 @@ def differentiate(env: Env, step: Step, at: At) -> tuple[float, ...]:
     return tuple(number for part in parts for number in part.flatten().tolist())
 
 
-def _list_operands(env: Env, step: Step, at: At) -> Iterator[tuple[str, float]]:
+def _list_sources(env: Env, step: Step, at: At) -> Iterator[Source]:
     for leaf, needed in step.expr.operands(env, at):
         values = leaf.work(env, needed)
         whole = {axis: range(size) for axis, size in zip(leaf.axes, values.shape, strict=True)}
-        block = {axis.name: needed.get(axis, indices) for axis, indices in whole.items()}
-        yield from zip(format_cells(leaf.address, block), values.flatten().tolist(), strict=True)
+        sides = tuple((axis.name, needed.get(axis, indices)) for axis, indices in whole.items())
+        yield Source(Block(leaf.address, sides), tuple(values.flatten().tolist()))
 
 
 def _subscript(symbol: Symbol, at: At) -> str:

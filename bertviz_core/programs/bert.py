@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import (
     CONCAT,
     HIDDEN,
@@ -242,7 +242,7 @@ class _Layer:
         self.layer = layer
 
     def __call__(self, leaf: str) -> str:
-        return join_layer(self.layer, leaf)
+        return Address.in_layer(self.layer, leaf).path
 
     def tex(self, letter: str) -> str:
         return f"{letter}^{{({self.layer})}}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import CONCAT, HIDDEN, KEY, QUERY, TOKEN, Axis
 from bertviz_core.formula.functions import Mean, Softmax, Sqrt, Square
 from bertviz_core.formula.nodes import Constant, Expr, Symbol
@@ -52,7 +52,7 @@ class Writer(Builder):
                         keep, choice)
 
     def path(self, address: str) -> str:
-        return join_layer(self.layer, address[2:]) if address.startswith("L.") else address
+        return Address.in_layer(self.layer, address[2:]).path if address.startswith("L.") else address
 
     def tex(self, template: str) -> str:
         return template.replace("@", str(self.layer + self.first))

@@ -16,7 +16,7 @@ import torch
 
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import BertvizError, InputError
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.dims import KEY
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.steps import INPUT, PARAMETER, Program
@@ -63,8 +63,8 @@ def plan_changes(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
     """
     overrides: dict[str, tuple[Override, ...]] = {}
     starts: set[str] = set()
-    for address, value in _sort_inputs_first(layout, changes):
-        symbol, _ = layout.located(address)
+    for where, value in _sort_inputs_first(layout, changes):
+        symbol, _ = layout.located(where)
         starts.add(symbol.address)
         if symbol.kind == PARAMETER:
             raise InputError(
@@ -72,22 +72,22 @@ def plan_changes(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
                 "or an input."
             )
         if isinstance(value, str) and value != UNIFORM:
-            layout = replace(layout, program=_change_formula(layout, address, value))
+            layout = replace(layout, program=_change_formula(layout, where, value))
             continue
         numbers = (
-            _spread_evenly(layout, encoding, address)
-            if isinstance(value, str)
-            else _check_numbers(layout, address, value)
+            _spread_evenly(layout, encoding, where) if isinstance(value, str) else _check_numbers(layout, where, value)
         )
-        override = Override(layout.index(address), numbers)
+        override = Override(layout.index(where), numbers)
         overrides[symbol.address] = (*overrides.get(symbol.address, ()), override)
         if symbol.kind == INPUT:
             encoding = _change_input(layout, encoding, symbol.address, override)
     return Plan(layout.program, encoding, overrides, layout.program.reached(starts))
 
 
-def _sort_inputs_first(layout: Layout, changes: Changes) -> list[tuple[str, Value]]:
-    return sorted(changes.items(), key=lambda change: layout.located(change[0])[0].kind != INPUT)
+def _sort_inputs_first(layout: Layout, changes: Changes) -> list[tuple[Address, Value]]:
+    """The changes, their addresses read."""
+    read = [(read_address(address), value) for address, value in changes.items()]
+    return sorted(read, key=lambda change: layout.located(change[0])[0].kind != INPUT)
 
 
 def write_changes(changes: Changes) -> str:
@@ -152,39 +152,39 @@ def _write_value(value: Value) -> str:
     return "array" if np.ndim(value) else f"{value:.9g}"
 
 
-def _check_numbers(layout: Layout, address: str, value: float | np.ndarray) -> np.ndarray:
+def _check_numbers(layout: Layout, where: Address, value: float | np.ndarray) -> np.ndarray:
     try:
         numbers = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{address} can be set to a number, an array of numbers or a rule; {reprlib.repr(value)} is not one of "
+            f"{where} can be set to a number, an array of numbers or a rule; {reprlib.repr(value)} is not one of "
             "them. Give a number."
         ) from None
     dtype = layout.model.dtype
     if not (np.abs(numbers) <= torch.finfo(dtype).max).all():
         raise InputError(
-            f"{address} can only be set to finite numbers, up to {torch.finfo(dtype).max:.3g} in size, not to "
+            f"{where} can only be set to finite numbers, up to {torch.finfo(dtype).max:.3g} in size, not to "
             f"{reprlib.repr(value)}. Choose a smaller number."
         )
-    shape = layout.shape(address)
+    shape = layout.shape(where)
     if numbers.shape not in ((), shape):
         raise InputError(
-            f"{address} has shape {shape}; it cannot be set to numbers of shape {numbers.shape}. Give one number, or "
+            f"{where} has shape {shape}; it cannot be set to numbers of shape {numbers.shape}. Give one number, or "
             "an array of its shape."
         )
     return lock(numbers)
 
 
-def _spread_evenly(layout: Layout, encoding: Encoding, address: str) -> np.ndarray:
-    step = layout.step(address)
+def _spread_evenly(layout: Layout, encoding: Encoding, where: Address) -> np.ndarray:
+    step = layout.step(where)
     if not isinstance(step.expr, Softmax) or step.expr.along != KEY:
         raise InputError(
             f"{step.address} holds no attention weights; only these can be made {UNIFORM}. Choose an address that ends "
             "in attention.self.probs."
         )
     seen = torch.tensor(encoding.mask, dtype=torch.float64)
-    everywhere = (seen / seen.sum()).expand(layout.shape(step.address))  # one row in memory, however many heads
-    return lock(everywhere[layout.index(address)])
+    everywhere = (seen / seen.sum()).expand(layout.shape(where.whole))  # one row in memory, however many heads
+    return lock(everywhere[layout.index(where)])
 
 
 def _change_input(layout: Layout, encoding: Encoding, path: str, override: Override) -> Encoding:
@@ -217,12 +217,12 @@ def _change_input(layout: Layout, encoding: Encoding, path: str, override: Overr
     return replace(encoding, **{named[path]: row}) if path in named else encoding
 
 
-def _change_formula(layout: Layout, address: str, rule: str) -> Program:
-    step = layout.step(address)
+def _change_formula(layout: Layout, where: Address, rule: str) -> Program:
+    step = layout.step(where)
     new = rewrite(layout.program, step, rule)
-    if parse(address).index:
+    if where.index:
         raise InputError(
-            f"A rule changes the formula of a whole tensor, and {address} is a part of one. Leave out the indices: "
+            f"A rule changes the formula of a whole tensor, and {where} is a part of one. Leave out the indices: "
             f"{step.address}."
         )
     return replace(layout.program, steps=tuple(new if each is step else each for each in layout.program.steps))

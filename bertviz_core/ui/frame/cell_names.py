@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 
@@ -12,19 +12,18 @@ _BETWEEN = " · "
 _COMMON = {"weight", "bias", "normalized", "mean", "variance", "dense", "residual", "LayerNorm"}  # names of many
 
 
-def shorten(trace: Trace, address: str, here: int | None = None) -> str:
+def shorten(trace: Trace, where: Address, here: int | None = None) -> str:
     """A cell's name without the way to it: `layer 3 · query · head 1 · 8 [MASK] · 22`.
 
     here: the layer that is spoken of, which need not be named.
     """
-    where = parse(address)
     layer = [f"layer {where.layer}"] if where.layer not in (None, here) else []
-    return _BETWEEN.join([*layer, name_leaf(address), *(name_index(trace, axis, i) for axis, i in where.index)])
+    return _BETWEEN.join([*layer, name_leaf(where), *(name_index(trace, axis, i) for axis, i in where.index)])
 
 
-def name_leaf(address: str) -> str:
+def name_leaf(where: Address) -> str:
     """The end of a path that tells a tensor from the others: `query`, `query.weight`, `LayerNorm.mean`."""
-    names = parse(address).path.split(".")
+    names = where.path.split(".")
     return ".".join(names[-2:] if names[-1] in _COMMON else names[-1:])
 
 
@@ -38,10 +37,9 @@ def name_index(trace: Trace, axis: str, i: int) -> str:
     return f"{i} {words[i]}" if axis == "vocab" and i < len(words) else str(i)
 
 
-def name_term(address: str) -> str:
+def name_term(where: Address) -> str:
     """The index that differs from term to term of a sum: the last one."""
-    where = parse(address)
-    return str(where.index[-1][1]) if where.index else where.path.rsplit(".", 1)[-1]
+    return str(where.index[-1][1]) if where.index else where.name
 
 
 def drop_common(names: Sequence[str]) -> list[str]:

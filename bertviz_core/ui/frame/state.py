@@ -90,10 +90,10 @@ def read_drawer(panel: str) -> tuple[str, ...]:
     return tuple(st.query_params.get(_WALK, "").split(_STEP))[:_LONGEST_WALK]
 
 
-def open_drawer(panel: str, way: Sequence[str]) -> None:
-    """Explain the last of these cells in a panel; no cells close the drawer."""
+def open_drawer(panel: str, way: Sequence[object]) -> None:
+    """Explain the last of these cells, addresses or text, in a panel; no cells close the drawer."""
     if way:
-        st.query_params.update({_PANEL: panel, _WALK: _STEP.join(way)})
+        st.query_params.update({_PANEL: panel, _WALK: _STEP.join(map(str, way))})
     else:
         close_drawer()
 

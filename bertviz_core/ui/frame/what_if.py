@@ -16,7 +16,7 @@ from bertviz_core.analysis.what_if import (
     offer_for_token,
 )
 from bertviz_core.errors import InputError
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.changes import Changes, check_changes, read_changes, write_changes
 from bertviz_core.tracing.trace import Trace
@@ -52,7 +52,9 @@ def show_bar(found: Outcome, token: int) -> None:
             for i, (address, value) in enumerate({**found.after.changes, **dict.fromkeys(found.wrong, "")}.items()):
                 wrong = address in found.wrong
                 st.button(
-                    escape_markdown(address[:60] if wrong else describe_change(found.before, address, value)),
+                    escape_markdown(
+                        address[:60] if wrong else describe_change(found.before, read_address(address), value)
+                    ),
                     key=f"undo-{i}",
                     icon=":material/warning:" if wrong else ":material/close:",
                     on_click=undo_change,
@@ -87,13 +89,12 @@ def _describe(found: Outcome, token: int) -> str:
     return f"{again} At position {token}: {', '.join(moves)}."
 
 
-def describe_change(before: Trace, address: str, value: object) -> str:
+def describe_change(before: Trace, where: Address, value: object) -> str:
     """A change as a label: `layer 3 · probs · head 5 → 0`, `4 rome → paris`."""
-    where = parse(address)
     if where.path == "input_ids" and "token" in where.at and isinstance(value, int | float):
         return f"{where.at['token']} {before.tokens[where.at['token']]} → {before.model.tokenizer.token(int(value))}"
     amount = value if isinstance(value, str) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
-    return f"{shorten(before, address)} → {amount}"
+    return f"{shorten(before, where)} → {amount}"
 
 
 def show_menu(trace: Trace, chosen: Selection) -> None:

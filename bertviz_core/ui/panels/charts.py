@@ -11,6 +11,7 @@ from bertviz_core.analysis.what_if import subtract
 from bertviz_core.figures.bars import SHARES, draw_bars
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import cell_names
@@ -24,7 +25,7 @@ _BARS = 12  # of a vector that moved
 
 def draw_tensor(
     view: View,
-    address: str,
+    address: Address,
     *,
     share: bool = False,
     end: float | None = None,
@@ -40,12 +41,12 @@ def draw_tensor(
     return chart.offer(picks.pick_matrix(view.trace, address)), note
 
 
-def draw_difference(view: View, before: Trace, after: Trace, address: str) -> tuple[Chart, str]:
+def draw_difference(view: View, before: Trace, after: Trace, address: Address) -> tuple[Chart, str]:
     """How far one trace's matrix lies above or below another's, cell by cell."""
     return _draw(view, subtract(before, after, address), view.trace.dims(address), False, None, CELLS)
 
 
-def draw_moved_bars(view: View, before: Trace, after: Trace, address: str, kind: str) -> Chart:
+def draw_moved_bars(view: View, before: Trace, after: Trace, address: Address, kind: str) -> Chart:
     """Where a vector moved most, as bars of after − before that offer those cells."""
     values = subtract(before, after, address)
     places = rank_top(np.abs(np.nan_to_num(values)), _BARS)
@@ -76,11 +77,11 @@ def _draw(
     return chart, _note_window(values.shape, rows, columns, row_axis, column_axis)
 
 
-def draw_strips(view: View, addresses: Sequence[str], names: Sequence[str]) -> Chart:
+def draw_strips(view: View, addresses: Sequence[Address], names: Sequence[str]) -> Chart:
     """The chosen token's vector at several addresses, one under the other, on one scale. names: of the strips, short
     ones, which leave more room on a phone."""
     token = view.chosen.token
-    vectors = np.stack([view.trace[f"{address}[token={token}]"] for address in addresses])
+    vectors = np.stack([view.trace[address.fix(token=token)] for address in addresses])
     return draw_heatmap(
         vectors, Side("", names), Side(view.trace.dims(addresses[0])[-1]), view.colors, end=find_robust_limit(vectors)
     )

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.figures.base import Chart
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import DIFFERENCE, View
@@ -36,7 +37,7 @@ class Origin:
     numbers; meaning: a line of plain words; source: where the formula is printed, if anywhere.
     """
 
-    of: str
+    of: Where
     kind: str
     formula: str
     meaning: str
@@ -45,7 +46,7 @@ class Origin:
 
 
 def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, *, values: Values, note: str = "",
-                 table: str = "", start: str = "") -> None:  # fmt: skip
+                 table: str = "", start: Address | None = None) -> None:  # fmt: skip
     """Show derived numbers as `panel` shows recorded ones.
 
     name: a short one, for keys and file names; chart: the cells that it offers, if any, are the recorded ones that the
@@ -63,7 +64,7 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
             _show_formula(origin)
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
             show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
-        if chart.cells:
+        if start:
             show_explanation(view, name, start)
         if table:
             st.html(table)

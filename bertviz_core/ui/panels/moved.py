@@ -6,6 +6,7 @@ import streamlit as st
 
 from bertviz_core.analysis.what_if import measure_moved
 from bertviz_core.figures.base import Chart
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import cell_names
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -14,7 +15,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_difference, draw_moved_bars
 
 
-def draw_difference_chart(view: View, address: str, kind: str) -> tuple[Chart, str] | None:
+def draw_difference_chart(view: View, address: Address, kind: str) -> tuple[Chart, str] | None:
     """After − before, if that is what panels shall show: the chart and how to read it.
 
     A single number and a tensor of more than two axes keep their own chart.
@@ -29,7 +30,7 @@ def draw_difference_chart(view: View, address: str, kind: str) -> tuple[Chart, s
     return chart, f"After − before, the {len(chart.cells)} that moved most."
 
 
-def show_moved(view: View, address: str, start: str) -> None:
+def show_moved(view: View, address: Address, start: Address) -> None:
     """How far the tensor moved, and the cell that the panel works out."""
     found = view.outcome
     if not found.changed:

@@ -14,7 +14,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.figures.base import Chart
-from bertviz_core.formula.address import format_cell, parse
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.dims import KEY, TOKEN_AXES
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import Step
@@ -29,7 +29,7 @@ from bertviz_core.ui.walk.explain import show_explanation
 
 def show_panel(
     view: View,
-    address: str,
+    address: Address,
     see: str,
     chart: Chart,
     *,
@@ -49,7 +49,7 @@ def show_panel(
     with open_card(view, step.kind, see, f"{address}  {format_shape(view.trace, address)}"):
         drawn, side = st.columns([3, 2], gap="medium")
         with drawn:
-            show_chart(chart, address, f"{see}: {address}")
+            show_chart(chart, str(address), f"{see}: {address}")
             if note:
                 st.caption(note)
         with side:
@@ -57,7 +57,7 @@ def show_panel(
             st.markdown(f"{step.meaning}  \n:small[:gray[{step.source}]]")
             show_moved(view, address, start)
             _show_values(view.trace, address)
-        show_explanation(view, address, start)
+        show_explanation(view, str(address), start)
         show_versions(view, address)
         if table:
             st.html(table)
@@ -75,13 +75,13 @@ def open_card(view: View, kind: str, see: str, what: str) -> Iterator[None]:
         yield
 
 
-def format_shape(trace: Trace, address: str) -> str:
+def format_shape(trace: Trace, address: Where) -> str:
     """The named shape, as in `(head 12 × query 12 × key 12)`."""
     sizes = zip(trace.dims(address), trace.shape(address), strict=True)
     return f"({' × '.join(f'{name} {size}' for name, size in sizes)})"
 
 
-def _show_formula(view: View, step: Step, start: str) -> None:
+def _show_formula(view: View, step: Step, start: Address) -> None:
     letters, numbers, code = st.tabs(["Formula", "With numbers", "PyTorch"])
     with letters:
         st.latex(view.typeset(step))
@@ -89,31 +89,25 @@ def _show_formula(view: View, step: Step, start: str) -> None:
         why = view.trace.explain(start)
         st.latex(style.break_lines(why.latex))
         st.caption(
-            f"Recorded: {format_number(why.value)}. Recomputed in double precision from its {len(why.operands):,} "
+            f"Recorded: {format_number(why.value)}. Recomputed in double precision from its {why.count:,} "
             f"operands: {format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
         )
     with code:
         st.code(step.code, language="python", wrap_lines=True)
 
 
-def _choose_cell(view: View, address: str, at: Mapping[str, int]) -> str:
+def _choose_cell(view: View, where: Address, at: Mapping[str, int]) -> Address:
     """The cell to work out: fixed axes as in the address, tokens as chosen, the rest where the value is strongest."""
-    where = parse(address)
-    fixed = {**where.at, **at}
-    for axis in view.trace.dims(address):
-        if axis in TOKEN_AXES - {KEY.name} and axis not in fixed:
-            fixed[axis] = view.chosen.token
-    row = view.trace[
-        format_cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path) if axis in fixed})
-    ]
-    free = [axis for axis in view.trace.dims(where.path) if axis not in fixed]
-    strongest_place = np.unravel_index(find_strongest(row.ravel()), row.shape) if free else ()
-    fixed |= {axis: int(i) for axis, i in zip(free, strongest_place, strict=True)}
-    return format_cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path)})
+    chosen = dict.fromkeys(TOKEN_AXES.intersection(view.trace.dims(where)) - {KEY.name}, view.chosen.token)
+    part = where.fix(**{**chosen, **at})
+    row, free = view.trace[part], view.trace.dims(part)
+    place = np.unravel_index(find_strongest(row.ravel()), row.shape) if free else ()
+    strongest = {axis: int(i) for axis, i in zip(free, place, strict=True)}
+    return part.fix(**strongest).sort(view.trace.dims(where.whole))
 
 
-def _show_values(trace: Trace, address: str) -> None:
-    name = address.replace("[", "-").replace("]", "").replace("=", "").replace(",", "-")
+def _show_values(trace: Trace, address: Address) -> None:
+    name = "-".join([address.path, *(f"{axis}{i}" for axis, i in address.index)])
     show_downloads(name, partial(_write_csv, trace, address), lambda: write_npy(trace[address]))
 
 
@@ -127,7 +121,7 @@ def show_downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], 
             )  # fmt: skip
 
 
-def _write_csv(trace: Trace, address: str) -> bytes:
+def _write_csv(trace: Trace, address: Address) -> bytes:
     """The values with one line a row: the leading axes' indices (and tokens), then the last axis across."""
     values, dims = trace[address], trace.dims(address)
     table = values.reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
 
-def pick_matrix(trace: Trace, address: str) -> str:
+def pick_matrix(trace: Trace, address: Address) -> str:
     """One address for all cells of a matrix; "" for what is no matrix."""
     dims = trace.dims(address)
     return _fix(address, f"{dims[0]}={{y}}", f"{dims[1]}={{x}}") if len(dims) == 2 else ""
 
 
-def pick_vectors(trace: Trace, addresses: Iterable[str]) -> list[str]:
+def pick_vectors(trace: Trace, addresses: Iterable[Address]) -> list[str]:
     """One address a row, where the rows are vectors from several places."""
     return [_fix(address, f"{trace.dims(address)[0]}={{x}}") for address in addresses]
 
 
-def pick_every(trace: Trace, address: str) -> str:
+def pick_every(trace: Trace, address: Address) -> str:
     """One address for all bars or points: the cells of a vector, in its order."""
     return _fix(address, f"{trace.dims(address)[0]}={{n}}")
 
 
-def pick_points(trace: Trace, address: str, indices: Iterable[int]) -> list[str]:
+def pick_points(trace: Trace, address: Address, indices: Iterable[int]) -> list[str]:
     """One address a bar or point: the cells of a vector at the given indices."""
     axis = trace.dims(address)[0]
-    return [_fix(address, f"{axis}={i}") for i in indices]
+    return [str(address.fix(**{axis: i})) for i in indices]
 
 
-def _fix(address: str, *more: str) -> str:
-    where = parse(address)
+def _fix(where: Address, *more: str) -> str:
+    """An address as the browser completes it."""
     fixed: Sequence[str] = [f"{axis}={i}" for axis, i in where.index]
     return f"{where.path}[{','.join([*fixed, *more])}]"

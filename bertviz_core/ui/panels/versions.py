@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertviz_core.analysis.alignment import Pair, pair_steps
 from bertviz_core.documents import DOCUMENTS, Document
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
@@ -19,11 +19,11 @@ _RELATIONS = {"same": "the same formula", "different": "another formula", "missi
 
 
 @st.fragment
-def show_versions(view: View, address: str) -> None:
+def show_versions(view: View, address: Address) -> None:
     """The step of a panel in every document, opened on request; a click runs one and shows the difference."""
     if not st.toggle("In the documents", key=f"versions-{address}"):
         return
-    view, path = view.unchanged, parse(address).path
+    view, path = view.unchanged, address.path
     with st.container(border=True, key=f"versions-box-{address}"):
         for document in DOCUMENTS:
             pair = pair_steps(path, view.trace.program, view.trace.model.written(document.program))
@@ -31,7 +31,7 @@ def show_versions(view: View, address: str) -> None:
                 st.markdown(_write_entry(view, document, pair))
                 if pair.right is not None:
                     st.button("Run it", key=f"run-{address}-{document.number}", on_click=_compare,
-                              args=(address, document.number))  # fmt: skip
+                              args=(str(address), document.number))  # fmt: skip
         asked = state.read(f"compare-{address}")
         for document in DOCUMENTS:
             if document.number == asked:
@@ -50,7 +50,7 @@ def _write_entry(view: View, document: Document, pair: Pair) -> str:
     return f"{head} &ensp; ${view.typeset(pair.right)}$  \n:small[:gray[{pair.right.source}]]{choice}"
 
 
-def _show_difference(view: View, address: str, document: Document) -> None:
+def _show_difference(view: View, address: Address, document: Document) -> None:
     """The document's numbers minus BERT's, on this sentence."""
     with st.spinner("Running the document's program …"):
         other = view.run_as(document.program, get_store())

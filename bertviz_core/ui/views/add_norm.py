@@ -9,7 +9,7 @@ from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.address import Address, join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM
 from bertviz_core.ui.frame.view import View
@@ -30,56 +30,54 @@ def show_place(view: View, module: str, title: str) -> None:
     """One Add & Norm: the sum for the chosen token, LayerNorm's inside, and both for all tokens."""
     trace, layer, token = view.trace, view.chosen.layer, view.chosen.token
     st.header(f"{title}, layer {layer}", anchor=False)
-    path = join_layer(layer, module)
+    path = Address.in_layer(layer, module)
     before, sublayer = _SOURCES[module]
-    x = join_layer(layer, before) if before else _find_input(layer)
+    x = Address.in_layer(layer, before) if before else _find_input(layer)
     word = f"“{trace.tokens[token]}”"
-    rows = [x, join_layer(layer, sublayer), f"{path}.residual"]
+    rows = [x, Address.in_layer(layer, sublayer), path.enter("residual")]
     show_panel(
         view,
-        f"{path}.residual",
+        path.enter("residual"),
         f"What {word} was, what is new, and their sum",
-        _draw_strips(view, rows).offer(picks.pick_vectors(trace, [f"{row}[token={token}]" for row in rows])),
+        _draw_strips(view, rows).offer(picks.pick_vectors(trace, [row.fix(token=token) for row in rows])),
         note="One row a vector, one column a component, one scale. Every column of the last row sums the two above it.",
     )
-    _show_inside(view, path, word)
-    figure, note = draw_tensor(view, f"{path}.LayerNorm")
-    show_panel(view, f"{path}.LayerNorm", "The result for all tokens", figure, note=note)
+    norm = path.enter("LayerNorm")
+    _show_inside(view, norm, word)
+    figure, note = draw_tensor(view, norm)
+    show_panel(view, norm, "The result for all tokens", figure, note=note)
 
 
-def _find_input(layer: int) -> str:
-    return join_layer(layer - 1, "output.LayerNorm") if layer else "embeddings.LayerNorm"
+def _find_input(layer: int) -> Address:
+    return Address.in_layer(layer - 1, "output.LayerNorm") if layer else Address("embeddings.LayerNorm")
 
 
-def _draw_strips(view: View, addresses: list[str]) -> Chart:
+def _draw_strips(view: View, addresses: list[Address]) -> Chart:
     token = view.chosen.token
-    vectors = np.stack([view.trace[f"{address}[token={token}]"] for address in addresses])
+    vectors = np.stack([view.trace[address.fix(token=token)] for address in addresses])
     names = [view.trace.step(address).output.variable for address in addresses]
     return draw_heatmap(vectors, Side("", names), Side("hidden"), view.colors, end=find_robust_limit(vectors))
 
 
-def _show_inside(view: View, path: str, word: str) -> None:
+def _show_inside(view: View, norm: Address, word: str) -> None:
     """mean, variance, epsilon, normalized, gamma, beta and the result of the chosen token."""
     trace, token = view.trace, view.chosen.token
-    norm = f"{path}.LayerNorm"
-    vectors = np.stack(
-        [trace[f"{norm}.normalized[token={token}]"], trace[f"{norm}.weight"], trace[f"{norm}.bias"],
-         trace[f"{norm}[token={token}]"]]
-    )  # fmt: skip
-    rows = Side("", ["normalized", "gamma", "beta", "result"])
-    chart = draw_heatmap(vectors, rows, Side("hidden"), view.colors, end=find_robust_limit(vectors))
-    cells = picks.pick_vectors(trace, [f"{norm}.normalized[token={token}]", f"{norm}.weight", f"{norm}.bias",
-                                       f"{norm}[token={token}]"])  # fmt: skip
-    show_panel(view, f"{norm}.normalized", f"LayerNorm's inside for {word}", chart.offer(cells),
+    normalized, gamma, beta = (norm.enter(leaf) for leaf in ("normalized", "weight", "bias"))
+    rows = [normalized.fix(token=token), gamma, beta, norm.fix(token=token)]
+    vectors = np.stack([trace[row] for row in rows])
+    names = Side("", ["normalized", "gamma", "beta", "result"])
+    chart = draw_heatmap(vectors, names, Side("hidden"), view.colors, end=find_robust_limit(vectors))
+    show_panel(view, normalized, f"LayerNorm's inside for {word}",
+               chart.offer(picks.pick_vectors(trace, rows)),
                note="The last row is gamma times the first, plus beta, column by column.")  # fmt: skip
-    show_moments(view, Address(norm))
+    show_moments(view, norm)
 
 
 def show_epsilon(view: View) -> None:
     """What epsilon changes: the same sum normalized with three of them."""
     trace, token, layer = view.trace, view.chosen.token, view.chosen.layer
     st.header("What is epsilon for?", anchor=False)
-    residual = trace[join_layer(layer, f"attention.output.residual[token={token}]")]
+    residual = trace[Address.in_layer(layer, "attention.output.residual").fix(token=token)]
     own = normalize_with(residual, trace.model.config.layer_norm_eps)
     rows = []
     for value in EPSILONS:

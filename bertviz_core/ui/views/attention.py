@@ -11,7 +11,7 @@ from bertviz_core.analysis import attention
 from bertviz_core.analysis.ranking import MASKED
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import draw_bars
-from bertviz_core.formula.address import format_cell, join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.tex import bracket_negative
@@ -56,7 +56,7 @@ def show_pair(view: View, key: int) -> None:
                            title="component of the head, largest product first")  # fmt: skip
     show_derived(
         view, "dot-product", f"“{_read_word(view)}” asks, “{trace.tokens[key]}” is found: {width} products, "
-        "one sum", figure.offer(cells[0]),
+        "one sum", figure.offer(str(cells[0])),
         Origin(_write_origin(view, key), ATTENTION, _write_before_softmax(view, cells),
                f"Query and key are multiplied component by component and added up. The sum is divided by √{width}, the "
                "root of the number of components, and pushed far down if the key is padding.",
@@ -67,7 +67,7 @@ def show_pair(view: View, key: int) -> None:
     )  # fmt: skip
 
 
-def _write_before_softmax(view: View, addresses: Sequence[str]) -> str:
+def _write_before_softmax(view: View, addresses: Sequence[Address]) -> str:
     steps = [view.trace.step(address).typeset(style.make_painter(view.colors)) for address in addresses]
     lines = r" \\ ".join(step.replace(" = ", " &= ", 1) for step in steps)
     return rf"\begin{{aligned}} {lines} \end{{aligned}}"
@@ -103,7 +103,7 @@ def show_angles(view: View, key: int) -> None:
         view,
         "cosines",
         f"Direction and length: how “{_read_word(view)}” fits each key",
-        figure.offer([_locate(view, "products", query=view.chosen.token, key=i) for i in shown]),
+        figure.offer([str(_locate(view, "products", query=view.chosen.token, key=i)) for i in shown]),
         _write_cosine(view, key, parts),
         values=Values(
             np.stack([parts.cosines, parts.key_norms, parts.products], axis=1),
@@ -232,8 +232,8 @@ def _read_keys(view: View) -> np.ndarray:
     return view.trace[_locate(view, "key")]
 
 
-def _locate(view: View, name: str, **at: int) -> str:
-    return format_cell(join_layer(view.chosen.layer, f"attention.self.{name}"), {"head": view.chosen.head, **at})
+def _locate(view: View, name: str, **at: int) -> Address:
+    return Address.in_layer(view.chosen.layer, f"attention.self.{name}").fix(head=view.chosen.head, **at)
 
 
 def _write_origin(view: View, key: int | None = None) -> str:

@@ -8,7 +8,7 @@ from bertviz_core.analysis.attention import choose_shown, share_sum, split_by_he
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.matrices import draw_cut
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, VALUE, Step
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
@@ -28,8 +28,8 @@ _SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads 
 def show_brought(view: View) -> None:
     """Every token's value times its share, for the chosen token and head; the sum is the head's result."""
     trace, names, head, token = view.trace, label_tokens(view.trace), view.chosen.head, view.chosen.token
-    own = join_layer(view.chosen.layer, "attention.self.")
-    probs, value = f"{own}probs[head={head},query={token}]", f"{own}value[head={head}]"
+    own = Address.in_layer(view.chosen.layer, "attention.self")
+    probs, value = own.enter("probs").fix(head=head, query=token), own.enter("value").fix(head=head)
     parts = weigh_values(trace[probs], trace[value])
     total, lengths = parts.sum(axis=0), np.linalg.norm(parts, axis=1)
     shown = choose_shown(lengths, SHOWN, (token,))
@@ -48,7 +48,7 @@ def show_brought(view: View) -> None:
             Side("head_dim"),
             view.colors,
             end=find_robust_limit(np.stack(drawn)),
-        ).offer(picks.pick_vectors(trace, [f"{own}value[head={head},key={i}]" for i in shown])),
+        ).offer(picks.pick_vectors(trace, [value.fix(key=i) for i in shown])),
         _write_weighted(view, total),
         values=Values(np.stack([*parts, total]), [*names, "sum"], [str(i) for i in range(len(total))]),
         note="One row a token: its value, times its share of the attention. The last row is the sum of all rows, the "
@@ -58,7 +58,7 @@ def show_brought(view: View) -> None:
         table=render_table(
             "token", words, _list_columns(view, trace[probs], trace[value], parts, shown), [shown.index(token)]
         ),
-        start=f"{own}value[head={head},key={shown[0]},head_dim={find_strongest(rows[0])}]",
+        start=value.fix(key=shown[0], head_dim=find_strongest(rows[0])),
     )
 
 
@@ -88,17 +88,19 @@ def _list_columns(
 
 def _write_weighted(view: View, total: np.ndarray) -> Origin:
     trace, head, token = view.trace, view.chosen.head, view.chosen.token
-    own = join_layer(view.chosen.layer, "attention.self.")
-    context = trace.step(f"{own}context")
-    a, v, c = (style.make_painter(view.colors)(trace.step(own + name).output) for name in ("probs", "value", "context"))
+    probs, value, found = (
+        Address.in_layer(view.chosen.layer, f"attention.self.{name}") for name in ("probs", "value", "context")
+    )
+    context = trace.step(found)
+    a, v, c = (style.make_painter(view.colors)(trace.step(where).output) for where in (probs, value, found))
     column = head * len(total) + find_strongest(total)
     return Origin(
-        f"{own}probs[head={head},query={token}] and {own}value[head={head}]", context.kind,
+        f"{probs.fix(head=head, query=token)} and {value.fix(head=head)}", context.kind,
         rf"\begin{{aligned}} & {c}_{{{token},\,[i]}} = \sum_{{u}} {a}_{{i,{token},u}}\, {v}_{{i,u,:}} \\ "
         rf"& i = {head}, \quad {_SLICE} \end{{aligned}}",
         "A weighted average: the shares sum to 1, so what one token gives more, another gives less. The part of the "
         "sum is measured along the sum's own direction; it is below 0 for a token that pulls the other way.",
-        trace.explain(f"{own}context[token={token},concat={column}]").latex,
+        trace.explain(found.fix(token=token, concat=column)).latex,
         f"{context.source}; encoder article (004), example 2",
     )  # fmt: skip
 
@@ -106,16 +108,17 @@ def _write_weighted(view: View, total: np.ndarray) -> Origin:
 def show_context(view: View) -> None:
     """The heads side by side, for one token and for all."""
     trace, head, token = view.trace, view.chosen.head, view.chosen.token
-    address, heads = join_layer(view.chosen.layer, "attention.self.context"), trace.model.config.num_attention_heads
-    vector, step = trace[f"{address}[token={token}]"], trace.step(address)
+    address = Address.in_layer(view.chosen.layer, "attention.self.context")
+    heads = trace.model.config.num_attention_heads
+    vector, step = trace[address.fix(token=token)], trace.step(address)
     width = len(vector) // heads
     column = head * width + find_strongest(vector[head * width : (head + 1) * width])
     show_derived(
         view, "merged", f"{heads} heads, laid side by side into one vector of “{trace.tokens[token]}”",
         draw_cut(vector, heads, head, find_robust_limit(vector), view.colors, merged=True),
-        Origin(f"{address}[token={token}]", step.kind, step.typeset(style.make_painter(view.colors)),
+        Origin(address.fix(token=token), step.kind, step.typeset(style.make_painter(view.colors)),
                "The merge changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the long vector, "
-               f"$d_k = {width}$.", trace.explain(f"{address}[token={token},concat={column}]").latex, step.source),
+               f"$d_k = {width}$.", trace.explain(address.fix(token=token, concat=column)).latex, step.source),
         values=Values(vector.reshape(heads, width), [f"head {i}" for i in range(heads)],
                       [f"component {j}" for j in range(width)]),
         note="Above, one row a head, each with its own shares and values; below, the same numbers end to end. Framed: "
@@ -135,11 +138,13 @@ def show_context(view: View) -> None:
 def show_heads(view: View) -> None:
     """What every head, and the bias, add to the chosen token's output."""
     trace, token, head = view.trace, view.chosen.token, view.chosen.head
-    step = trace.step(join_layer(view.chosen.layer, "attention.output.dense"))
-    source, weight, bias = (leaf.address for leaf in step.leaves)
+    output = Address.in_layer(view.chosen.layer, "attention.output.dense")
+    step = trace.step(output)
+    source, weight, bias = (Address(leaf.address) for leaf in step.leaves)
+    output, source = output.fix(token=token), source.fix(token=token)
     heads = trace.model.config.num_attention_heads
-    parts = np.vstack([split_by_head(trace[f"{source}[token={token}]"], trace[weight], heads), trace[bias]])
-    total, names = trace[f"{step.address}[token={token}]"], [*(f"head {i}" for i in range(heads)), "bias"]
+    parts = np.vstack([split_by_head(trace[source], trace[weight], heads), trace[bias]])
+    total, names = trace[output], [*(f"head {i}" for i in range(heads)), "bias"]
     drawn, color = np.vstack([parts, total]), view.colors.kinds[ATTENTION]
     figure = draw_heatmap(
         drawn, Side("from", [*names, "sum"]), Side("hidden"), view.colors, end=find_robust_limit(drawn), selected=head
@@ -151,8 +156,8 @@ def show_heads(view: View) -> None:
     column = find_strongest(total)
     show_derived(
         view, "head-parts", f"What each head adds to “{trace.tokens[token]}”",
-        figure.offer(picks.pick_vectors(trace, [f"{step.address}[token={token}]"] * len(drawn))),
-        Origin(f"{source}[token={token}], {weight}, {bias}", step.kind, _write_heads(view, step),
+        figure.offer(picks.pick_vectors(trace, [output] * len(drawn))),
+        Origin(f"{source}, {weight}, {bias}", step.kind, _write_heads(view, step),
                "The output matrix has rows of its own for every head, so the product falls apart into one vector a "
                "head: each head writes into the whole width of the token's vector.",
                _write_sum(step, token, column, parts[:, column]), step.source),
@@ -160,7 +165,7 @@ def show_heads(view: View) -> None:
         note="One row a head: its part of the context, times its rows of the output matrix. With the bias they sum to "
              "the last row.",
         table=render_table("head", names, columns, [head]),
-        start=f"{step.address}[token={token},hidden={column}]",
+        start=output.fix(hidden=column),
     )  # fmt: skip
 
 
@@ -185,7 +190,7 @@ def _write_sum(step: Step, token: int, column: int, parts: np.ndarray) -> str:
 
 def show_all_tokens(view: View) -> None:
     """The output projection for every token."""
-    address = join_layer(view.chosen.layer, "attention.output.dense")
+    address = Address.in_layer(view.chosen.layer, "attention.output.dense")
     figure, note = draw_tensor(view, address)
     show_panel(view, address, "What attention brings to every token", figure,
                note=f"This is added to what the token was. {note}".strip())  # fmt: skip

@@ -18,7 +18,7 @@ from bertviz_core.analysis.alignment import (
 )
 from bertviz_core.documents import Document, find_document, find_title
 from bertviz_core.figures.stages import draw_by_stage
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, PREDICTION, Program
@@ -99,12 +99,12 @@ def show_distances(view: View, left: Side, right: Side) -> None:
     stages = [f"L{i}" for i in range(view.trace.model.config.num_hidden_layers)]
     columns = _list_columns(found, token)
     word = f"“{view.trace.tokens[token]}”"
-    x, y = (trace[f"{find_layer_outputs(trace.program)[layer]}[token={token}]"] for trace in (view.trace, right.trace))
+    x, y = (trace[find_layer_outputs(trace.program)[layer].fix(token=token)] for trace in (view.trace, right.trace))
     show_derived(
         view, "document-cosines", f"How near to BERT's the vector of {word} is after each layer",
         draw_by_stage(series, stages, view.colors, view.colors.kinds[NORM], name="cosine",
                       ends=(min(0.0, *(float(line.min()) for line in series.values())), 1.0)),
-        Origin(f"{join_layer(layer, 'output')} and every other layer's last tensor, in each run", NORM,
+        Origin(f"{Address.in_layer(layer, 'output')} and every other layer's last tensor, in each run", NORM,
                r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}",
                "x is BERT's vector after the layer, y the document's, from the same weights and the same sentence. 1: "
                "they point the same way. 0: nothing in common.",

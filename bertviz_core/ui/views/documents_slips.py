@@ -12,7 +12,7 @@ from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.documents import examples
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.stages import draw_by_stage
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, NORM, RESIDUAL
 from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
@@ -30,7 +30,7 @@ _PRINTED, _MEANT = "σ as printed", "standard deviation"
 def show_sigma(view: View) -> None:
     """The formula post's σ beside a standard deviation, at every sum that a LayerNorm reads."""
     token, sums = view.chosen.token, slips.list_norm_inputs(view.trace)
-    x = np.stack([view.trace[f"{address}[token={token}]"] for address in sums.values()])
+    x = np.stack([view.trace[address.fix(token=token)] for address in sums.values()])
     found = {_PRINTED: slips.compute_printed_sigma(x), _MEANT: slips.compute_deviation(x)}
     here = 1 + 2 * view.chosen.layer  # the sum after attention
     printed, meant = (float(line[here]) for line in found.values())
@@ -38,7 +38,7 @@ def show_sigma(view: View) -> None:
     show_derived(
         view, "slip-sigma", "Formula post: its σ is no standard deviation",
         draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="spread", words=_shorten(sums)),
-        Origin(f"{join_layer(view.chosen.layer, 'attention.output.residual')} and every other sum", NORM,
+        Origin(f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every other sum", NORM,
                r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
                r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
                f"The root stands over 1/H only. For “{view.trace.tokens[token]}” after attention in layer "
@@ -56,9 +56,9 @@ def show_sigma(view: View) -> None:
 def show_residual(view: View) -> None:
     """The forward-pass note's X beside what BERT adds in each layer."""
     trace, token, layer = view.trace, view.chosen.token, view.chosen.layer
-    x = trace[f"{slips.X}[token={token}]"]
+    x = trace[slips.X.fix(token=token)]
     names, both = ("first sum", "second sum"), slips.list_added(trace)
-    vectors = {name: np.stack([trace[f"{address}[token={token}]"] for address in addresses])
+    vectors = {name: np.stack([trace[address.fix(token=token)] for address in addresses])
                for name, addresses in zip(names, both, strict=True)}  # fmt: skip
     found = {name: np.array([slips.compute_cosine(x, row) for row in rows]) for name, rows in vectors.items()}
     layers = [f"L{i}" for i in range(trace.model.config.num_hidden_layers)]
@@ -86,8 +86,8 @@ def show_epsilon(view: View) -> None:
     """What the notebook's one other epsilon changes, at every sum."""
     trace, layer, sums = view.trace, view.chosen.layer, slips.list_norm_inputs(view.trace)
     found = np.array([slips.measure_epsilon(trace[address], EPSILON, EPSILON_OF_CELL_46) for address in sums.values()])
-    here = join_layer(layer, "attention.output.residual")
-    variance = float(slips.compute_deviation(trace[f"{here}[token={view.chosen.token}]"]) ** 2)
+    here = Address.in_layer(layer, "attention.output.residual")
+    variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
     show_derived(
         view, "slip-epsilon", "Notebook: 10⁻⁵ in one cell, 10⁻¹² in all others",
         draw_by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
@@ -110,7 +110,7 @@ def show_softmax(view: View) -> None:
     words = examples.WORDS
     computed = playground.apply_softmax(np.array(examples.SCORES))[0]
     printed = np.array(examples.SHARES[0], dtype=np.float64)
-    rows = view.trace[join_layer(view.chosen.layer, f"attention.self.probs[head={view.chosen.head}]")]
+    rows = view.trace[Address.in_layer(view.chosen.layer, "attention.self.probs").fix(head=view.chosen.head)]
     sums = rows.sum(axis=-1, dtype=np.float64)
     columns = [
         Column("printed", [text.replace("-", "\N{MINUS SIGN}") for text in examples.SHARES[0]]),

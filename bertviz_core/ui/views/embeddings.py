@@ -22,8 +22,9 @@ from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.tables import Column, render_table
 
-_PARTS = {"word": "word_embeddings", "position": "position_embeddings", "segment": "token_type_embeddings",
-          "sum": "sum"}  # fmt: skip
+_PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("embeddings.position_embeddings"),
+          "segment": Address("embeddings.token_type_embeddings"), "sum": Address("embeddings.sum")}  # fmt: skip
+_NORM = Address("embeddings.LayerNorm")
 _CELLS = 5_000
 _ROWS = 24  # of the table of lengths
 _NEAREST = 10
@@ -33,44 +34,44 @@ def show_token(view: View) -> None:
     """The chosen token's three vectors and their sum on one scale; then the sum beside what LayerNorm makes of it."""
     token = view.chosen.token
     show_panel(
-        view, f"embeddings.sum[token={token}]",
+        view, _PARTS["sum"].fix(token=token),
         f"Three vectors make one: “{view.trace.tokens[token]}” at position {token}",
-        draw_strips(view, [f"embeddings.{part}" for part in _PARTS.values()], list(_PARTS)).offer(
-            picks.pick_vectors(view.trace, [f"embeddings.{part}[token={token}]" for part in _PARTS.values()])),
+        draw_strips(view, list(_PARTS.values()), list(_PARTS)).offer(
+            picks.pick_vectors(view.trace, [part.fix(token=token) for part in _PARTS.values()])),
         note="One row a vector, one column a component, all on one scale. Columns can be followed by eye from row to "
              "row: the last row sums the three above it.",
     )  # fmt: skip
-    leaves = ("sum", "LayerNorm.normalized", "LayerNorm")
-    before, _, after = (view.trace[f"embeddings.{leaf}[token={token}]"].std() for leaf in leaves)
+    rows = [_PARTS["sum"], _NORM.enter("normalized"), _NORM]
+    before, _, after = (view.trace[row.fix(token=token)].std() for row in rows)
     show_panel(
-        view, f"embeddings.LayerNorm[token={token}]", "LayerNorm brings the sum to a fixed size",
-        draw_strips(view, [f"embeddings.{leaf}" for leaf in leaves], ("sum", "normalized", "LayerNorm")).offer(
-            picks.pick_vectors(view.trace, [f"embeddings.{leaf}[token={token}]" for leaf in leaves])),
+        view, _NORM.fix(token=token), "LayerNorm brings the sum to a fixed size",
+        draw_strips(view, rows, ("sum", "normalized", "LayerNorm")).offer(
+            picks.pick_vectors(view.trace, [row.fix(token=token) for row in rows])),
         note=f"The same columns, again on one scale. The standard deviation of the components goes from "
              f"{format_number(float(before))} in the sum to 1; gamma and beta make it {format_number(float(after))}.",
     )  # fmt: skip
-    show_moments(view, Address("embeddings.LayerNorm"))
+    show_moments(view, _NORM)
 
 
 def show_all_tokens(view: View) -> None:
     """The same for every token: three look-ups and their sum on one scale, then LayerNorm."""
-    parts = [view.trace[f"embeddings.{part}"] for part in _PARTS.values()]
+    parts = [view.trace[part] for part in _PARTS.values()]
     end = find_robust_limit(np.stack(parts))
     for part, see in (
-        ("word_embeddings", "What each token is"),
-        ("position_embeddings", "Where it stands"),
-        ("token_type_embeddings", "Which sentence it belongs to"),
+        ("word", "What each token is"),
+        ("position", "Where it stands"),
+        ("segment", "Which sentence it belongs to"),
         ("sum", "All three added up"),
     ):
-        figure, note = draw_tensor(view, f"embeddings.{part}", end=end, cells=_CELLS)
-        show_panel(view, f"embeddings.{part}", see, figure, note=f"{note} The same scale for all four maps.".strip(),
+        figure, note = draw_tensor(view, _PARTS[part], end=end, cells=_CELLS)
+        show_panel(view, _PARTS[part], see, figure, note=f"{note} The same scale for all four maps.".strip(),
                    table=_render_lengths(view, parts) if part == "sum" else "")  # fmt: skip
-    for leaf, see in (
-        ("LayerNorm.normalized", "The sum, with mean 0 and variance 1 in every row"),
-        ("LayerNorm", "What the first layer reads"),
+    for address, see in (
+        (_NORM.enter("normalized"), "The sum, with mean 0 and variance 1 in every row"),
+        (_NORM, "What the first layer reads"),
     ):
-        figure, note = draw_tensor(view, f"embeddings.{leaf}", cells=_CELLS)
-        show_panel(view, f"embeddings.{leaf}", see, figure, note=note)
+        figure, note = draw_tensor(view, address, cells=_CELLS)
+        show_panel(view, address, see, figure, note=note)
 
 
 def _render_lengths(view: View, parts: list[np.ndarray]) -> str:

@@ -12,6 +12,7 @@ from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.positions import draw_nearness
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import style
@@ -41,7 +42,7 @@ def _read_learned(view: View) -> np.ndarray:
 
 
 def _show_learned(view: View, table: np.ndarray) -> None:
-    where, token = "embeddings.position_embeddings", view.chosen.token
+    where, token = Address("embeddings.position_embeddings"), view.chosen.token
     strongest = int(np.abs(table[token]).argmax())
     show_derived(
         view,
@@ -54,11 +55,11 @@ def _show_learned(view: View, table: np.ndarray) -> None:
             view.trace.step(where).typeset(style.make_painter(view.colors)),
             f"Position {token} is row {token} of a table that was trained like every other weight. There are "
             f"{view.trace.model.config.max_position_embeddings} rows, so no input can be longer.",
-            view.trace.explain(f"{where}[token={token},hidden={strongest}]").latex,
+            view.trace.explain(where.fix(token=token, hidden=strongest)).latex,
         ),
         values=_make_values(table),
         note=_note_drawn(view, table),
-        start=f"{positions.LEARNED}[position={token},hidden={strongest}]",
+        start=positions.LEARNED.fix(position=token, hidden=strongest),
     )
 
 

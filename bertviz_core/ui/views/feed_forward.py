@@ -9,6 +9,7 @@ from bertviz_core.analysis.feed_forward import ACTIVATIONS, apply_activation, co
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.bars import draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.ui.frame.view import View
@@ -22,18 +23,20 @@ SHOWN = 12
 def show_curve(view: View) -> None:
     """The chosen token's neurons on the activation function, beside the functions that other models use."""
     trace, token = view.trace, view.chosen.token
-    here = f"encoder.layer.{view.chosen.layer}.intermediate"
-    x, y = (trace[f"{here}.{leaf}[token={token}]"] for leaf in ("dense", "activation"))
+    before, after = (
+        Address.in_layer(view.chosen.layer, f"intermediate.{leaf}").fix(token=token) for leaf in ("dense", "activation")
+    )
+    x, y = trace[before], trace[after]
     grid = np.linspace(min(x.min(), -3.0) - 0.5, max(x.max(), 3.0) + 0.5, 160)
     own = trace.model.config.hidden_act
     others = {label: apply_activation(name, grid) for name, label in ACTIVATIONS.items() if name != own}
     best = rank_top(y, 5)
     show_panel(
         view,
-        f"{here}.activation[token={token}]",
+        after,
         f"The neurons of “{trace.tokens[token]}” on the curve",
         draw_curve(grid, apply_activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others).offer(
-            picks.pick_every(trace, f"{here}.activation[token={token}]")
+            picks.pick_every(trace, after)
         ),
         at={"intermediate": best[0]},
         note=f"{(y > 0).mean():.1%} of {len(y):,} neurons are above 0. The strongest: "
@@ -48,20 +51,20 @@ def show_curve(view: View) -> None:
 def show_contributions(view: View) -> None:
     """What the neurons that matter most add to the token's output: strength times the neuron's own direction."""
     trace, token = view.trace, view.chosen.token
-    here = f"encoder.layer.{view.chosen.layer}"
-    strength = trace[f"{here}.intermediate.activation[token={token}]"]
-    directions = trace[f"{here}.output.dense.weight"]
+    layer, output = view.chosen.layer, Address.in_layer(view.chosen.layer, "output.dense")
+    strength = trace[Address.in_layer(layer, "intermediate.activation").fix(token=token)]
+    directions, output = trace[output.enter("weight")], output.fix(token=token)
     neurons = rank_neurons(strength, directions, SHOWN)
     parts = compute_contributions(strength, directions, neurons)
     names = [f"neuron {i}" for i in neurons]
     chart = draw_heatmap(parts, Side("", names), Side("hidden"), view.colors, end=find_robust_limit(parts))
-    total = trace[f"{here}.output.dense[token={token}]"]
+    total = trace[output]
     sizes = np.linalg.norm(parts, axis=1)
     show_panel(
         view,
-        f"{here}.output.dense[token={token}]",
+        output,
         f"What the {len(neurons)} neurons that matter most add to “{trace.tokens[token]}”",
-        chart.offer(picks.pick_vectors(trace, [f"{here}.output.dense[token={token}]"] * len(neurons))),
+        chart.offer(picks.pick_vectors(trace, [output] * len(neurons))),
         note=f"One row a neuron: its strength G times its row of W₂. Lengths {format_number(float(sizes[0]))} down to "
         f"{format_number(float(sizes[-1]))}; all {len(strength):,} rows and the bias add up to a vector of length "
         f"{format_number(float(np.linalg.norm(total)))}.",

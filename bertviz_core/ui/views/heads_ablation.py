@@ -11,7 +11,7 @@ from bertviz_core.analysis.ablation import Ablation, list_outcomes
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.what_if import offer_for_head
 from bertviz_core.figures.head_grid import draw_head_grid
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
@@ -57,7 +57,7 @@ def show_ablation(view: View) -> None:
         _show_map(view, choice, found)
 
 
-def _begin(trace: Trace, address: str) -> Ablation:
+def _begin(trace: Trace, address: Address) -> Ablation:
     """The same for all sessions, so that each head is zeroed once."""
     return remember(trace, f"ablation of {address}", lambda: Ablation(trace, address))
 
@@ -82,10 +82,11 @@ def _show_map(view: View, choice: str, found: Ablation) -> None:
     layer, head = (int(i) for i in np.unravel_index(find_strongest(known.ravel()), known.shape))
     change = float(known[layer, head])
     chosen = (view.chosen.layer, view.chosen.head)
+    first = Address.in_layer(0, "attention.self.probs").fix(head=0)
     show_derived(
         view, "head-ablation", f"Zeroing one head: what becomes of the probability of {choice}",
         draw_head_grid(found.change, float(np.abs(known).max()), chosen, view.colors, signed=True),
-        Origin(f"{found.address}, with {join_layer(0, 'attention.self.probs[head=0]')} = 0 and so on", "attention",
+        Origin(f"{found.address}, with {first} = 0 and so on", "attention",
                rf"\Delta_{{l,h}} = P\bigl(A^{{(l)}}_h = 0\bigr) - P,\quad P = {format_latex(found.value)}",
                "Each field is one run of the pass in which that head hands on nothing. Negative: the prediction needs "
                "the head. Positive: the head works against it."),

@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertviz_core.analysis.heads import CLS, SEP
 from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, choose_links, combine_heads
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
@@ -24,7 +24,7 @@ _lines = load_component("token_lines")
 def show_token_lines(view: View) -> None:
     """The chosen head, token to token, with what to leave out."""
     trace, (over, hide, between) = view.trace, _read_options(view)
-    probs = trace[join_layer(view.chosen.layer, "attention.self.probs")]
+    probs = trace[Address.in_layer(view.chosen.layer, "attention.self.probs")]
     left_out = [not real or (hide and token in (CLS, SEP)) for token, real in _list_tokens(trace)]
     shown = choose_links(combine_heads(probs, over, view.chosen.head), trace.encoding.segments, left_out, between,
                          view.chosen.token, LINES)  # fmt: skip

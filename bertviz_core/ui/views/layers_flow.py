@@ -12,7 +12,7 @@ from bertviz_core.analysis import layers
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.lines import draw_shares_by_stage
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import ATTENTION, PREDICTION
@@ -105,7 +105,7 @@ def _show_words(view: View, seen: layers.Lens, stages: Sequence[str], final: int
 
 def _write_head(view: View, seen: layers.Lens) -> str:
     """The head's own formulas, with the vectors after layer i - 1 where the last ones stand."""
-    last = view.trace.program.symbol(layers.list_stages(view.trace)[-1])
+    last = view.trace.program.symbol(layers.list_stages(view.trace)[-1].path)
     paint = style.make_painter(view.colors)
 
     def painted(symbol: Symbol) -> str:
@@ -159,7 +159,7 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
 def _write_worked(view: View, found: np.ndarray) -> str:
     """The chosen token's share of itself, from the last layer's mixing and the rollout before it."""
     token, last = view.chosen.token, len(found) - 1
-    attention = view.trace[join_layer(last, f"attention.self.probs[query={token}]")].mean(axis=0)
+    attention = view.trace[Address.in_layer(last, "attention.self.probs").fix(query=token)].mean(axis=0)
     own = np.eye(len(attention))[token]
     mixed = (attention + own) / 2
     before = found[last - 1][:, token] if last else own

@@ -13,7 +13,7 @@ from bertviz_core.analysis.printed import Verdict
 from bertviz_core.documents.printed import COLUMNS, MODEL, ROWS, SENTENCE, TENSORS, PrintedTensor
 from bertviz_core.figures.bars import draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.address import format_cell, parse
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import FFN, Program, Step
 from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
@@ -147,8 +147,8 @@ def _write_worked(view: View, printed: PrintedTensor, comparison: Comparison | N
     """The first printed cell with our numbers, where it is computed as BERT has it."""
     if comparison is None or printed.epsilon is not None:
         return ""
-    dims = view.trace.dims(parse(printed.address).path)
-    return view.trace.explain(format_cell(printed.address, dict.fromkeys(dims, 0))).latex
+    where = Address(printed.address)
+    return view.trace.explain(where.fix(**dict.fromkeys(view.trace.dims(where), 0))).latex
 
 
 def _choose_width(step: Step) -> int:

@@ -11,7 +11,7 @@ import streamlit as st
 from bertviz_core.analysis.predictions import rank_words
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.thumbnails import draw_thumbnail, sample_columns
-from bertviz_core.formula.address import join_layer, parse
+from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_robust_limit
@@ -22,10 +22,10 @@ _ROW_PX = 24
 
 @dataclass(frozen=True)
 class Column:
-    """One stage: its name, the address that is drawn, and the paths whose parameters it uses."""
+    """One stage: its name, the address that is drawn, and the beginning of the paths of the parameters it uses."""
 
     name: str
-    address: str
+    address: Address
     uses: str
     wide: bool = False
     share: bool = False
@@ -66,30 +66,31 @@ def _write_legend(view: View, rows: range) -> str:
 
 def _list_columns(view: View) -> Iterable[Column]:
     config, layer, head = view.trace.model.config, view.chosen.layer, view.chosen.head
-    yield Column("embed&shy;ding", "embeddings.LayerNorm", "embeddings.", wide=True)
+    yield Column("embed&shy;ding", Address("embeddings.LayerNorm"), "embeddings.", wide=True)
     for i in range(config.num_hidden_layers):
         if i == layer:
-            own = join_layer(i, "attention.self")
+            own = Address.in_layer(i, "attention.self")
             for name, leaf in (("Q", "query"), ("K", "key"), ("V", "value")):
-                yield Column(name, f"{own}.{leaf}[head={head}]", f"{own}.{leaf}.")
-            yield Column("attention", f"{own}.probs[head={head}]", "", wide=True, share=True)
-            yield Column("context", f"{own}.context", "", wide=True)
-            output = join_layer(i, "attention.output")
-            yield Column("add &amp; norm", f"{output}.LayerNorm", f"{output}.", wide=True)
-            yield Column("neurons", join_layer(i, "intermediate.activation"), join_layer(i, "intermediate."), wide=True)
-        leaf = join_layer(i, "output.LayerNorm")
+                yield Column(name, own.enter(leaf).fix(head=head), f"{own}.{leaf}.")
+            yield Column("attention", own.enter("probs").fix(head=head), "", wide=True, share=True)
+            yield Column("context", own.enter("context"), "", wide=True)
+            output = Address.in_layer(i, "attention.output")
+            yield Column("add &amp; norm", output.enter("LayerNorm"), f"{output}.", wide=True)
+            inner = Address.in_layer(i, "intermediate")
+            yield Column("neurons", inner.enter("activation"), f"{inner}.", wide=True)
+        output = Address.in_layer(i, "output")
         yield Column(
             f"layer {i}" if i == layer else f"L{i}",
-            leaf,
-            join_layer(i, "output." if i == layer else ""),
+            output.enter("LayerNorm"),
+            f"{output}." if i == layer else f"encoder.layer.{i}.",
             wide=i == layer,
         )
 
 
 def _render_head(view: View, column: Column) -> str:
-    path = parse(column.address).path
-    color = view.colors.kinds[view.trace.step(path).kind]
-    sizes = "×".join(str(size) for size in view.trace.shape(path))
+    path = column.address.path
+    color = view.colors.kinds[view.trace.step(column.address).kind]
+    sizes = "×".join(str(size) for size in view.trace.shape(column.address.whole))
     learned = sum(
         tensor.numel() for address, tensor in view.trace.model.parameters.items()
         if column.uses and address.startswith(column.uses)
@@ -113,7 +114,7 @@ def _render_picture(view: View, column: Column, place: int, rows: range) -> str:
     else:
         values = sample_columns(values, SAMPLES if column.wide else SAMPLES // 2)
         image = draw_thumbnail(values, view.colors, end=find_robust_limit(values))
-    path = escape(column.address)
+    path = escape(str(column.address))
     return f'<img src="{image}" alt="{path}" title="{path}" style="grid-column:{place};grid-row:2/span {len(rows)}">'
 
 

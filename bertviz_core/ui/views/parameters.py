@@ -15,7 +15,7 @@ from bertviz_core.documents.names import SOURCES, find_names
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram, name_intervals
-from bertviz_core.formula.address import format_cell
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -157,18 +157,19 @@ def show_numbers(view: View, tensor: Tensor) -> None:
     axes = ["", *view.trace.dims(tensor.address)][-2:]
     sides = _make_side(view, axes[0], rows), _make_side(view, axes[1], columns)
     figure = draw_heatmap(part, *sides, view.colors, end=find_robust_limit(part), left=_make_room(axes[0]))
+    where = Address(tensor.address)
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
-    first = view.trace.explain(format_cell(tensor.address, at))
+    first = view.trace.explain(where.fix(**at))
     drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
     show_derived(
         view, tensor.address if axes[0] else f"numbers-{tensor.address}", "The numbers themselves",
-        figure.offer(picks.pick_matrix(view.trace, tensor.address) or picks.pick_vectors(view.trace, [tensor.address])),
+        figure.offer(picks.pick_matrix(view.trace, where) or picks.pick_vectors(view.trace, [where])),
         Origin(tensor.address, KIND, first.latex,
                "A parameter is not computed: training found it, the file holds it, the pass reads it. The formula "
                "gives the number at the top left."),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
         note=f"Drawn: {', '.join(drawn)}. The values to download are those that are drawn.",
-        start=first.address,
+        start=first.cell,
     )  # fmt: skip
 
 

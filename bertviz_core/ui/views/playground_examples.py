@@ -12,7 +12,7 @@ from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.pairs import draw_pairs
-from bertviz_core.formula.address import format_cell, join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, EMBEDDING, VALUE
 from bertviz_core.ui.frame.labels import label_tokens
@@ -200,9 +200,9 @@ def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origi
     )  # fmt: skip
 
 
-def _locate(view: View, name: str) -> str:
-    here = {"head": view.chosen.head, "query": view.chosen.token}
-    return format_cell(join_layer(view.chosen.layer, f"attention.self.{name}"), here)
+def _locate(view: View, name: str) -> Address:
+    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}")
+    return where.fix(head=view.chosen.head, query=view.chosen.token)
 
 
 def _read_chosen(values: np.ndarray, shown: list[int]) -> list[float]:

@@ -14,7 +14,7 @@ from bertviz_core.analysis.what_if import list_shifts
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.lines import draw_growing_sum
-from bertviz_core.formula.address import Address, format_cell, join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
@@ -30,6 +30,7 @@ from bertviz_core.ui.panels.panel import open_card, show_panel
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 10
+_TRANSFORM = Address("cls.predictions.transform")
 _TABLE_ROWS = 40
 _SHARES = (0.5, 0.9, 0.99)
 _LONGEST_WORD = 80
@@ -37,7 +38,7 @@ _LONGEST_WORD = 80
 
 def show_unread(view: View) -> None:
     """Where there is no head: what one would read."""
-    last = join_layer(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
+    last = Address.in_layer(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
     figure, note = draw_tensor(view, last)
     show_panel(view, last, "Where the pass ends: what a masked language model head would read", figure, note=note)
 
@@ -50,10 +51,10 @@ def show_transform(view: View) -> None:
         ("LayerNorm.normalized", "Every row with mean 0 and variance 1"),
         ("LayerNorm", "Stretched and shifted: what the vocabulary is compared with"),
     ):
-        address = f"cls.predictions.transform.{leaf}"
+        address = _TRANSFORM.enter(leaf)
         figure, note = draw_tensor(view, address)
         show_panel(view, address, see, figure, note=note)
-    show_moments(view, Address("cls.predictions.transform.LayerNorm"))
+    show_moments(view, _TRANSFORM.enter("LayerNorm"))
 
 
 def show_ranking(view: View) -> None:
@@ -62,7 +63,7 @@ def show_ranking(view: View) -> None:
     best = rank_words(trace, token, TOP)
     words, ids = [f"{word}  {i}" for word, _, i in best], [i for _, _, i in best]
     place = f"“{trace.tokens[token]}” at position {token}"
-    scores, probs = f"{SCORES}[token={token}]", f"{PROBS}[token={token}]"
+    scores, probs = SCORES.fix(token=token), PROBS.fix(token=token)
     show_panel(
         view,
         scores,
@@ -88,7 +89,7 @@ def show_moved(view: View) -> None:
         return
     moves = list_shifts(found.before, found.after, token, TOP)
     color = view.colors.kinds[PREDICTION]
-    with open_card(view, PREDICTION, f"What moved at position {token}", f"{PROBS}[token={token}]"):
+    with open_card(view, PREDICTION, f"What moved at position {token}", str(PROBS.fix(token=token))):
         st.html(render_table("entry", [f"{shift.word}  {shift.id}" for shift in moves], [
             Column("before", [shift.before for shift in moves], color, end=1.0),
             Column("after", [shift.after for shift in moves], color, end=1.0),
@@ -103,9 +104,9 @@ def show_moved(view: View) -> None:
 
 def _render_softmax(trace: Trace, token: int) -> str:
     """The softmax of the best entries in columns: score, distance to the best, power of e, sum so far, probability."""
-    found = run_softmax(trace[f"{SCORES}[token={token}]"])
+    found = run_softmax(trace[SCORES.fix(token=token)])
     ids = found.ids[:TOP].tolist()
-    scores, probs = (trace[f"{address}[token={token}]"][ids].astype(float) for address in (SCORES, PROBS))
+    scores, probs = (trace[address.fix(token=token)][ids].astype(float) for address in (SCORES, PROBS))
     names = [f"{trace.model.tokenizer.token(i)}  {i}" for i in ids]
     return render_table("entry", names, [
         Column("score", scores.tolist()),
@@ -119,7 +120,7 @@ def _render_softmax(trace: Trace, token: int) -> str:
 def show_denominator(view: View) -> None:
     """The softmax's denominator as it grows, term by term, over the whole vocabulary."""
     trace, token = view.trace, view.chosen.token
-    found = run_softmax(trace[f"{SCORES}[token={token}]"])
+    found = run_softmax(trace[SCORES.fix(token=token)])
     counts = {found.needed(share): share for share in _SHARES}
     figure = draw_growing_sum(found.shares, {share: count for count, share in counts.items()}, view.colors,
                               view.colors.kinds[PREDICTION])  # fmt: skip
@@ -129,7 +130,7 @@ def show_denominator(view: View) -> None:
     entries = trace.model.tokenizer.vocabulary
     show_derived(
         view, "denominator", f"How fast the softmax's denominator fills up, over {len(found.ids):,} entries", figure,
-        Origin(f"{SCORES}[token={token}]", PREDICTION,
+        Origin(SCORES.fix(token=token), PREDICTION,
                r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
                "The best entry's term is 1; every other one is smaller. The faster the sum fills up, the surer "
                "the model: one that knew nothing would need half of all entries for half of the sum.",
@@ -145,7 +146,7 @@ def show_any_word(view: View) -> None:
     """Rank and probability of a word that the user types; at first, of the one that stands there."""
     trace, token = view.trace, view.chosen.token
     own = (view.typed if token < len(view.typed) else trace.encoding).tokens[token]
-    with open_card(view, PREDICTION, f"Where any word stands at position {token}", f"{PROBS}[token={token}]"):
+    with open_card(view, PREDICTION, f"Where any word stands at position {token}", str(PROBS.fix(token=token))):
         left, right = st.columns([3, 2], gap="medium")
         text = left.text_input("Word to look up", key="word", bind="query-params", max_chars=_LONGEST_WORD,
                                placeholder=own, persist_state="session")  # fmt: skip
@@ -159,7 +160,7 @@ def show_any_word(view: View) -> None:
             return
         left.html(_render_places(view, found))
         left.caption(_write_reading(trace, found))
-        right.latex(style.break_lines(trace.explain(format_cell(PROBS, {"token": token, "vocab": found[0].id})).latex))
+        right.latex(style.break_lines(trace.explain(PROBS.fix(token=token, vocab=found[0].id)).latex))
 
 
 def _render_places(view: View, found: Sequence[Entry]) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
-from bertviz_core.formula.address import format_cell, join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import style
@@ -36,10 +36,11 @@ def show_token(view: View, name: str) -> None:
     """The chosen token's vector through the chosen head's slice of the weights."""
     trace, head = view.trace, view.chosen.head
     step, at = _find_step(view, name)
-    x, weight, bias = (leaf.address for leaf in step.leaves)
-    result = trace[format_cell(step.address, {"head": head, **at})]
+    x, weight, bias = (Address(leaf.address) for leaf in step.leaves)
+    here = at.fix(head=head).sort(step.dims)
+    result = trace[here]
     own = slice(head * len(result), (head + 1) * len(result))
-    vector, weights, shift = trace[f"{x}[token={view.chosen.token}]"], trace[weight][:, own].T, trace[bias][own]
+    vector, weights, shift = trace[x.fix(token=view.chosen.token)], trace[weight][:, own].T, trace[bias][own]
     row = find_strongest(result)
     shown = center_range(find_strongest(vector * weights[row]), max(1, _WEIGHTS // len(weights)), len(vector))
     part = slice(shown.start, shown.stop)
@@ -53,7 +54,7 @@ def show_token(view: View, name: str) -> None:
         view, f"projection-{name}", f"The {name} of “{_read_word(view)}” in head {head}: {len(result)} weighted sums",
         draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start), row, view.colors),
         Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)), step.meaning,
-               trace.explain(format_cell(step.address, {"head": head, **at, "head_dim": row})).latex, step.source),
+               trace.explain(here.fix(head_dim=row)).latex, step.source),
         values=Values(np.stack(list(columns.values()), axis=1), [str(i) for i in range(len(result))], list(columns)),
         note=_describe(step, row, result, shown, len(vector)),
     )  # fmt: skip
@@ -72,7 +73,7 @@ def show_split(view: View, name: str) -> None:
     """The same token's projection for all heads: computed as one long vector, then cut into rows."""
     trace, head = view.trace, view.chosen.head
     step, at = _find_step(view, name)
-    rows = trace[format_cell(step.address, at)]
+    rows = trace[at]
     heads, width = rows.shape
     x, weight, bias = (leaf.latex(style.make_painter(view.colors)) for leaf in step.leaves)
     symbol, place, column = style.make_painter(view.colors)(step.output), view.chosen.token, find_strongest(rows[head])
@@ -81,7 +82,7 @@ def show_split(view: View, name: str) -> None:
     show_derived(
         view, f"split-{name}", f"{heads} heads, each its own {width} components of one long vector",
         draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors),
-        Origin(format_cell(step.address, at), step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
+        Origin(at, step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
                f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
                f"$d_k = {width}$.",
                rf"{symbol}_{{{head},\,{place},\,{column}}} = {long}_{{{place},\; {head}\cdot {width} + {column}}} = "
@@ -95,8 +96,8 @@ def show_split(view: View, name: str) -> None:
 def show_all_tokens(view: View) -> None:
     """Queries, keys and values of every token in the chosen head, on one scale."""
     trace = view.trace
-    own = join_layer(view.chosen.layer, "attention.self.")
-    addresses = {name: f"{own}{name}[head={view.chosen.head}]" for name in SEE}
+    own = Address.in_layer(view.chosen.layer, "attention.self")
+    addresses = {name: own.enter(name).fix(head=view.chosen.head) for name in SEE}
     end = max(find_limit(trace[address]) for address in addresses.values())
     for name, address in addresses.items():
         figure, note = draw_tensor(view, address, end=end)
@@ -106,10 +107,11 @@ def show_all_tokens(view: View) -> None:
         )
 
 
-def _find_step(view: View, name: str) -> tuple[Step, dict[str, int]]:
-    """A projection's step, and the chosen token on its own axis."""
-    step = view.trace.step(join_layer(view.chosen.layer, f"attention.self.{name}"))
-    return step, {step.dims[1]: view.chosen.token}
+def _find_step(view: View, name: str) -> tuple[Step, Address]:
+    """A projection's step, and what it gives for the chosen token in all heads."""
+    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}")
+    step = view.trace.step(where)
+    return step, where.fix(**{step.dims[1]: view.chosen.token})
 
 
 def _read_word(view: View) -> str:

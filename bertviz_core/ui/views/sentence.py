@@ -8,7 +8,7 @@ from bertviz_core.analysis import layers, sentence
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
@@ -22,7 +22,9 @@ from bertviz_core.ui.panels.worked import write_cosine
 
 _COMPONENTS = 12
 _LABELLED = 40
-_NEXT = "cls.seq_relationship"
+_NEXT = Address("cls.seq_relationship")
+_DENSE, _POOLED = Address("pooler.dense"), Address("pooler.activation")
+_CLASSES = Address("classifier")
 _FOLLOWS = ("B follows A", "B is random")
 NOTES_LAST_LINE = (
     r"The forward-pass note ends in $\mathrm{softmax}(\tanh(W^{final} Z_{n_{layers}}[0,:]))$. BERT as released has the "
@@ -34,7 +36,7 @@ NOTES_LAST_LINE = (
 def show_one_vector(view: View) -> None:
     """Two ways to one vector for a text: the last [CLS] vector, and the mean of all tokens."""
     trace = view.trace
-    address = join_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
+    address = Address.in_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
     rows, coding = trace[address], trace.encoding
     means = sentence.average_segments(rows, coding.segments, coding.mask)
     several = len(means) > 1
@@ -60,21 +62,21 @@ def show_one_vector(view: View) -> None:
 def show_pooler(view: View) -> None:
     """The first token's vector, projected, then squeezed by tanh."""
     trace = view.trace
-    before, after = trace["pooler.dense"], trace["pooler.activation"]
+    before, after = trace[_DENSE], trace[_POOLED]
     vectors = np.stack([before, after])
     figure = draw_heatmap(
         vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=find_robust_limit(vectors)
     )
-    show_panel(view, "pooler.dense", f"“{trace.tokens[0]}”, projected; below it, squeezed by tanh",
-               figure.offer(picks.pick_vectors(trace, ["pooler.dense", "pooler.activation"])),
+    show_panel(view, _DENSE, f"“{trace.tokens[0]}”, projected; below it, squeezed by tanh",
+               figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
                note="One column a component, one scale for both rows: large numbers shrink, small ones stay."
                )  # fmt: skip
     reach = float(max(abs(before).max(), 3.0)) + 0.5
     grid = np.linspace(-reach, reach, 160)
     show_panel(
-        view, "pooler.activation", "Every component on the tanh curve",
+        view, _POOLED, "Every component on the tanh curve",
         draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]).offer(
-            picks.pick_every(trace, "pooler.activation")),
+            picks.pick_every(trace, _POOLED)),
         note=f"{(abs(after) > 0.9).mean():.1%} of {len(after):,} components are beyond ±0.9, where the curve is flat.",
     )  # fmt: skip
 
@@ -91,12 +93,12 @@ def show_next_sentence(view: View) -> None:
 def show_classes(view: View) -> None:
     """The classifier's answer about the input as a whole."""
     several = view.trace.model.config.problem_type == "multi_label_classification"
-    _show_scores(view, "classifier", view.trace.model.labels, "One score for every class",
+    _show_scores(view, _CLASSES, view.trace.model.labels, "One score for every class",
                  "The classes' probabilities",
                  "Each class is judged by itself: the probabilities need not sum to 1." if several else "")  # fmt: skip
 
 
-def _show_scores(view: View, address: str, names: tuple[str, ...], see: str, asked: str, note: str) -> None:
+def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str, asked: str, note: str) -> None:
     trace, color = view.trace, view.colors.kinds[PREDICTION]
     shown = sorted(rank_top(trace[address], _LABELLED))
     words = [names[i] for i in shown]
@@ -110,24 +112,25 @@ def _show_scores(view: View, address: str, names: tuple[str, ...], see: str, ask
         ),
         note=some,
     )
-    if f"{address}.probs" in trace:
-        figure = draw_share_bars(view, trace[f"{address}.probs"][shown], words, PREDICTION, "probability")
+    probs = address.enter("probs")
+    if probs in trace:
+        figure = draw_share_bars(view, trace[probs][shown], words, PREDICTION, "probability")
         show_panel(
             view,
-            f"{address}.probs",
+            probs,
             asked,
-            figure.offer(picks.pick_points(trace, f"{address}.probs", shown)),
+            figure.offer(picks.pick_points(trace, probs, shown)),
             note=note,
         )
     _show_evidence(view, address, names)
 
 
-def _show_evidence(view: View, address: str, names: tuple[str, ...]) -> None:
+def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> None:
     """The pooled components that speak most for the best class, or against it."""
     trace = view.trace
     label = int(trace[address].argmax())
-    found = sentence.compute_evidence(trace["pooler.activation"], trace[f"{address}.weight"], label)
-    bias = float(sentence.compute_lead(trace[f"{address}.bias"], label))
+    found = sentence.compute_evidence(trace[_POOLED], trace[address.enter("weight")], label)
+    bias = float(sentence.compute_lead(trace[address.enter("bias")], label))
     best = rank_top(np.abs(found), _COMPONENTS)
     total = float(found.sum()) + bias
     rows = [*found[best].tolist(), float(np.delete(found, best).sum()), bias, total]
@@ -137,7 +140,7 @@ def _show_evidence(view: View, address: str, names: tuple[str, ...]) -> None:
     show_derived(
         view, f"evidence-{address}", f"What speaks for “{names[label]}”",
         draw_bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="part of the lead"),
-        Origin(f"pooler.activation and {address}.weight", PREDICTION,
+        Origin(f"{_POOLED} and {address}.weight", PREDICTION,
                r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
                r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
                f"How far the highest score lies above {over}, taken apart by component. A softmax sees nothing but "
@@ -151,19 +154,21 @@ def _show_evidence(view: View, address: str, names: tuple[str, ...]) -> None:
 def show_token_classes(view: View) -> None:
     """The classifier of every token: for all tokens, then for the chosen one."""
     trace, token, names = view.trace, view.chosen.token, view.trace.model.labels
-    for address, see in (("classifier", "A score for every class, token by token"),
-                         ("classifier.probs", "The same as probabilities")):  # fmt: skip
+    probs = _CLASSES.enter("probs")
+    for address, see in ((_CLASSES, "A score for every class, token by token"),
+                         (probs, "The same as probabilities")):  # fmt: skip
         if address not in trace:
             continue
-        share = address.endswith("probs")
+        share = address == probs
         figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None, cells=MANY_CELLS,
                                    words=names if len(names) <= _LABELLED else None)  # fmt: skip
         show_panel(view, address, see, figure, note=note)
-    address = f"{address if address in trace else 'classifier'}[token={token}]"
+    share = probs in trace
+    address = (probs if share else _CLASSES).fix(token=token)
     shown = sorted(rank_top(trace[address], _LABELLED))
     figure = draw_bars(trace[address][shown], [names[i] for i in shown], view.colors, view.colors.kinds[PREDICTION],
-                       name="probability" if "probs" in address else "score",
-                       ends=SHARES if "probs" in address else None)  # fmt: skip
+                       name="probability" if share else "score",
+                       ends=SHARES if share else None)  # fmt: skip
     show_panel(
         view, address, f"The classes of “{trace.tokens[token]}”", figure.offer(picks.pick_points(trace, address, shown))
     )

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.formula.address import join_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site, state, style
@@ -116,9 +116,9 @@ def _pad(size: int) -> None:
 def _render_effect(view: View, size: int) -> str:
     """One query's way from scores to shares: the token it looks at most, the first padding, and all padding."""
     trace, chosen = view.trace, view.chosen
-    at = f"[head={chosen.head},query={chosen.token}]"
+    own = Address.in_layer(chosen.layer, "attention.self")
     scaled, scores, probs = (
-        trace[join_layer(chosen.layer, f"attention.self.{leaf}{at}")] for leaf in ("scaled", "scores", "probs")
+        trace[own.enter(leaf).fix(head=chosen.head, query=chosen.token)] for leaf in ("scaled", "scores", "probs")
     )
     best, names = int(probs.argmax()), label_tokens(trace)
     columns = [

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.analysis.walk import Operands, Terms, split_terms, weigh_operands
 from bertviz_core.errors import AddressError
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.numbers import format_number
@@ -21,7 +21,7 @@ from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk.operand_charts import choose_chart
-from bertviz_core.ui.walk.way import listen, render_crumbs, render_onward
+from bertviz_core.ui.walk.way import listen, read_walk, render_crumbs, render_onward
 from bertviz_core.ui.walk.what_if_cell import describe_change, show_menu
 
 _HEAD_START_S = 0.06  # of the text before its chart: what reaches the browser with the chart waits until that is drawn
@@ -42,13 +42,13 @@ class Explained:
 
 
 @st.fragment
-def show_explanation(view: View, address: str, start: str) -> None:
+def show_explanation(view: View, address: str, start: Address) -> None:
     """What opens in a panel when a cell of its chart is picked. start: the cell that the panel offers by itself.
 
     Everything is worked out before anything is sent: what arrives together, the browser draws at once.
     """
     state.rerun_if_asked()
-    way = state.read_drawer(address)
+    way = read_walk(view.trace, address)
     shown = _try(view, way[-1]) if way else None
     with st.container(key=f"pick-{address}"):
         listen(view.trace, address, way)
@@ -63,12 +63,12 @@ def show_explanation(view: View, address: str, start: str) -> None:
             st.html(render_crumbs(view.trace, view.colors, way))
         if isinstance(shown, AddressError):
             st.info(escape_markdown(f"This number cannot be explained: {shown}"), icon=":material/info:")
-            _show_address_field(address, way[-1])
+            _show_address_field(address, str(way[-1]))
         else:
             _show(view, address, shown)
 
 
-def work_out(view: View, cell: str) -> Explained:
+def work_out(view: View, cell: Where) -> Explained:
     """Work out a cell. Raises AddressError for what is none."""
     why = view.trace.explain(cell)
     found = weigh_operands(view.trace, why)
@@ -76,7 +76,7 @@ def work_out(view: View, cell: str) -> Explained:
     return Explained(why, found, parts, _write_text(view, why, found, parts))
 
 
-def _try(view: View, cell: str) -> Explained | AddressError:
+def _try(view: View, cell: Where) -> Explained | AddressError:
     """What a URL asks to be explained, or why it cannot be."""
     try:
         return work_out(view, cell)
@@ -120,7 +120,7 @@ def _write_text(view: View, why: Explanation, found: Operands, parts: Terms | No
     if why.step is None:
         return "\n\n".join([_write_end(view, why), describe_change(view, why)])
     exact = (
-        f"Recorded: {format_number(why.value)}. Recomputed in double precision from {len(why.operands):,} operands: "
+        f"Recorded: {format_number(why.value)}. Recomputed in double precision from {why.count:,} operands: "
         f"{format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
     )
     formulas = (f"$$\n{latex}\n$$" for latex in (view.typeset(why.step), style.break_lines(why.latex)))
@@ -129,7 +129,7 @@ def _write_text(view: View, why: Explanation, found: Operands, parts: Terms | No
 
 
 def _write_end(view: View, why: Explanation) -> str:
-    where = parse(why.address)
+    where = why.cell
     if where.path in view.trace.model.parameters:
         return "A parameter of the checkpoint: training put this number here. The walk ends."
     if where.path in view.trace.addresses:
@@ -140,12 +140,12 @@ def _write_end(view: View, why: Explanation) -> str:
 
 def _write_words(trace: Trace, why: Explanation, found: Operands, parts: Terms | None) -> str:
     """The numbers as a sentence, where they support one."""
-    if why.step is not None and isinstance(why.step.expr, Softmax) and "key" in parse(why.address).at:
+    if why.step is not None and isinstance(why.step.expr, Softmax) and "key" in why.cell.at:
         return escape_markdown(_write_share(trace, why, found))
     if parts is None or len(parts.places) < 2:
         return ""
     best = int(np.abs(parts.values).argmax())
-    name = shorten(trace, found.addresses[parts.places[best]])
+    name = shorten(trace, found[int(parts.places[best])])
     return escape_markdown(
         f"A sum of {len(parts.places)} terms. The largest is {format_number(float(parts.values[best]))}, with {name}; "
         f"all together make {format_number(parts.total)}."
@@ -153,8 +153,8 @@ def _write_words(trace: Trace, why: Explanation, found: Operands, parts: Terms |
 
 
 def _write_share(trace: Trace, why: Explanation, found: Operands) -> str:
-    at, tokens = parse(why.address).at, trace.tokens
-    scores = {parse(address).at["key"]: value for address, value in zip(found.addresses, found.values, strict=True)}
+    at, tokens = why.cell.at, trace.tokens
+    scores = {cell.at["key"]: value for cell, value in zip(found, found.values, strict=True)}
     own = scores.pop(at["key"])
     said = (
         f"“{tokens[at['key']]}” gets {why.value:.1%} of what head {at['head']} gives to “{tokens[at['query']]}”: "

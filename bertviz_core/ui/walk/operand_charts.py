@@ -10,7 +10,7 @@ from bertviz_core.figures.attention import draw_products
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.operands import Spread, draw_point_on_curve, draw_row, draw_softmax_row, draw_sum_of_parts
-from bertviz_core.formula.address import format_cell, parse
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Apply, Function, Mean, Softmax, Sqrt, Square
 from bertviz_core.formula.nodes import Add, Div, Expr, MatMul, Sub, Symbol
@@ -50,9 +50,9 @@ def choose_chart(view: View, why: Explanation, found: Operands, parts: Terms | N
 
 def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Drawn:
     """The whole row of scores and shares, tokens in sentence order; of a long one what matters most."""
-    where = parse(why.address)
-    rest = {name: i for name, i in where.index if name != axis}
-    before, after = (view.trace[format_cell(path, rest)] for path in (scores.address, where.path))
+    where = why.cell
+    row = where.without(axis)
+    before, after = (view.trace[Address(path, row.index)] for path in (scores.address, where.path))
     shown = np.arange(len(after)) if len(after) <= _WHOLE else _rank_largest(after, where.at[axis])
     names = [name_index(view.trace, axis, int(i)) for i in shown]
     picked = int(np.flatnonzero(shown == where.at[axis])[0])
@@ -84,18 +84,18 @@ def _draw_on_curve(view: View, why: Explanation, found: Operands, function: Func
 
 def _draw_lookup(view: View, why: Explanation, table: Symbol) -> Drawn:
     """The row of the table that the id chose, the component in question marked."""
-    chosen = parse(next(address for address, _ in why.operands if parse(address).path == table.address))
+    chosen = next(source.block[0] for source in why.sources if source.block.path == table.address)
     rows, columns = table.axes
-    values = view.trace[format_cell(table.address, {rows.name: chosen.at[rows.name]})]
+    values = view.trace[chosen.without(columns.name)]
     figure = draw_row(values, chosen.at[columns.name], view.colors, _choose_color(view, why), title=columns.name)
     name = name_index(view.trace, rows.name, chosen.at[rows.name])
-    return figure, f"Row {name} of {name_leaf(table.address)}; the circle marks this number."
+    return figure, f"Row {name} of {name_leaf(chosen)}; the circle marks this number."
 
 
 def _draw_spread(view: View, why: Explanation, x: Symbol, axis: str) -> Drawn:
     """The vector that a LayerNorm normalizes, with its mean and variance."""
-    at = parse(why.address).at
-    values = view.trace[format_cell(x.address, {a.name: at[a.name] for a in x.axes if a.name != axis})]
+    at = why.cell.at
+    values = view.trace[Address(x.address).fix(**{a.name: at[a.name] for a in x.axes if a.name != axis})]
     exact = values.astype(np.float64)
     spread = Spread(float(exact.mean()), float(exact.var()), view.colors.kinds[NORM])
     color = view.colors.kinds.get(x.kind, view.colors.faint)
@@ -108,7 +108,7 @@ def _draw_terms(view: View, why: Explanation, found: Operands, parts: Terms) -> 
     order = np.argsort(-np.abs(parts.values), kind="stable")
     running = np.cumsum(parts.values[order])
     shown = order[:_ROWS]
-    names = [name_term(found.addresses[parts.places[i]]) for i in shown]
+    names = [name_term(found[int(parts.places[i])]) for i in shown]
     figure = draw_products(names, parts.values[shown], running[:_ROWS], view.colors, color=_choose_color(view, why),
                            title="operand, largest term first", whole=len(shown) == len(order))  # fmt: skip
     more = f" The {_ROWS} largest of {len(order)} are drawn." if len(order) > _ROWS else ""
@@ -118,31 +118,31 @@ def _draw_terms(view: View, why: Explanation, found: Operands, parts: Terms) -> 
 def _draw_parts(view: View, why: Explanation) -> Drawn:
     """A sum of a few parts, each in the colour of its kind."""
     found = split_addends(view.trace, why)
-    names = [_name_factors([symbol.address for symbol in part.symbols]) for part in found]
+    names = [_name_factors([Address(symbol.address) for symbol in part.symbols]) for part in found]
     kinds = [next((view.colors.kinds[s.kind] for s in part.symbols if s.kind in view.colors.kinds), view.colors.faint)
              for part in found]  # fmt: skip
     figure = draw_sum_of_parts(names, [part.value for part in found], [*kinds, _choose_color(view, why)], view.colors,
-                               name_leaf(why.address))  # fmt: skip
+                               name_leaf(why.cell))  # fmt: skip
     return figure, "The parts of the sum laid end to end; below them what they add up to."
 
 
-def _name_factors(addresses: list[str]) -> str:
+def _name_factors(tensors: list[Address]) -> str:
     """What a part of a sum is called: its tensor, or the last names of those that are multiplied."""
-    return name_leaf(addresses[0]) if len(addresses) == 1 else " × ".join(each.rsplit(".", 1)[-1] for each in addresses)
+    return name_leaf(tensors[0]) if len(tensors) == 1 else " × ".join(tensor.name for tensor in tensors)
 
 
 def _draw_values(view: View, why: Explanation, found: Operands) -> Drawn:
     """The operands' values, and below them the number that they made."""
     shown = sorted(found.strongest(_ROWS))
-    operands = [found.addresses[i] for i in shown]
+    operands = [found[i] for i in shown]
     names = (
         drop_common([shorten(view.trace, operand) for operand in operands])
         if len(shown) > 1
         else [name_leaf(operands[0])]
     )
-    more = f" The {_ROWS} operands that matter most of {len(found.addresses)}." if len(found.addresses) > _ROWS else ""
+    more = f" The {_ROWS} operands that matter most of {len(found)}." if len(found) > _ROWS else ""
     values = np.append(found.values[shown], why.value)
-    names = [*names, name_leaf(why.address)]
+    names = [*names, name_leaf(why.cell)]
     return draw_bars(values, names, view.colors, _choose_color(view, why), name="value"), f"Operands and result.{more}"
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from html import escape
 
 from bertviz_core.analysis.walk import Operands, choose_stops, tell_story
+from bertviz_core.errors import AddressError
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.address import parse
+from bertviz_core.formula.address import Address, Where, read_address
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
@@ -22,26 +23,40 @@ OFFERED = 12  # operands to walk on to
 _picker = load_component("picker")
 
 
-def listen(trace: Trace, address: str, way: tuple[str, ...]) -> None:
+def read_walk(trace: Trace, panel: str) -> tuple[Where, ...]:
+    """The walk that the URL holds, if it began in this panel; what is no address of the trace stays text."""
+    return tuple(_read_step(trace, text) for text in state.read_drawer(panel))
+
+
+def _read_step(trace: Trace, text: str) -> Where:
+    try:
+        cell = read_address(text)
+        trace.axes(cell)
+    except AddressError:
+        return text
+    return cell
+
+
+def listen(trace: Trace, panel: str, way: tuple[Where, ...]) -> None:
     """Listens to clicks in a panel: on a cell of a chart, an operand, a crumb (or Close), the shortest story."""
-    key = f"picker-{address}"
+    key = f"picker-{panel}"
 
     def sent(name: str) -> str:
         return state.read_event(key, name)
 
     _picker(
         key=key,
-        on_cell_change=lambda: state.open_drawer(address, [sent("cell")]),
-        on_step_change=lambda: state.open_drawer(address, [*way, sent("step")]),
-        on_keep_change=lambda: state.open_drawer(address, way[: int(sent("keep"))]),
-        on_story_change=lambda: state.open_drawer(address, _take_story(trace, way)),
+        on_cell_change=lambda: state.open_drawer(panel, [sent("cell")]),
+        on_step_change=lambda: state.open_drawer(panel, [*way, sent("step")]),
+        on_keep_change=lambda: state.open_drawer(panel, way[: int(sent("keep"))]),
+        on_story_change=lambda: state.open_drawer(panel, _take_story(trace, way)),
     )
 
 
-def render_crumbs(trace: Trace, colors: Palette, way: tuple[str, ...]) -> str:
+def render_crumbs(trace: Trace, colors: Palette, way: tuple[Where, ...]) -> str:
     """The cells walked through, each a way back, and the way out."""
     back = "".join(
-        f'<button data-keep="{i}">{escape(shorten(trace, place))} ›</button>' for i, place in enumerate(way[:-1], 1)
+        f'<button data-keep="{i}">{escape(_name_crumb(trace, place))} ›</button>' for i, place in enumerate(way[:-1], 1)
     )
     return (
         f'<nav class="bv-crumbs" aria-label="The walk so far" style="{_write_colors(colors)}">{back}'
@@ -49,17 +64,20 @@ def render_crumbs(trace: Trace, colors: Palette, way: tuple[str, ...]) -> str:
     )
 
 
+def _name_crumb(trace: Trace, place: Where) -> str:
+    return shorten(trace, place) if isinstance(place, Address) else place
+
+
 def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> str:
     """The operands that matter most as a table, each a step of the walk, and the whole walk at once."""
-    values, layer = dict(why.operands), parse(why.address).layer
     rows = "".join(
-        _render_row(shorten(trace, operand, layer), operand, values[operand], float(found.effects[i]))
+        _render_row(shorten(trace, operand, why.cell.layer), operand, trace[operand].item(), float(found.effects[i]))
         for i in found.strongest(OFFERED)
-        for operand in [found.addresses[i]]
+        for operand in [found[i]]
     )
     if not rows:
         return '<p class="bv-onward" tabindex="-1">There is nothing further back.</p>'
-    more = f"The {OFFERED} that matter most, of {len(found.addresses):,}. " if len(found.addresses) > OFFERED else ""
+    more = f"The {OFFERED} that matter most, of {len(found):,}. " if len(found) > OFFERED else ""
     return (
         f'<div class="bv-onward" style="{_write_colors(colors)}"><table><caption>Walk on to</caption>'
         '<tr><th scope="col">operand</th><th scope="col">value</th><th scope="col">contribution</th></tr>'
@@ -69,11 +87,11 @@ def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Operan
     )
 
 
-def _render_row(name: str, operand: str, value: float, effect: float) -> str:
+def _render_row(name: str, operand: Address, value: float, effect: float) -> str:
     """One operand. An id, a whole number, chooses a row of a table: it contributes no amount."""
     contribution = "" if isinstance(value, int) else format_number(effect)
     return (
-        f'<tr><td><button data-step="{escape(operand)}">{escape(name)}</button></td>'
+        f'<tr><td><button data-step="{escape(str(operand))}">{escape(name)}</button></td>'
         f"<td>{format_number(value)}</td><td>{contribution}</td></tr>"
     )
 
@@ -82,6 +100,6 @@ def _write_colors(colors: Palette) -> str:
     return f"--accent:{colors.kinds['attention']};--faint:{colors.faint};--line:{colors.line}"
 
 
-def _take_story(trace: Trace, way: tuple[str, ...]) -> tuple[str, ...]:
-    told = tell_story(trace, way[-1])
-    return (*way[:-1], *(told[i] for i in choose_stops(told)))
+def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:
+    told = tell_story(trace, read_address(way[-1]))
+    return (*way[:-1], *(told[i] for i in choose_stops(trace, told)))

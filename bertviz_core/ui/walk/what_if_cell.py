@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from bertviz_core.analysis.what_if import Offer, list_scopes, offer_for_cell
-from bertviz_core.formula.address import parse
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.view import View
@@ -19,7 +18,7 @@ def describe_change(view: View, why: Explanation) -> str:
     found = view.outcome
     if not found.changed:
         return ""
-    before, after = (float(trace[why.address]) for trace in (found.before, found.after))
+    before, after = (float(trace[why.cell]) for trace in (found.before, found.after))
     return (
         f":small[**What if:** before {format_number(before)}, after {format_number(after)}, difference "
         f"{format_number(after - before)}.]"
@@ -28,17 +27,17 @@ def describe_change(view: View, why: Explanation) -> str:
 
 def show_menu(view: View, key: str, why: Explanation) -> None:
     """Another value for the explained number or for what lies around it, and the rules that fit its step."""
-    if parse(why.address).path in view.trace.model.parameters:
+    if why.cell.path in view.trace.model.parameters:
         return
-    around = list_scopes(view.trace, why.address)
+    around = list_scopes(view.trace, why.cell)
     with st.popover("What if it were different?", icon=":material/science:", key=f"what-if-{key}"):
         scope = st.selectbox("Set", list(around), key=f"what-if-scope-{key}") or next(iter(around))
         number = st.number_input(
             "to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{key}-{why.address}"
         )
         st.button("Run the pass with it", key=f"what-if-run-{key}", on_click=add_changes,
-                  args=({around[scope]: number},), kwargs=_FROM_FRAGMENT)  # fmt: skip
-        _show_offers(offer_for_cell(view.trace, why.address), key)
+                  args=({str(around[scope]): number},), kwargs=_FROM_FRAGMENT)  # fmt: skip
+        _show_offers(offer_for_cell(view.trace, why.cell), key)
         st.caption("The pass runs again from there on; the change stands above every page until it is undone.")
 
 
