@@ -5,8 +5,8 @@ from bertviz_core.ui.views import add_norm
 
 view = open_page(
     "add_norm",
-    "Twice in every layer the new finding is added to what the token was, so that nothing is lost, and the sum is "
-    "normalized: shifted to mean 0, divided by its spread, then stretched and shifted as learned.",
+    "Twice in every layer, a sub-layer's output is added to its input: the residual connection. LayerNorm then "
+    "normalizes the sum to mean 0 and variance 1, scales it by γ and shifts it by β, both learned.",
 )
 add_norm.show_place(view, "attention.output", "After attention")
 add_norm.show_place(view, "output", "After the feed-forward network")

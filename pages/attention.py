@@ -7,8 +7,8 @@ from bertviz_core.ui.views import attention
 
 view = open_page(
     "attention",
-    "Every token's query is multiplied with every token's key, component by component; the sum says how well they fit. "
-    "Scaled, and with padding hidden, the scores of a query go through the softmax, which divides 1 among the keys.",
+    "The dot product of a query and a key says how well the two match. Divided by √d_k, with padding masked out, "
+    "these attention scores go through a softmax: each query gets attention weights over all keys that sum to 1.",
 )
 st.header(f"One query and one key, layer {view.chosen.layer}, head {view.chosen.head}", anchor=False)
 key = attention.choose_key(view)
@@ -16,7 +16,7 @@ attention.show_pair(view, key)
 attention.show_angles(view, key)
 st.header("Every query and every key", anchor=False)
 attention.show_maps(view, "products", "scaled", "scores")
-st.header("From scores to shares: the softmax", anchor=False)
+st.header("From scores to weights: the softmax", anchor=False)
 attention.show_softmax(view, key)
 attention.show_shares(view, key)
 attention.show_maps(view, "probs")

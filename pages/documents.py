@@ -7,8 +7,8 @@ from bertviz_core.ui.views import documents, documents_alignment, documents_slip
 
 view = open_page(
     "documents",
-    "Five documents behind this explorer describe BERT, and no two of them agree. Here each is run as it is written, "
-    "with the model's own weights on your sentence, beside BERT as released or beside another of them.",
+    "This explorer grew from five documents about BERT, no two of which agree. Here each one runs as it is written, "
+    "with the model's weights on your sentence, next to BERT as released or to another document.",
 )
 left, right = documents.choose_sides(view)
 st.header("How far from BERT?", anchor=False)
@@ -17,7 +17,7 @@ documents.show_answers(view, left, right)
 st.header("Step by step", anchor=False)
 documents_alignment.show_side_by_side(view, left, right)
 documents.show_places(left, right)
-st.header("Slips, and the numbers that show them", anchor=False)
+st.header("Errors in the documents, shown with numbers", anchor=False)
 documents_slips.show_sigma(view)
 documents_slips.show_residual(view)
 documents_slips.show_epsilon(view)

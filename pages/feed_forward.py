@@ -10,8 +10,8 @@ from bertviz_core.ui.views import feed_forward
 
 view = open_page(
     "feed_forward",
-    "Each token now works alone: its vector is compared with the weights of many neurons, and each fires or not. "
-    "Every neuron that fires adds its own direction to the token's vector.",
+    "The feed-forward network reads each token by itself. Each neuron takes a weighted sum of the token's vector (its "
+    "pre-activation), applies the activation function, and adds its own direction, times its activation.",
 )
 before, after, output = (
     Address.in_layer(view.chosen.layer, leaf)
@@ -20,13 +20,13 @@ before, after, output = (
 WIDE = 18_500  # cells of the two widest maps of the app
 
 figure, note = draw_tensor(view, before, cells=WIDE)
-show_panel(view, before, "Before the activation: one column a neuron", figure, note=note)
+show_panel(view, before, "Pre-activations: one column per neuron", figure, note=note)
 feed_forward.show_curve(view)
 figure, note = draw_tensor(view, after, cells=WIDE)
-show_panel(view, after, "After the activation, for all tokens", figure, note=note)
+show_panel(view, after, "Activations: one column per neuron", figure, note=note)
 
-st.header("Back to the model's width", anchor=False)
+st.header("Back to the hidden size", anchor=False)
 feed_forward.show_contributions(view)
 figure, note = draw_tensor(view, output)
-show_panel(view, output, "What all neurons add together, for all tokens", figure, note=note)
+show_panel(view, output, "Output of the feed-forward network, for all tokens", figure, note=note)
 close_page("feed_forward")

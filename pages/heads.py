@@ -13,8 +13,8 @@ from bertviz_core.ui.views.heads_token_lines import show_token_lines
 
 view = open_page(
     "heads",
-    "Every layer reads the sentence through several heads, each with queries, keys and values of its own, and each "
-    "divides its attention differently. Here they all stand side by side, and rules with numbers say what they do.",
+    "Every layer has several attention heads, each with its own queries, keys and values, and so its own attention "
+    "weights. This page compares the attention maps of all heads and measures what each head attends to.",
 )
 layer, head = view.chosen.layer, view.chosen.head
 all_heads = read_heads(view.trace)
@@ -24,20 +24,20 @@ show_head_map(view, all_heads)
 
 st.header(f"Layer {layer}, head {head}", anchor=False)
 address = Address.in_layer(layer, "attention.self.probs").fix(head=head)
-with open_card(view, "attention", "Who looks at whom", f"{address}  {format_shape(view.trace, address)}"):
+with open_card(view, "attention", "Which token attends to which", f"{address}  {format_shape(view.trace, address)}"):
     lines, numbers = st.columns([3, 2], gap="large")
     with lines:
         show_token_lines(view)
     with numbers:
         show_profile(view, all_heads)
 figure, note = draw_tensor(view, address, share=True, end=1.0, cells=MANY_CELLS)
-show_panel(view, address, "The same head as a matrix", figure, note=note or "Each row is a query and sums to 1.")
+show_panel(view, address, "This head's attention map", figure, note=note or "Each row is a query and sums to 1.")
 
-st.header("What heads do, in numbers", anchor=False)
+st.header("What heads attend to, in numbers", anchor=False)
 statistic = choose_statistic()
 show_statistic(view, all_heads, statistic)
 show_table(view, all_heads, statistic)
 
-st.header("What each head is worth", anchor=False)
+st.header("Ablation: each head's output set to zero", anchor=False)
 show_ablation(view)
 close_page("heads")

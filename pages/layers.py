@@ -7,22 +7,22 @@ from bertviz_core.ui.views import layers, layers_flow
 
 view = open_page(
     "layers",
-    "Every layer reads one vector a token and hands one on, of the same width. So the vectors of all layers can be "
-    "compared: how far each one moves, which come together, and when the answer can be read from it.",
+    "Every layer takes one vector per token and returns one of the same size. So the vectors of all layers can be "
+    "compared: how far each one moves, which become similar, and from which layer on the prediction can be read.",
 )
 st.header("How far each vector moves", anchor=False)
 layers.show_lengths(view)
 layers.show_turns(view)
-st.header("Which tokens come together", anchor=False)
+st.header("Which tokens become similar", anchor=False)
 layers.show_resemblance(view)
-st.header("The whole way in one picture", anchor=False)
+st.header("The path through all layers in one picture", anchor=False)
 layers.show_ways(view)
-st.header("What the head would say on the way", anchor=False)
+st.header("Logit lens: what the LM head predicts from each layer", anchor=False)
 if "cls.predictions.probs" in view.trace:
     layers_flow.show_lens(view)
     layers_flow.show_lens_everywhere(view)
 else:
-    st.caption("This checkpoint has no masked language model head, so no words can be read from its vectors.")
-st.header("Where it all came from", anchor=False)
+    st.caption("This checkpoint has no LM head (masked language model head), so its vectors give no predictions.")
+st.header("Attention rollout: attention traced back to the input tokens", anchor=False)
 layers_flow.show_rollout(view)
 close_page("layers")

@@ -5,8 +5,8 @@ from bertviz_core.ui.views import notation
 
 view = open_page(
     "notation",
-    "One quantity has many names. Here is every step, parameter and axis of the pass: its symbol and address in this "
-    "explorer, and what five documents, Hugging Face, TransformerLens and the original TensorFlow code call it.",
+    "Every step, parameter and axis of the forward pass: its symbol and address in this explorer, and its name in five "
+    "documents, Hugging Face, TransformerLens and the original TensorFlow code.",
 )
 notation.show_lengths(view)
 notation.show_differences()

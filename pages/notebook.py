@@ -7,8 +7,8 @@ from bertviz_core.ui.views import notebook, notebook_facts
 
 view = open_page(
     "notebook",
-    "One of the documents behind this explorer is a notebook that runs bert-base-uncased step by step and prints what "
-    "comes out. Whoever computes the same must print the same: here each of its numbers stands beside ours.",
+    "One of the five documents is a notebook that runs bert-base-uncased step by step and prints the results. "
+    "This page compares each printed number with the one computed here.",
 )
 found = notebook.compare_all(view)
 notebook.show_status(view, found)

@@ -6,8 +6,8 @@ from bertviz_core.ui.views.overview_canvas import show_canvas
 
 view = open_page(
     "overview",
-    "A sentence goes in, every number comes out: the whole forward pass of a real BERT on your sentence, each step "
-    "with its formula, address and shape. Nothing here is made up; every page shows the real values.",
+    "The whole forward pass of a real BERT on your sentence, each step with its formula, address and shape. "
+    "Every number on every page is real: computed by the model or read from its checkpoint.",
 )
 overview.show_answer(view)
 show_canvas(view)

@@ -7,8 +7,8 @@ from bertviz_core.ui.views import parameters
 
 view = open_page(
     "parameters",
-    "Everything that the model has learned is a list of tensors of numbers; the sentence changes none of them. Here is "
-    "the whole list, with the name, the size and the numbers of each.",
+    "A checkpoint is the file with the learned parameters: a list of tensors, the same for every sentence. This page "
+    "lists all of them, with the name, the shape and the values of each.",
 )
 st.header("The checkpoint", anchor=False)
 parameters.show_checkpoint(view)

@@ -7,8 +7,8 @@ from bertviz_core.ui.views import playground, playground_examples
 
 view = open_page(
     "playground",
-    "One of the documents behind this explorer works its formulas on six tokens: “Hello, how are you?”. Here its "
-    "numbers are yours to change, and every printed one is computed anew.",
+    "One of the five documents, the encoder article, computes attention for six tokens: “Hello, how are you?”. Change "
+    "its numbers here: all that follows from them is computed again.",
 )
 st.header("Edit the scores", anchor=False)
 scores, row = playground.edit_scores()
@@ -18,11 +18,11 @@ playground.show_softmax(view, scores, row)
 shares = playground.show_shares(view, scores, row)
 st.header("The table as the article prints it", anchor=False)
 playground.show_printed(view)
-st.header("From shares to a weighted sum", anchor=False)
+st.header("From attention weights to a weighted sum", anchor=False)
 playground_examples.show_weighted(view, shares, row)
-st.header("Positions of any length and width", anchor=False)
+st.header("Sinusoidal positions of any length and size", anchor=False)
 playground_examples.show_sinusoidal(view)
-st.header("What dividing by √d_k is for", anchor=False)
+st.header("Why scores are divided by √d_k", anchor=False)
 playground_examples.show_divisors(view, scores, row)
 playground_examples.show_unscaled(view)
 close_page("playground")

@@ -7,8 +7,8 @@ from bertviz_core.ui.views import query_key_value
 
 view = open_page(
     "query_key_value",
-    "Three learned matrices turn each token's vector into a query, with which it asks, a key, by which others find it, "
-    "and a value, which it hands over. Every head has its own slice of the matrices.",
+    "Three learned matrices turn each token's vector into a query, a key and a value. A token attends to the tokens "
+    "whose keys match its query, and sums up their values. Every head uses its own slice of the matrices.",
 )
 layer, head = view.chosen.layer, view.chosen.head
 st.header(f"One token, layer {layer}, head {head}", anchor=False)

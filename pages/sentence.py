@@ -8,11 +8,11 @@ from bertviz_core.ui.views import sentence
 
 view = open_page(
     "sentence",
-    r"Some questions are about the input as a whole. For them the pooler reads one vector, the last one at \[CLS\]; a "
-    "small matrix turns it into one score an answer, and the softmax turns scores into probabilities.",
+    r"Some tasks need one answer for the whole input. For them the pooler reads one vector, the last one at \[CLS\]; a "
+    "small matrix turns it into one logit per answer, and the softmax turns the logits into probabilities.",
 )
 note_absent_heads(view)
-st.header("One vector for everything", anchor=False)
+st.header("One vector for the whole input", anchor=False)
 sentence.show_one_vector(view)
 if "pooler.dense" in view.trace:
     sentence.show_pooler(view)

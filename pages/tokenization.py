@@ -7,11 +7,11 @@ from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenizatio
 
 view = open_page(
     "tokenization",
-    "BERT reads numbers, not letters. The text is cleaned and cut into words, and each word into the longest pieces "
-    "that the vocabulary has; a piece's place in the vocabulary is its id.",
+    "BERT reads numbers, not letters. The text is normalized and split into words, each word into the longest pieces "
+    "in the vocabulary (WordPiece). The index of a piece in the vocabulary is its token id.",
 )
 tokenization_inputs.show_result(view)
-st.header("How the text was cut", anchor=False)
+st.header("How the text was split", anchor=False)
 tokenization.show_stages(view)
 st.header("The search for the longest piece", anchor=False)
 tokenization.show_searches(view)

@@ -41,7 +41,7 @@ def test_a_typed_word_is_shown_with_its_rank_and_probability(predictions, rome, 
 
 
 @pytest.mark.parametrize(("word", "told"), [
-    ("☃", "cannot spell this"), ("electroencephalography", "the tokenizer reads 5"), ("\u200b", "Nothing of this text"),
+    ("☃", "cannot spell this"), ("electroencephalography", "splits it into 5"), ("\u200b", "The text is empty"),
 ])  # fmt: skip
 def test_words_that_the_vocabulary_does_not_have_are_told(predictions, word, told):
     at = predictions.text_input(key="word").set_value(word).run()
@@ -66,14 +66,14 @@ def test_the_best_entry_everywhere_is_read_as_one_text(predictions, rome):
 def test_evidence_is_told_of_the_answer_given(rome):
     at = opened("sentence")
     best = ("B follows A", "B is random")[int(np.argmax(rome["cls.seq_relationship"]))]
-    assert f"What speaks for “{best}”" in html(at)
+    assert f"Components in favour of “{best}”" in html(at)
 
 
 @pytest.mark.parametrize(("kind", "page", "told"), [
-    ("base", "predictions", "no masked language model head"),
+    ("base", "predictions", "no LM head (masked language model head)"),
     ("base", "sentence", "no next sentence and no classifier"),
     ("masked-lm", "sentence", "no pooler"),
-    ("base-without-pooler", "layers", "no masked language model head"),
+    ("base-without-pooler", "layers", "no LM head (masked language model head)"),
 ])  # fmt: skip
 def test_a_head_that_the_checkpoint_does_not_have_is_told(tmp_path, monkeypatch, kind, page, told):
     monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind=kind)))

@@ -114,7 +114,7 @@ def test_the_softmax_grows_to_its_denominator(rome, scores):
 
 def test_padding_is_hidden_before_the_softmax():
     at = opened("attention", pad="16")
-    assert html(at).count(">hidden<") == 2 * 4  # four padded keys, in two columns
+    assert html(at).count(">masked out<") == 2 * 4  # four padded keys, in two columns
     powers = numbers(chart(at, "softmax")[0]["x"])
     assert (powers[12:] == 0).all() and (powers[:12] > 0).all()
 

@@ -21,7 +21,7 @@ LONG = "The text has 602 tokens; this model reads at most 512"
 REFUSED = {
     "no text": ({"text": ""}, "The sentence is empty"),
     "blanks": ({"text": "   "}, "The sentence is empty"),
-    "invisible characters": ({"text": "\u200b\u200d\ufeff"}, "Nothing of this text is left"),
+    "invisible characters": ({"text": "\u200b\u200d\ufeff"}, "The text is empty once"),
     "600 tokens": ({"text": "word " * 600}, LONG),
     "a pair of 600 tokens": ({"text": "word " * 300, "pair": "word " * 299}, "602 tokens"),
     "no such model": ({"model": "no such model"}, "neither a folder on this machine nor"),
@@ -48,7 +48,7 @@ REMARKED = {
     "padding too long": ({"pad": "1000"}, "reads at most 512 tokens; the input is padded to 512"),
     "padding below 0": ({"pad": "-4"}, "“Pad to” takes a whole number"),
     "masks in words": ({"mask": "a;b"}, "Masked positions are whole numbers"),
-    "masks outside": ({"mask": "0,99"}, "Only words and their pieces can be masked"),
+    "masks outside": ({"mask": "0,99"}, "Only words and word pieces can be masked"),
 }
 SHOWN = {
     "emoji": {"text": "I ❤️ 🤗 and 👩🏽‍🚀"},

@@ -185,8 +185,8 @@ def test_slips_are_told_with_the_numbers_of_the_sentence(page, rome):
     told = words(chosen(page, "forward-pass-note", "bert"))
     row = rome[f"encoder.layer.{LAYER}.attention.output.residual"][MASK].astype(np.float64)
     printed, meant = np.sqrt(1 / 384) * ((row - row.mean()) ** 2).sum(), row.std()
-    assert f"{printed:.4f} where the spread is {meant:.4f}" in told
+    assert f"{printed:.4f}; the standard deviation is {meant:.4f}" in told
     x, read = rome["embeddings.sum"][MASK], rome[f"encoder.layer.{LAYER - 1}.output.LayerNorm"][MASK]
     cosine = x @ read / np.linalg.norm(x) / np.linalg.norm(read)
-    assert f"a cosine of {cosine:.4f}, and X is {np.linalg.norm(x):.4f} long" in told
-    assert "72.40e−06 should be 2.400e−06" in told and "prints 7 ones" in told
+    assert f"their cosine is {cosine:.4f}; X has length {np.linalg.norm(x):.4f}" in told
+    assert "72.40e−06 should be 2.400e−06" in told and "prints 7 sums of 1" in told

@@ -156,10 +156,10 @@ def test_every_source_is_a_place_in_the_table_of_its_document(bundled, program):
 @pytest.mark.parametrize(
     ("program", "address", "words"),
     [
-        ("forward-pass-note", "encoder.layer.1.output.residual", "Literally X"),
+        ("forward-pass-note", "encoder.layer.1.output.residual", "As printed: X"),
         ("notebook", "single_layer.attention.output.LayerNorm", "1e-5"),
         ("definition", "encoder.layer.0.attention.output.LayerNorm", "ε"),
-        ("formula-post", "encoder.layer.0.attention.LayerNorm.sigma", "Literally"),
+        ("formula-post", "encoder.layer.0.attention.LayerNorm.sigma", "As printed"),
         ("encoder-article", "encoder.layer.0.output.residual", "Dropout is off"),
         ("encoder-article-dropout", "encoder.layer.0.output.dropout", "seed"),
     ],

@@ -141,7 +141,7 @@ def test_the_keyboard_reaches_every_token_and_chooses_one(heads, rome):
     assert {q for q, _ in lines(heads)} == {MASK - 1}
     heads.page.keyboard.press("ArrowRight")
     assert {k for _, k in lines(heads)} == {MASK - 1}
-    assert f"{MASK - 1} the is looked at most by" in heads.page.locator(".said").inner_text()
+    assert f"{MASK - 1} the is attended to most by" in heads.page.locator(".said").inner_text()
     assert runs(heads) == before
     with heads.rerun():
         heads.page.keyboard.press("Enter")
@@ -151,10 +151,10 @@ def test_the_keyboard_reaches_every_token_and_chooses_one(heads, rome):
 
 def test_special_tokens_can_be_hidden(heads):
     with heads.rerun():
-        heads.page.get_by_text("Hide [CLS] and [SEP]").click()
+        heads.page.get_by_text("Leave out [CLS] and [SEP]").click()
     assert heads.page.locator(".side.query .token").count() == 10
     assert token(heads, "key", 0).count() == token(heads, "query", 11).count() == 0
-    assert "Not drawn: on average" in heads.shown()
+    assert "Not shown: on average" in heads.shown()
 
 
 def test_lines_from_one_sentence_to_the_other(app):
@@ -173,7 +173,7 @@ def test_many_tokens_are_drawn_around_the_chosen_one(app):
     for side in ("query", "key"):
         assert app.page.locator(f".side.{side} .token").count() == 40
         assert token(app, side, 301).get_attribute("aria-selected") == "true"
-    assert "Drawn are queries 281 to 320 of 503 tokens." in app.shown()
+    assert "Shown: queries 281 to 320 of 503 tokens." in app.shown()
     assert "neighbouring queries and keys" in app.shown()
 
 

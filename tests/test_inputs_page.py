@@ -74,7 +74,7 @@ def caption(at):
 def test_padding_shows_up_and_gets_no_attention():
     asked = {"text": "the cat sat", "layer": "2", "head": "3"}
     at = opened("tokenization", **asked)
-    assert len(tokens(at)) == 5 and "Nothing is padded" in caption(at)
+    assert len(tokens(at)) == 5 and "No padding" in caption(at)
     checked(at.number_input(key="pad-here").set_value(16).run())
     at = opened("tokenization", **asked, pad=at.session_state["pad"])
     assert tokens(at)[5:] == ["[PAD]"] * 11
@@ -83,7 +83,7 @@ def test_padding_shows_up_and_gets_no_attention():
     trace, row = at.session_state["view"].trace, "encoder.layer.2.attention.self.{}[head=3,query=1]"
     shares = trace[row.format("probs")]
     assert (shares[5:] == 0).all() and shares.sum() == pytest.approx(1)
-    best, first, together = rows(at, "1 the looks at")
+    best, first, together = rows(at, "1 the attends to")
     assert best[4] == f"{shares.max():.4f}" and best[2] == best[3]
     assert first[0] == "5 [PAD] (first padding)" and first[1] == "0" and first[3] == "−3.403e+38"
     assert float(first[2].replace("−", "-")) == pytest.approx(trace[row.format("scaled")][5], abs=5e-5)

@@ -208,7 +208,7 @@ def test_every_size_and_setting_is_that_of_bert_base(trace):
     found = [facts.check_fact(trace, fact) for fact in (*FACTS, *OTHERS)]
     other = {(one.fact.cell, one.fact.what) for one in found if one.ours is not None and not one.same}
     slips = {(fact.cell, fact.what) for fact in FACTS if fact.slip}
-    assert other - slips == {("10", "config: architectures"), ("69", "the best entries as one text")}
+    assert other - slips == {("10", "config: architectures"), ("69", "the top predictions as one text")}
     assert slips <= other and len(slips) == 3
     unread = [one.fact.what.removeprefix("config: ") for one in found if one.ours is None]
     assert unread == ["dropout", "attention_probs_dropout_prob", "gradient_checkpointing", "hidden_dropout_prob",

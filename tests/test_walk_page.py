@@ -44,7 +44,7 @@ def panel(app, title):
 
 
 def pick_the_answer(app):
-    bar = panel(app, "The same as probabilities").locator(".points path").first
+    bar = panel(app, "Top predictions for").locator(".points path").first
     bar.scroll_into_view_if_needed()
     box = bar.bounding_box()
     with app.rerun():
@@ -90,7 +90,7 @@ def focused(app):
 def test_by_keyboard_alone(predictions):
     """Enter walks back along the operand that matters most; the focus is never lost."""
     keyboard = predictions.page.keyboard
-    panel(predictions, "The same as probabilities").get_by_role("button", name="Explain a number").focus()
+    panel(predictions, "Top predictions for").get_by_role("button", name="Explain a number").focus()
     with predictions.rerun():
         keyboard.press("Enter")
     for _ in range(2):
@@ -101,7 +101,7 @@ def test_by_keyboard_alone(predictions):
     step(predictions, lambda: keyboard.press("Enter"))
     walk(predictions).get_by_role("button", name="Shortest story").focus()
     step(predictions, lambda: keyboard.press("Enter"))
-    assert finished(predictions) and "nothing further back" in focused(predictions)
+    assert finished(predictions) and "This number has no operands" in focused(predictions)
     keyboard.press("Shift+Tab")  # Close
     keyboard.press("Shift+Tab")  # the last crumb
     step(predictions, lambda: keyboard.press("Enter"))
@@ -113,7 +113,7 @@ def test_by_keyboard_alone(predictions):
 
 
 def test_any_cell_by_its_address(predictions):
-    panel(predictions, "The same as probabilities").get_by_role("button", name="Explain a number").focus()
+    panel(predictions, "Top predictions for").get_by_role("button", name="Explain a number").focus()
     with predictions.rerun():
         predictions.page.keyboard.press("Enter")
     for cell in ("encoder.layer.3.attention.self.probs[head=5,query=2,key=7]", "embeddings.sum[token=3,hidden=17]"):

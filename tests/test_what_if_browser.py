@@ -30,7 +30,7 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
     with app.rerun():
         page.get_by_role("spinbutton", name="to", exact=True).press("Enter")
     with app.rerun():
-        button(app, "Run the pass with it").click()
+        button(app, "Run with this value").click()
     bar(app).wait_for()
     assert app.query["changes"] == f"{CELL}:0.9"
     assert "head 1 · 8 [MASK] · 3 rome → 0.9" in bar(app).inner_text()
@@ -68,14 +68,14 @@ def test_every_head_is_zeroed_with_progress_a_stop_and_a_map_at_the_end(app):
     button(app, "Zero each head in turn").click()
     app.page.get_by_text(re.compile(r"Zeroed \d+ of 72 heads")).wait_for()
     button(app, "Stop").click()
-    button(app, "Go on").wait_for()
-    left = int(re.search(r"(\d+) of 72", button(app, "Go on").inner_text())[1])
+    button(app, "Continue").wait_for()
+    left = int(re.search(r"(\d+) of 72", button(app, "Continue").inner_text())[1])
     assert 0 < left < 72
-    button(app, "Go on").click()
-    button(app, "Look at the pass without head").wait_for(timeout=60_000)
-    button(app, "Go on").wait_for(state="detached", timeout=60_000)
+    button(app, "Continue").click()
+    button(app, "Show the forward pass without head").wait_for(timeout=60_000)
+    button(app, "Continue").wait_for(state="detached", timeout=60_000)
     app.settle()
     with app.rerun():
-        button(app, "Look at the pass without head").click()
+        button(app, "Show the forward pass without head").click()
     bar(app).wait_for()
     assert re.fullmatch(r"encoder\.layer\.\d\.attention\.self\.probs\[head=\d+\]:0", app.query["changes"])

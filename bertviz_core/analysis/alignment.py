@@ -183,7 +183,7 @@ def _measure(layer: int, left: np.ndarray, right: np.ndarray) -> LayerDistance:
 def _check(left: Trace, right: Trace) -> None:
     one, other = ((t.encoding, t.model.name, t.model.revision) for t in (left, right))
     if one != other:
-        raise InputError("Only two passes of one model over one input can be compared. Run both programs on one text.")
+        raise InputError("Only forward passes of one model over one input are comparable. Run both on one text.")
 
 
 def has_own_scores(trace: Trace) -> bool:

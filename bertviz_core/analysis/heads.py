@@ -129,47 +129,51 @@ def _sum_on_same_word(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
 _OVER = r"\frac{1}{n}\sum_{q}\,"
 
 PREVIOUS = Statistic(
-    "previous", "previous", "share on the previous token", SHARE, r"\frac{1}{n-1}\sum_{q=1}^{n-1} A_{q,\,q-1}",
-    "the mean share on the token before, over queries 1 to n−1", _watch_offset(-1),
+    "previous", "previous", "attention weight on the previous token", SHARE,
+    r"\frac{1}{n-1}\sum_{q=1}^{n-1} A_{q,\,q-1}",
+    "the mean attention weight on the previous token, over queries 1 to n−1", _watch_offset(-1),
 )  # fmt: skip
 NEXT = Statistic(
-    "next", "next", "share on the next token", SHARE, r"\frac{1}{n-1}\sum_{q=0}^{n-2} A_{q,\,q+1}",
-    "the mean share on the token after, over queries 0 to n−2", _watch_offset(1),
+    "next", "next", "attention weight on the next token", SHARE,
+    r"\frac{1}{n-1}\sum_{q=0}^{n-2} A_{q,\,q+1}",
+    "the mean attention weight on the next token, over queries 0 to n−2", _watch_offset(1),
 )  # fmt: skip
 SELF = Statistic(
-    "self", "itself", "share on itself", SHARE, rf"{_OVER}A_{{qq}}",
-    "the mean share on the query's own token", _watch_offset(0),
+    "self", "itself", "attention weight on itself", SHARE, rf"{_OVER}A_{{qq}}",
+    "the mean attention weight on the query's own token", _watch_offset(0),
 )  # fmt: skip
 ON_CLS = Statistic(
-    "cls", "[CLS]", "share on [CLS]", SHARE, rf"{_OVER}A_{{q,\,\mathrm{{[CLS]}}}}",
-    "the mean share on [CLS]", _watch_token(CLS),
+    "cls", "[CLS]", "attention weight on [CLS]", SHARE, rf"{_OVER}A_{{q,\,\mathrm{{[CLS]}}}}",
+    "the mean attention weight on [CLS]", _watch_token(CLS),
 )  # fmt: skip
 ON_SEP = Statistic(
-    "sep", "[SEP]", "share on [SEP]", SHARE, rf"{_OVER}\sum_{{k\,\in\,\mathrm{{[SEP]}}}} A_{{qk}}",
-    "the mean share on all [SEP] together", _watch_token(SEP),
+    "sep", "[SEP]", "attention weight on [SEP]", SHARE, rf"{_OVER}\sum_{{k\,\in\,\mathrm{{[SEP]}}}} A_{{qk}}",
+    "the mean attention weight on all [SEP] together", _watch_token(SEP),
 )  # fmt: skip
 PUNCTUATION = Statistic(
-    "punctuation", "punctuation", "share on punctuation", SHARE, rf"{_OVER}\sum_{{k\,\in\,\mathrm{{signs}}}} A_{{qk}}",
-    "the mean share on all punctuation marks together", lambda probs, sentence: _sum_on(probs, sentence.punctuation),
+    "punctuation", "punctuation", "attention weight on punctuation", SHARE,
+    rf"{_OVER}\sum_{{k\,\in\,\mathrm{{signs}}}} A_{{qk}}",
+    "the mean attention weight on all punctuation marks together",
+    lambda probs, sentence: _sum_on(probs, sentence.punctuation),
 )  # fmt: skip
 SAME_WORD = Statistic(
-    "same_word", "same word", "share on the same word", SHARE,
+    "same_word", "same word", "attention weight on the same word", SHARE,
     r"\frac{1}{|Q|}\sum_{q\,\in\,Q}\ \sum_{k\,\in\,\mathrm{word}(q),\ k\neq q} A_{qk}",
-    "the mean share on other pieces of the query's word and on the same word elsewhere, over the queries Q that have "
+    "the mean attention weight on other pieces of the query's word and its repetitions, over the queries Q that have "
     "such tokens", _sum_on_same_word,
 )  # fmt: skip
 ENTROPY = Statistic(
     "entropy", "entropy", "entropy in bits", BITS, rf"-{_OVER}\sum_{{k}} A_{{qk}}\log_2 A_{{qk}}",
-    "how widely a query spreads its attention, on average: 0 bits on one token, log₂ n evenly on all", _measure_entropy,
+    "the mean entropy of the queries' weights: 0 bits if all is on one token, log₂ n if uniform", _measure_entropy,
 )  # fmt: skip
 EVENNESS = Statistic(
-    "evenness", "evenness", "entropy relative to even attention", SHARE,
+    "evenness", "evenness", "entropy relative to uniform attention", SHARE,
     rf"-\frac{{1}}{{\log_2 n}}\,{_OVER}\sum_{{k}} A_{{qk}}\log_2 A_{{qk}}",
-    "the mean entropy of the queries, as a share of the log₂ n bits of even attention", _measure_evenness,
+    "the mean entropy of the queries, as a fraction of the log₂ n bits of uniform attention", _measure_evenness,
 )  # fmt: skip
 DISTANCE = Statistic(
     "distance", "distance", "mean distance in tokens", TOKENS, rf"{_OVER}\sum_{{k}} A_{{qk}}\,|q-k|",
-    "how many tokens away a query looks, weighted by attention, on average", _measure_distance,
+    "the mean distance from query to key, weighted by attention", _measure_distance,
 )  # fmt: skip
 
 STATISTICS = {

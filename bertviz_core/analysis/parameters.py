@@ -148,17 +148,17 @@ def pool_blocks(matrix: np.ndarray, rows: int, columns: int) -> Blocks:
 
 CONFIG_MEANINGS = {
     "vocab_size": "entries of the vocabulary",
-    "hidden_size": "components of a token's vector between the layers",
+    "hidden_size": "components of a token's vector (hidden size)",
     "num_hidden_layers": "encoder layers",
     "num_attention_heads": "attention heads in each layer",
     "intermediate_size": "neurons in each feed-forward network",
-    "max_position_embeddings": "tokens in the longest possible input",
-    "type_vocab_size": "segments that can be told apart",
+    "max_position_embeddings": "tokens in the longest input",
+    "type_vocab_size": "token types: first and second sentence",
     "hidden_act": "the activation function",
     "layer_norm_eps": "added to every variance before its square root",
     "architectures": "the class that saved the checkpoint",
     "id2label": "names of the classes",
-    "problem_type": "how the classes' scores are read",
+    "problem_type": "how the class logits become probabilities",
     "tie_word_embeddings": "whether the decoder reuses the word embeddings",
 }
 

@@ -46,9 +46,9 @@ class Shift:
 def offer_for_token(trace: Trace, token: int) -> list[Offer]:
     """What could be done to one token."""
     mask = trace.model.tokenizer.mask_id
-    offers = [Offer("Hide it from all tokens", {f"attention_mask[token={token}]": 0})]
+    offers = [Offer("Mask it out for all tokens", {f"attention_mask[token={token}]": 0})]
     if mask is not None and trace.encoding.ids[token] != mask:
-        offers.insert(0, Offer("Mask it", {f"input_ids[token={token}]": mask}))
+        offers.insert(0, Offer("Replace it with [MASK]", {f"input_ids[token={token}]": mask}))
     return offers
 
 
@@ -62,9 +62,9 @@ def offer_for_layer(trace: Trace, layers: Iterable[int]) -> list[Offer]:
     """What could be done to a whole layer, or to several."""
     other = "gelu" if trace.model.config.hidden_act == "relu" else "relu"
     kinds = {
-        f"{'GELU' if other == 'gelu' else 'ReLU'} as activation": ("intermediate.activation", other),
-        "Attention without residual": ("attention.output.residual", NO_RESIDUAL),
-        "Feed-forward without residual": ("output.residual", NO_RESIDUAL),
+        f"{'GELU' if other == 'gelu' else 'ReLU'} as activation function": ("intermediate.activation", other),
+        "Attention without residual connection": ("attention.output.residual", NO_RESIDUAL),
+        "Feed-forward without residual connection": ("output.residual", NO_RESIDUAL),
         "Skip the layer": ("output.LayerNorm", SKIP),
     }
     places = list(layers)

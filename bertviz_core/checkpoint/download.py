@@ -43,7 +43,7 @@ _SENTENCES: tuple[tuple[type[BaseException], str], ...] = (  # the first family 
     ),
     (
         OfflineModeIsEnabled,
-        f"{{name}} is not on this machine, and HF_HUB_OFFLINE forbids to ask the hub. Unset it. {_OTHERWISE}",
+        f"{{name}} is not on this machine, and HF_HUB_OFFLINE forbids downloads. Unset it. {_OTHERWISE}",
     ),
     (
         HfHubHTTPError,
@@ -150,7 +150,7 @@ def _explain(name: str, error: BaseException) -> str:
     status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
     kind = GatedRepoError if status in (401, 403) and type(error) is HfHubHTTPError else type(error)
     sentence = next(text for family, text in _SENTENCES if issubclass(kind, family))
-    detail = getattr(error, "strerror", None) or "what has arrived is not what was announced"
+    detail = getattr(error, "strerror", None) or "the received file is not the announced one"
     return sentence.format(name=repr(name), kind=kind.__name__, status=status, detail=detail)
 
 

@@ -65,7 +65,7 @@ def find_folder(name: str) -> Path | None:
     try:
         path = Path(name).expanduser()
         if path.is_file():
-            raise CheckpointError(f"{name} is a file. Give the folder that it lies in.")
+            raise CheckpointError(f"{name} is a file. Give the folder that contains it.")
         return path.resolve() if path.is_dir() else None
     except (OSError, ValueError, RuntimeError):  # a name too long, with a NUL, or of an unknown user's home
         return None

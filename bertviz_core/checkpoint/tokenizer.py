@@ -62,7 +62,7 @@ class Tokenizer:
         ids = [int(i) for i in result["input_ids"]]
         if len(ids) <= self._library.num_special_tokens_to_add(pair=pair is not None):
             raise InputError(
-                "Nothing of this text is left once it is cleaned up. Type a sentence with visible characters."
+                "The text is empty once control characters are removed. Type a sentence with visible characters."
             )
         segments = [int(s) for s in result["token_type_ids"]]
         fill = max(0, (pad_to or 0) - len(ids))
@@ -86,7 +86,7 @@ class Tokenizer:
             return encoding
         if self.mask_id is None:
             raise InputError(
-                "This checkpoint's vocabulary has no mask token, so no token can be hidden. Mask nothing, or "
+                "This checkpoint's vocabulary has no mask token, so no token can be masked. Mask nothing, or "
                 "choose another model."
             )
         wrong = sorted(set(hidden) - set(self.maskable(encoding)))
@@ -157,7 +157,7 @@ class Tokenizer:
 
 def _describe(encoding: Encoding, position: int) -> str:
     if 0 <= position < len(encoding):
-        return f"{encoding.tokens[position]}, a special token, stands there"
+        return f"it holds {encoding.tokens[position]}, a special token"
     return f"the input has positions 0 to {len(encoding) - 1}"
 
 

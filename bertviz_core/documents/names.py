@@ -111,31 +111,31 @@ def _name_layer_norm(path: str, lens: str, variables: str, definition: tuple[str
     yield Names(f"{path}.variance", notebook="variance", post=r"\sigma^2")
     yield Names(f"{path}.normalized", notebook="x_normalized", post=r"\frac{x-\mu}{\sqrt{\sigma^2+\epsilon}}")
     weight, bias = (f"{variables}_weight", f"{variables}_bias") if variables else ("gamma", "beta")
-    yield _name_parameter(f"{path}.weight", "How far each component is stretched.", f"{lens}.w", notebook=weight,
+    yield _name_parameter(f"{path}.weight", "The scale γ of each component.", f"{lens}.w", notebook=weight,
                           definition=definition[0], post="g")
-    yield _name_parameter(f"{path}.bias", "How far each component is shifted.", f"{lens}.b", notebook=bias,
+    yield _name_parameter(f"{path}.bias", "The shift β of each component.", f"{lens}.b", notebook=bias,
                           definition=definition[1], post="b")
 
 
 def _name_inputs() -> Iterable[Names]:
-    yield Names("input_ids", "Which entry of the vocabulary each token is.", note="I", notebook="input_ids",
+    yield Names("input_ids", "Token ids: which vocabulary entry each token is.", note="I", notebook="input_ids",
                 definition="x", post="x", hugging_face="input_ids", lens="tokens", tensorflow="input_ids")
-    yield Names("position_ids", "The place of each token, counted from 0.", notebook="position_ids", definition="j",
+    yield Names("position_ids", "The position of each token, counted from 0.", notebook="position_ids", definition="j",
                 post=r"\mathrm{arange}(x.\mathrm{size}(1))", article="i", hugging_face="position_ids")
-    yield Names("token_type_ids", "0 for the first sentence, 1 for the second.", notebook="token_type_ids",
+    yield Names("token_type_ids", "Segment ids: 0 for the first sentence, 1 for the second.", notebook="token_type_ids",
                 post=r"\mathrm{zeros\_like}(x)", hugging_face="token_type_ids", lens="token_type_ids",
                 tensorflow="token_type_ids")
-    yield Names("attention_mask", "1 for a token, 0 for padding.", notebook="attn_mask", definition="1",
+    yield Names("attention_mask", "Attention mask: 1 for a token, 0 for padding.", notebook="attn_mask", definition="1",
                 hugging_face="attention_mask", lens="one_zero_attention_mask", tensorflow="input_mask")
 
 
 def _name_embeddings() -> Iterable[Names]:
     at = "embeddings"
-    yield _name_parameter(f"{at}.word_embeddings.weight", "One learned vector for every entry of the vocabulary.",
+    yield _name_parameter(f"{at}.word_embeddings.weight", "The word embeddings: one vector per vocabulary entry.",
                           "embed.embed.W_E", note="W_T", notebook="embedding_layer", definition="W_e", article="E")
-    yield _name_parameter(f"{at}.position_embeddings.weight", "One learned vector for every place in the input.",
+    yield _name_parameter(f"{at}.position_embeddings.weight", "The position embeddings: one vector per position.",
                           "embed.pos_embed.W_pos", note="W_P", notebook="position_embeddings", definition="W_p")
-    yield _name_parameter(f"{at}.token_type_embeddings.weight", "One learned vector for each of the two sentences.",
+    yield _name_parameter(f"{at}.token_type_embeddings.weight", "The segment embeddings: one vector per sentence.",
                           "embed.token_type_embed.W_token_type", notebook="segment_embeddings")
     yield Names(f"{at}.word_embeddings", note="T", notebook="token_embeddings_unnormalized",
                 definition="(W_e)_{:,x_j}", post="f_{EM1}(x)", article="Z",
@@ -159,8 +159,8 @@ def _name_attention() -> Iterable[Names]:
         ("query", "Q", "q", "queries"), ("key", "K", "k", "keys"), ("value", "V", "v", "values"),
     ):
         yield from _name_linear(
-            f"{at}.{name}", f"Turns a token's vector into the {role} of all heads, side by side.",
-            f"Added to the {role}.", (f"{hooks}.W_{letter}", f"{hooks}.b_{letter}"), variables=f"{axis}_layer0",
+            f"{at}.{name}", f"Projects a token's vector to the {role} of all heads.",
+            f"The bias of the {role}.", (f"{hooks}.W_{letter}", f"{hooks}.b_{letter}"), variables=f"{axis}_layer0",
             note=(f"W_{{h,l}}^{letter}", ""), definition=(_ATTENTION_PARAMETERS, _ATTENTION_PARAMETERS),
             post=f"W^{letter}_i", article=(f"W_i^{letter}", ""),
         )
@@ -183,7 +183,7 @@ def _name_attention() -> Iterable[Names]:
 
 def _name_attention_output() -> Iterable[Names]:
     at = f"{_LAYER}attention.output"
-    yield from _name_linear(f"{at}.dense", "Mixes the heads' findings into one vector.", "Added to the mixture.",
+    yield from _name_linear(f"{at}.dense", "Projects the concatenated heads.", "The bias of that projection.",
                             ("blocks.{i}.attn.W_O", "blocks.{i}.attn.b_O"), variables="o_layer0",
                             definition=(_ATTENTION_PARAMETERS, _ATTENTION_PARAMETERS), post="W^0", article=("W^O", ""))
     yield Names(f"{at}.dense", notebook="ouput_states", definition=r"\mathrm{MultiHeadAttention}(X,X|\mathcal{W}^l,1)",
@@ -201,8 +201,8 @@ def _name_attention_output() -> Iterable[Names]:
 
 def _name_feed_forward() -> Iterable[Names]:
     inner, outer = f"{_LAYER}intermediate", f"{_LAYER}output"
-    yield from _name_linear(f"{inner}.dense", "One column for each neuron: what it looks for in a token's vector.",
-                            "Each neuron's own threshold.", ("blocks.{i}.mlp.W_in", "blocks.{i}.mlp.b_in"),
+    yield from _name_linear(f"{inner}.dense", "One column per neuron: its weights for a token's vector.",
+                            "The bias of each neuron.", ("blocks.{i}.mlp.W_in", "blocks.{i}.mlp.b_in"),
                             variables="layer_0_intermediate_dense_weight", note=("W_l^{ffnn}", "b_l^{ffnn}"),
                             definition=("W_1^l", "b_1^l"), article=("W_1", "b_1"))
     yield Names(f"{inner}.dense", note=r"\bar{Z}_l W_l^{ffnn} + b_l^{ffnn}", notebook="intermediate_dense_output",
@@ -212,8 +212,8 @@ def _name_feed_forward() -> Iterable[Names]:
                 definition=r"\mathrm{Gelu}(W_1^l X + b_1^l 1^\top)", post="f_{Inter}",
                 article=r"\max(0, x W_1 + b_1)", hugging_face=f"bert.{inner}", lens="blocks.{i}.mlp.hook_post",
                 tensorflow="intermediate_output")
-    yield from _name_linear(f"{outer}.dense", "One row for each neuron: the direction that it adds.",
-                            "Added to what the neurons bring.", ("blocks.{i}.mlp.W_out", "blocks.{i}.mlp.b_out"),
+    yield from _name_linear(f"{outer}.dense", "One row per neuron: the direction that it adds.",
+                            "The bias of the feed-forward output.", ("blocks.{i}.mlp.W_out", "blocks.{i}.mlp.b_out"),
                             variables="layer_0_output_dense_weight", note=("W_l^{out}", "b_l^{out}"),
                             definition=("W_2^l", "b_2^l"), article=("W_2", "b_2"))
     yield Names(f"{outer}.dense", note="Z_l^{out}", notebook="output_dense",
@@ -231,8 +231,8 @@ def _name_feed_forward() -> Iterable[Names]:
 
 def _name_masked_language_model() -> Iterable[Names]:
     at = "cls.predictions"
-    yield from _name_linear(f"{at}.transform.dense", "Turns the last layer's vectors towards the vocabulary.",
-                            "Added before the head's non-linearity.", ("mlm_head.W", "mlm_head.b"),
+    yield from _name_linear(f"{at}.transform.dense", "Projects the last layer's vectors in the LM head.",
+                            "The bias of that projection.", ("mlm_head.W", "mlm_head.b"),
                             variables="layer_intermediate_dense_weight", definition=("W_f", "b_f"))
     yield Names(f"{at}.transform.dense", notebook="prediction_output", definition=r"W_f X + b_f 1^\top",
                 hugging_face=f"{at}.transform.dense")
@@ -243,8 +243,8 @@ def _name_masked_language_model() -> Iterable[Names]:
     yield Names(f"{at}.transform.LayerNorm", notebook="prediction_dense_output", definition="X",
                 hugging_face=f"{at}.transform.LayerNorm", lens="mlm_head.ln.hook_normalized")
     yield from _name_linear(f"{at}.decoder",
-                            "The vocabulary's vectors once more: usually the word embeddings themselves.",
-                            "Each entry's head start, whatever the sentence.", ("unembed.W_U", "unembed.b_U"),
+                            "One vector per vocabulary entry: usually the word embeddings themselves.",
+                            "The bias of each vocabulary entry's logit.", ("unembed.W_U", "unembed.b_U"),
                             variables="decoder_weight", definition=("W_u", ""))
     yield Names(f"{at}.decoder", notebook="logits", definition="W_u X", hugging_face=f"{at}.decoder",
                 tensorflow="logits")
@@ -253,17 +253,17 @@ def _name_masked_language_model() -> Iterable[Names]:
 
 def _name_heads_for_the_whole_input() -> Iterable[Names]:
     final = "W^{final} Z_{n_{layers}}[0,:]"
-    yield from _name_linear("pooler.dense", "Projects the [CLS] token's last vector.", "Added to that projection.",
+    yield from _name_linear("pooler.dense", "Projects the last vector at [CLS].", "The bias of that projection.",
                             ("pooler.W", "pooler.b"), note=("W^{final}", ""))
     yield Names("pooler.dense", note=final, post="f_{Linear}", hugging_face="bert.pooler.dense")
     yield Names("pooler.activation", note=rf"\tanh({final})", post="f_{Pooler}", hugging_face="bert.pooler",
                 lens="pooler.hook_pooler_out", tensorflow="pooled_output")
     at = "cls.seq_relationship"
-    yield from _name_linear(at, "Compares the pooled vector with the two answers.", "Each answer's head start.",
+    yield from _name_linear(at, "Projects the pooled vector to two logits.", "The bias of each logit.",
                             ("nsp_head.W", "nsp_head.b"))
     yield Names(at, hugging_face=at, lens="nsp_head.hook_nsp_out", tensorflow="logits")
     yield Names(f"{at}.probs")
-    yield from _name_linear("classifier", "Compares the vector with every class.", "Each class's head start.")
+    yield from _name_linear("classifier", "Projects the vector to the logits.", "The bias of each logit.")
     yield Names("classifier", hugging_face="classifier", tensorflow="logits")
     yield Names("classifier.probs", note=r"\mathrm{Softmax}", tensorflow="probabilities")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _LAYER = "encoder.layer.{i}."
 SELF, OUT = "L.attention.self.", "L.attention.output."  # beginnings of addresses, as `row` takes them
-RELU = "BERT's activation stands where the document has ReLU"
+RELU = "the document has ReLU, BERT its own activation"
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ def put_cells(numbers: str, what: str, page: str, addresses: str = "", remark: s
 def place_attention(formula: str) -> Place:
     """Scaled dot-product attention in one formula, as two documents print it."""
     addresses = f"{SELF}products {SELF}scaled {SELF}probs {SELF}context"
-    return put(formula, "the whole of scaled dot-product attention", "attention", addresses)
+    return put(formula, "scaled dot-product attention", "attention", addresses)
 
 
 def place_heads(formula: str) -> Place:
     """The heads put together, as two documents print it."""
-    return put(formula, "the heads side by side, mixed by the output matrix", "attention_output",
+    return put(formula, "concatenated heads, projected by the output matrix", "attention_output",
                f"{SELF}context {OUT}dense")  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bertviz_core.documents.places import OUT, SELF, Document, place_attention, place_head, place_heads, put
 
-_PRE = "the post normalizes before each part, BERT after each sum; shown is BERT's order"
+_PRE = "the post normalizes before each sub-layer, BERT after each sum; the app shows BERT's order"
 
 _EMBEDDING = (
     ("$f_{EM1}(x)$", "token rows", "embeddings.word_embeddings", ""),
@@ -26,15 +26,15 @@ _PLACES = (
     place_heads(r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$"),
     place_head("$head_i = Attention(QW^Q_i,KW^K_i,VW^V_i)$"),
     put(r"$\mu = \frac{1}{H}\sum_{i=1}^H x_i$", "LayerNorm's mean", "add_norm", f"{OUT}LayerNorm.mean"),
-    put(r"$\sigma = \sqrt{\frac{1}{H}}\sum_{i=1}^H (x_i-\mu)^2$", "LayerNorm's spread", "add_norm",
-        f"{OUT}LayerNorm.variance", r"as printed it is no standard deviation; shown is the variance $\sigma^2$"),
+    put(r"$\sigma = \sqrt{\frac{1}{H}}\sum_{i=1}^H (x_i-\mu)^2$", "LayerNorm's standard deviation", "add_norm",
+        f"{OUT}LayerNorm.variance", r"the printed formula is wrong; the app shows the variance $\sigma^2$"),
     put(r"$y=LN(x)=g\odot \frac{x-\mu}{\sqrt{\sigma^2+\epsilon}} + b$", "LayerNorm", "add_norm",
         f"{OUT}LayerNorm.normalized {OUT}LayerNorm"),
     put("$f_{EM}$ = `nn.Embedding`", "a lookup in a table", "embeddings",
         "embeddings.word_embeddings embeddings.position_embeddings embeddings.token_type_embeddings"),
     *(put(f"BERTEmbedding: {place}", what, "embeddings", addresses, remark)
       for place, what, addresses, remark in _EMBEDDING),
-    put("BERTSelfAttention: $f_{SelfAtt}$", "attention up to the heads side by side", "attention",
+    put("BERTSelfAttention: $f_{SelfAtt}$", "attention up to the concatenated heads", "attention",
         f"{SELF}probs {SELF}context"),
     put("BERTSelfOutput: $f_{SelfOut}$", "output projection", "attention_output", f"{OUT}dense"),
     put("BERTAttention: $f_{Att}$", "both together", "attention_output", f"{SELF}context {OUT}dense"),
@@ -43,7 +43,7 @@ _PLACES = (
     put("BERTOutput: $f_{Out}$", "second half of the feed-forward network", "feed_forward", "L.output.dense"),
     put("BERTLayer: $f_{E}=Attention(LN(x))+x+Linear(Inter(LN(LN(x)+Attention(LN(x))+x)))$", *_ENCODER),
     put("BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$", *_ENCODER),
-    put("BERTEncoder", "all layers in a row", "layers", "L.output.LayerNorm"),
+    put("BERTEncoder", "all layers, one after another", "layers", "L.output.LayerNorm"),
     put("BERTPooler: $f_{Pooler}=tanh(f_{Linear})$", "the pooler", "sentence", "pooler.dense pooler.activation"),
     *(put(f"Summary: {place}", what, "embeddings", addresses, remark)
       for place, what, addresses, remark in _EMBEDDING),
@@ -54,5 +54,5 @@ _PLACES = (
 
 POST = Document(
     "003", "formula post", "The modules of one implementation as functions of each other, in Chinese.",
-    "LayerNorm comes before each part instead of after each sum; the spread as printed is no standard deviation.",
+    "LayerNorm comes before each sub-layer, not after each sum; the printed standard deviation is wrong.",
     _PLACES)

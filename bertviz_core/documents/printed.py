@@ -40,7 +40,7 @@ class PrintedTensor:
 
 
 TENSORS = (
-    PrintedTensor("14", "embeddings.word_embeddings", "the rows of the tokens", """
+    PrintedTensor("14", "embeddings.word_embeddings", "token embeddings", """
 0.0136 -0.0265 -0.0235 0.0087 0.0071 0.0151
 -0.0463 0.0259 -0.0240 -0.0416 0.0289 0.0316
 -0.0278 0.0039 -0.0035 0.0078 -0.0306 0.0221
@@ -48,7 +48,7 @@ TENSORS = (
 -0.0207 -0.0020 -0.0118 0.0128 0.0200 0.0259
 -0.0145 -0.0100 0.0060 -0.0250 0.0046 -0.0015
 """),
-    PrintedTensor("27", "embeddings.sum", "token, position and segment, added up", """
+    PrintedTensor("27", "embeddings.sum", "sum of token, position and segment embeddings", """
 0.0316 -0.0411 -0.0564 0.0021 0.0044 0.0219
 -0.0381 0.0392 -0.0397 -0.0193 0.0553 0.0177
 -0.0387 0.0129 -0.0114 0.0161 -0.0153 0.0062
@@ -64,16 +64,16 @@ TENSORS = (
 -0.3585 0.2777 -0.1210 0.5949 0.6856 0.7453
 -0.4771 0.0871 -0.0770 -0.2191 0.3020 0.0196
 """),
-    PrintedTensor("43", "encoder.layer.0.attention.output.dense", "attention's output in the first layer", """
+    PrintedTensor("43", "encoder.layer.0.attention.output.dense", "attention output in the first layer", """
 0.0469 0.1639 -0.0603 -0.1527 0.0335 0.1802
 0.1023 0.3846 -0.0411 -0.5442 -0.0701 -0.0260
 -0.0404 0.2899 0.1311 -0.2009 -0.2455 -0.0298
 0.2090 0.3050 0.0050 -0.2973 -0.1212 -0.0459
 0.0831 -0.0208 -0.1554 -0.4028 -0.2934 -0.0784
 0.3431 -0.1718 0.0026 -0.3566 -0.2113 0.0350
-""", remark="In [40], before it, reads t_query_states and its kin, which are assigned only in In [57]: as the cells "
-           "are numbered, the notebook's kernel must have held them from before."),
-    PrintedTensor("49", "encoder.layer.0.intermediate.dense", "the neurons before their activation", """
+""", remark="In [40], before it, uses t_query_states and similar variables, which only In [57] assigns: the "
+           "notebook's kernel must have held them from an earlier run."),
+    PrintedTensor("49", "encoder.layer.0.intermediate.dense", "pre-activations of the neurons", """
 -3.1348 -2.2779 -3.1132 -2.4296 -3.1535 -2.9147
 -1.7857 -1.4517 -3.6339 -1.9001 -2.6653 0.6086
 -3.0365 -0.8983 -4.2322 -2.2538 -2.9196 -2.1696
@@ -97,7 +97,7 @@ TENSORS = (
 -0.4663 -0.5197 -0.2011 0.6513 0.0255 -0.1058
 0.7993 0.2471 -0.0632 0.1179 -0.7094 -0.0537
 """),
-    PrintedTensor("59", "cls.predictions.transform.dense", "the language model head's projection", """
+    PrintedTensor("59", "cls.predictions.transform.dense", "the LM head's projection", """
 -0.9308 0.5810 -1.5488 -0.3969 -0.2049 -0.7886
 -0.4524 1.4434 0.7572 0.8591 1.1784 1.1476
 0.1031 0.8686 0.9038 1.2142 0.3628 1.5648
@@ -105,7 +105,7 @@ TENSORS = (
 -0.2648 -0.0293 0.6970 0.6369 1.0992 1.0511
 0.1265 -1.1419 0.2915 -0.2913 0.0908 0.3325
 """),
-    PrintedTensor("61", "cls.predictions.transform.LayerNorm", "after the head's GELU and LayerNorm", """
+    PrintedTensor("61", "cls.predictions.transform.LayerNorm", "after the LM head's GELU and LayerNorm", """
 -0.6974 1.0231 -0.0350 -0.3549 -0.0176 0.0247
 -4.3757 1.5879 -1.3361 -1.1796 0.3573 0.4541
 -3.5006 -0.2887 -0.2252 0.9825 -2.4059 3.3587
@@ -158,7 +158,7 @@ _SLIP = "The text says 10; the sentence has 12 tokens, as the cells themselves p
 
 FACTS = (
     Fact("3", f"ids of “{HELLO}”", str(list(HELLO_IDS)), f"encode:{HELLO}"),
-    Fact("4", "these ids, read back", HELLO_BACK, f"decode:{HELLO}"),
+    Fact("4", "these ids, decoded", HELLO_BACK, f"decode:{HELLO}"),
     Fact("5", "tensors in the file that the class leaves unused", " ".join(_UNUSED), "names:" + " ".join(_UNUSED)),
     Fact("6", "word embeddings", "[30522, 768]", "shape:embeddings.word_embeddings.weight"),
     Fact("6", "position embeddings", "[512, 768]", "shape:embeddings.position_embeddings.weight"),
@@ -168,7 +168,7 @@ FACTS = (
     Fact("6", "layers", "12", "config:num_hidden_layers"),
     *(Fact("6", f"weights of the {name}", "[768, 768]", f"stored:{_SELF}{name}.weight")
       for name in ("query", "key", "value")),
-    Fact("6", "weights of attention's output", "[768, 768]", f"stored:{_FIRST}attention.output.dense.weight"),
+    Fact("6", "weights of the attention output", "[768, 768]", f"stored:{_FIRST}attention.output.dense.weight"),
     Fact("6", "dropout", "0.1", "unread:dropout"),
     Fact("8", "the first names of the tensors", " ".join(_NAMES), "names:" + " ".join(_NAMES)),
     Fact("9", "shape of the word embeddings", "[30522, 768]", "shape:embeddings.word_embeddings.weight"),
@@ -182,14 +182,14 @@ FACTS = (
     Fact("12", "q_len", "12", "length:"),
     Fact("text before 15", "the tokens", "[10, 1]", "column:", _SLIP),
     Fact("text before 15", "their embeddings", "[10, 768]", "shape:embeddings.word_embeddings", _SLIP),
-    Fact("text before 15", "the embeddings, one a token", "12", "length:"),
+    Fact("text before 15", "the embeddings, one per token", "12", "length:"),
     *_shapes(("16", "[12, 768]", "embeddings.word_embeddings"),
              ("21", "[1, 12, 768]", "embeddings.position_embeddings"),
              ("25", "[1, 12, 768]", "embeddings.token_type_embeddings"), ("26", "[1, 12, 768]", "embeddings.sum")),
     Fact("text before 29", "the normalized embeddings", "[12, 768]", "shape:embeddings.LayerNorm"),
     Fact("text before 30", "the normalized embeddings", "[10, 768]", "shape:embeddings.LayerNorm", _SLIP),
     *_shapes(("31", "[1, 12, 768]", "embeddings.LayerNorm")),
-    Fact("34", "heads and their width", "[12, 64]", "heads:"),
+    Fact("34", "heads and their size", "[12, 64]", "heads:"),
     *_shapes(*(("39", "[1, 12, 12, 64]", f"{_SELF}{name}") for name in ("query", "key", "value")),
              ("text before 40", "[12, 12]", f"{_SELF}products[head=0]")),
     *(Fact("text before 40", f"matrix of the {name}", "[768, 768]", f"stored:{_FIRST}attention.{leaf}.weight")
@@ -205,20 +205,20 @@ FACTS = (
              ("60", "[1, 12, 768]", "cls.predictions.transform.dense"),
              ("62", "[1, 12, 768]", "cls.predictions.transform.LayerNorm"),
              ("64", "[1, 12, 30522]", "cls.predictions.decoder")),
-    Fact("66", "shape of the best entries", "[1, 12]", "row:"),
+    Fact("66", "shape of the top predictions", "[1, 12]", "row:"),
     Fact("68", "input_ids, once more", str(list(INPUT_IDS)), "ids:input_ids"),
-    Fact("69", "the best entries as one text", ANSWER, "answer:"),
+    Fact("69", "the top predictions as one text", ANSWER, "answer:"),
 )
 
 # The sizes that the forward-pass note prints beside its matrices: (what, printed, where ours is found).
 NOTE_SIZES = tuple(Fact("000", what, printed, of) for what, printed, of in (
-    ("d, the width of a vector", "768", "config:hidden_size"),
+    ("d, the hidden size", "768", "config:hidden_size"),
     ("max input length", "512", "config:max_position_embeddings"),
     ("heads", "12", "config:num_attention_heads"),
     ("layers", "12", "config:num_hidden_layers"),
     ("d_ffnn", "3072", "config:intermediate_size"),
     ("heads and d_q, d_k, d_v", "[12, 64]", "heads:"),
-    ("64 · 12, the heads side by side", "768", "config:hidden_size"),
+    ("64 · 12, the concatenated heads", "768", "config:hidden_size"),
     ("W_P", "[512, 768]", "shape:embeddings.position_embeddings.weight"),
     ("W^ffnn", "[768, 3072]", f"shape:{_FIRST}intermediate.dense.weight"),
     ("b^ffnn, a row", "[1, 3072]", f"shape:{_FIRST}intermediate.dense.bias"),

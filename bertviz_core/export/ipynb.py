@@ -59,12 +59,12 @@ def _make_code(*lines: str, folded: bool = False) -> dict[str, Any]:
 def _write_opening(trace: Trace) -> _Cells:
     what = "as released" if trace.program.name == "bert" else f"as the {trace.program.name.replace('-', ' ')} writes it"
     changes = ", ".join(f"`{change}`" for change in list_changes(trace.changes))
-    changed = f" The pass was changed: {changes}." if changes else ""
+    changed = f" The forward pass was changed: {changes}." if changes else ""
     yield _make_markdown(
         f"# BERT's forward pass, {what}\n\n"
         f"{len(trace.tokens)} tokens go in, {len(trace.addresses)} tensors come out, in the order in which they are "
-        "computed. Each has its formula and what it means; below stands the line of PyTorch that computes it, with the "
-        "tensor's address and shape behind it. Tokens are rows. Every number is worked out here, from the checkpoint's "
+        "computed. Each has its formula and meaning; below it is the line of PyTorch that computes it, followed by the "
+        "tensor's address and shape. Tokens are rows. Every number is computed here, from the checkpoint's "
         f"weights; the last cell compares all tensors with the recorded ones.{changed}\n\n"
         "Run all cells, from the top."
     )
@@ -78,8 +78,8 @@ def _write_opening(trace: Trace) -> _Cells:
 def _write_checkpoint(trace: Trace, weights: str | None) -> _Cells:
     yield _make_markdown(
         "## The checkpoint\n\n"
-        "A file of learned numbers by name. Matrices are stored as (out, in); where they are used they are turned to "
-        "(in, out), as the formulas have them."
+        "The file with the learned parameters, by name. Matrices are stored as (out, in) and are transposed to "
+        "(in, out) where they are used, as in the formulas."
     )
     yield _make_code(
         *_find_files(trace, weights), "", "", inspect.getsource(carried.read), "",
@@ -153,11 +153,11 @@ def _write_formula(step: Step) -> str:
 def _write_comparison(trace: Trace) -> _Cells:
     yield _make_markdown(
         "## Are these the recorded numbers?\n\n"
-        "All of them would fill a large file, so each tensor is recorded by its marks: it is cut into up to 64 runs, "
-        "and of each run the mean is kept, every number weighted by its place. A tensor of 64 numbers or fewer is "
-        "compared number by number. In a larger one a wrong step moves the means, and so do numbers that change "
-        "places; only a small slip of a lone number could hide. A tensor passes if every mean is within "
-        f"{TOLERANCE:g} of the numbers' usual size: room for rounding, and for little else."
+        "All numbers would fill a large file, so each tensor is recorded by a summary: it is split into up to 64 runs, "
+        "and each run's mean is kept, with every number weighted by its place. A tensor of 64 numbers or fewer is "
+        "compared number by number. In a larger one a wrong step changes the means, and so do numbers that change "
+        "places; only a small error in a single number could go unnoticed. A tensor passes if every mean is within "
+        f"{TOLERANCE:g} of the numbers' usual size, which allows for little more than rounding."
     )
     yield _make_code(inspect.getsource(carried.take_marks), "", inspect.getsource(carried.measure_distance).rstrip())
     yield _make_code("recorded = {", *(f"    {line}," for line in _write_records(trace)), "}", folded=True)

@@ -33,7 +33,7 @@ def draw_bars(
 def draw_counts(numbers: Sequence[int], words: Sequence[str], colors: Palette, color: str, *, name: str) -> Chart:
     """Whole numbers from 1 up as horizontal bars, first on top, where every grid line is ten times the one before."""
     end = float(np.log10(max(*numbers, 10))) * 1.02
-    axis = set_axis(colors, f"{name}, in powers of ten", grid=True, type="log", range=[0, end], dtick=1)
+    axis = set_axis(colors, f"{name}, logarithmic", grid=True, type="log", range=[0, end], dtick=1)
     texts = [f"{n:,}" for n in numbers]
     hover = "%{customdata}<br><b>%{x:,}</b><extra></extra>"
     return _draw_rows(np.array(numbers), words, texts, colors, color, axis, hover)
@@ -93,5 +93,5 @@ def draw_curve(
              "hovertemplate": "%{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>"},
         ],
         340, colors, right=16, picked_from=len(lines) + 1, showlegend=bool(others), legend=set_legend(),
-        xaxis=set_axis(colors, "before the activation", grid=True), yaxis=set_axis(colors, "after", grid=True),
+        xaxis=set_axis(colors, "pre-activation", grid=True), yaxis=set_axis(colors, "activation", grid=True),
     )  # fmt: skip

@@ -25,5 +25,5 @@ def draw_histogram(counts: np.ndarray, edges: np.ndarray, colors: Palette, color
     }  # fmt: skip
     return make_chart(
         [bars], 300, colors, right=16, bargap=0,
-        xaxis=set_axis(colors, name), yaxis=set_axis(colors, "how many", grid=True, tickformat=",d"),
+        xaxis=set_axis(colors, name), yaxis=set_axis(colors, "count", grid=True, tickformat=",d"),
     )  # fmt: skip

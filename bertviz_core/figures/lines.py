@@ -52,14 +52,14 @@ def draw_growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Pal
         [
             {"type": "scatter", "x": pack(drawn), "y": pack(shares[drawn - 1]), "mode": "lines",
              "line": {"color": color, "width": 2, "shape": "hv"},
-             "hovertemplate": "the best %{x:,}<br><b>%{y:.6f}</b><extra></extra>"},
+             "hovertemplate": "the top %{x:,}<br><b>%{y:.6f}</b><extra></extra>"},
             {"type": "scatter", "x": counts, "y": [float(shares[count - 1]) for count in counts], "mode": "markers",
              "marker": {"color": color, "size": 9}, "hoverinfo": "skip"},
         ],
         320, colors, right=24, top=24,
         annotations=[_write_mark(share, count, shares, colors) for share, count in marks.items()],
-        xaxis=set_axis(colors, "entries, best first (logarithmic)", grid=True, type="log", dtick=1, tickformat=",d"),
-        yaxis=set_axis(colors, "share of the denominator", grid=True, range=[0, 1.04]),
+        xaxis=set_axis(colors, "entries by probability (logarithmic)", grid=True, type="log", dtick=1, tickformat=",d"),
+        yaxis=set_axis(colors, "cumulative probability", grid=True, range=[0, 1.04]),
     )  # fmt: skip
 
 

@@ -39,12 +39,12 @@ def draw_softmax_row(scores: np.ndarray, shares: np.ndarray, names: Sequence[str
             {"type": "bar", "x": pack(shares), "y": rows, "orientation": "h", "customdata": list(names), "xaxis": "x2",
              "marker": {"color": color, "opacity": opacity}, **numbers, "textposition": "outside", "cliponaxis": False,
              "textfont": set_font(colors.text, 11),
-             "hovertemplate": "%{customdata}<br>share: <b>%{x:.6f}</b><extra></extra>"},
+             "hovertemplate": "%{customdata}<br>probability: <b>%{x:.6f}</b><extra></extra>"},
         ],
         (22 if wide else 13) * len(rows) + 70, colors, right=12, bargap=0.25,
         yaxis=name_rows(names, colors) | {"tickfont": set_font(colors.text, 12 if wide else 10)},
         xaxis=set_axis(colors, "score", grid=True, domain=[0, 0.44], **few),
-        xaxis2=set_axis(colors, "share", grid=True, domain=[0.52, 1], range=[0, top], **few),
+        xaxis2=set_axis(colors, "probability", grid=True, domain=[0.52, 1], range=[0, top], **few),
     )  # fmt: skip
 
 
@@ -104,8 +104,8 @@ def draw_point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colo
         ],
         300, colors, right=16, top=28,
         annotations=[_say(f"{format_number(at)} → {format_number(on)}", "right", colors.text)],
-        xaxis=set_axis(colors, "before", grid=True, range=[float(x[0]), float(x[-1])]),
-        yaxis=set_axis(colors, "after", grid=True),
+        xaxis=set_axis(colors, "input", grid=True, range=[float(x[0]), float(x[-1])]),
+        yaxis=set_axis(colors, "output", grid=True),
     )  # fmt: skip
 
 
@@ -130,6 +130,6 @@ def draw_sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequ
              "line": {"color": colors.faint, "width": 1, "dash": "dot"}},
         ],
         34 * len(rows) + 70, colors, right=84, bargap=0.35, yaxis=name_rows(labels, colors),
-        xaxis=set_axis(colors, "the parts, added up", grid=True, showticklabels=False, range=[low - room, high + room]),
+        xaxis=set_axis(colors, "sum of the parts", grid=True, showticklabels=False, range=[low - room, high + room]),
         annotations=[write_text(text, 1, i, set_font(colors.text), **beside) for i, text in enumerate(texts)],
     )  # fmt: skip

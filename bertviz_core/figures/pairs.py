@@ -26,5 +26,5 @@ def draw_pairs(series: Mapping[str, np.ndarray], words: Sequence[str], colors: P
         ],
         len(rows) * _ROW_HEIGHT + 110, colors, right=52, bargap=0.25, barmode="group", showlegend=True,
         legend=set_legend(y=1.0), yaxis=name_rows(words, colors),
-        xaxis=set_axis(colors, "share", grid=True, range=[0, 1]),
+        xaxis=set_axis(colors, "attention weight", grid=True, range=[0, 1]),
     )  # fmt: skip

@@ -24,17 +24,17 @@ class Axis:
 Dims = tuple[Axis, ...]
 
 TOKEN = Axis("token", "n", "one token of the input", of_tokens=True)
-QUERY = Axis("query", "n_q", "the token that looks", of_tokens=True)
-KEY = Axis("key", "n_k", "the token that is looked at", of_tokens=True)
+QUERY = Axis("query", "n_q", "the token that attends", of_tokens=True)
+KEY = Axis("key", "n_k", "the token that is attended to", of_tokens=True)
 HEAD = Axis("head", "h", "one attention head")
 HEAD_DIM = Axis("head_dim", "d_k", "one component inside a head")
 HIDDEN = Axis("hidden", "d", "one component of a token's vector")
-CONCAT = Axis("concat", r"h\,d_k", "one component of the heads laid side by side")
+CONCAT = Axis("concat", r"h\,d_k", "one component of the concatenated heads")
 INTERMEDIATE = Axis("intermediate", r"d_{\mathrm{ff}}", "one neuron of the feed-forward network")
-TRANSFORM = Axis("transform", "d_t", "one component of the vector that the vocabulary is compared with")
+TRANSFORM = Axis("transform", "d_t", "one component of the vector inside the LM head")
 POOLED = Axis("pooled", "d_p", "one component of the pooled [CLS] vector")
 VOCAB = Axis("vocab", r"\lvert V\rvert", "one entry of the vocabulary")
-POSITION = Axis("position", r"n_{\max}", "one place in the longest possible input")
+POSITION = Axis("position", r"n_{\max}", "one position in the longest possible input")
 SEGMENT = Axis("segment", "n_s", "first or second sentence")
 RELATION = Axis("relation", "2", "index 0: B follows A; index 1: B is a random sentence")
 LABEL = Axis("label", "c", "one class of the classifier")
@@ -63,7 +63,7 @@ def combine(left: Dims, right: Dims) -> Dims:
     missing = [axis.name for axis in narrow if axis not in wide]
     if missing:
         raise DimsError(
-            f"cannot combine axes {list_names(left)} with {list_names(right)}: {missing} stand on one side only"
+            f"cannot combine axes {list_names(left)} with {list_names(right)}: {missing} are on one side only"
         )
     if tuple(axis for axis in wide if axis in narrow) != narrow:
         raise DimsError(f"cannot combine axes {list_names(left)} with {list_names(right)}: the order differs")

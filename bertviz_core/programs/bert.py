@@ -79,10 +79,10 @@ def _write_embeddings(b: Builder, config: BertConfig) -> Symbol:
             VOCAB,
             TOKEN_IDS,
             "word_embeddings",
-            "The row of the vocabulary matrix that the token's id points to.",
+            "The word embedding: the row of the matrix at the token's id.",
         ),
-        ("pos", POSITION, POSITION_IDS, "position_embeddings", "A learned vector for the place in the input."),
-        ("seg", SEGMENT, SEGMENT_IDS, "token_type_embeddings", "A learned vector for the first or second sentence."),
+        ("pos", POSITION, POSITION_IDS, "position_embeddings", "The position embedding: learned, one per position."),
+        ("seg", SEGMENT, SEGMENT_IDS, "token_type_embeddings", "The segment embedding: one for each sentence."),
     )
     b.stage = Stage.EMBEDDINGS
     rows = []
@@ -93,7 +93,7 @@ def _write_embeddings(b: Builder, config: BertConfig) -> Symbol:
         rows.append(b.add(path, tex, f"E_{name}", kind.EMBEDDING, Lookup(table, ids), meaning, f"{DEVLIN}, fig. 2"))
     word, position, segment = rows
     total = b.add("embeddings.sum", "E", "E", kind.EMBEDDING, word + position + segment,
-                  "What the token is, where it stands and which sentence it is in, added up.", f"{DEVLIN}, fig. 2")
+                  "The sum of word, position and segment embedding.", f"{DEVLIN}, fig. 2")
     return _write_layer_norm(b, config, "embeddings.LayerNorm", total, "E", r"X^{(0)}", "X_0", keep=True)
 
 
@@ -108,32 +108,32 @@ def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, mask
         return b.add(at(path), at.tex(letter), at.var(letter), name, Rename(split, TOKEN, axis), meaning, multi_head)
 
     b.stage = Stage.QUERY_KEY_VALUE
-    q = project("query", "Q", QUERY, "What each token is looking for, in each head.")
-    k = project("key", "K", KEY, "What each token offers to be found by, in each head.")
-    v = project("value", "V", KEY, "What each token hands over when it is looked at, in each head.")
+    q = project("query", "Q", QUERY, "The query of each token, in each head: compared with every key.")
+    k = project("key", "K", KEY, "The key of each token, in each head: compared with every query.")
+    v = project("value", "V", KEY, "The value of each token, in each head: averaged by attention.")
 
     b.stage = Stage.ATTENTION
     products = b.add(at("attention.self.products"), at.tex("R"), at.var("R"), kind.ATTENTION, q @ Transpose(k),
-                     "How well each query fits each key: their dot product.", eq1)
+                     "The dot product of each query with each key.", eq1)
     scaled = b.add(at("attention.self.scaled"), at.tex(r"\hat{S}"), at.var("S_scaled"), kind.ATTENTION,
                    products / Sqrt(d_k),
-                   "Divided by the square root of the head's width, so that the softmax keeps a slope.", eq1)
+                   "The dot products divided by √d_k, so that the softmax does not saturate.", eq1)
     hidden_from_view = (Constant("1", 1) - Rename(MASK, TOKEN, KEY)) * Constant(r"\lambda", masked)
     scores = b.add(at("attention.self.scores"), at.tex("S"), at.var("S"), kind.ATTENTION, scaled + hidden_from_view,
-                   "Padding is pushed so far down that the softmax gives it exactly 0; everything else is unchanged.",
+                   "The attention scores, masked: padding gets so low a score that its attention weight is exactly 0.",
                    f"{DEVLIN}, released code (modeling.py, attention_mask)")
     probs = b.add(at("attention.self.probs"), at.tex("A"), at.var("A"), kind.ATTENTION, Softmax(scores, KEY),
-                  "How each token divides its attention over all tokens; each row sums to 1.", eq1)
+                  "The attention weights of each query over all keys; each row sums to 1.", eq1)
     b.stage = Stage.ATTENTION_OUTPUT
     context = b.add(at("attention.self.context"), at.tex("C"), at.var("C"), kind.VALUE,
                     Rename(MergeHeads(probs @ v, d_k), QUERY, TOKEN),
-                    "The values, averaged by attention, with the heads side by side.", multi_head)
+                    "The head outputs (values averaged by attention weights), concatenated.", multi_head)
     dense = b.add(at("attention.output.dense"), at.tex("O"), at.var("O"), kind.ATTENTION,
                   at.linear(context, "attention.output.dense", "O", CONCAT, HIDDEN),
-                  "The heads' findings, mixed back into one vector.", multi_head)
+                  "The attention output: concatenated heads, projected.", multi_head)
     b.stage = Stage.ADD_NORM
     total = b.add(at("attention.output.residual"), at.tex("U"), at.var("U"), kind.RESIDUAL, x + dense,
-                  "What the token knew, plus what attention brought.", f"{VASWANI}, sec. 3.1")
+                  "The residual sum: the layer's input plus the attention output.", f"{VASWANI}, sec. 3.1")
     return _write_layer_norm(b, config, at("attention.output.LayerNorm"), total, "U", at.tex("Y"), at.var("Y"), layer)
 
 
@@ -143,15 +143,15 @@ def _write_feed_forward(b: Builder, config: BertConfig, layer: int, y: Symbol) -
     b.stage = Stage.FEED_FORWARD
     before = b.add(at("intermediate.dense"), at.tex("F"), at.var("F"), kind.FFN,
                    at.linear(y, "intermediate.dense", "1", HIDDEN, INTERMEDIATE),
-                   "Each neuron's weighted sum of the token's vector, before its activation.", ffn)
+                   "The pre-activation of each neuron: a weighted sum of the token's vector, plus a bias.", ffn)
     after = b.add(at("intermediate.activation"), at.tex("G"), at.var("G"), kind.FFN, Apply(before, config.activation),
-                  "How strongly each neuron fires.", HENDRYCKS if "gelu" in config.hidden_act else ffn)
+                  "The activation of each neuron.", HENDRYCKS if "gelu" in config.hidden_act else ffn)
     dense = b.add(at("output.dense"), at.tex("D"), at.var("D"), kind.FFN,
                   at.linear(after, "output.dense", "2", INTERMEDIATE, HIDDEN),
-                  "Every neuron adds its own direction, times its strength.", ffn)
+                  "The sum of each neuron's direction times its activation, plus a bias.", ffn)
     b.stage = Stage.ADD_NORM
     total = b.add(at("output.residual"), at.tex("Z"), at.var("Z"), kind.RESIDUAL, y + dense,
-                  "What attention had left, plus what the feed-forward network brought.", f"{VASWANI}, sec. 3.1")
+                  "The residual sum: the feed-forward network's input plus its output.", f"{VASWANI}, sec. 3.1")
     return _write_layer_norm(b, config, at("output.LayerNorm"), total, "Z", rf"X^{{({layer + 1})}}", f"X_{layer + 1}",
                              layer, keep=True)
 
@@ -161,18 +161,18 @@ def _write_masked_language_model(b: Builder, config: BertConfig, x: Symbol) -> N
     b.stage = Stage.PREDICTIONS
     path = "cls.predictions.transform"
     dense = b.add(f"{path}.dense", "T", "T", kind.PREDICTION, _project(x, f"{path}.dense", "T", HIDDEN, TRANSFORM),
-                  "The last layer's vector, turned towards the vocabulary.", source)
+                  "The last layer's vector, projected by the LM head.", source)
     active = b.add(f"{path}.activation", r"\tilde{T}", "T_act", kind.PREDICTION, Apply(dense, config.activation),
-                   "The head's own non-linearity.", source)
+                   "The LM head's activation.", source)
     norm = _write_layer_norm(b, config, f"{path}.LayerNorm", active, r"\tilde{T}", "N", "N",
                              result_kind=kind.PREDICTION)
     decoder = "cls.predictions.decoder"
     logits = b.add(decoder, "L", "logits", kind.PREDICTION,
                    _project(norm, decoder, r"\mathrm{vocab}", TRANSFORM, VOCAB),
-                   "One score for every entry of the vocabulary: how well the vector fits that entry's embedding.",
+                   "The logits, one per vocabulary entry: the dot product with that entry's vector, plus a bias.",
                    source, keep=True)
     b.add("cls.predictions.probs", "P", "probs", kind.PREDICTION, Softmax(logits, VOCAB),
-          "The scores as probabilities over the whole vocabulary.", source)
+          "The softmax of the logits: a probability for each vocabulary entry.", source)
 
 
 def _write_pooler(b: Builder, x: Symbol) -> Symbol:
@@ -180,9 +180,9 @@ def _write_pooler(b: Builder, x: Symbol) -> Symbol:
     b.stage = Stage.SENTENCE
     first = Select(x, TOKEN, 0)
     dense = b.add("pooler.dense", "p", "p", kind.PREDICTION, _project(first, "pooler.dense", "P", HIDDEN, POOLED),
-                  "The [CLS] token's last vector, projected.", source)
+                  "The last layer's vector at [CLS], projected.", source)
     return b.add("pooler.activation", r"\bar{p}", "p_tanh", kind.PREDICTION, Apply(dense, TANH),
-                 "Squeezed between −1 and 1: BERT's one vector for the whole input.", source)
+                 "The tanh of that vector, between −1 and 1: one vector for the whole input.", source)
 
 
 def _write_next_sentence(b: Builder, pooled: Symbol) -> None:
@@ -190,21 +190,21 @@ def _write_next_sentence(b: Builder, pooled: Symbol) -> None:
     b.stage = Stage.SENTENCE
     path = "cls.seq_relationship"
     logits = b.add(path, "r", "r", kind.PREDICTION, _project(pooled, path, "r", POOLED, RELATION),
-                   "Two scores: sentence B follows sentence A, or was drawn at random.", source)
+                   "Two logits: sentence B follows sentence A, or is a random sentence.", source)
     b.add(f"{path}.probs", r"\bar{r}", "r_probs", kind.PREDICTION, Softmax(logits, RELATION),
-          "The two scores as probabilities.", source)
+          "The softmax of the two logits.", source)
 
 
 def _write_classifier(b: Builder, config: BertConfig, x: Symbol) -> None:
     source = f"{DEVLIN}, sec. 4.1"
     b.stage = Stage.SENTENCE
     logits = b.add("classifier", "c", "c", kind.PREDICTION, _project(x, "classifier", "c", x.axes[-1], LABEL),
-                   "One score for every class that the checkpoint was fine-tuned on.", source)
+                   "The logits: one per class that the checkpoint was fine-tuned on.", source)
     if config.problem_type == "regression":
         return
     several = config.problem_type == "multi_label_classification"
     b.add("classifier.probs", r"\bar{c}", "c_probs", kind.PREDICTION,
-          Apply(logits, SIGMOID) if several else Softmax(logits, LABEL), "The scores as probabilities.", source)
+          Apply(logits, SIGMOID) if several else Softmax(logits, LABEL), "The logits as probabilities.", source)
 
 
 def _write_layer_norm(b: Builder, config: BertConfig, path: str, x: Symbol, letter: str, tex: str, variable: str,
@@ -218,14 +218,14 @@ def _write_layer_norm(b: Builder, config: BertConfig, path: str, x: Symbol, lett
                  "The mean of each token's vector.", BA)
     sigma = rf"\sigma^2_{{{letter}}}" if layer is None else rf"\sigma^{{2\,({layer})}}_{{{letter}}}"
     variance = b.add(f"{path}.variance", sigma, f"var_{name}", kind.NORM, Mean(Square(x - mean), axis),
-                     "The mean squared distance from that mean.", BA)
+                     "The variance of each token's vector.", BA)
     epsilon = Constant(r"\varepsilon", config.layer_norm_eps)
     normal = b.add(f"{path}.normalized", rf"\hat{{{letter}}}{up}", f"{name}_hat", kind.NORM,
                    (x - mean) / Sqrt(variance + epsilon), "Each token's vector with mean 0 and variance 1.", BA)
     gamma = declare_parameter(f"{path}.weight", rf"\gamma_{{{letter}}}{up}", f"gamma_{name}", (axis,))
     beta = declare_parameter(f"{path}.bias", rf"\beta_{{{letter}}}{up}", f"beta_{name}", (axis,))
     return b.add(path, tex, variable, result_kind, gamma * normal + beta,
-                 "Stretched and shifted, component by component, as learned.", BA, keep=keep)
+                 "The normalized vector, scaled by γ and shifted by β, both learned.", BA, keep=keep)
 
 
 def _project(x: Expr, path: str, name: str, inside: Axis, outside: Axis, up: str = "", layer: str = "") -> Expr:

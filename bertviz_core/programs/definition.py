@@ -25,10 +25,10 @@ from bertviz_core.programs.parts import Writer
 IDS = declare_input("input_ids", "x", "x", (TOKEN,))
 POSITIONS = declare_input("position_ids", "j", "j", (TOKEN,))
 
-_EPSILON = "ε is not given: it is the checkpoint's."
-_ATTENTION = ("The parameters of attention stand on another page, and are BERT's here: matrices with biases for "
+_EPSILON = "ε is not given; the checkpoint's is used."
+_ATTENTION = ("The parameters of attention are not on this page; BERT's are used here: matrices with biases for "
               "queries, keys, values and output.")
-_STAGES = "The pseudocode calls every stage X; here each has an index."
+_STAGES = "The pseudocode calls every stage X; here each gets an index."
 
 _MHA = r"E-Transformer: $X\gets X + \mathrm{MultiHeadAttention}(X,X\vert\mathcal{W}^l,1)$"
 _MLP = r"E-Transformer: $X \gets X+W_2^l\cdot \mathrm{Gelu}(W_1^l X+b^l_1 1^\top)+b^l_2 1^\top$"
@@ -58,9 +58,9 @@ def _write_embeddings(w: Writer) -> Symbol:
         table = w.weight(f"embeddings.{module}", rf"{{W_{letter}}}^{{\top}}", axis, HIDDEN, f"W_{letter}")
         return w.write(f"embeddings.{module}", f"E_{letter}", kind.EMBEDDING, Lookup(table, ids), meaning, _EMBED)
 
-    word = look_up("word_embeddings", "e", IDS, "The column of the token matrix for each token.")
-    place = look_up("position_embeddings", "p", POSITIONS, "The column of the position matrix for each place.")
-    return w.write("embeddings.sum", "X_{0}", kind.EMBEDDING, word + place, "What the token is and where it stands.",
+    word = look_up("word_embeddings", "e", IDS, "The token embedding: a column of the token matrix.")
+    place = look_up("position_embeddings", "p", POSITIONS, "The position embedding: a column of the position matrix.")
+    return w.write("embeddings.sum", "X_{0}", kind.EMBEDDING, word + place, "The sum of token and position embedding.",
                    _EMBED, f"No segment, and no LayerNorm after it. {_STAGES}", keep=True)
 
 
@@ -71,18 +71,18 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
         return w.projection(name, f"{letter.upper()}_{{@}}", x @ matrix + w.bias(path, f"b_{letter}^{{(@)}}", CONCAT),
                             QUERY if name == "query" else KEY, meaning, _MHA, choice)
 
-    q = project("query", "q", "What each token is looking for, in each head.", _ATTENTION)
-    k = project("key", "k", "What each token offers to be found by, in each head.")
-    v = project("value", "v", "What each token hands over when it is looked at, in each head.")
+    q = project("query", "q", "The query of each token, in each head: compared with every key.", _ATTENTION)
+    k = project("key", "k", "The key of each token, in each head: compared with every query.")
+    v = project("value", "v", "The value of each token, in each head: averaged by attention.")
     context = w.attention(q, k, v, ("R_{@}", "S_{@}", "A_{@}", "Y_{@}", r"\bar{Y}_{@}"), (_MHA,) * 5)
     path = "L.attention.output.dense"
     out = w.write(path, "O_{@}", kind.ATTENTION,
                   context @ w.weight(path, r"{W_o^{(@)}}^{\top}", CONCAT, HIDDEN, "W_o^{(@)}")
                   + w.bias(path, "b_o^{(@)}", HIDDEN),
-                  "The heads' findings, mixed back into one vector.", _MHA)
+                  "The attention output: concatenated heads, projected.", _MHA)
     w.stage = Stage.ADD_NORM
     total = w.write("L.attention.output.residual", r"X_{@}^{\mathrm{MHA}}", kind.RESIDUAL, x + out,
-                    "What the token knew, plus what attention brought.", _MHA, _STAGES)
+                    "The residual sum: the layer's input plus the attention output.", _MHA, _STAGES)
     return w.norm("L.attention.output.LayerNorm", total, r"X_{@}^{\mathrm{LN1}}",
                   r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_1,\beta^l_1)$", _EPSILON, own="_1^{(@)}")
 
@@ -93,18 +93,18 @@ def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
     before = w.write(path, "F_{@}", kind.FFN,
                      y @ w.weight(path, r"{W_1^{(@)}}^{\top}", HIDDEN, INTERMEDIATE, "W_1^{(@)}")
                      + w.bias(path, "b_1^{(@)}", INTERMEDIATE),
-                     "Each neuron's weighted sum of the token's vector, before its activation.", _MLP)
+                     "The pre-activation of each neuron: a weighted sum of the token's vector, plus a bias.", _MLP)
     after = w.write("L.intermediate.activation", "G_{@}", kind.FFN, Apply(before, GELU),
-                    "How strongly each neuron fires.", f"{_MLP}; {_GELU}",
+                    "The activation of each neuron.", f"{_MLP}; {_GELU}",
                     "By the normal distribution's CDF, as defined, whatever the config says.")
     path = "L.output.dense"
     dense = w.write(path, "D_{@}", kind.FFN,
                     after @ w.weight(path, r"{W_2^{(@)}}^{\top}", INTERMEDIATE, HIDDEN, "W_2^{(@)}")
                     + w.bias(path, "b_2^{(@)}", HIDDEN),
-                    "Every neuron adds its own direction, times its strength.", _MLP)
+                    "The sum of each neuron's direction times its activation, plus a bias.", _MLP)
     w.stage = Stage.ADD_NORM
     total = w.write("L.output.residual", r"X_{@}^{\mathrm{MLP}}", kind.RESIDUAL, y + dense,
-                    "What attention had left, plus what the feed-forward network brought.", _MLP, _STAGES)
+                    "The residual sum: the feed-forward network's input plus its output.", _MLP, _STAGES)
     return w.norm("L.output.LayerNorm", total, "X_{@}",
                   r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_2,\beta^l_2)$", _EPSILON, own="_2^{(@)}",
                   keep=True)
@@ -116,14 +116,14 @@ def _write_unembedding(w: Writer, x: Symbol) -> None:
     dense = w.write(f"{path}.dense", "F_f", kind.PREDICTION,
                     x @ w.weight(f"{path}.dense", r"{W_f}^{\top}", HIDDEN, TRANSFORM, "W_f")
                     + w.bias(f"{path}.dense", "b_f", TRANSFORM),
-                    "The last layer's vector, turned towards the vocabulary.", _FINAL)
-    active = w.write(f"{path}.activation", "X_f", kind.PREDICTION, Apply(dense, GELU), "The head's own non-linearity.",
+                    "The last layer's vector, projected by the LM head.", _FINAL)
+    active = w.write(f"{path}.activation", "X_f", kind.PREDICTION, Apply(dense, GELU), "The LM head's activation.",
                      f"{_FINAL}; {_GELU}")
     norm = w.norm(f"{path}.LayerNorm", active, "X_u", r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma,\beta)$",
                   _EPSILON, own="", result_kind=kind.PREDICTION)
     path = "cls.predictions.decoder"
     logits = w.write(path, "L_u", kind.PREDICTION, norm @ w.weight(path, r"{W_u}^{\top}", TRANSFORM, VOCAB, "W_u"),
-                     "One score for every entry of the vocabulary.", _UNEMBED, "There is no bias; BERT has one.",
+                     "The logits: one per vocabulary entry.", _UNEMBED, "There is no bias; BERT has one.",
                      keep=True)
     w.write("cls.predictions.probs", "P", kind.PREDICTION, Softmax(logits, VOCAB),
-            "The scores as probabilities over the whole vocabulary.", _UNEMBED)
+            "The softmax of the logits: a probability for each vocabulary entry.", _UNEMBED)

@@ -31,8 +31,8 @@ _DROPOUT = r"$\mathrm{Dropout}(\mathrm{Sublayer}(x))$"
 _SUM = r"$x + \mathrm{Dropout}(\mathrm{Sublayer}(x))$"
 _NORM = r"$\mathrm{LayerNorm}(x + \mathrm{Dropout}(\mathrm{Sublayer}(x)))$"
 
-_OFF = "Dropout is off, as in a trained model at work: what the sublayer brings is added whole."
-_ON = ("What is kept is divided by 0.9, so that the mean stays, as every library does; the article only says that 10 % "
+_OFF = "Dropout is off, as always outside training: the sub-layer's whole output is added."
+_ON = ("The kept numbers are divided by 0.9 to keep the mean, as every library does; the article only says that 10 % "
        "are dropped. The seed is fixed: the same numbers are dropped in every run.")
 
 
@@ -58,13 +58,13 @@ def _write_embeddings(w: Writer) -> Symbol:
     w.stage = Stage.EMBEDDINGS
     rows = w.write("embeddings.word_embeddings", "Z", kind.EMBEDDING,
                    Lookup(w.weight("embeddings.word_embeddings", "E", VOCAB, HIDDEN), IDS),
-                   "The vector that each number points to.", "The matrix $Z$ (input_length × emb_dim)")
+                   "The token embedding: the row at the token's id.", "The matrix $Z$ (input_length × emb_dim)")
     size = Constant(r"d_{\mathrm{emb\_dim}}", w.config.hidden_size)
     places = w.write("embeddings.position_embeddings", "P", kind.EMBEDDING, Sinusoid(POSITIONS, HIDDEN, size, w.dtype),
-                     "A vector of sines and cosines for the place in the input, computed and not learned.",
+                     "The position embedding: sines and cosines of the position, not learned.",
                      r"$p_{i,j} = \sin(i/10000^{j/d}), \cos(i/10000^{(j-1)/d})$")
     return w.write("embeddings.sum", "X^{(0)}", kind.EMBEDDING, rows + places,
-                   "What the token is and where it stands.", "$X = Z + P$",
+                   "The sum of token and position embedding.", "$X = Z + P$",
                    "As printed: token vectors are not multiplied by the root of d, as the paper that it follows does.",
                    keep=True)
 
@@ -75,16 +75,16 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
         return w.projection(name, f"{letter}_{{i}}^{{(@)}}", x @ matrix, QUERY if name == "query" else KEY, meaning,
                             f"$XW_i^{letter} = {letter}_i$", NO_BIAS)
 
-    k = project("key", "K", "What each token offers to be found by, in each head.")
-    q = project("query", "Q", "What each token is looking for, in each head.")
-    v = project("value", "V", "What each token hands over when it is looked at, in each head.")
+    k = project("key", "K", "The key of each token, in each head: compared with every query.")
+    q = project("query", "Q", "The query of each token, in each head: compared with every key.")
+    v = project("value", "V", "The value of each token, in each head: averaged by attention.")
     heads = r"$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h) W^O$"
     context = w.attention(q, k, v, ("R_{i}^{(@)}", "S_{i}^{(@)}", "A_{i}^{(@)}", r"\mathrm{head}_{i}^{(@)}", "C^{(@)}"),
                           ("$Q_i K_i^T$", _SOFTMAX, _SOFTMAX, f"{_SOFTMAX[:-1]} V_i$", heads))
     path = "L.attention.output.dense"
     return w.write(path, r"\mathrm{MultiHead}^{(@)}", kind.ATTENTION,
                    context @ w.weight(path, "W^{O(@)}", CONCAT, HIDDEN),
-                   "The heads' findings, mixed back into one vector.", heads, NO_BIAS)
+                   "The attention output: concatenated heads, projected.", heads, NO_BIAS)
 
 
 def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
@@ -93,13 +93,13 @@ def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
     before = w.write(path, "F^{(@)}", kind.FFN,
                      y @ w.weight(path, "W_{1}^{(@)}", HIDDEN, INTERMEDIATE)
                      + w.bias(path, "b_{1}^{(@)}", INTERMEDIATE),
-                     "Each neuron's weighted sum of the token's vector.", _FFN)
+                     "The pre-activation of each neuron: a weighted sum, plus a bias.", _FFN)
     after = w.write("L.intermediate.activation", "G^{(@)}", kind.FFN, Apply(before, MAX_ZERO),
-                    "Each neuron, or 0 where its sum is negative.", _FFN)
+                    "The activation of each neuron: its pre-activation, or 0 if negative.", _FFN)
     path = "L.output.dense"
     return w.write(path, r"\mathrm{FFN}^{(@)}", kind.FFN,
                    after @ w.weight(path, "W_{2}^{(@)}", INTERMEDIATE, HIDDEN) + w.bias(path, "b_{2}^{(@)}", HIDDEN),
-                   "Every neuron adds its own direction, times its strength.", _FFN)
+                   "The sum of each neuron's direction times its activation, plus a bias.", _FFN)
 
 
 def _write_add_and_norm(w: Writer, x: Symbol, sublayer: Symbol, path: str, symbols: tuple[str, str], dropout: bool,
@@ -111,7 +111,7 @@ def _write_add_and_norm(w: Writer, x: Symbol, sublayer: Symbol, path: str, symbo
         seed = SEED + 2 * w.layer + (path == "L.output")  # each sublayer draws its own
         added = w.write(f"{path}.dropout", rf"\mathrm{{Drop}}_{{{symbols[0]}}}^{{(@)}}", sublayer.kind,
                         Dropout(sublayer, RATE, seed),
-                        "What the sublayer brings, with one number in ten set to 0.", _DROPOUT, _ON)
+                        "The sub-layer's output, with 10 % of its numbers set to 0.", _DROPOUT, _ON)
     total = w.write(f"{path}.residual", f"{symbols[0]}^{{(@)}}", kind.RESIDUAL, x + added,
-                    "What the token knew, plus what the sublayer brought.", _SUM, "" if dropout else _OFF)
+                    "The residual sum: the sub-layer's input plus its output.", _SUM, "" if dropout else _OFF)
     return w.norm(f"{path}.LayerNorm", total, symbols[1], _NORM, OWN_NORM, keep=keep)

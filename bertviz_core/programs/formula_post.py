@@ -43,9 +43,9 @@ _HEADS = r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$"
 _LAYER = r"BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$"
 _POOLER = "Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$"
 
-_AS_PRINTED = ("Literally: the root stands over 1/H only, and the squared distances are summed without it. A standard "
+_AS_PRINTED = ("As printed, the root covers 1/H only, and the squared distances are summed outside it. A standard "
                "deviation would have the sum under the root.")
-_WHICH_NORM = ("Which g and b is not said: a layer's first LayerNorm takes those of the checkpoint's first, its second "
+_WHICH_NORM = ("Which g and b is not said: a layer's first LayerNorm uses those of the checkpoint's first, its second "
                "those of its second, in the order in which they run. ε is the checkpoint's.")
 
 
@@ -68,15 +68,15 @@ def _write_embeddings(w: Writer) -> Symbol:
         return w.write(f"embeddings.{module}", rf"f_{{\mathrm{{EM}}{number}}}", kind.EMBEDDING, Lookup(table, ids),
                        meaning, f"BERTEmbedding: {place}", choice)
 
-    word = look_up("word_embeddings", 1, VOCAB, IDS, "The row of the vocabulary matrix for each token.",
+    word = look_up("word_embeddings", 1, VOCAB, IDS, "The word embedding: the row at the token's id.",
                    "$f_{EM1}(x)$")
-    place = look_up("position_embeddings", 2, POSITION, POSITIONS, "A learned vector for the place in the input.",
+    place = look_up("position_embeddings", 2, POSITION, POSITIONS, "The position embedding: learned, one per position.",
                     "$f_{EM2}$ of `torch.arange(x.size(1))`")
-    segment = look_up("token_type_embeddings", 3, SEGMENT, Apply(IDS, ZEROS), "The vector of the first segment.",
+    segment = look_up("token_type_embeddings", 3, SEGMENT, Apply(IDS, ZEROS), "The embedding of the first segment.",
                       "$f_{EM3}$ of `torch.zeros_like(x)`",
-                      "Literally zeros: a second sentence is given the first segment too.")
+                      "Zeros, as printed: a second sentence gets the first segment too.")
     total = w.write("embeddings.sum", "E", kind.EMBEDDING, word + place + segment,
-                    "What the token is, where it stands and the first segment, added up.",
+                    "The sum of word, position and first segment embedding.",
                     "BERTEmbedding: $E=f_{EM1}+f_{EM2}+f_{EM3}$")
     return _write_norm(w, "embeddings.LayerNorm", total, "E_{o}", "BERTEmbedding: $E_o=LN(E)$",
                        "ε is the checkpoint's.", keep=True)
@@ -89,15 +89,15 @@ def _write_layer(w: Writer, x: Symbol) -> Symbol:
     attention = _write_attention(w, normal)
     w.stage = Stage.ADD_NORM
     inside = w.write("L.attention.output.residual", "U^{(@)}", kind.RESIDUAL, normal + attention + x,
-                     "The layer's input normalized, plus what attention brought, plus the input itself.", _LAYER,
-                     "Literally three terms: the normalized input is added too. A symbol of our own.")
+                     "The residual sum: the normalized input, the attention output and the input itself.", _LAYER,
+                     "Three terms, as printed: the normalized input is added too. The symbol is ours.")
     second = _write_norm(w, "L.intermediate.LayerNorm", inside, r"f_{\mathrm{LN}2}^{(@)}", _LAYER, _WHICH_NORM,
                          of="L.output.LayerNorm")
     out = _write_feed_forward(w, second)
     w.stage = Stage.ADD_NORM
     return w.write("L.output.residual", r"f_{\mathrm{E}@}", kind.RESIDUAL, attention + x + out,
-                   "What attention brought, plus the layer's input, plus what the feed-forward network brought.",
-                   _LAYER, "Nothing is normalized after it; the next layer begins with that.", keep=True)
+                   "The residual sum: attention output, layer input and feed-forward output.",
+                   _LAYER, "There is no LayerNorm after it; the next layer begins with one.", keep=True)
 
 
 def _write_attention(w: Writer, x: Symbol) -> Symbol:
@@ -106,15 +106,15 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
         return w.projection(name, f"{letter}_{{i}}^{{(@)}}", x @ matrix, QUERY if name == "query" else KEY, meaning,
                             _HEAD, NO_BIAS)
 
-    q = project("query", "Q", "What each token is looking for, in each head.")
-    k = project("key", "K", "What each token offers to be found by, in each head.")
-    v = project("value", "V", "What each token hands over when it is looked at, in each head.")
+    q = project("query", "Q", "The query of each token, in each head: compared with every key.")
+    k = project("key", "K", "The key of each token, in each head: compared with every query.")
+    v = project("value", "V", "The value of each token, in each head: averaged by attention.")
     context = w.attention(q, k, v, ("R_{i}^{(@)}", "S_{i}^{(@)}", "A_{i}^{(@)}", r"\mathrm{head}_{i}^{(@)}",
                                     r"f_{\mathrm{SelfAtt}}^{(@)}"), (*[_ATTENTION] * 4, _HEADS))
     path = "L.attention.output.dense"
     return w.write(path, r"f_{\mathrm{Att}}^{(@)}", kind.ATTENTION,
                    context @ w.weight(path, "W^{0(@)}", CONCAT, HIDDEN) + w.bias(path, "b^{0(@)}", HIDDEN),
-                   "The heads' findings, mixed back into one vector.", f"BERTSelfOutput: $f_{{SelfOut}}$; {_HEADS}",
+                   "The attention output: concatenated heads, projected.", f"BERTSelfOutput: $f_{{SelfOut}}$; {_HEADS}",
                    "The second formula has no bias; the section calls it a linear transformation, which has one.")
 
 
@@ -124,16 +124,16 @@ def _write_feed_forward(w: Writer, x: Symbol) -> Symbol:
     before = w.write(path, "F^{(@)}", kind.FFN,
                      x @ w.weight(path, "W_{1}^{(@)}", HIDDEN, INTERMEDIATE)
                      + w.bias(path, "b_{1}^{(@)}", INTERMEDIATE),
-                     "Each neuron's weighted sum of the token's vector, before its activation.",
+                     "The pre-activation of each neuron: a weighted sum of the token's vector, plus a bias.",
                      "BERTIntermediate: $f_{Inter}$",
                      "Called an activation; the linear layer before it is the one of the code that the post refers to.")
     after = w.write("L.intermediate.activation", r"f_{\mathrm{Inter}}^{(@)}", kind.FFN,
-                    Apply(before, w.config.activation), "How strongly each neuron fires.",
+                    Apply(before, w.config.activation), "The activation of each neuron.",
                     "BERTIntermediate: $f_{Inter}$", "Which activation is not said: it is the checkpoint's.")
     path = "L.output.dense"
     return w.write(path, r"f_{\mathrm{Out}}^{(@)}", kind.FFN,
                    after @ w.weight(path, "W_{2}^{(@)}", INTERMEDIATE, HIDDEN) + w.bias(path, "b_{2}^{(@)}", HIDDEN),
-                   "Every neuron adds its own direction, times its strength.", "BERTOutput: $f_{Out}$")
+                   "The sum of each neuron's direction times its activation, plus a bias.", "BERTOutput: $f_{Out}$")
 
 
 def _write_pooler(w: Writer, x: Symbol) -> None:
@@ -141,10 +141,10 @@ def _write_pooler(w: Writer, x: Symbol) -> None:
     path = "pooler.dense"
     dense = w.write(path, r"f_{\mathrm{Linear}}", kind.PREDICTION,
                     Select(x, TOKEN, 0) @ w.weight(path, "W_{p}", HIDDEN, POOLED) + w.bias(path, "b_{p}", POOLED),
-                    "The first token's last vector, projected.", _POOLER,
+                    "The last layer's vector of the first token, projected.", _POOLER,
                     "Of the first token only, as in the code that the post refers to; the formula does not say.")
     w.write("pooler.activation", r"f_{\mathrm{Pooler}}", kind.PREDICTION, Apply(dense, TANH),
-            "Squeezed between −1 and 1.", _POOLER)
+            "The tanh of that vector: between −1 and 1.", _POOLER)
 
 
 def _write_norm(w: Writer, path: str, x: Symbol, tex: str, place: str, choice: str, *, of: str = "", keep: bool = False
@@ -154,11 +154,11 @@ def _write_norm(w: Writer, path: str, x: Symbol, tex: str, place: str, choice: s
     mean = w.mean(path, x, _MU)
     sigma = w.write(f"{path}.sigma", rf"\sigma_{{{x.tex}}}", kind.NORM,
                     Sqrt(Constant("1", 1) / Constant(axis.latex, w.config.hidden_size)) * Sum(Square(x - mean), axis),
-                    "The squared distances from that mean, summed, times a root that does not cover them.", _SIGMA,
+                    "The sum of squared distances from the mean, times √(1/H): as printed.", _SIGMA,
                     _AS_PRINTED)
     epsilon = Constant(r"\epsilon", w.config.layer_norm_eps)
     normal = w.write(f"{path}.normalized", rf"\widehat{{{x.tex}}}", kind.NORM,
                      (x - mean) / Sqrt(Square(sigma) + epsilon),
-                     "Each token's vector with mean 0, over the spread as printed.", _LN)
+                     "Each token's vector minus its mean, divided by the root as printed.", _LN)
     return w.write(path, tex, kind.NORM, w.stretched(normal, of or path, ("g", "b"), f"_{{{x.tex}}}"), STRETCHED, place,
                    choice, keep)

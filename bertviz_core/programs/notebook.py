@@ -62,14 +62,14 @@ def _write_embeddings(w: Writer) -> Symbol:
         return w.write(f"embeddings.{module}", rf"E_{{\mathrm{{{name}}}}}", kind.EMBEDDING, Lookup(table, ids), meaning,
                        place)
 
-    word = look_up("word_embeddings", "word", VOCAB, TOKEN_IDS, "The row of the vocabulary matrix for each token.",
+    word = look_up("word_embeddings", "word", VOCAB, TOKEN_IDS, "The word embedding: the row at the token's id.",
                    "In [15]")
-    position = look_up("position_embeddings", "pos", POSITION, POSITION_IDS, "A learned vector for the place.",
+    position = look_up("position_embeddings", "pos", POSITION, POSITION_IDS, "The position embedding: learned.",
                        "In [21]")
-    segment = look_up("token_type_embeddings", "seg", SEGMENT, SEGMENT_IDS, "A learned vector for the sentence.",
+    segment = look_up("token_type_embeddings", "seg", SEGMENT, SEGMENT_IDS, "The segment embedding: learned.",
                       "In [25]")
     total = w.write("embeddings.sum", "E", kind.EMBEDDING, word + position + segment,
-                    "What the token is, where it stands and which sentence it is in, added up.", "In [26]")
+                    "The sum of word, position and segment embedding.", "In [26]")
     return w.norm("embeddings.LayerNorm", total, "X^{(0)}", "In [30]", _EPSILON, epsilon=EPSILON, keep=True)
 
 
@@ -83,17 +83,17 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
         return w.projection(name, f"{letter}^{{(@)}}", projected, QUERY if name == "query" else KEY, meaning,
                             cell("33"))
 
-    q = project("query", "Q", "What each token is looking for, in each head.")
-    k = project("key", "K", "What each token offers to be found by, in each head.")
-    v = project("value", "V", "What each token hands over when it is looked at, in each head.")
+    q = project("query", "Q", "The query of each token, in each head: compared with every key.")
+    k = project("key", "K", "The key of each token, in each head: compared with every query.")
+    v = project("value", "V", "The value of each token, in each head: averaged by attention.")
     context = w.attention(q, k, v, ("R^{(@)}", "S^{(@)}", "A^{(@)}", "H^{(@)}", "C^{(@)}"),
                           (*[cell("40")] * 4, cell("41")))
     dense = w.write("L.attention.output.dense", "O^{(@)}", kind.ATTENTION,
                     _project(w, "L.attention.output.dense", "O", context, CONCAT, HIDDEN),
-                    "The heads' findings, mixed back into one vector.", cell("42"))
+                    "The attention output: concatenated heads, projected.", cell("42"))
     w.stage = Stage.ADD_NORM
     return w.write("L.attention.output.residual", "U^{(@)}", kind.RESIDUAL, dense + x,
-                   "What attention brought, plus what the token knew.", cell("46"))
+                   "The residual sum: the attention output plus the layer's input.", cell("46"))
 
 
 def _write_single_layer(w: Writer, total: Symbol) -> None:
@@ -111,31 +111,31 @@ def _write_feed_forward(w: Writer, path: str, y: Symbol, symbols: tuple[str, ...
     w.stage = Stage.FEED_FORWARD
     before = w.write(f"{path}intermediate.dense", symbols[0], kind.FFN,
                      _project(w, "L.intermediate.dense", "1", y, HIDDEN, INTERMEDIATE),
-                     "Each neuron's weighted sum of the token's vector, before its activation.", places[0])
+                     "The pre-activation of each neuron: a weighted sum of the token's vector, plus a bias.", places[0])
     after = w.write(f"{path}intermediate.activation", symbols[1], kind.FFN, Apply(before, GELU),
-                    "How strongly each neuron fires.", places[1], _GELU)
+                    "The activation of each neuron.", places[1], _GELU)
     dense = w.write(f"{path}output.dense", symbols[2], kind.FFN,
                     _project(w, "L.output.dense", "2", after, INTERMEDIATE, HIDDEN),
-                    "Every neuron adds its own direction, times its strength.", places[2])
+                    "The sum of each neuron's direction times its activation, plus a bias.", places[2])
     w.stage = Stage.ADD_NORM
     return w.write(f"{path}output.residual", symbols[3], kind.RESIDUAL, dense + y,
-                   "What the feed-forward network brought, plus what attention had left.", places[3])
+                   "The residual sum: the feed-forward network's output plus its input.", places[3])
 
 
 def _write_language_model(w: Writer, x: Symbol) -> None:
     w.stage = Stage.PREDICTIONS
     path = "cls.predictions.transform"
     dense = w.write(f"{path}.dense", "T", kind.PREDICTION, _project(w, f"{path}.dense", "T", x, HIDDEN, TRANSFORM, ""),
-                    "The last layer's vector, turned towards the vocabulary.", "In [59]")
+                    "The last layer's vector, projected by the LM head.", "In [59]")
     active = w.write(f"{path}.activation", r"\tilde{T}", kind.PREDICTION, Apply(dense, GELU),
-                     "The head's own non-linearity.", "In [61]", _GELU)
+                     "The LM head's activation.", "In [61]", _GELU)
     norm = w.norm(f"{path}.LayerNorm", active, "N", "In [61]", _EPSILON, epsilon=EPSILON, result_kind=kind.PREDICTION)
     path = "cls.predictions.decoder"
     logits = w.write(path, "L", kind.PREDICTION, _project(w, path, r"\mathrm{vocab}", norm, TRANSFORM, VOCAB, ""),
-                     "One score for every entry of the vocabulary.", "In [63]", keep=True)
+                     "The logits: one per vocabulary entry.", "In [63]", keep=True)
     w.write("cls.predictions.argmax", r"\hat{\mathrm{id}}", kind.PREDICTION, Argmax(logits, VOCAB),
-            "The entry of the vocabulary with the highest score.", "In [65]",
-            "There is no softmax: the entry with the highest score has the highest probability too.")
+            "The top prediction: the vocabulary entry with the highest logit.", "In [65]",
+            "There is no softmax: the entry with the highest logit also has the highest probability.")
 
 
 def _project(w: Writer, path: str, name: str, x: Expr, inside: Axis, outside: Axis, up: str = "^{(@)}") -> Expr:

@@ -20,12 +20,12 @@ from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Builder, declare_parameter
 from bertviz_core.programs.config import BertConfig
 
-OWN_NORM = ("LayerNorm is named and not defined: it is BERT's, with the checkpoint's γ, β and ε, since the parameters "
+OWN_NORM = ("LayerNorm is named but not defined. BERT's is used, with the checkpoint's γ, β and ε: the parameters "
             "were learned with it.")
 NO_BIAS = "No bias is printed, so none is added; the checkpoint has one."
-APART = "One formula in the document; here its parts are steps, so that each number can be looked at."
-STRETCHED = "Stretched and shifted, component by component, as learned."
-NO_MASK = "There is no padding mask: [PAD] tokens are looked at like any other."
+APART = "One formula in the document; here each part is a step, so that every number can be shown."
+STRETCHED = "The normalized vector, scaled by γ and shifted by β, both learned."
+NO_MASK = "There is no padding mask: [PAD] tokens are attended to like any other."
 
 
 @dataclass(kw_only=True)
@@ -87,15 +87,15 @@ class Writer(Builder):
         self.stage = Stage.ATTENTION
         apart = APART if places[0] == places[2] else ""
         products = step(0, "products", kind.ATTENTION, q @ Transpose(k),
-                        "How well each query fits each key: their dot product.", apart)
+                        "The dot product of each query with each key.", apart)
         scaled = step(1, "scaled", kind.ATTENTION, products / Sqrt(self.head_dim),
-                      "Divided by the square root of the head's width, so that the softmax keeps a slope.")
+                      "The dot products divided by √d_k, so that the softmax does not saturate.")
         probs = step(2, "probs", kind.ATTENTION, Softmax(scaled, KEY),
-                     "How each token divides its attention over all tokens; each row sums to 1.", NO_MASK)
+                     "The attention weights of each query over all keys; each row sums to 1.", NO_MASK)
         self.stage = Stage.ATTENTION_OUTPUT
-        heads = step(3, "heads", kind.VALUE, probs @ v, "In each head, the values averaged by attention.")
+        heads = step(3, "heads", kind.VALUE, probs @ v, "The head outputs: values averaged by attention weights.")
         return step(4, "context", kind.VALUE, Rename(MergeHeads(heads, self.head_dim), QUERY, TOKEN),
-                    "What the heads found, side by side.")
+                    "The concatenated heads.")
 
     def norm(self, path: str, x: Symbol, tex: str, place: str, choice: str = OWN_NORM, *, of: str = "",
              own: str | None = None, mark: str = "", epsilon: float | None = None, result_kind: str = kind.NORM,
@@ -109,7 +109,7 @@ class Writer(Builder):
         hat = rf"\widehat{{{x.tex}}}" + (f"_{{{mark}}}" if mark else "")
         mean = self.mean(path, x, place, index)
         variance = self.write(f"{path}.variance", rf"\sigma^2_{{{index}}}", kind.NORM,
-                              Mean(Square(x - mean), x.axes[-1]), "The mean squared distance from that mean.", place)
+                              Mean(Square(x - mean), x.axes[-1]), "The variance of each token's vector.", place)
         epsilon = self.config.layer_norm_eps if epsilon is None else epsilon
         normal = self.write(f"{path}.normalized", hat, kind.NORM,
                             (x - mean) / Sqrt(variance + Constant(r"\varepsilon", epsilon)),

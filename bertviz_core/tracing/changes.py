@@ -24,7 +24,7 @@ from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.rewrites import REWRITES, UNIFORM, rewrite
 
-RULES = {UNIFORM: "the same share for every token that is not padding (…attention.self.probs)", **REWRITES}
+RULES = {UNIFORM: "the same attention weight for every token except padding (…attention.self.probs)", **REWRITES}
 MOST = 100  # changes in a list that somebody wrote
 _BETWEEN, _BECOMES = "~", ":"
 

@@ -18,9 +18,9 @@ NO_RESIDUAL, SKIP, EPSILON = "no-residual", "skip", "epsilon"
 UNIFORM = "uniform"  # a rule as well, though no formula: it puts numbers
 REWRITES: Mapping[str, str] = {
     **{name: f"{name} as the activation (…activation)" for name in ACTIVATIONS},
-    NO_RESIDUAL: "only what the sub-layer brings, without its input (…residual)",
-    SKIP: "the layer hands on what it was given (…output.LayerNorm)",
-    f"{EPSILON}=1e-5": "another epsilon (…LayerNorm.normalized)",
+    NO_RESIDUAL: "only the sub-layer's output, without the residual connection (…residual)",
+    SKIP: "the layer returns its input unchanged (…output.LayerNorm)",
+    f"{EPSILON}=1e-5": "a different epsilon (…LayerNorm.normalized)",
 }
 _EPSILONS = {r"\varepsilon", r"\epsilon"}
 

@@ -122,9 +122,9 @@ class TokenLines {
       .slice(0, 3)
       .map(([share, token]) => `${token.index} ${token.text} ${number(share)}`);
     const { index, text } = this.data[side][place];
-    const verb = side === "query" ? "looks most at" : "is looked at most by";
+    const verb = side === "query" ? "attends most to" : "is attended to most by";
     const hidden = side === "query" ? this.data.hidden[place] : 0;
-    return `${index} ${text} ${verb} ${strongest.join(", ")}.` + (hidden ? ` Not drawn: ${number(hidden)}.` : "");
+    return `${index} ${text} ${verb} ${strongest.join(", ")}.` + (hidden ? ` Not shown: ${number(hidden)}.` : "");
   }
 
   key(event) {

@@ -58,7 +58,7 @@ def show_sentence_controls() -> Asked:
             max_chars=LONGEST_TEXT,
             on_change=state.forget_tokens,
             bind=_bind_text("text", first),
-            placeholder="Type a sentence; [MASK] hides a word",
+            placeholder="Type a sentence; write [MASK] for a token to predict",
             persist_state="session",
         )
         with st.popover("Examples and options", icon=":material/tune:"):
@@ -93,7 +93,7 @@ def _show_preparation() -> tuple[str, str, str]:
     pad = st.selectbox(
         "Pad to", PAD_TO, key="pad", bind="query-params", accept_new_options=True,
         format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
-        help="Fills the input up with [PAD] tokens, as in a batch of texts of different lengths.",
+        help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
     )  # fmt: skip
     mask = st.text_input("Masked positions", key="mask", bind="query-params", label_visibility="collapsed")
     changes = st.text_input("Changes", key="changes", bind="query-params", label_visibility="collapsed")
@@ -168,7 +168,7 @@ def _quote(asked: object) -> str:
 
 
 def _name_model(name: str) -> str:
-    return "Bundled: 6 layers, 384 wide" if name == BUNDLED else name
+    return "Bundled: 6 layers, hidden size 384" if name == BUNDLED else name
 
 
 def _shorten(text: str) -> str:

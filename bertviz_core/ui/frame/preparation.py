@@ -46,12 +46,12 @@ def _read_padding(pad: str, tokens: int, longest: int) -> tuple[int | None, str]
 def _read_masked(mask: str, model: Model, typed: Encoding) -> tuple[tuple[int, ...], list[str]]:
     wishes = [part for part in re.split(r"[,\s]+", mask) if part]
     if wishes and model.tokenizer.mask_id is None:
-        return (), ["This checkpoint has no mask token; no token is hidden."]
+        return (), ["This checkpoint has no mask token; no token is masked."]
     positions = {int(part) for part in wishes if _NUMBER.fullmatch(part)}
     maskable = set(model.tokenizer.maskable(typed))
     remarks = []
     if not all(map(_NUMBER.fullmatch, wishes)):
-        remarks.append("Masked positions are whole numbers with commas between, such as 3,5; the rest is left out.")
+        remarks.append("Masked positions are whole numbers separated by commas, such as 3,5; the rest is ignored.")
     if positions - maskable:
-        remarks.append("Only words and their pieces can be masked; the other positions in the address are left out.")
+        remarks.append("Only words and word pieces can be masked; the other positions in the URL are ignored.")
     return tuple(sorted(positions & maskable)), remarks

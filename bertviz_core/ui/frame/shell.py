@@ -65,7 +65,7 @@ def open_page(name: str, what_happens: str) -> View:
     if info.section != site.DOCUMENTS:
         return view
     if view.outcome.changed:
-        st.caption("The documents are compared with BERT as it is: your changes are left out on this page.")
+        st.caption("This page compares the documents with BERT without your what-if changes.")
     return view.unchanged
 
 

@@ -77,8 +77,8 @@ def _describe(found: Outcome, token: int) -> str:
     """What was run again, and what became of the prediction for the chosen token."""
     done, steps = found.after.computed, found.before.computed
     again = (
-        f"Run again from `{done[0]}` on: {len(done)} of {len(steps)} steps." if done
-        else "What follows the change is worked out when it is shown."
+        f"Recomputed from `{done[0]}` on: {len(done)} of {len(steps)} steps." if done
+        else "Later steps are computed when they are shown."
     )  # fmt: skip
     if PROBS not in found.after:
         return again
@@ -114,9 +114,9 @@ def show_menu(trace: Trace, chosen: Selection) -> None:
         _show_buttons(offer_for_head(layers, chosen.head), "head")
         st.markdown(where.capitalize())
         _show_buttons(offer_for_layer(trace, layers), "layer")
-        st.text_input("Epsilon of its normalizations", key="what-if-epsilon", on_change=_set_epsilon, args=(layers,),
+        st.text_input("Epsilon of its LayerNorms", key="what-if-epsilon", on_change=_set_epsilon, args=(layers,),
                       placeholder=f"{trace.model.config.layer_norm_eps:g}")  # fmt: skip
-        st.caption("Any other number can be changed where it is explained: click a cell of a chart.")
+        st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
 
 
 def _show_buttons(offers: list[Offer], key: str) -> None:
@@ -156,7 +156,7 @@ def _swap(trace: Trace, token: int) -> None:
         add_changes({f"input_ids[token={token}]": pieces[0]})
     elif word:
         names = " ".join(map(trace.model.tokenizer.token, pieces)) or "nothing"
-        remark = f"“{word[:40]}” is no single token but {names[:80]}. Choose a word of one token."
+        remark = f"“{word[:40]}” is not a single token but {names[:80]}. Choose a word that is one token."
         state.write(_REMARK, remark)
 
 

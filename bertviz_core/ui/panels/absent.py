@@ -11,4 +11,4 @@ def note_absent_heads(view: View) -> None:
     """Say which heads this checkpoint does not have."""
     absent = view.trace.model.absent_heads
     if absent:
-        st.caption(f"This checkpoint has no {' and no '.join(absent)}; those steps are not in its pass.")
+        st.caption(f"This checkpoint has no {' and no '.join(absent)}; its forward pass lacks those steps.")

@@ -115,4 +115,4 @@ def _note_window(shape: tuple[int, ...], rows: range, columns: range, row_axis: 
     for shown, size, axis in ((rows, shape[0], row_axis), (columns, shape[1], column_axis)):
         if len(shown) < size:
             parts.append(f"{axis} {shown.start}–{shown.stop - 1} of {size}")
-    return f"Drawn: {', '.join(parts)}. The download holds all." if parts else ""
+    return f"Shown: {', '.join(parts)}. The download has all values." if parts else ""

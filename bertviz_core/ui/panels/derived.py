@@ -57,7 +57,7 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
         with drawn:
             show_chart(chart, name, see)
             if view.outcome.show == DIFFERENCE:
-                note = f"Worked out from the pass after your changes. {note}"
+                note = f"Computed from the forward pass with your changes. {note}"
             if note:
                 st.caption(note)
         with side:

@@ -20,8 +20,8 @@ def show_moments(view: View, norm: Address) -> None:
             cell = norm.enter(leaf).fix(token=view.chosen.token)
             found[leaf] = float(trace[cell])
             formula = f"{trace.step(cell).symbol} = {format_latex(found[leaf])}"
-            st.markdown(f"{leaf.capitalize()} of this token: ${formula}$ &ensp; :small[`{cell}`]")
+            st.markdown(f"{leaf.capitalize()} of this token's vector: ${formula}$ &ensp; :small[`{cell}`]")
         variance = found["variance"]
         root = format_latex(math.sqrt(variance + epsilon))
         worked = rf"\sqrt{{{format_latex(variance)} + {format_latex(epsilon)}}} = {root}"
-        st.markdown(rf"Spread: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. Every component is divided by it.")
+        st.markdown(rf"Standard deviation: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. LayerNorm divides by it.")

@@ -27,7 +27,7 @@ def draw_difference_chart(view: View, address: Address, kind: str) -> tuple[Char
         chart, note = draw_difference(view, found.before, found.after, address)
         return chart.offer(picks.pick_matrix(view.trace, address)), f"After − before. {note}".strip()
     chart = draw_moved_bars(view, found.before, found.after, address, kind)
-    return chart, f"After − before, the {len(chart.cells)} that moved most."
+    return chart, f"After − before: the {len(chart.cells)} largest changes."
 
 
 def show_moved(view: View, address: Address, start: Address) -> None:
@@ -36,14 +36,14 @@ def show_moved(view: View, address: Address, start: Address) -> None:
     if not found.changed:
         return
     if not found.after.reached(address):
-        st.caption("**What if:** no change reaches this tensor; it is bit for bit what it was.")
+        st.caption("**What if:** your changes do not reach this tensor; it is the same, bit for bit.")
         return
     far = measure_moved(found.before, found.after, address)
     before, after = (float(trace[start]) for trace in (found.before, found.after))
     name = escape_markdown(cell_names.shorten(found.after, far.largest))
     st.caption(
-        f"**What if:** the cell worked out here {_write_arrow(before, after)}; the largest change "
-        f"{_write_arrow(far.before, far.after)}, at {name}; the mean size of all is {format_number(far.mean)}."
+        f"**What if:** the number under “With numbers” {_write_arrow(before, after)}; the largest change "
+        f"{_write_arrow(far.before, far.after)}, at {name}; the mean absolute change is {format_number(far.mean)}."
     )
 
 

@@ -14,8 +14,8 @@ _SIGNS = {
     Verdict.DIFFERS: "✗",
 }  # fmt: skip
 KEY = (
-    "In each cell: as printed; as computed here; the verdict, and by how much they differ. ✓: the same digits; "
-    "≈: the last digit, or what single precision rounds; ✗, framed: another number."
+    "In each cell: the printed number; the computed one; whether they agree, and their difference. ✓: same digits; "
+    "≈: off by one in the last digit, or by single-precision rounding; ✗, framed: a different number."
 )
 
 

@@ -15,7 +15,7 @@ from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_difference
 
-_RELATIONS = {"same": "the same formula", "different": "another formula", "missing": "leaves this step out"}
+_RELATIONS = {"same": "the same formula", "different": "a different formula", "missing": "leaves this step out"}
 
 
 @st.fragment
@@ -55,7 +55,7 @@ def _show_difference(view: View, address: Address, document: Document) -> None:
     with st.spinner("Running the document's program …"):
         other = view.run_as(document.program, get_store())
     if other.shape(address) != view.trace.shape(address):
-        st.info("The document's tensor has another shape, so there is no difference to draw.")
+        st.info("The document's tensor has a different shape, so there is no difference to draw.")
         return
     largest = float(np.abs(other[address] - view.trace[address]).max(initial=0.0))
     st.markdown(f"Largest difference from BERT on this sentence: **{format_number(largest)}**.")

@@ -38,14 +38,14 @@ def show_place(view: View, module: str, title: str) -> None:
     show_panel(
         view,
         path.enter("residual"),
-        f"What {word} was, what is new, and their sum",
+        f"Residual sum of {word}: input + sub-layer output",
         _draw_strips(view, rows).offer(picks.pick_vectors(trace, [row.fix(token=token) for row in rows])),
-        note="One row a vector, one column a component, one scale. Every column of the last row sums the two above it.",
+        note="Rows are vectors, columns are components, on one scale. The last row is the sum of the two above it.",
     )
     norm = path.enter("LayerNorm")
     _show_inside(view, norm, word)
     figure, note = draw_tensor(view, norm)
-    show_panel(view, norm, "The result for all tokens", figure, note=note)
+    show_panel(view, norm, "LayerNorm output, for all tokens", figure, note=note)
 
 
 def _find_input(layer: int) -> Address:
@@ -65,11 +65,11 @@ def _show_inside(view: View, norm: Address, word: str) -> None:
     normalized, gamma, beta = (norm.enter(leaf) for leaf in ("normalized", "weight", "bias"))
     rows = [normalized.fix(token=token), gamma, beta, norm.fix(token=token)]
     vectors = np.stack([trace[row] for row in rows])
-    names = Side("", ["normalized", "gamma", "beta", "result"])
+    names = Side("", ["normalized", "γ", "β", "output"])
     chart = draw_heatmap(vectors, names, Side("hidden"), view.colors, end=find_robust_limit(vectors))
-    show_panel(view, normalized, f"LayerNorm's inside for {word}",
+    show_panel(view, normalized, f"LayerNorm of {word}, step by step",
                chart.offer(picks.pick_vectors(trace, rows)),
-               note="The last row is gamma times the first, plus beta, column by column.")  # fmt: skip
+               note="In every column: output = γ × normalized + β.")  # fmt: skip
     show_moments(view, norm)
 
 
@@ -87,8 +87,8 @@ def show_epsilon(view: View) -> None:
                      "(0.00001, −0.00001) becomes": ", ".join(format_number(float(v)) for v in flat)})  # fmt: skip
     with st.container(border=True):
         st.markdown(
-            "It keeps the division safe where a vector hardly varies. On this token's sum it changes next to nothing; "
-            "on a vector of two tiny numbers it decides whether noise is blown up to ±1."
+            "ε avoids a division by 0 if the variance is 0. On this token's residual sum it changes almost nothing; "
+            "on a vector of two tiny numbers it decides whether they are scaled up to ±1."
         )
         st.dataframe(rows, hide_index=True, width="stretch")
 
@@ -96,16 +96,16 @@ def show_epsilon(view: View) -> None:
 def show_post_or_pre(view: View) -> None:
     """Post-LayerNorm, as in BERT, against pre-LayerNorm: what is left of the embedding on the direct path."""
     trace, token = view.trace, view.chosen.token
-    st.header("Before or after?", anchor=False)
+    st.header("LayerNorm before or after the sub-layer?", anchor=False)
     names, factors = follow_direct_path(trace, token)
     show_derived(
-        view, "direct-path", f"What is left of the embedding of “{trace.tokens[token]}”",
+        view, "direct-path", f"How LayerNorm scales the embedding of “{trace.tokens[token]}”",
         draw_bars(factors, names, view.colors, view.colors.kinds[NORM], name="factor on the embedding"),
-        Origin("every LayerNorm's variance so far", NORM,
+        Origin("the variance in every LayerNorm so far", NORM,
                r"\begin{aligned} \text{post:}\ y &= \mathrm{LN}(x + f(x)) \\ \text{pre:}\ y &= x + f(\mathrm{LN}(x)) "
                r"\\ \text{factor} &= \textstyle\prod 1 / \sqrt{\sigma^2 + \varepsilon} \end{aligned}",
-               "BERT normalizes after adding. So what the token came in with is divided by the spread again at every "
-               "place; with the LayerNorm before the sublayer it would be carried on untouched, factor 1. The chart "
-               "multiplies all divisors on the direct path so far; gamma is left aside."),
+               "BERT normalizes after adding (post-LayerNorm), so each LayerNorm divides the embedding by a standard "
+               "deviation. With pre-LayerNorm the residual connection leaves it unchanged: factor 1. The chart "
+               "multiplies all factors so far, following residual connections only and leaving out γ."),
         values=Values(np.array([factors]), ["factor"], names),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from bertviz_core.analysis.ranking import MASKED
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.tex import bracket_negative
 from bertviz_core.ui.frame import style
@@ -30,10 +30,10 @@ _TERMS = 3
 _COSINES = (-1.15, 1.15)  # the ends of their scale, with room for the numbers beside the bars
 _ARTICLE = "encoder article (004)"
 _SEE = {
-    "products": "Every query times every key",
-    "scaled": "The same, divided by √{width}",
-    "scores": "Padding hidden; without padding, nothing changes here",
-    "probs": "Each row divided up by the softmax: who looks at whom",
+    "products": "Dot products of every query and every key",
+    "scaled": "Scaled scores: the dot products divided by √{width}",
+    "scores": "Masked scores: padding masked out (nothing changes without padding)",
+    "probs": "Attention weights: the softmax of each row",
 }
 
 
@@ -53,13 +53,13 @@ def show_pair(view: View, key: int) -> None:
     cells = [_locate(view, name, query=view.chosen.token, key=key) for name in ("products", "scaled", "scores")]
     figure = draw_products([str(i) for i in product.order], product.terms, product.running, view.colors,
                            color=view.colors.kinds[ATTENTION],
-                           title="component of the head, largest product first")  # fmt: skip
+                           title="component, largest absolute product first")  # fmt: skip
     show_derived(
-        view, "dot-product", f"“{_read_word(view)}” asks, “{trace.tokens[key]}” is found: {width} products, "
-        "one sum", figure.offer(str(cells[0])),
+        view, "dot-product", f"Query of “{_read_word(view)}” · key of “{trace.tokens[key]}”: {width} products "
+        "and their sum", figure.offer(str(cells[0])),
         Origin(_write_origin(view, key), ATTENTION, _write_before_softmax(view, cells),
-               f"Query and key are multiplied component by component and added up. The sum is divided by √{width}, the "
-               "root of the number of components, and pushed far down if the key is padding.",
+               f"The dot product adds the products of all components of query and key. It is divided by √{width}, "
+               "the root of the head's size. If the key is padding, a very large negative number is added.",
                r" \\[3pt] & ".join(trace.explain(address).latex for address in cells), trace.step(cells[0]).source),
         values=Values(np.stack([product.order, product.terms, product.running], axis=1),
                       [str(i + 1) for i in range(len(product.terms))], ["component", "product", "sum so far"]),
@@ -76,9 +76,9 @@ def _write_before_softmax(view: View, addresses: Sequence[Address]) -> str:
 def _name_largest(product: attention.DotProduct) -> str:
     count = min(_TERMS, len(product.terms))
     return (
-        f"Bars: one product a component, the largest first, whatever its sign. Line: the sum so far. After "
-        f"{count} of {len(product.terms)} products it stands at {format_number(float(product.running[count - 1]))}, at "
-        f"the end at {format_number(float(product.running[-1]))}."
+        f"Bars: one product per component, largest absolute value first. Line: the sum so far. It is "
+        f"{format_number(float(product.running[count - 1]))} after {count} of {len(product.terms)} products and "
+        f"{format_number(float(product.running[-1]))} at the end."
     )
 
 
@@ -97,21 +97,21 @@ def show_angles(view: View, key: int) -> None:
     columns = [
         Column("cosine", _list_floats(parts.cosines[shown]), color, 1.0, signed=True),
         Column("length of k", _list_floats(parts.key_norms[shown]), view.colors.kinds["key"]),
-        Column("product R", _list_floats(recorded[shown]), color, signed=True),
+        Column("dot product R", _list_floats(recorded[shown]), color, signed=True),
     ]
     show_derived(
         view,
         "cosines",
-        f"Direction and length: how “{_read_word(view)}” fits each key",
+        f"Cosine and length: the query of “{_read_word(view)}” and each key",
         figure.offer([str(_locate(view, "products", query=view.chosen.token, key=i)) for i in shown]),
         _write_cosine(view, key, parts),
         values=Values(
             np.stack([parts.cosines, parts.key_norms, parts.products], axis=1),
             names,
-            ["cosine", "length of k", "product"],
+            ["cosine", "length of k", "dot product"],
         ),
-        note="1: the query and the key point the same way; 0: at right angles; −1: opposite ways. A long key makes "
-        f"more of the same direction. The query's length is "
+        note="Cosine 1: query and key have the same direction; 0: they are orthogonal; −1: opposite. At the same "
+        f"cosine a longer key gives a larger dot product, positive or negative. The query's length is "
         f"{format_number(parts.query_norm)}.{_note_shown(view, shown)}",
         table=render_table("key k", [names[i] for i in shown], columns, _find_marked(shown, key)),
         start=_locate(view, "products", query=view.chosen.token, key=key),
@@ -124,7 +124,7 @@ def _write_cosine(view: View, key: int, parts: attention.Angles) -> Origin:
     worked = r" \cdot ".join(bracket_negative(format_latex(x)) for x in lengths)
     return Origin(
         _write_origin(view), ATTENTION, rf"{q} \cdot {k} = \cos({q}, {k})\, \lVert {q} \rVert\, \lVert {k} \rVert",
-        "The same sum seen as geometry: it is large where the two vectors point the same way and are long.",
+        "The dot product as geometry: it is large where both vectors are long and have a similar direction.",
         rf"{q} \cdot {k} = {worked} = {format_latex(float(parts.products[key]))}", _ARTICLE,
     )  # fmt: skip
 
@@ -135,7 +135,7 @@ def show_maps(view: View, *names: str) -> None:
     for name in names:
         address, share = _locate(view, name), name == "probs"
         figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None)
-        how = "Each row sums to 1." if share else "Rows ask, columns are found."
+        how = "Each row sums to 1." if share else "Rows are queries, columns are keys."
         show_panel(view, address, _SEE[name].format(width=width), figure, note=f"{how} {note}".strip())
 
 
@@ -149,17 +149,17 @@ def show_softmax(view: View, key: int) -> None:
     )
     scores = _read_row(view, "scores")
     columns = [
-        Column("score S", [float(s) if s > MASKED else "hidden" for s in scores[shown]], color, signed=True),
-        Column("S − largest", [float(s) if s > MASKED else "hidden" for s in steps.below[shown]]),
-        Column("e to that", _list_floats(steps.powers[shown]), color, 1.0),
+        Column("masked score S", [float(s) if s > MASKED else "masked out" for s in scores[shown]], color, signed=True),
+        Column("S − max", [float(s) if s > MASKED else "masked out" for s in steps.below[shown]]),
+        Column("e^(S − max)", _list_floats(steps.powers[shown]), color, 1.0),
         Column("sum so far", _list_floats(steps.running[shown])),
-        Column("share", _list_floats(steps.shares[shown]), color, 1.0),
+        Column("attention weight", _list_floats(steps.shares[shown]), color, 1.0),
     ]
     address = _locate(view, "probs", query=view.chosen.token)
     show_derived(
         view,
         "softmax",
-        f"The softmax of “{_read_word(view)}”, step by step",
+        f"Softmax over the keys for query “{_read_word(view)}”, step by step",
         draw_denominator(steps.powers[shown], steps.running[shown], [names[i] for i in shown], view.colors).offer(
             picks.pick_points(trace, address, shown)
         ),
@@ -167,8 +167,8 @@ def show_softmax(view: View, key: int) -> None:
             _locate(view, "scores", query=view.chosen.token),
             ATTENTION,
             _write_softmax(view),
-            "The largest score is taken off first, which changes no share and keeps the exponentials from "
-            "overflowing: the largest becomes 1. Their sum is the denominator.",
+            "Subtracting the largest score leaves every attention weight unchanged and keeps the exponentials from "
+            "overflowing: the largest is 1. The denominator is their sum.",
             trace.explain(_locate(view, "probs", query=view.chosen.token, key=key)).latex,
             trace.step(address).source,
         ),
@@ -177,8 +177,8 @@ def show_softmax(view: View, key: int) -> None:
             names,
             [column.name for column in columns],
         ),
-        note=f"Largest score: {format_number(steps.largest)}. Each bar is one exponential and starts where the sum so "
-        f"far stood; the whole way is the denominator, {format_number(steps.denominator)}.{_note_shown(view, shown)}",
+        note=f"Largest score: {format_number(steps.largest)}. Each bar is one exponential and starts at the sum so "
+        f"far; the total is the denominator, {format_number(steps.denominator)}.{_note_shown(view, shown)}",
         table=render_table("key u", [names[i] for i in shown], columns, _find_marked(shown, key)),
         start=_locate(view, "probs", query=view.chosen.token, key=key),
     )
@@ -199,11 +199,11 @@ def show_shares(view: View, key: int) -> None:
     names, shown = label_tokens(view.trace), _choose_shown(view, key)
     address = _locate(view, "probs", query=view.chosen.token)
     row = view.trace[address]
-    figure = draw_share_bars(view, row[shown], [names[i] for i in shown], ATTENTION, "share")
+    figure = draw_share_bars(view, row[shown], [names[i] for i in shown], ATTENTION, "attention weight")
     show_panel(
-        view, address, f"Where “{_read_word(view)}” looks",
+        view, address, f"Attention weights of query “{_read_word(view)}”",
         figure.offer(picks.pick_points(view.trace, address, shown)), at={"key": key},
-        note=f"In sentence order; all {len(row)} shares sum to 1.{_note_shown(view, shown)}",
+        note=f"In sentence order; all {len(row)} attention weights sum to 1.{_note_shown(view, shown)}",
     )  # fmt: skip
 
 
@@ -216,7 +216,7 @@ def _note_shown(view: View, shown: Sequence[int]) -> str:
     if len(shown) == total:
         return ""
     held = float(_read_row(view, "probs")[list(shown)].sum())
-    return f" Drawn: {len(shown)} of {total} keys, those with the largest shares, together {format_number(held)}."
+    return f" Shown: {len(shown)} of {total} keys, those with the largest weights, together {format_percent(held)}."
 
 
 def _find_marked(shown: Sequence[int], key: int) -> list[int]:

@@ -41,7 +41,7 @@ def show_brought(view: View) -> None:
     show_derived(
         view,
         "brought",
-        f"What “{trace.tokens[token]}” takes from each token in head {head}",
+        f"Weighted values of head {head} for “{trace.tokens[token]}”, and their sum",
         draw_heatmap(
             np.stack(drawn),
             Side("from", [*words, *marks]),
@@ -51,10 +51,10 @@ def show_brought(view: View) -> None:
         ).offer(picks.pick_vectors(trace, [value.fix(key=i) for i in shown])),
         _write_weighted(view, total),
         values=Values(np.stack([*parts, total]), [*names, "sum"], [str(i) for i in range(len(total))]),
-        note="One row a token: its value, times its share of the attention. The last row is the sum of all rows, the "
-        "head's result. "
+        note="One row per token: its value times its attention weight. The last row is the sum of all rows, the "
+        "head output. "
         + _name_most(trace[probs], lengths)
-        + (f" Drawn: the {len(shown)} that bring most; the rest is added up." if others else ""),
+        + (f" Shown: the {len(shown)} longest; the others are summed in one row." if others else ""),
         table=render_table(
             "token", words, _list_columns(view, trace[probs], trace[value], parts, shown), [shown.index(token)]
         ),
@@ -66,10 +66,10 @@ def _name_most(shares: np.ndarray, lengths: np.ndarray) -> str:
     """A large share of a short value is little: whether the token most looked at also brings most."""
     looked, bringing = int(shares.argmax()), int(lengths.argmax())
     if looked == bringing:
-        return f"Position {looked} has the largest share and also brings the longest vector."
+        return f"Position {looked} has the largest attention weight and also the longest weighted value."
     return (
-        f"Position {looked} has the largest share, {format_number(float(shares[looked]))}, but position {bringing} "
-        "brings the longest vector: its value is longer."
+        f"Position {looked} has the largest attention weight, {format_number(float(shares[looked]))}. "
+        f"Position {bringing} has the longest weighted value, because its value is longer."
     )
 
 
@@ -79,10 +79,10 @@ def _list_columns(
     """Each token's share, the lengths of its value and of what it brings, and how much of the sum that is."""
     attention, value = view.colors.kinds[ATTENTION], view.colors.kinds[VALUE]
     return [
-        Column("share A", _list_floats(shares[shown]), attention, 1.0),
+        Column("attention weight A", _list_floats(shares[shown]), attention, 1.0),
         Column("length of V", _list_floats(np.linalg.norm(values[shown], axis=1)), value),
         Column("length of A V", _list_floats(np.linalg.norm(parts[shown], axis=1)), value),
-        Column("part of the sum", _list_floats(share_sum(parts)[shown]), value, signed=True),
+        Column("fraction of the sum", _list_floats(share_sum(parts)[shown]), value, signed=True),
     ]
 
 
@@ -98,8 +98,8 @@ def _write_weighted(view: View, total: np.ndarray) -> Origin:
         f"{probs.fix(head=head, query=token)} and {value.fix(head=head)}", context.kind,
         rf"\begin{{aligned}} & {c}_{{{token},\,[i]}} = \sum_{{u}} {a}_{{i,{token},u}}\, {v}_{{i,u,:}} \\ "
         rf"& i = {head}, \quad {_SLICE} \end{{aligned}}",
-        "A weighted average: the shares sum to 1, so what one token gives more, another gives less. The part of the "
-        "sum is measured along the sum's own direction; it is below 0 for a token that pulls the other way.",
+        "A weighted average of the values: the attention weights sum to 1. The fraction of the "
+        "sum is measured along the direction of the sum; it is negative for a vector that points the other way.",
         trace.explain(found.fix(token=token, concat=column)).latex,
         f"{context.source}; encoder article (004), example 2",
     )  # fmt: skip
@@ -114,21 +114,21 @@ def show_context(view: View) -> None:
     width = len(vector) // heads
     column = head * width + find_strongest(vector[head * width : (head + 1) * width])
     show_derived(
-        view, "merged", f"{heads} heads, laid side by side into one vector of “{trace.tokens[token]}”",
+        view, "merged", f"Concatenated heads of “{trace.tokens[token]}”: {heads} head outputs in one vector",
         draw_cut(vector, heads, head, find_robust_limit(vector), view.colors, merged=True),
         Origin(address.fix(token=token), step.kind, step.typeset(style.make_painter(view.colors)),
-               "The merge changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the long vector, "
+               "Concatenation changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the vector, "
                f"$d_k = {width}$.", trace.explain(address.fix(token=token, concat=column)).latex, step.source),
         values=Values(vector.reshape(heads, width), [f"head {i}" for i in range(heads)],
                       [f"component {j}" for j in range(width)]),
-        note="Above, one row a head, each with its own shares and values; below, the same numbers end to end. Framed: "
+        note="Above: one row per head, its head output. Below: the same numbers in one vector. Framed: "
              f"head {head}, entries {head * width} to {(head + 1) * width - 1}.",
     )  # fmt: skip
     figure, note = draw_tensor(view, address)
     show_panel(
         view,
         address,
-        "The same for all tokens",
+        "Concatenated heads, for all tokens",
         figure,
         at={"token": token, "concat": column},
         note=f"Head {head} fills columns {head * width} to {(head + 1) * width - 1}. {note}".strip(),
@@ -151,18 +151,18 @@ def show_heads(view: View) -> None:
     )
     columns = [
         Column("length", _list_floats(np.linalg.norm(parts, axis=1)), color),
-        Column("part of the sum", _list_floats(share_sum(parts)), color, signed=True),
+        Column("fraction of the sum", _list_floats(share_sum(parts)), color, signed=True),
     ]
     column = find_strongest(total)
     show_derived(
-        view, "head-parts", f"What each head adds to “{trace.tokens[token]}”",
+        view, "head-parts", f"Contribution of each head to the attention output of “{trace.tokens[token]}”",
         figure.offer(picks.pick_vectors(trace, [output] * len(drawn))),
         Origin(f"{source}, {weight}, {bias}", step.kind, _write_heads(view, step),
-               "The output matrix has rows of its own for every head, so the product falls apart into one vector a "
-               "head: each head writes into the whole width of the token's vector.",
+               "Every head has its own rows of the output matrix, so the product is a sum of one vector per "
+               "head, each with as many components as the hidden size.",
                _write_sum(step, token, column, parts[:, column]), step.source),
         values=Values(drawn, [*names, "sum"], [str(i) for i in range(drawn.shape[1])]),
-        note="One row a head: its part of the context, times its rows of the output matrix. With the bias they sum to "
+        note="One row per head: its head output times its rows of the output matrix. With the bias they sum to "
              "the last row.",
         table=render_table("head", names, columns, [head]),
         start=output.fix(hidden=column),
@@ -192,8 +192,8 @@ def show_all_tokens(view: View) -> None:
     """The output projection for every token."""
     address = Address.in_layer(view.chosen.layer, "attention.output.dense")
     figure, note = draw_tensor(view, address)
-    show_panel(view, address, "What attention brings to every token", figure,
-               note=f"This is added to what the token was. {note}".strip())  # fmt: skip
+    show_panel(view, address, "Attention output, for all tokens", figure,
+               note=f"The residual connection adds this to the layer's input. {note}".strip())  # fmt: skip
 
 
 def _list_floats(values: np.ndarray) -> list[float]:

@@ -69,7 +69,7 @@ def choose_sides(view: View) -> tuple[Side, Side]:
     """What is compared with what: BERT or a second document, then the document."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Document", list(DOCUMENT_PROGRAMS), key="document", bind="query-params", width=250)
-        beside = st.selectbox("Beside", list(PROGRAMS), key="beside", bind="query-params", width=250)
+        beside = st.selectbox("Compared with", list(PROGRAMS), key="beside", bind="query-params", width=250)
         notation = st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), default=AS_WRITTEN, required=True,
                                         key="notation", bind="query-params", wrap=True)  # fmt: skip
     left, right = (_make_side(view, one, str(notation)) for one in (beside or "bert", name or "forward-pass-note"))
@@ -101,17 +101,17 @@ def show_distances(view: View, left: Side, right: Side) -> None:
     word = f"“{view.trace.tokens[token]}”"
     x, y = (trace[find_layer_outputs(trace.program)[layer].fix(token=token)] for trace in (view.trace, right.trace))
     show_derived(
-        view, "document-cosines", f"How near to BERT's the vector of {word} is after each layer",
+        view, "document-cosines", f"Cosine with BERT's vector of {word}, after each layer",
         draw_by_stage(series, stages, view.colors, view.colors.kinds[NORM], name="cosine",
                       ends=(min(0.0, *(float(line.min()) for line in series.values())), 1.0)),
-        Origin(f"{Address.in_layer(layer, 'output')} and every other layer's last tensor, in each run", NORM,
+        Origin(f"{Address.in_layer(layer, 'output')} and every other layer's output, in each forward pass", NORM,
                r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}",
-               "x is BERT's vector after the layer, y the document's, from the same weights and the same sentence. 1: "
-               "they point the same way. 0: nothing in common.",
+               "x is BERT's vector after the layer, y the document's, from the same weights and the same sentence. "
+               "1: same direction. 0: orthogonal.",
                write_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")),
         values=Values(np.array([column.values for column in columns], dtype=np.float64).T, stages,
                       [column.name for column in columns]),
-        note=_describe(found, names, word, token), table=render_table("after", stages, columns, [layer]),
+        note=_describe(found, names, word, token), table=render_table("after layer", stages, columns, [layer]),
     )  # fmt: skip
 
 
@@ -134,8 +134,8 @@ def _list_documents(left: Side, right: Side) -> list[Side]:
 
 def _describe(found: dict[str, tuple[LayerDistance, ...]], names: dict[str, str], word: str, token: int) -> str:
     told = [
-        f"{names[key]}: {format_number(float(layers[-1].cosines[token]))} for {word} after the last layer, where no "
-        f"number of any token differs by more than {format_number(layers[-1].largest)}."
+        f"{names[key]}: cosine {format_number(float(layers[-1].cosines[token]))} for {word} after the last layer; the "
+        f"largest difference of any number there is {format_number(layers[-1].largest)}."
         for key, layers in found.items()
     ]
     return escape_markdown(" ".join(told))
@@ -145,9 +145,9 @@ def show_answers(view: View, left: Side, right: Side) -> None:
     """The most probable words at the chosen token, after each program."""
     token = view.chosen.token
     bert = Side("bert", view.trace, "row")
-    with open_card(view, PREDICTION, f"What each would say at position {token}", f"the {_GUESSES} most probable words"):
+    with open_card(view, PREDICTION, f"Top predictions at position {token}", f"the top {_GUESSES} vocabulary entries"):
         if not guess_words(view.trace, token, 1):
-            st.caption("This checkpoint has no masked language model head, so there are no words to compare.")
+            st.caption("This checkpoint has no LM head, so there are no predictions to compare.")
             return
         shown = _list_documents(left, right)
         for place, side in zip(st.columns(len(shown) + 1), (bert, *shown), strict=True):
@@ -155,7 +155,7 @@ def show_answers(view: View, left: Side, right: Side) -> None:
                 best = [(guess.token, guess.probability) for guess in guess_words(side.trace, token, _GUESSES)]
                 st.html(f"<b>{escape(side.title)}</b>{style.render_answer(best, view.colors.kinds[PREDICTION])}")
                 if not has_own_scores(side.trace):
-                    st.caption("It ends before a vocabulary: BERT's own head reads its last layer.")
+                    st.caption("It ends before the LM head: BERT's LM head reads its last layer.")
 
 
 def show_places(left: Side, right: Side) -> None:
@@ -168,7 +168,7 @@ def show_places(left: Side, right: Side) -> None:
 def _show_document(document: Document) -> None:
     """What a document prints at each place, what that is, and the page that shows it."""
     titles = {info.name: info.title for info in site.PAGES}
-    with st.expander(f"Every place of the {document.name}, and the page that shows it"):
+    with st.expander(f"Every place in the {document.name}, with the page that shows it"):
         st.markdown("\n".join(
             f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}: :gray[page "
             f"{titles[place.page]}]"

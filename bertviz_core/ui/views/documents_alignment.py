@@ -31,7 +31,7 @@ CSS = """
 """
 _ALL = "all"
 _SIGNS = {"same": "= same", "different": "≠ different", "missing": "− missing", "extra": "+ extra"}
-_GROUPS = ("Embeddings", "Layer", "The first layer once more, cell by cell", "After the last layer")
+_GROUPS = ("Embeddings", "Layer", "The first layer again, cell by cell", "After the last layer")
 
 
 def show_side_by_side(view: View, left: Side, right: Side) -> None:
@@ -46,8 +46,8 @@ def show_side_by_side(view: View, left: Side, right: Side) -> None:
                                  bind="query-params", wrap=True)  # fmt: skip
     told = ", ".join(f"{count[one]} {one}" for one in _SIGNS)
     st.caption(
-        f"Steps before, in and after layer {layer}: {told}. What is missing or extra is so in the {right.title}. "
-        "Same means the same formula: its numbers differ where those that it reads differ already."
+        f"Steps before, in and after layer {layer}: {told}. Missing and extra refer to the {right.title}. "
+        "Same means the same formula; its numbers still differ where its inputs differ."
     )
     for group in _GROUPS:
         rows = [pair for pair, own in grouped if own == group and asked in (_ALL, pair.relation)]
@@ -83,7 +83,7 @@ def _write_entry(view: View, pair: Pair, left: Side, right: Side) -> str:
 
 def _write_reads(pair: Pair) -> str:
     """What only one of two different formulas reads."""
-    parts = ((pair.lacks, "Without"), (pair.adds, "Reads as well"))
+    parts = ((pair.lacks, "Does not read"), (pair.adds, "Also reads"))
     return " ".join(f"{verb} {', '.join(f'`{leaf}`' for leaf in leaves)}." for leaves, verb in parts if leaves)
 
 

@@ -36,20 +36,20 @@ def show_sigma(view: View) -> None:
     printed, meant = (float(line[here]) for line in found.values())
     width, squares = x.shape[1], meant**2 * x.shape[1]
     show_derived(
-        view, "slip-sigma", "Formula post: its σ is no standard deviation",
-        draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="spread", words=_shorten(sums)),
-        Origin(f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every other sum", NORM,
+        view, "slip-sigma", "Formula post: σ as printed is not a standard deviation",
+        draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="σ", words=_shorten(sums)),
+        Origin(f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every LayerNorm input", NORM,
                r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
                r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
-               f"The root stands over 1/H only. For “{view.trace.tokens[token]}” after attention in layer "
-               f"{view.chosen.layer} that gives {format_number(printed)} where the spread is {format_number(meant)}. "
-               f"Divided by it, the variance is {format_number((meant / printed) ** 2)} and not 1.",
+               f"The root in the printed σ covers only 1/H. For “{view.trace.tokens[token]}” after attention in layer "
+               f"{view.chosen.layer} it is {format_number(printed)}; the standard deviation is {format_number(meant)}. "
+               f"After division by it the variance is {format_number((meant / printed) ** 2)} instead of 1.",
                rf"\sigma_{{\text{{printed}}}} = \sqrt{{\frac{{1}}{{{width}}}}} \cdot {format_latex(squares)} = "
                rf"{format_latex(printed)} \quad\text{{but}}\quad \sqrt{{\frac{{{format_latex(squares)}}}{{{width}}}}}="
                rf"{format_latex(meant)}", "formula post (003); Ba et al. 2016"),
         values=Values(np.stack(list(found.values()), axis=1), list(sums), list(found)),
-        note=f"Every sum that BERT normalizes, for the chosen token. {_TWO_POINTS} The lines meet only where the "
-             "squares happen to sum to 1.",
+        note=f"Every LayerNorm input of BERT, for the chosen token. {_TWO_POINTS} The lines meet only where the "
+             "squared deviations sum to 1.",
     )  # fmt: skip
 
 
@@ -64,21 +64,21 @@ def show_residual(view: View) -> None:
     layers = [f"L{i}" for i in range(trace.model.config.num_hidden_layers)]
     lengths = {f"length, {name}": compute_norms(rows) for name, rows in vectors.items()}
     show_derived(
-        view, "slip-residual", "Forward-pass note: X in every residual is not what a layer has read",
+        view, "slip-residual", "Forward-pass note: every residual sum adds X instead of the layer's input",
         draw_by_stage(found, layers, view.colors, view.colors.kinds[RESIDUAL], name="cosine with X",
                       ends=(min(0.0, *(float(line.min()) for line in found.values())), 1.0)),
         Origin(f"{slips.X} and {both[0][layer]}", RESIDUAL,
                r"\begin{aligned} \text{note:}\ \bar{Z}_l &= \mathrm{LayerNorm}(X + \tilde{Z}_l) \\ "
                r"\text{BERT:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) \end{aligned}",
-               f"The note adds the input embeddings X in every layer; BERT adds what the layer has read. In layer "
-               f"{layer} the two have a cosine of {format_number(float(found[names[0]][layer]))}, and X is "
-               f"{format_number(float(compute_norms(x)))} long, the layer's input "
+               f"The note adds the input embeddings X in every layer; BERT adds the layer's input. In layer "
+               f"{layer} their cosine is {format_number(float(found[names[0]][layer]))}; X has length "
+               f"{format_number(float(compute_norms(x)))}, the layer's input "
                f"{format_number(float(lengths['length, first sum'][layer]))}.",
                write_cosine(x, vectors[names[0]][layer], rf"X_{{{token}}}, Z_{{{layer},\,{token}}}"),
                "forward-pass note (000); Vaswani et al. 2017, sec. 3.1"),
         values=Values(np.stack([*found.values(), *lengths.values()], axis=1), layers, [*found, *lengths]),
-        note="First sum: BERT adds the layer's input. Second sum: it adds what attention has left. If X were right, "
-             "both lines would stay at 1. Here X has its segment too, as BERT has.",
+        note="First sum: BERT adds the layer's input. Second sum: the first LayerNorm's output. If X were the same, "
+             "both lines would stay at 1. Here X includes the segment embedding, as in BERT.",
     )  # fmt: skip
 
 
@@ -89,19 +89,19 @@ def show_epsilon(view: View) -> None:
     here = Address.in_layer(layer, "attention.output.residual")
     variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
     show_derived(
-        view, "slip-epsilon", "Notebook: 10⁻⁵ in one cell, 10⁻¹² in all others",
+        view, "slip-epsilon", "Notebook: ε = 10⁻⁵ in one cell, 10⁻¹² in all others",
         draw_by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
                       name="largest change", words=_shorten(sums)),
-        Origin(f"{here} and every other sum", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
+        Origin(f"{here} and every LayerNorm input", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
                r"\frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-12}}} \,\right|",
-               r"In \[46\] leaves ε to PyTorch's layer_norm, whose own is 10⁻⁵. On your sentence that moves the "
+               r"In \[46\] uses the default ε of PyTorch's `layer_norm`, 10⁻⁵. On your sentence this changes the "
                f"normalized sum after attention in layer 0 by at most {format_number(float(found[1]))}. Four decimals "
-               f"are printed, so that this {'can' if found[1] > _VISIBLE else 'cannot'} be seen in the last of them.",
+               f"are printed, so this {'can' if found[1] > _VISIBLE else 'cannot'} be seen in the last one.",
                rf"\sqrt{{{format_latex(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
                rf"{np.sqrt(variance + EPSILON):.8f}", "notebook (001), In [46] and In [57]"),
         values=Values(found[:, None], list(sums), ["largest change"]),
-        note=f"The largest change of all tokens, before γ and β. {_TWO_POINTS} The smaller a sum's variance, the more "
-             f"ε weighs: here most at {list(sums)[int(found.argmax())]}.",
+        note=f"The largest change over all tokens, before γ and β. {_TWO_POINTS} A smaller variance gives "
+             f"ε more weight: here most at {list(sums)[int(found.argmax())]}.",
     )  # fmt: skip
 
 
@@ -119,15 +119,15 @@ def show_softmax(view: View) -> None:
     show_derived(
         view,
         "slip-softmax",
-        "Encoder article: one share is 30 times too large, and six rows have seven ones",
-        draw_bars(printed / computed, words, view.colors, view.colors.kinds[ATTENTION], name="printed over computed"),
+        "Encoder article: one attention weight is 30 times too large, and 6 rows have 7 sums",
+        draw_bars(printed / computed, words, view.colors, view.colors.kinds[ATTENTION], name="printed / computed"),
         Origin(
             "the article's first row, “Hello”",
             ATTENTION,
             r"A_{i,j} = \frac{e^{S_{i,j}}}{\sum_{v} e^{S_{i,v}}}, \qquad \sum_j A_{i,j} = 1",
-            f"72.40e−06 should be {format_number(float(computed[0]))}: a 7 too many. The row as printed sums to "
-            f"{printed.sum():.5f}. Beside its {len(examples.SHARES)} rows the article prints {examples.ONES} ones; "
-            f"on your sentence (layer {view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of shares have "
+            f"72.40e−06 should be {format_number(float(computed[0]))}: one 7 too many. The printed row sums to "
+            f"{printed.sum():.5f}. Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; "
+            f"on your sentence (layer {view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of weights have "
             f"{len(rows)} sums, from {sums.min():.6f} to {sums.max():.6f}.",
             rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}"
             rf"{{{format_latex(float(np.exp(np.array(examples.SCORES[0]) - 91.43).sum()))}}}"
@@ -137,13 +137,13 @@ def show_softmax(view: View) -> None:
         values=Values(
             np.stack([printed / computed, printed, computed], axis=1),
             words,
-            ["printed over computed", "printed", "computed"],
+            ["printed / computed", "printed", "computed"],
         ),
-        note="1: print and computation agree. 9.99e−01 was cut off, not rounded.",
+        note="1: the printed and the computed number agree. 9.99e−01 is truncated, not rounded.",
         table=render_table("key", words, columns),
     )
     st.page_link(
-        site.list_pages()["playground"], label="All six rows, to be edited: Playground", icon=":material/toys:"
+        site.list_pages()["playground"], label="Edit all six rows on the Playground page", icon=":material/toys:"
     )
 
 

@@ -35,20 +35,20 @@ def show_token(view: View) -> None:
     token = view.chosen.token
     show_panel(
         view, _PARTS["sum"].fix(token=token),
-        f"Three vectors make one: “{view.trace.tokens[token]}” at position {token}",
+        f"Sum of three embeddings: “{view.trace.tokens[token]}” at position {token}",
         draw_strips(view, list(_PARTS.values()), list(_PARTS)).offer(
             picks.pick_vectors(view.trace, [part.fix(token=token) for part in _PARTS.values()])),
-        note="One row a vector, one column a component, all on one scale. Columns can be followed by eye from row to "
-             "row: the last row sums the three above it.",
+        note="One row per vector, one column per component, all on one scale. In every column the last "
+             "row is the sum of the three above it.",
     )  # fmt: skip
     rows = [_PARTS["sum"], _NORM.enter("normalized"), _NORM]
     before, _, after = (view.trace[row.fix(token=token)].std() for row in rows)
     show_panel(
-        view, _NORM.fix(token=token), "LayerNorm brings the sum to a fixed size",
+        view, _NORM.fix(token=token), "LayerNorm of the sum",
         draw_strips(view, rows, ("sum", "normalized", "LayerNorm")).offer(
             picks.pick_vectors(view.trace, [row.fix(token=token) for row in rows])),
-        note=f"The same columns, again on one scale. The standard deviation of the components goes from "
-             f"{format_number(float(before))} in the sum to 1; gamma and beta make it {format_number(float(after))}.",
+        note=f"The same columns, on one scale. LayerNorm changes the standard deviation of the components from "
+             f"{format_number(float(before))} in the sum to 1; γ and β change it to {format_number(float(after))}.",
     )  # fmt: skip
     show_moments(view, _NORM)
 
@@ -58,17 +58,17 @@ def show_all_tokens(view: View) -> None:
     parts = [view.trace[part] for part in _PARTS.values()]
     end = find_robust_limit(np.stack(parts))
     for part, see in (
-        ("word", "What each token is"),
-        ("position", "Where it stands"),
-        ("segment", "Which sentence it belongs to"),
-        ("sum", "All three added up"),
+        ("word", "Word embeddings"),
+        ("position", "Position embeddings"),
+        ("segment", "Segment embeddings"),
+        ("sum", "Sum of the three embeddings"),
     ):
         figure, note = draw_tensor(view, _PARTS[part], end=end, cells=_CELLS)
         show_panel(view, _PARTS[part], see, figure, note=f"{note} The same scale for all four maps.".strip(),
                    table=_render_lengths(view, parts) if part == "sum" else "")  # fmt: skip
     for address, see in (
-        (_NORM.enter("normalized"), "The sum, with mean 0 and variance 1 in every row"),
-        (_NORM, "What the first layer reads"),
+        (_NORM.enter("normalized"), "Normalized sum: mean 0 and variance 1 in every row"),
+        (_NORM, "LayerNorm output: the input of layer 0"),
     ):
         figure, note = draw_tensor(view, address, cells=_CELLS)
         show_panel(view, address, see, figure, note=note)
@@ -94,29 +94,29 @@ def show_neighbours(view: View) -> None:
         return
     name, found = model.tokenizer.token(token_id), vocabulary.find_nearest(model, token_id, _NEAREST)
     if not found:
-        st.info(f"The vector of “{escape_markdown(name)}” is all zeros, so it points nowhere and has no neighbours.")
+        st.info(f"The embedding of “{escape_markdown(name)}” is all zeros: it has no direction and so no neighbours.")
         return
     cosines = np.array([entry.cosine for entry in found])
     size, words = model.config.vocab_size, [f"{entry.token}  {entry.id}" for entry in found]
     figure = draw_bars(cosines, words, view.colors, view.colors.kinds[EMBEDDING], name="cosine",
                        ends=SHARES if cosines.min() >= 0 else None)  # fmt: skip
     show_derived(
-        view, "neighbours", f"Nearest to “{name}” among {size:,} entries", figure,
+        view, "neighbours", f"Nearest to “{name}” among {size:,} word embeddings", figure,
         Origin(vocabulary.WORDS, EMBEDDING, _write_cosine(view),
-               "Every entry of the vocabulary has one row. The cosine compares directions and leaves lengths aside: 1 "
-               "is the same direction, 0 a right angle. These rows know no sentence: they are the same in every text.",
+               "Every vocabulary entry has one row. The cosine compares directions and ignores lengths: 1 "
+               "is the same direction, 0 is orthogonal. A word embedding is the same in every sentence.",
                _write_worked(vocabulary.measure_length(model, token_id), found[0])),
         values=Values(np.array([[entry.id, entry.cosine, entry.product, entry.length] for entry in found]),
                       [entry.token for entry in found], ["id", "cosine", "product", "length"]),
         note=f"Entries with their ids, nearest first, without “{escape_markdown(name)}” itself (id {token_id})." +
-             (" It stands for no word of its own; try a word." if name in model.tokenizer.special_tokens else ""),
+             (" It is a special token; try a word." if name in model.tokenizer.special_tokens else ""),
     )  # fmt: skip
 
 
 def _read_entry(view: View) -> int | None:
     """The entry whose neighbours are asked for: as typed, otherwise the chosen token."""
     name = st.text_input(
-        "Another entry of the vocabulary (optional)", key="entry", bind="query-params", max_chars=100, width=340,
+        "Another vocabulary entry (optional)", key="entry", bind="query-params", max_chars=100, width=340,
         placeholder=f"as chosen: {view.trace.tokens[view.chosen.token]}",
     ).strip()  # fmt: skip
     if not name:
@@ -131,9 +131,9 @@ def _read_entry(view: View) -> int | None:
     if entry is None and len(pieces) == 1:
         entry = pieces[0]
     if entry is None:
-        cut = f"the tokenizer cuts it into {', '.join(map(tokenizer.token, pieces))}" if pieces else "nothing is left"
+        cut = f"the tokenizer splits it into {', '.join(map(tokenizer.token, pieces))}" if pieces else "nothing is left"
         st.info(
-            escape_markdown(f"“{name}” is no entry of the vocabulary: {cut}. Type one of its pieces, such as ##ing.")
+            escape_markdown(f"“{name}” is not a single vocabulary entry: {cut}. Type one of its pieces, such as ##ing.")
         )
     return entry
 

@@ -47,14 +47,14 @@ def _show_learned(view: View, table: np.ndarray) -> None:
     show_derived(
         view,
         "positions-learned",
-        "BERT's positions: learned, one row for each place",
+        "BERT's position embeddings: learned, one row per position",
         _draw_map(view, table).offer(picks.pick_matrix(view.trace, positions.LEARNED)),
         Origin(
             positions.LEARNED,
             EMBEDDING,
             view.trace.step(where).typeset(style.make_painter(view.colors)),
-            f"Position {token} is row {token} of a table that was trained like every other weight. There are "
-            f"{view.trace.model.config.max_position_embeddings} rows, so no input can be longer.",
+            f"Position {token} is row {token} of a learned table, a parameter of the model. There are "
+            f"{view.trace.model.config.max_position_embeddings} rows, so no input can have more tokens.",
             view.trace.explain(where.fix(token=token, hidden=strongest)).latex,
         ),
         values=_make_values(table),
@@ -71,13 +71,13 @@ def _show_sinusoidal(view: View, table: np.ndarray) -> None:
     show_derived(
         view,
         "positions-sinusoidal",
-        "The encoder article's positions: computed, not learned",
+        "The encoder article's sinusoidal positions: computed, not learned",
         _draw_map(view, table, 1.0),
         Origin(
             f"position and component alone, d = {hidden}",
             EMBEDDING,
             _SINUSOIDAL,
-            f"Each pair of columns is a wave. Component 0 repeats every "
+            f"Each pair of columns is a sine and a cosine. Component 0 repeats every "
             f"{positions.compute_wavelength(0, hidden):.2f} positions, component {last} every "
             f"{positions.compute_wavelength(last, hidden):,.0f}. BERT does not use this table.",
             rf"PE_{{({token},\,{component})}} = \sin\!\left(\frac{{{token}}}{{10000^{{{component}/{hidden}}}}}"
@@ -95,10 +95,10 @@ def show_resemblance(view: View) -> None:
     found = {"learned": np.clip(compute_cosines(learned), -1, 1), "sinusoidal": _compute_cosines(*learned.shape)}
     _show_one_to_all(view, learned, found)
     for name, see, meaning in (
-        ("learned", "BERT's positions, compared with each other",
-         "What is near in the sentence is near here too. No formula makes it so: training did, and not evenly."),
-        ("sinusoidal", "The encoder article's positions, compared with each other",
-         "The cosine depends on the distance alone, so every diagonal has one colour. Only the formula makes it so."),
+        ("learned", "BERT's position embeddings: the cosine of every pair",
+         "Positions that are close in the sentence have similar vectors. Training produced this, no formula did."),
+        ("sinusoidal", "Sinusoidal positions: the cosine of every pair",
+         "The cosine depends only on the distance, so every diagonal has one colour. This follows from the formula."),
     ):  # fmt: skip
         matrix = found[name]
         far = min(64, len(matrix) - 1)
@@ -129,10 +129,10 @@ def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarra
     rows = {name: matrix[token] for name, matrix in found.items()}
     below = rf"{format_latex(float(compute_norms(p)))} \cdot {format_latex(float(compute_norms(q)))}"
     show_derived(
-        view, "position-nearness", f"How near position {token} is to every other one",
+        view, "position-nearness", f"Cosine of position {token} with every other position",
         draw_nearness(rows, token, view.colors, view.colors.kinds[EMBEDDING]),
         Origin(positions.LEARNED, EMBEDDING, _COSINE,
-               "The cosine between two rows of a table: 1 where the vectors point the same way.",
+               "The cosine between two rows of a table: 1 where the vectors have the same direction.",
                rf"\cos(p_{{{token}}}, p_{{{other}}}) = \frac{{{format_latex(float(p @ q))}}}{{{below}}} "
                rf"= {format_latex(float(rows['learned'][other]))}"),
         values=Values(np.stack(list(rows.values())), list(rows), [f"position {i}" for i in range(len(learned))]),
@@ -151,8 +151,8 @@ def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Chart:
 def _note_drawn(view: View, table: np.ndarray) -> str:
     rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     return (
-        f"One row a position, one column a component. Drawn: position {rows.start}–{rows.stop - 1} of {len(table)}, "
-        f"component 0–{width - 1} of {table.shape[1]}. The download holds all."
+        f"Rows are positions, columns are components. Shown: position {rows.start}–{rows.stop - 1} of {len(table)}, "
+        f"component 0–{width - 1} of {table.shape[1]}. The download has all values."
     )
 
 
@@ -165,7 +165,7 @@ def _draw_all_to_all(view: View, matrix: np.ndarray) -> Chart:
 
 def _thin_out(matrix: np.ndarray) -> str:
     step = _choose_step(matrix)
-    return f" Drawn: one position in {step}. The download holds all." if step > 1 else ""
+    return f" Shown: one position in {step}. The download has all values." if step > 1 else ""
 
 
 def _choose_step(matrix: np.ndarray) -> int:

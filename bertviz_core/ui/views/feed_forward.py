@@ -10,7 +10,7 @@ from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.bars import draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -34,16 +34,16 @@ def show_curve(view: View) -> None:
     show_panel(
         view,
         after,
-        f"The neurons of “{trace.tokens[token]}” on the curve",
+        f"The activation function and the neurons of “{trace.tokens[token]}”",
         draw_curve(grid, apply_activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others).offer(
             picks.pick_every(trace, after)
         ),
         at={"intermediate": best[0]},
-        note=f"{(y > 0).mean():.1%} of {len(y):,} neurons are above 0. The strongest: "
+        note=f"{format_percent(float((y > 0).mean()))} of {len(y):,} neurons have an activation above 0. The largest: "
         + ", ".join(f"{i} ({format_number(float(y[i]))})" for i in best)
         + ".",
     )
-    with st.expander("The functions' formulas"):
+    with st.expander("Formulas of the activation functions"):
         for name in ACTIVATIONS:
             st.latex(rf"{FUNCTIONS[name].tex}(x) = {FUNCTIONS[name].definition}")
 
@@ -63,10 +63,10 @@ def show_contributions(view: View) -> None:
     show_panel(
         view,
         output,
-        f"What the {len(neurons)} neurons that matter most add to “{trace.tokens[token]}”",
+        f"The {len(neurons)} neurons with the largest contributions to “{trace.tokens[token]}”",
         chart.offer(picks.pick_vectors(trace, [output] * len(neurons))),
-        note=f"One row a neuron: its strength G times its row of W₂. Lengths {format_number(float(sizes[0]))} down to "
-        f"{format_number(float(sizes[-1]))}; all {len(strength):,} rows and the bias add up to a vector of length "
+        note=f"One row per neuron: activation G times its row of W₂. Lengths {format_number(float(sizes[0]))} down to "
+        f"{format_number(float(sizes[-1]))}; all {len(strength):,} rows and the bias sum to a vector of length "
         f"{format_number(float(np.linalg.norm(total)))}.",
     )
-    st.caption("Chosen by the length of what they add, not by strength alone.")
+    st.caption("Ranked by the length of the contribution, not by the activation alone.")

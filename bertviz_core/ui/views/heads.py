@@ -56,8 +56,8 @@ def show_head_map(view: View, all_heads: Summary) -> None:
         on_head_change=_choose_head,
     )
     st.caption(
-        "Rows of the map are layers, columns are heads. In each picture a row is a query and a column a key, both in "
-        "sentence order; the stronger the colour, the larger the share. Choose a head with a click, or with the arrow "
+        "Rows of the map are layers, columns are heads. In each picture rows are queries and columns are keys, in "
+        "sentence order; a stronger colour is a larger attention weight. Choose a head with a click, or with the arrow "
         f"keys and Enter; the menus Layer and Head above do the same.{_describe_pooling(all_heads.tokens)}"
     )
 
@@ -68,17 +68,17 @@ def _describe_pooling(tokens: int) -> str:
     most = -(-tokens // PICTURE)
     side = f"{most}" if tokens % PICTURE == 0 else f"{most - 1} to {most}"
     return (
-        f" For {tokens} tokens a cell stands for {side} neighbouring queries and keys: the share that these keys get "
-        "together from these queries, on average. The lines and the matrix below show single tokens."
+        f" For {tokens} tokens a cell combines {side} neighbouring queries and keys: their attention weights, "
+        "summed over the keys and averaged over the queries. The lines and the matrix below show single tokens."
     )
 
 
 def _list_notes(all_heads: Summary, layer: int, head: int) -> list[str]:
     numbers = all_heads.of(layer, head)
     return [
-        ", ".join(role.name for role in find_roles(numbers)) or "no rule fits",
+        ", ".join(role.name for role in find_roles(numbers)) or "no role",
         f"entropy {format_number(numbers['entropy'])} of {format_number(float(np.log2(all_heads.tokens)))} bits",
-        f"mean distance {format_number(numbers['distance'])} tokens",
+        f"mean distance {numbers['distance']:.1f} tokens",
     ]
 
 

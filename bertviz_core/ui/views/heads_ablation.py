@@ -33,7 +33,7 @@ def show_ablation(view: View) -> None:
     state.rerun_if_asked()
     offered = list_outcomes(view.trace, view.chosen.token, _CHOICES)
     if not offered:
-        st.info("This checkpoint has no head that predicts anything, so there is nothing that could change.")
+        st.info("This checkpoint has no LM head and no classifier, so there is no prediction that could change.")
         return
     choice = st.selectbox("Probability of", list(offered), key="worth", bind="query-params", width=340)
     choice = choice or next(iter(offered))
@@ -50,9 +50,9 @@ def show_ablation(view: View) -> None:
     _stop()
     slot.empty()
     if found.left:
-        label = "Zero each head in turn" if found.left == heads else f"Go on: {found.left} of {heads} heads are left"
+        label = "Zero each head in turn" if found.left == heads else f"Continue: {found.left} of {heads} heads are left"
         slot.button(label, key="ablation-start", on_click=_start, args=(view,), icon=":material/play_arrow:",
-                    help="Runs the pass once for every head, from that head's layer on.")  # fmt: skip
+                    help="One forward pass per head, from that head's layer on.")  # fmt: skip
     if found.left < heads:
         _show_map(view, choice, found)
 
@@ -84,16 +84,16 @@ def _show_map(view: View, choice: str, found: Ablation) -> None:
     chosen = (view.chosen.layer, view.chosen.head)
     first = Address.in_layer(0, "attention.self.probs").fix(head=0)
     show_derived(
-        view, "head-ablation", f"Zeroing one head: what becomes of the probability of {choice}",
+        view, "head-ablation", f"Zeroing one head: the change in the probability of {choice}",
         draw_head_grid(found.change, float(np.abs(known).max()), chosen, view.colors, signed=True),
         Origin(f"{found.address}, with {first} = 0 and so on", "attention",
                rf"\Delta_{{l,h}} = P\bigl(A^{{(l)}}_h = 0\bigr) - P,\quad P = {format_latex(found.value)}",
-               "Each field is one run of the pass in which that head hands on nothing. Negative: the prediction needs "
+               "Each cell is a forward pass with that head's output set to zero. Negative: the prediction needs "
                "the head. Positive: the head works against it."),
         values=make_values(found.change),
-        note=f"The strongest: without head {head} of layer {layer} it goes from {format_number(found.value)} to "
+        note=f"Largest: without head {head} of layer {layer} the probability goes from {format_number(found.value)} to "
              f"{format_number(found.value + change)}. The frame marks the chosen head.",
     )  # fmt: skip
     zero = offer_for_head([layer], head)[0]
-    st.button(f"Look at the pass without head {head} of layer {layer}", key="ablation-look", on_click=add_changes,
+    st.button(f"Show the forward pass without head {head} of layer {layer}", key="ablation-look", on_click=add_changes,
               args=(zero.changes,), kwargs={"from_fragment": True}, icon=":material/science:")  # fmt: skip

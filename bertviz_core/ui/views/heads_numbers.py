@@ -42,15 +42,15 @@ def show_profile(view: View, all_heads: Summary) -> None:
     numbers = all_heads.of(view.chosen.layer, view.chosen.head)
     shares = {s.short: numbers[s.name] for s in STATISTICS.values() if s.unit == SHARE and s is not EVENNESS}
     measured = [(name, value) for name, value in shares.items() if not np.isnan(value)]
-    st.markdown("**Mean share of its attention on**")
+    st.markdown("**Mean attention weight on**")
     st.html(style.render_answer(measured, view.colors.kinds[_ATTENTION]))
     absent = ", ".join(name for name in shares if name not in dict(measured))
     if absent:
         st.caption(escape_markdown(f"Not in this sentence: {absent}."))
     st.markdown(
-        f"**Entropy** {format_number(numbers['entropy'])} bits; attention spread evenly over {all_heads.tokens} tokens "
+        f"**Entropy** {format_number(numbers['entropy'])} bits; uniform attention over {all_heads.tokens} tokens "
         f"would have {format_number(float(np.log2(all_heads.tokens)))}.\n\n"
-        f"**Mean distance** {format_number(numbers['distance'])} tokens.\n\n**Role on this sentence:** "
+        f"**Mean distance** {numbers['distance']:.1f} tokens.\n\n**Role on this sentence:** "
         f"{_write_roles(numbers)}"
     )
 
@@ -79,7 +79,7 @@ def show_statistic(view: View, all_heads: Summary, statistic: Statistic) -> None
     """One statistic of every head, with its formula."""
     values = all_heads.numbers[statistic.name]
     if np.isnan(values).all():
-        st.info("This sentence has nothing that this statistic could be measured on.")
+        st.info("This sentence has no tokens that this statistic could measure.")
         return
     chosen = (view.chosen.layer, view.chosen.head)
     show_derived(
@@ -165,7 +165,7 @@ def _write_rules() -> str:
     """The rules that give heads their names."""
     items = "".join(f"<li><b>{escape(role.name)}</b>: {escape(role.rule)}</li>" for role in ROLES)
     return (
-        "<p>A role is the name of a rule, checked on this sentence and no other. Several can hold for one head.</p>"
+        "<p>A role is the name of a rule, checked on this sentence only. A head can have several roles.</p>"
         f"<ul>{items}</ul>"
     )
 

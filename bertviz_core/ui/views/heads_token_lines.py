@@ -8,7 +8,7 @@ import streamlit as st
 from bertviz_core.analysis.heads import CLS, SEP
 from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, choose_links, combine_heads
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import state
@@ -29,7 +29,7 @@ def show_token_lines(view: View) -> None:
     shown = choose_links(combine_heads(probs, over, view.chosen.head), trace.encoding.segments, left_out, between,
                          view.chosen.token, LINES)  # fmt: skip
     if not shown.weights.size:
-        st.info("Nothing is left to draw: show special tokens, or choose another pair of sentences.")
+        st.info("No tokens are left to draw: show the special tokens, or choose another pair of sentences.")
         return
     _lines(key="token-lines", data=_make_drawing(view, shown, over), on_token_change=_choose_token)
     st.caption(_note_left_out(trace, shown, over))
@@ -47,7 +47,7 @@ def _read_options(view: View) -> tuple[str, bool, str]:
                 "From sentence to sentence", BETWEEN, default=ALL, required=True, key="between", bind="query-params",
                 persist_state="session", wrap=True, format_func=lambda pair: "All" if pair == ALL else "→".join(pair),
             )  # fmt: skip
-        hide = st.toggle(r"Hide \[CLS\] and \[SEP\]", key="hide", bind="query-params", persist_state="session")
+        hide = st.toggle(r"Leave out \[CLS\] and \[SEP\]", key="hide", bind="query-params", persist_state="session")
     return over or HEAD, hide, between or ALL
 
 
@@ -64,9 +64,9 @@ def _make_drawing(view: View, shown: Links, over: str) -> dict[str, object]:
         "shares": np.rint(shown.weights * _WHOLE).astype(int).ravel().tolist(),
         "hidden": [0] * len(shown.queries) if over == MAX else np.rint(shown.hidden * _WHOLE).astype(int).tolist(),
         "chosen": view.chosen.token,
-        "captions": {"query": "looks (query)", "key": "is looked at (key)"},
-        "prompt": "Point at a token, or go there with Tab and the arrow keys: its lines stay, with their shares. "
-        "A click or Enter chooses the token.",
+        "captions": {"query": "attends (query)", "key": "is attended to (key)"},
+        "prompt": "Point at a token, or use Tab and the arrow keys, to see its attention weights. "
+        "Click it or press Enter to choose it.",
         "colors": list_colors(view.colors),
     }
 
@@ -80,14 +80,14 @@ def _make_token(trace: Trace, i: int) -> dict[str, object]:
 
 
 def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
-    parts = ["The stronger a line, the larger the share; nothing is rescaled."]
+    parts = ["The stronger a line, the larger the attention weight; nothing is rescaled."]
     if over == MAX:
-        parts.append("Each line is the largest share that any head gives: a query's lines add up to more than 1.")
+        parts.append("Each line is the largest attention weight of any head; a query's lines can sum to more than 1.")
     for name, side in (("queries", shown.queries), ("keys", shown.keys)):
         if len(side) == LINES < len(trace.tokens):
-            parts.append(f"Drawn are {name} {side[0]} to {side[-1]} of {len(trace.tokens)} tokens.")
+            parts.append(f"Shown: {name} {side[0]} to {side[-1]} of {len(trace.tokens)} tokens.")
     if over != MAX and len(shown.keys) < len(trace.tokens):
-        parts.append(f"Not drawn: on average {format_number(float(shown.hidden.mean()))} of a query's attention.")
+        parts.append(f"Not shown: on average {format_percent(float(shown.hidden.mean()))} of a query's attention.")
     return " ".join(parts)
 
 

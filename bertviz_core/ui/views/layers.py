@@ -11,7 +11,7 @@ from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.paths import draw_paths
-from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.numbers import format_latex, format_percent
 from bertviz_core.formula.steps import NORM
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
@@ -22,8 +22,8 @@ from bertviz_core.ui.panels.worked import write_cosine, write_dot
 _PATHS = 24  # more would be a thicket
 _OF_ALL = "embeddings.LayerNorm and every encoder.layer.{i}.output.LayerNorm"
 _COMPONENTS = (
-    "Principal components: the directions in which the vectors of all tokens at all stages differ most. One basis for "
-    "all stages, so that a line shows what the layers did to one token."
+    "Principal components: the directions along which the vectors of all tokens at all stages vary most. All stages "
+    "use one basis, so each line shows how the layers move one token."
 )
 
 
@@ -43,18 +43,18 @@ def show_lengths(view: View) -> None:
     show_derived(
         view,
         "norms",
-        "How long each token's vector is",
+        "Norm of each token's vector at every stage",
         _draw_by_stage(view, found, share=True),
         Origin(
             _OF_ALL,
             NORM,
             rf"\lVert x \rVert = \sqrt{{\textstyle\sum_j x_j^2}}, \quad x = {_write_x(view, 'i')}_{{t,:}}",
-            "The Euclidean length of each row of X. Every stage ends with a LayerNorm, so the length is mostly that "
-            "LayerNorm's own gamma.",
+            "The Euclidean norm of each row of X. Every stage ends with a LayerNorm, so the norm depends mostly "
+            "on its γ.",
             worked,
         ),
         values=Values(found.T, label_tokens(view.trace), name_stages(view)),
-        note=f"One row a token, one column a stage: the embeddings, then after each layer. The mean length goes from "
+        note=f"One row per token, one column per stage: the embeddings, then after each layer. The mean norm goes from "
         f"{mean[0]:.2f} to {mean[-1]:.2f}.",
     )
 
@@ -67,18 +67,18 @@ def show_turns(view: View) -> None:
     show_derived(
         view,
         "turns",
-        "How much each layer turned it",
+        "Cosine similarity of each token's vector before and after each layer",
         _draw_by_stage(view, found, names=name_stages(view)[1:]),
         Origin(
             _OF_ALL,
             NORM,
             _write_cosine(_write_x(view, "i+1") + "_{t,:}", _write_x(view, "i") + "_{t,:}"),
-            "The cosine between a token's vector after a layer and before it: 1 where the direction stayed, 0 where "
-            "nothing of it is left.",
+            "The cosine similarity of a token's vector after a layer with the one before it: 1 for the same "
+            "direction, 0 for a perpendicular one.",
             write_cosine(now, before, f"{_write_row(stage, token)}, {_write_row(stage - 1, token)}"),
         ),
         values=Values(found.T, label_tokens(view.trace), name_stages(view)[1:]),
-        note=f"Layer {int(found.mean(axis=1).argmin())} turns the vectors most: {found.mean(axis=1).min():.2f} on "
+        note=f"Layer {int(found.mean(axis=1).argmin())} has the lowest cosine: {found.mean(axis=1).min():.2f} on "
         "average.",
     )
 
@@ -88,8 +88,8 @@ def show_resemblance(view: View) -> None:
     layer, names = view.chosen.layer, label_tokens(view.trace)
     side = center_range(view.chosen.token, int(CELLS**0.5), len(names))
     other = 0 if view.chosen.token else len(names) - 1
-    for stage, see in ((layer, f"What layer {layer} reads: who resembles whom"),
-                       (layer + 1, f"What layer {layer} hands on")):  # fmt: skip
+    for stage, see in ((layer, f"Cosine similarity of the tokens before layer {layer}"),
+                       (layer + 1, f"Cosine similarity of the tokens after layer {layer}")):  # fmt: skip
         address = layers.list_stages(view.trace)[stage]
         rows = view.trace[address]
         found = layers.compute_cosines(rows)
@@ -103,7 +103,7 @@ def show_resemblance(view: View) -> None:
             end=1.0,
             selected=view.chosen.token,
         )
-        part_of = f" Drawn: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""
+        part_of = f" Shown: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""
         apart = found[~np.eye(len(found), dtype=bool)].mean()
         show_derived(
             view,
@@ -114,7 +114,7 @@ def show_resemblance(view: View) -> None:
                 address,
                 NORM,
                 _write_cosine(f"{_write_x(view, str(stage))}_{{t,:}}", f"{_write_x(view, str(stage))}_{{u,:}}"),
-                "The cosine between the vectors of every two tokens: 1 where they point the same way.",
+                "The cosine similarity of the vectors of every two tokens: 1 if they point in the same direction.",
                 write_cosine(
                     rows[view.chosen.token],
                     rows[other],
@@ -122,7 +122,7 @@ def show_resemblance(view: View) -> None:
                 ),
             ),
             values=Values(found, names, names),
-            note=f"Two different tokens: {apart:.2f} on average. The scale is −1 to 1 on both maps.{part_of}",
+            note=f"Mean over pairs of different tokens: {apart:.2f}. Both maps use the scale −1 to 1.{part_of}",
         )
 
 
@@ -131,8 +131,8 @@ def show_ways(view: View) -> None:
     names, stages = label_tokens(view.trace), name_stages(view)
     found = layers.project_stages(view.trace)
     shown = center_range(view.chosen.token, _PATHS, len(names))
-    titles = [f"component {k + 1} ({share:.1%})" for k, share in enumerate(found.shares)]
-    part = f" Drawn: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
+    titles = [f"component {k + 1} ({format_percent(float(share))})" for k, share in enumerate(found.shares)]
+    part = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
     stage = view.chosen.layer + 1
     values = Values(found.points.transpose(1, 0, 2).reshape(-1, layers.COMPONENTS),
                     [f"{token}, {name}" for token in names for name in stages], titles)  # fmt: skip
@@ -142,7 +142,7 @@ def show_ways(view: View) -> None:
             view.colors.kinds[NORM], chosen=view.chosen.token - shown.start, at=stage,
         )  # fmt: skip
         show_derived(
-            view, f"paths-{count}", f"The way of every token through the layers, in {name} dimensions", figure,
+            view, f"paths-{count}", f"Path of every token through the layers, in {name} dimensions", figure,
             Origin(_OF_ALL, NORM, _write_components(view), _COMPONENTS, _write_component(view, found, count - 1),
                    "Pearson 1901; computed by singular value decomposition"),
             values=values, note=_describe(name, stages, stage, found.shares[:count]) + part,
@@ -150,12 +150,12 @@ def show_ways(view: View) -> None:
 
 
 def _describe(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) -> str:
-    turn = " Drag to turn it." if name == "three" else ""
+    turn = " Drag to rotate." if name == "three" else ""
     seen = shares.sum()
     return (
-        f"The strong line is the chosen token's way from {stages[0]} to {stages[-1]}. The names stand where the tokens "
-        f"are after {stages[stage]}, as far as there is room; pointing at a dot names it. These {name} "
-        f"directions hold {seen:.1%} of the variance; the other {1 - seen:.1%} cannot be seen here.{turn}"
+        f"The bold line is the chosen token's path from {stages[0]} to {stages[-1]}. Names mark the tokens "
+        f"after {stages[stage]} where there is room; hover over a dot for its name. These {name} "
+        f"directions explain {format_percent(seen)} of the variance; {format_percent(1 - seen)} is not visible.{turn}"
     )
 
 
@@ -187,7 +187,7 @@ def _write_components(view: View) -> str:
     return (
         rf"\begin{{aligned}} X &= \left[{_write_x(view, '0')}; \dots; {_write_x(view, 'L')}\right] \\ X - \bar{{x}} "
         r"&= U\,\Sigma\,V^{\top} \\ z_k &= v_k \cdot (x - \bar{x}) \\ "
-        r"\text{share}_k &= \sigma_k^2 \big/ \textstyle\sum_j \sigma_j^2 \end{aligned}"
+        r"\text{fraction}_k &= \sigma_k^2 \big/ \textstyle\sum_j \sigma_j^2 \end{aligned}"
     )
 
 

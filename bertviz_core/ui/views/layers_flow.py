@@ -14,7 +14,7 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.lines import draw_shares_by_stage
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.nodes import Symbol
-from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.ui.frame import style
@@ -28,7 +28,7 @@ from bertviz_core.ui.views.layers import name_stages
 WORDS = 3
 _BARS = 16
 _READ = 12  # tokens whose vectors the head reads at every stage
-_READ_FROM = "the steps of cls.predictions, run on the token's vector at every stage"
+_READ_FROM = "the steps of cls.predictions, applied to the token's vector at every stage"
 
 
 def show_lens(view: View) -> None:
@@ -43,14 +43,14 @@ def show_lens(view: View) -> None:
     show_derived(
         view,
         "lens",
-        f"When the words that win in the end come up for “{trace.tokens[view.chosen.token]}”",
+        f"The final top predictions for “{trace.tokens[view.chosen.token]}”, layer by layer",
         figure,
         Origin(
             _READ_FROM,
             PREDICTION,
             _write_head(view, seen),
-            "The head was trained on the last layer only; read earlier, it shows how much of the "
-            "answer already points in its direction. At the last layer this is the model's own prediction.",
+            "The LM head was trained on the last layer only. Applied to an earlier one, it shows how far "
+            "the vector already points to the prediction. After the last layer, this is the model's prediction.",
             rf"P = {seen.worked(stage, final[0])} = {format_latex(float(seen.probs[stage, final[0]]))}",
             "nostalgebraist 2020, interpreting GPT: the logit lens",
         ),
@@ -76,16 +76,16 @@ def show_lens_everywhere(view: View) -> None:
         selected=token,
     )
     part = (
-        f" Drawn: tokens {shown.start}–{shown.stop - 1} of {len(trace.tokens)}."
+        f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(trace.tokens)}."
         if len(shown) < len(trace.tokens)
         else ""
     )
     show_derived(
-        view, "lens-everywhere", "How sure the head would be at every token, and below, of which word", figure,
+        view, "lens-everywhere", "Top prediction at every token and stage, with its probability", figure,
         Origin(_READ_FROM, PREDICTION, r"\hat{w}^{(i)}_t = \underset{v}{\mathrm{argmax}}\; P^{(i)}_{t,v}",
-               "The same head, read at every token and stage; only the best entry is shown. A token that is not masked "
-               "starts out as itself; one that is masked has to be guessed, from layer to layer, out of the others."),
-        values=Values(shares, names, stages), note=f"1 is sure. The word itself stands in the table.{part}",
+               "The LM head, applied at every token and stage; only the top prediction is shown. An unmasked token "
+               "starts as itself; a masked one must be predicted from the other tokens, layer by layer."),
+        values=Values(shares, names, stages), note=f"1 is certain. The table gives the predicted entry.{part}",
         table=render_table("token", names, [Column(stage, [entries[i] for i in column.tolist()]) for stage, column in
                                             zip(stages, found.T, strict=True)], chosen={token - shown.start}),
     )  # fmt: skip
@@ -95,11 +95,11 @@ def _show_words(view: View, seen: layers.Lens, stages: Sequence[str], final: int
     ranks, token = seen.ranks(final), view.trace.model.tokenizer.token
     rows = []
     for stage, probs in zip(stages, seen.probs, strict=True):
-        best = [f"{token(i)} {probs[i]:.4f}" for i in rank_top(probs, WORDS)]
+        best = [f"{token(i)} {format_number(float(probs[i]))}" for i in rank_top(probs, WORDS)]
         rows.append({"after": stage, **{f"top {k + 1}": text for k, text in enumerate(best)},
-                     f"“{word}”": f"{probs[final]:.4f}", "its rank": f"{ranks[len(rows)]:,}"})  # fmt: skip
+                     f"“{word}”": format_number(float(probs[final])), "its rank": f"{ranks[len(rows)]:,}"})  # fmt: skip
     with st.container(border=True):
-        st.markdown("**The three most probable words, if the pass ended here**")
+        st.markdown("**Top three predictions if the forward pass ended here**")
         st.dataframe(rows, hide_index=True, height="content")
 
 
@@ -126,19 +126,19 @@ def show_rollout(view: View) -> None:
     figure = draw_heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,
                           share=True, end=end, selected=token)  # fmt: skip
     show_derived(
-        view, "rollout", "Whose input each token has taken in, over all layers", figure, origin,
+        view, "rollout", "Attention rollout: which input tokens each token draws on", figure, origin,
         values=Values(found[-1], names, names),
-        note=f"Each row sums to 1; the scale ends at the largest share, {end:.4f}."
-             + (f" Drawn: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""),
+        note=f"Each row sums to 1; the scale ends at the largest weight, {end:.4f}."
+             + (f" Shown: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""),
     )  # fmt: skip
     shown = sorted(rank_top(found[-1, token], _BARS))
-    order = f"The {_BARS} largest shares, in sentence order." if len(names) > _BARS else "In sentence order."
+    order = f"The {_BARS} largest weights, in sentence order." if len(names) > _BARS else "In sentence order."
     own = found[:, token, token]
     show_derived(
-        view, "rollout-token", f"Where “{trace.tokens[token]}” has its content from, by rollout",
-        draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "share"), origin,
+        view, "rollout-token", f"Attention rollout of “{trace.tokens[token]}”: which input tokens it draws on",
+        draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "weight"), origin,
         values=Values(found[:, token].T, names, name_stages(view)[1:]),
-        note=f"{order} Its own share is {own[0]:.4f} after layer 0 and {own[-1]:.4f} after layer {len(own) - 1}.",
+        note=f"{order} Its own weight is {own[0]:.4f} after layer 0 and {own[-1]:.4f} after layer {len(own) - 1}.",
     )  # fmt: skip
 
 
@@ -150,8 +150,8 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
     )
     return Origin(
         "encoder.layer.{i}.attention.self.probs of all layers", ATTENTION, formula,
-        "Half of what a token takes along counts as attention, averaged over heads, half as its own residual path; the "
-        "layers are multiplied. A rough account: values, feed-forward networks and LayerNorms are left out.",
+        "Each layer counts half as attention weights, averaged over heads, and half as residual connection; the "
+        "layers are multiplied. This is an approximation: values, feed-forward networks and LayerNorms are left out.",
         _write_worked(view, found), "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
     )  # fmt: skip
 

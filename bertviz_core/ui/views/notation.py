@@ -24,7 +24,7 @@ _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": 
 
 def show_differences() -> None:
     """What each document leaves out, adds or writes otherwise."""
-    with st.expander("How the five documents differ from BERT as released, and so from each other"):
+    with st.expander("How the five documents differ from BERT as released"):
         st.markdown("\n".join(f"- **{document.name}**: {document.what} {document.differs}" for document in DOCUMENTS))
 
 
@@ -32,11 +32,11 @@ def show_lengths(view: View) -> None:
     """How long every axis is in this pass, as a chart."""
     found = {name: size for name in AXES if (size := _find_length(view, name))}
     show_derived(
-        view, "axis-lengths", "How long every axis is in this pass",
+        view, "axis-lengths", "Length of every axis in this forward pass",
         draw_counts(list(found.values()), list(found), view.colors, view.colors.kinds[NORM], name="length"),
         Origin("the config and the input", NORM, rf"{CONCAT.latex} = {HEAD.latex} \cdot {HEAD_DIM.latex}",
-               "Shapes are written with these names everywhere. The token, query and key axes grow with the input; all "
-               "others are the model's own. The heads side by side are as wide as heads times components of a head.",
+               "All shapes use these names. The token, query and key axes grow with the input; all "
+               "others are fixed by the model. The concatenated heads have heads × components per head.",
                worked=rf"{CONCAT.latex} = {found[HEAD.name]} \cdot {found[HEAD_DIM.name]} = {found[CONCAT.name]}"),
         values=Values(np.array([list(found.values())]), ["length"], list(found)),
     )  # fmt: skip
@@ -47,7 +47,7 @@ def choose_search() -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             "Find", key="find", bind="query-params", max_chars=80, width=360,
-            placeholder="A name from anywhere: W_T, hook_pattern, γ, kernel …",
+            placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",
         )  # fmt: skip
         kind = st.segmented_control(
             "Show", list(_KINDS), default="all", key="kind", bind="query-params", format_func=_KINDS.__getitem__,
@@ -75,7 +75,7 @@ def show_entries(view: View, text: str, kind: str) -> None:
             info = site.find_page(stage)
             _show_group(view, info.name, info.title, list(group), site.list_pages()[info.name])
     _show_group(view, "absent", "Heads that this checkpoint does not have", missing)
-    _show_group(view, "axes", "Axes: what shapes are made of", lengths)
+    _show_group(view, "axes", "Axes of the tensors", lengths)
 
 
 def _show_group(view: View, name: str, title: str, rows: Sequence[Entry], page: object = None) -> None:

@@ -54,8 +54,8 @@ def show_status(view: View, found: dict[str, Comparison]) -> None:
     text = "" if sentence else f"the sentence “{SENTENCE}”"
     needs = escape_markdown(" and ".join(filter(None, (model, text))))
     st.info(
-        f"To compare its {_NUMBERS} printed numbers with ours, this page needs {needs}. Until then they stand here by "
-        "themselves, each with the address at which our value stands.",
+        f"To compare the notebook's {_NUMBERS} printed numbers with ours, this page needs {needs}. Until then it "
+        "shows only the printed numbers, each with the address of our value.",
         icon=":material/info:",
     )
     _show_buttons(base, sentence)
@@ -70,7 +70,7 @@ def _show_result(found: dict[str, Comparison]) -> None:
         st.success(text, icon=":material/check:")
     else:
         st.warning(
-            f"{text} The sizes are those of {MODEL}; if many numbers differ, these are other weights.",
+            f"{text} The sizes match {MODEL}; if many numbers differ, these are other weights.",
             icon=":material/difference:",
         )
 
@@ -130,16 +130,16 @@ def _list_columns(comparison: Comparison | None) -> tuple:
 def _describe(comparison: Comparison | None) -> str:
     shown = "The notebook prints the first three and last three rows, and the first and last three numbers of each."
     if comparison is None:
-        return f"{shown} Drawn are the printed numbers."
-    return f"{shown} Drawn are the printed numbers. Largest difference: {format_number(comparison.largest)}. {KEY}"
+        return f"{shown} Shown: the printed numbers."
+    return f"{shown} Shown: the printed numbers. Largest difference: {format_number(comparison.largest)}. {KEY}"
 
 
 def _write_remark(printed: PrintedTensor) -> str:
     if printed.epsilon is None:
         return f" {escape_markdown(printed.remark)}" if printed.remark else ""
     return (
-        r" The notebook's LayerNorm before it, In \[46\], leaves ε at PyTorch's 10⁻⁵, where BERT has 10⁻¹²; ours is "
-        "computed with the notebook's here."
+        r" The notebook's LayerNorm before it, In \[46\], uses PyTorch's ε = 10⁻⁵, where BERT uses 10⁻¹²; our value "
+        "here is computed with the notebook's ε."
     )
 
 
@@ -162,13 +162,13 @@ def show_summary(view: View, found: dict[str, Comparison]) -> None:
     columns = [
         Column("numbers", [sum(map(len, printed.digits)) for printed in TENSORS]),
         *(Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()),
-        Column("largest gap", [one and one.largest for one in results]),
+        Column("largest difference", [one and one.largest for one in results]),
     ]  # fmt: skip
     with open_card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"):
         st.html(render_table("cell and address", names, columns))
         st.caption(
-            "Same digits: rounded as printed, our number is the printed one. Last digit: it is off by one, as when the "
-            "same terms are added in another order. Rounding: equal in single precision, in which GELU far below 0 "
+            "Same digits: our number, rounded, is the printed one. Last digit: off by one, as happens when the "
+            "same terms are added in another order. Rounding: equal in single precision, where GELU far below 0 "
             "keeps fewer digits than are printed. A dash: not compared yet."
         )
 
@@ -190,13 +190,13 @@ def show_itself(view: View) -> None:
             "the notebook's cells 49 and 51",
             FFN,
             _GELU,
-            "What is printed before the activation, put through GELU by us, gives what is printed after it. This "
-            "can be checked without the model.",
+            "GELU of the printed pre-activations gives the printed activations, number by number. This "
+            "check needs no model.",
             rf"\mathrm{{GELU}}({x[0, 0]:.4f}) = {notebook.compute_gelu(x[0, :1])[0]:.7f}",
             f"{NOTEBOOK}, In [49] and In [51]",
         ),
-        values=Values(held, names, ["before", "after"]),
-        note="Each point is one printed pair, on the curve of GELU. At x = −4.2322 the notebook prints −4.8812e−05; "
+        values=Values(held, names, ["pre-activation", "activation"]),
+        note="Each point is one printed pair on the GELU curve. At x = −4.2322 the notebook prints −4.8812e−05; "
         f"in exact arithmetic it is {format_number(float(notebook.compute_gelu(np.array([-4.2322]))[0]))}: in single "
         "precision 1 + erf(x/√2) nearly cancels there and keeps only two or three digits.",
     )

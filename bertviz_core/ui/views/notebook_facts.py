@@ -20,7 +20,7 @@ _LONGEST = 60
 def show_facts(view: View) -> None:
     """Everything that the notebook prints besides tensors."""
     facts = [Fact(_name_cell(fact.cell), fact.what, fact.printed, fact.of, fact.slip) for fact in FACTS]
-    _render_facts(view, "Sizes, settings, ids and words", "cell", facts, "the notebook (001)")
+    _render_facts(view, "Sizes, settings, ids and texts", "cell", facts, "the notebook (001)")
 
 
 def show_other_facts(view: View) -> None:
@@ -42,7 +42,7 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
         rows = "".join(map(_render_row, found))
         heads = "".join(
             f'<th scope="col" style="text-align:left">{name}</th>'
-            for name in (where, "what", "printed", "here", "verdict")
+            for name in (where, "what", "printed", "this model", "verdict")
         )
         st.html(
             f'<div class="bv-table" tabindex="0" role="region" aria-label="{escape(see)}" '
@@ -50,9 +50,9 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
             f"<tbody>{rows}</tbody></table></div>"
         )
         for slip in dict.fromkeys(fact.slip for fact in facts if fact.slip):
-            st.caption(f"A slip in the document: {slip}")
+            st.caption(f"An error in the document: {slip}")
         st.caption(
-            f"{same} of {len(facts)} are the same here. Sizes differ where the loaded model is not BERT base. A dash: "
+            f"{same} of {len(facts)} agree with this model. Sizes differ if the loaded model is not BERT base. A dash: "
             "the forward pass of a trained model does not read it, or this model has no such part."
         )
 
@@ -67,10 +67,10 @@ def _render_row(found: tuple[Checked, str]) -> str:
 
 def _write_verdict(one: Checked) -> str:
     if one.fact.slip:
-        return "✗ a slip"
+        return "✗ error"
     if one.ours is None:
         return ""
-    return "✓ same" if one.same else "✗ other"
+    return "✓ same" if one.same else "✗ differs"
 
 
 def _shorten(text: str) -> str:

@@ -32,7 +32,7 @@ def show_answer(view: View) -> None:
         config = model.config
         st.caption(
             f"{escape_markdown(model.name)}: {config.num_hidden_layers} layers, {config.num_attention_heads} heads, "
-            f"{config.hidden_size} wide, {config.vocab_size:,} entries in the vocabulary, "
+            f"hidden size {config.hidden_size}, {config.vocab_size:,} vocabulary entries, "
             f"{model.parameter_count:,} parameters."
         )
         note_absent_heads(view)
@@ -41,13 +41,13 @@ def show_answer(view: View) -> None:
 def _show_masked(view: View) -> None:
     masks = find_masks(view.trace.tokens)
     if not masks:
-        st.markdown(r"No `[MASK]` here: put one into the sentence and the model fills it in.")
+        st.markdown(r"This sentence has no `[MASK]`: add one and the model predicts the token.")
     for i in masks[:_SHOWN_MASKS]:
-        st.markdown(f"Most probable words for `[MASK]` at position {i}")
+        st.markdown(f"Top predictions for `[MASK]` at position {i}")
         rows = [(word, share) for word, share, _ in rank_words(view.trace, i, 5)]
         st.html(style.render_answer(rows, view.colors.kinds["attention"]))
     if len(masks) > _SHOWN_MASKS:
-        st.caption(f"{len(masks) - _SHOWN_MASKS} more masked positions are on the predictions page.")
+        st.caption(f"{len(masks) - _SHOWN_MASKS} more masked positions are on the Predictions page.")
 
 
 def show_steps(view: View) -> None:

@@ -38,12 +38,12 @@ def show_canvas(view: View) -> None:
     answers = _list_answers(view, rows)
     widths = " ".join("62px" if column.wide else "36px" for column in columns)
     html = [
-        f'<div class="bv-canvas" tabindex="0" role="group" aria-label="The whole pass" style="grid-template-columns:'
+        f'<div class="bv-canvas" tabindex="0" role="group" aria-label="The forward pass" style="grid-template-columns:'
         f'max-content {widths} max-content;grid-template-rows:auto repeat({len(rows)},{_ROW_PX}px)">'
         f'<div class="bv-head">token</div>'
     ]
     html += [_render_head(view, column) for column in columns]
-    html.append(f'<div class="bv-head">{"most probable" if answers else ""}</div>')
+    html.append(f'<div class="bv-head">{"top prediction" if answers else ""}</div>')
     html += [_render_token(view, i, row) for row, i in enumerate(rows, 2)]
     html += [_render_picture(view, column, place, rows) for place, column in enumerate(columns, 2)]
     html += [_render_cell(text, row, len(columns) + 2) for row, text in enumerate(answers, 2)]
@@ -57,10 +57,10 @@ def _write_legend(view: View, rows: range) -> str:
     total, layer = len(view.trace.tokens), view.chosen.layer
     part = f" Rows {rows.start} to {rows.stop - 1} of {total}." if len(rows) < total else ""
     return (
-        f"Each line of a picture is one token's vector at that stage: {SAMPLES} of its components (or half as many) as "
-        "they are, on a scale symmetric around 0, each column on its own. Under the name: the shape, and how many "
-        f"numbers were learned. Attention is head {view.chosen.head}, from 0 to 1, one column a key. Layer {layer} "
-        f"stands open; of the other layers, L0, L1, … , the picture shows what they hand on.{part}"
+        f"Each row of a picture is one token's vector at that stage: {SAMPLES} of its components (or half as "
+        "many), on a scale symmetric around 0, one scale per column. Under the name: the shape and the number of "
+        f"learned parameters. Attention weights: head {view.chosen.head}, 0 to 1, one column per key. Layer {layer} "
+        f"is shown in full; of the other layers, L0, L1, … , only the output.{part}"
     )
 
 
@@ -72,8 +72,8 @@ def _list_columns(view: View) -> Iterable[Column]:
             own = Address.in_layer(i, "attention.self")
             for name, leaf in (("Q", "query"), ("K", "key"), ("V", "value")):
                 yield Column(name, own.enter(leaf).fix(head=head), f"{own}.{leaf}.")
-            yield Column("attention", own.enter("probs").fix(head=head), "", wide=True, share=True)
-            yield Column("context", own.enter("context"), "", wide=True)
+            yield Column("attention weights", own.enter("probs").fix(head=head), "", wide=True, share=True)
+            yield Column("concat&shy;enated heads", own.enter("context"), "", wide=True)
             output = Address.in_layer(i, "attention.output")
             yield Column("add &amp; norm", output.enter("LayerNorm"), f"{output}.", wide=True)
             inner = Address.in_layer(i, "intermediate")

@@ -26,8 +26,8 @@ def show_export(view: View) -> None:
     with st.container(border=True, key="run-this-yourself"):
         st.markdown("## Run this yourself")
         st.markdown(
-            "The whole pass on your sentence as plain PyTorch, without this app: every step in order, its formula, its "
-            "line of code and its shape, as BERT has them or as one of the documents writes them. The notebook's last "
+            "The whole forward pass on your sentence in plain PyTorch, without this app: every step with its formula, "
+            "code and shape, as in BERT or as in one of the documents. The notebook's last "
             "cell compares each tensor with the one recorded here."
         )
         name = st.selectbox("Formulas", list(PROGRAMS), key="export-program", format_func=find_title, width=320)
@@ -48,10 +48,10 @@ def _describe(view: View) -> str:
         where = f"Both read `{WEIGHTS}`: save the weights in the same folder."
     else:
         where = (
-            "The notebook reads the folder that you named, or fetches the model from the Hugging Face hub with "
-            f"`huggingface_hub`. The script reads `{WEIGHTS}`: put the model's own beside it."
+            "The notebook reads the folder that you named, or downloads the model from the Hugging Face hub with "
+            f"`huggingface_hub`. The script reads `{WEIGHTS}`: put the model's weights beside it."
         )
-    return f"{where} Both need `torch` and `safetensors`, and run as they are."
+    return f"{where} Both need `torch` and `safetensors`, nothing else."
 
 
 def _show_download(label: str, make: Callable[[], bytes | BufferedReader], file: str, mime: str) -> None:

@@ -16,7 +16,7 @@ from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram, name_intervals
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -60,10 +60,10 @@ def show_checkpoint(view: View) -> None:
             f"**heads** {heads}"
             "  \n"
             f"{model.parameter_count:,} numbers in {len(tensors)} tensors, {model.nbytes:,} bytes as "
-            f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted where it stands first."
+            f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
         )
         if model.unused:
-            st.caption(f"In the file, but not read by BERT: {escape_markdown(', '.join(model.unused))}")
+            st.caption(f"In the checkpoint, but not used by BERT: {escape_markdown(', '.join(model.unused))}")
         left, right = st.columns([2, 3], gap="small")
         with left:
             st.html(_write_parts(view, tensors))
@@ -74,7 +74,7 @@ def show_checkpoint(view: View) -> None:
 def _write_parts(view: View, tensors: Sequence[Tensor]) -> str:
     sums = analysis.count_parts(tensors)
     total = sum(sums.values())
-    shares = Column("in %", [100 * count / total for count in sums.values()], view.colors.kinds[KIND], 100.0)
+    shares = Column("% of all", [100 * count / total for count in sums.values()], view.colors.kinds[KIND], 100.0)
     return render_table("part", list(sums), [Column("numbers", list(sums.values())), shares])
 
 
@@ -100,12 +100,12 @@ def choose_tensor(view: View) -> Tensor:
     st.dataframe(
         _list_columns(model, tensors), key="inventory", hide_index=True, height=_TABLE_PX, alt="All tensors",
         selection_mode="single-row-required", on_select=lambda: _take(addresses),
-        column_config={"share": st.column_config.NumberColumn(format="%.3f %%"),
+        column_config={"% of all": st.column_config.NumberColumn(format="%.3f %%"),
                        "numbers": st.column_config.NumberColumn(format="localized")},
     )  # fmt: skip
     st.caption(
-        "A click at the left of a row shows that tensor below. The last five columns: its name in each document. A "
-        "weight is written as (in, out): a row for each input, a column for each output."
+        "Click at the left of a row to show that tensor below. The last five columns: its name in each document. A "
+        "weight is written as (in, out): one row per input, one column per output."
     )
     return tensors[chosen]
 
@@ -123,7 +123,7 @@ def _list_columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Seque
         "name": [tensor.address for tensor in tensors],
         "shape": [tensor.named_shape for tensor in tensors],
         "numbers": [tensor.size for tensor in tensors],
-        "share": [100 * tensor.counted / model.parameter_count for tensor in tensors],
+        "% of all": [100 * tensor.counted / model.parameter_count for tensor in tensors],
         "tied to": [tensor.same_as for tensor in tensors],
     }
     elsewhere = {
@@ -141,7 +141,7 @@ def show_names(view: View, tensor: Tensor) -> None:
         st.markdown(
             f"- $\\displaystyle {tensor.symbol.tex}$ &ensp; {own.meaning}{tied}  \n"
             f"  :small[`{tensor.address}` ({tensor.named_shape}: {tensor.size:,} numbers, "
-            f"{tensor.counted / view.trace.model.parameter_count:.4%} of all)]\n"
+            f"{format_percent(tensor.counted / view.trace.model.parameter_count)} of all)]\n"
             + "\n".join(f"  - {name}" for name in list_names(own))
         )
         paint = style.make_painter(view.colors)
@@ -162,13 +162,13 @@ def show_numbers(view: View, tensor: Tensor) -> None:
     first = view.trace.explain(where.fix(**at))
     drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
     show_derived(
-        view, tensor.address if axes[0] else f"numbers-{tensor.address}", "The numbers themselves",
+        view, tensor.address if axes[0] else f"numbers-{tensor.address}", "Values of the tensor",
         figure.offer(picks.pick_matrix(view.trace, where) or picks.pick_vectors(view.trace, [where])),
         Origin(tensor.address, KIND, first.latex,
-               "A parameter is not computed: training found it, the file holds it, the pass reads it. The formula "
+               "A parameter is not computed: it was learned in training and is read from the checkpoint. The formula "
                "gives the number at the top left."),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
-        note=f"Drawn: {', '.join(drawn)}. The values to download are those that are drawn.",
+        note=f"Shown: {', '.join(drawn)}. The download has only these values.",
         start=first.cell,
     )  # fmt: skip
 
@@ -214,17 +214,17 @@ def show_sizes(view: View, tensor: Tensor) -> None:
     show_derived(
         view,
         f"sizes-{tensor.address}",
-        "Which sizes its numbers have",
+        "Distribution of its values",
         draw_histogram(counts, edges, view.colors, view.colors.kinds[KIND], "value"),
         Origin(
             tensor.address,
             KIND,
             _write_moments(symbol, tensor.size),
-            "Each bar counts the numbers between two edges. The mean says where they lie, the deviation how far "
-            "from it they usually are.",
+            "Each bar counts the values between two edges. μ is the mean of all values, σ their standard "
+            "deviation, the typical distance from μ.",
             _write_worked_moments(symbol, tensor.size, found),
         ),
-        values=Values(counts[:, None], name_intervals(edges), ["how many"]),
+        values=Values(counts[:, None], name_intervals(edges), ["count"]),
         note=f"From {format_number(found.low)} to {format_number(found.high)}; {found.zeros:,} of {tensor.size:,} are "
         f"0. "
         f"{_BINS} bars of equal width.",
@@ -253,14 +253,14 @@ def show_blocks(view: View, tensor: Tensor) -> None:
     shown = matrix if whole else found.values
     axes = ["", *view.trace.dims(tensor.address)][-2:]
     note = "Every cell is one number." if whole else (
-        f"Pooled: a cell stands for {found.height} × {found.width} numbers ({count:,}), fewer at the last edges. The "
-        "scale starts at 0. Axes count the tensor's own rows and columns."
+        f"Pooled: a cell is the root mean square of {found.height} × {found.width} numbers, fewer at the edges. The "
+        "scale starts at 0. The axes count the tensor's rows and columns."
     )  # fmt: skip
     show_derived(
         view, f"blocks-{tensor.address}", "The whole tensor" if whole else "The whole tensor, in blocks",
         _draw_map(view, shown, axes, found, whole),
         Origin(tensor.address, KIND, _describe_pooling(tensor.symbol.tex, whole),
-               "Rows or columns that stand out belong to inputs or outputs that weigh more or less than the others.",
+               "A row or column that stands out belongs to an input or output with larger or smaller weights.",
                "" if whole else _write_block(matrix, found)),
         values=Values(shown, [str(i * found.height) for i in range(len(shown))],
                       [str(i * found.width) for i in range(shown.shape[1])]),

@@ -28,7 +28,7 @@ _SOFTMAX = (
 _STATE, _ROW = "scores", "score_row"
 _HIDDEN = f"<style>.st-key-{_STATE} {{ display: none; }}</style>"
 _ORIGINAL = np.array(examples.SCORES)
-_SIDES = Side("asks", WORDS), Side("is found", WORDS)
+_SIDES = Side("query", WORDS), Side("key", WORDS)
 
 
 def edit_scores() -> tuple[np.ndarray, int]:
@@ -41,14 +41,14 @@ def edit_scores() -> tuple[np.ndarray, int]:
     edits = playground.read_edits(asked, _ORIGINAL.shape)
     found = playground.apply_edits(_ORIGINAL, edits)
     with st.container(border=True):
-        word = st.radio("Row to edit, and to work out below", WORDS, key=_ROW, bind="query-params", horizontal=True)
+        word = st.radio("Query to edit and to compute below", WORDS, key=_ROW, bind="query-params", horizontal=True)
         row = WORDS.index(word or WORDS[0])
         with st.container(horizontal=True):
             for column, key_word in enumerate(WORDS):
                 _show_field(row, column, key_word, edits)
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("The article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
-            st.caption(f"Edited: {len(edits)} of {_ORIGINAL.size} scores. The link in the address bar holds them.")
+            st.button("Use the article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
+            st.caption(f"Edited: {len(edits)} of {_ORIGINAL.size} scores. The URL keeps them.")
         for place, problem in found.problems.items():
             _explain(place, problem)
     return found.scores, row
@@ -80,7 +80,7 @@ def _explain(place: tuple[int, int], problem: str) -> None:
     kept = format_number(float(_ORIGINAL[place]))
     st.warning(
         escape_markdown(
-            f"“{WORDS[row]}” asks, “{WORDS[column]}” is found: {problem}; until then the article's {kept} is used."
+            f"Query “{WORDS[row]}”, key “{WORDS[column]}”: {problem}; until then the article's {kept} is used."
         ),
         icon=":material/edit:",
     )
@@ -91,14 +91,14 @@ def show_scores(view: View, scores: np.ndarray, row: int) -> None:
     changed = int((scores != _ORIGINAL).sum())
     largest = int(scores[row].argmax())
     show_derived(
-        view, "playground-scores", "Six tokens, thirty-six scores: how well each query fits each key",
+        view, "playground-scores", "Attention scores of six tokens: how well each query matches each key",
         draw_heatmap(scores, *_SIDES, view.colors, selected=row),
         Origin("the encoder article's example, as edited", ATTENTION, r"S = \frac{Q K^\top}{\sqrt{d_k}}",
-               f"A row is one token asking. “{WORDS[row]}” fits “{WORDS[largest]}” best, with "
+               f"Each row is one query. “{WORDS[row]}” matches the key “{WORDS[largest]}” best, with a score of "
                f"{format_number(float(scores[row, largest]))}. The article gives these numbers as an example; no model "
                "computed them.", source=ARTICLE),
         values=Values(scores, WORDS, WORDS),
-        note=f"Changed: {changed} of {scores.size}. The marked row is worked out below.",
+        note=f"Changed: {changed} of {scores.size}. The marked row is computed below.",
     )  # fmt: skip
 
 
@@ -107,26 +107,26 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
     steps, color = attention.work_softmax(scores[row]), view.colors.kinds[ATTENTION]
     columns = [
         Column("score S", _list_floats(scores[row]), color, signed=True),
-        Column("S − largest", _list_floats(steps.below)),
-        Column("e to that", _list_floats(steps.powers), color, 1.0),
+        Column("S − max", _list_floats(steps.below)),
+        Column("e^(S − max)", _list_floats(steps.powers), color, 1.0),
         Column("sum so far", _list_floats(steps.running)),
-        Column("share", _list_floats(steps.shares), color, 1.0),
+        Column("attention weight", _list_floats(steps.shares), color, 1.0),
     ]
     best = int(steps.shares.argmax())
     show_derived(
         view, "playground-softmax", f"The softmax of “{WORDS[row]}”, step by step",
         draw_denominator(steps.powers, steps.running, WORDS, view.colors),
         Origin(f"row {row} of the scores above", ATTENTION, _SOFTMAX,
-               f"The largest score, {format_number(steps.largest)}, is taken off; e to the power of what is left; the "
-               f"sum of the six is the denominator, {format_number(steps.denominator)}; each over that is a share.",
+               f"Subtract the largest score, {format_number(steps.largest)}, and take e to the power of the rest. The "
+               f"sum of the powers is {format_number(steps.denominator)}; each power divided by it is a weight.",
                rf"A_{{{row},{best}}} = \frac{{e^{{{format_latex(float(scores[row, best]))} - "
                rf"({format_latex(steps.largest)})}}}}{{{format_latex(steps.denominator)}}} = "
                rf"\frac{{{format_latex(float(steps.powers[best]))}}}{{{format_latex(steps.denominator)}}} = "
                rf"{format_latex(float(steps.shares[best]))}", ARTICLE),
         values=Values(np.stack([scores[row], steps.below, steps.powers, steps.running, steps.shares], axis=1), WORDS,
                       [column.name for column in columns]),
-        note="Each bar is one exponential and starts where the sum so far stood. A score that is 7 below the largest "
-             "already weighs less than a thousandth of it.",
+        note="Each bar is one exponential and starts where the bar above it ends. A score 7 below the largest "
+             "gets less than a thousandth of its weight.",
         table=render_table("key", WORDS, columns, [best]),
     )  # fmt: skip
 
@@ -136,11 +136,11 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
     found = playground.apply_softmax(scores)
     sums = ", ".join(f"{total:.4f}" for total in found.sum(axis=1))
     show_derived(
-        view, "playground-shares", "All six rows divided up",
+        view, "playground-shares", "Attention weights of all six rows",
         draw_heatmap(found, *_SIDES, view.colors, share=True, end=1.0, selected=row),
         Origin("the scores above", ATTENTION, r"A = \mathrm{softmax}(S)",
-               "The softmax runs row by row: no row knows of another. Scores that lie far apart, as the article's do, "
-               "give almost everything to one token.", source=ARTICLE),
+               "The softmax treats each row on its own. Scores that are far apart, like the article's, "
+               "give almost all the weight to one token.", source=ARTICLE),
         values=Values(found, WORDS, WORDS), note=f"The six rows sum to {sums}.",
     )  # fmt: skip
     return found
@@ -159,15 +159,15 @@ def show_printed(view: View) -> None:
         view, "playground-printed", "One entry of the article's softmax table is wrong",
         draw_heatmap(ratios, *_SIDES, view.colors),
         Origin("the encoder article's two tables", ATTENTION, r"\log_{10} \frac{\text{printed}}{\text{computed}}",
-               f"“Hello” with “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}. A 7 "
-               f"too many stands in front: 30 times the share. The row as printed sums to {total:.5f}.",
+               f"“Hello” to “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}: the "
+               f"extra 7 in front makes it 30 times too large. The row as printed sums to {total:.5f}.",
                rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}{{{format_latex(float(np.exp(_ORIGINAL[0] - 91.43).sum()))}}}"
                rf" = {format_latex(float(computed[0, 0]))}", ARTICLE),
         values=Values(ratios, WORDS, WORDS),
-        note=f"0: print and computation agree. Of {numbers.size} entries {count[Verdict.SAME]} are rounded, "
+        note=f"0: printed and computed values agree. Of {numbers.size} entries {count[Verdict.SAME]} are rounded, "
              f"{count[Verdict.CUT]} are cut off after the last digit (so 0.999998 became 9.99e−01), and "
-             f"{count[Verdict.DIFFERS]} is wrong. Beside the six rows the article prints {examples.ONES} ones as their "
-             "sums; six rows have six.",
+             f"{count[Verdict.DIFFERS]} is wrong. The article prints {examples.ONES} ones as row sums; there "
+             "are six rows.",
         table=render_grid("printed, computed", WORDS, WORDS, examples.SHARES, computed, verdicts),
     )  # fmt: skip
 

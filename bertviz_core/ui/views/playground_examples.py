@@ -31,7 +31,7 @@ _SINUSOIDAL = r"""p_{i,j} = \begin{cases} \sin\!\left(\frac{i}{10000^{j/d}}\righ
 
 def show_weighted(view: View, shares: np.ndarray, row: int) -> None:
     """The six tokens' vectors, weighed by one row of shares and added up."""
-    which = st.radio("Shares", (_ONE_HOT, _MIXED, _OWN), key="mix", bind="query-params", horizontal=True) or _ONE_HOT
+    which = st.radio("Weights", (_ONE_HOT, _MIXED, _OWN), key="mix", bind="query-params", horizontal=True) or _ONE_HOT
     weights = {_ONE_HOT: np.array(examples.ONE_HOT), _MIXED: np.array(examples.MIXED), _OWN: shares[row]}[which]
     parts = attention.weigh_values(weights, np.array(examples.EMBEDDINGS))
     shown = np.vstack([parts, parts.sum(axis=0)])
@@ -40,7 +40,7 @@ def show_weighted(view: View, shares: np.ndarray, row: int) -> None:
     show_derived(
         view,
         "playground-weighted",
-        "What each token hands over, and below what it adds up to",
+        "Weighted value of each token, and below their sum",
         draw_heatmap(
             shown,
             Side("from", [*WORDS, "sum"]),
@@ -57,10 +57,10 @@ def show_weighted(view: View, shares: np.ndarray, row: int) -> None:
             ARTICLE,
         ),
         values=Values(shown, [*WORDS, "sum"], [f"component {name}" for name in examples.COMPONENTS]),
-        note="The article leaves the values v as letters. Here the four components that it prints of each token's "
-        "embedding stand for v, as if the value matrix were the identity.",
+        note="The article leaves the values v as letters. Here v is the four components that it prints of each token's "
+        "embedding, as if the value matrix were the identity.",
         table=render_table(
-            "token", WORDS, [Column("share", [float(w) for w in weights], view.colors.kinds[ATTENTION], 1.0)]
+            "token", WORDS, [Column("attention weight", [float(w) for w in weights], view.colors.kinds[ATTENTION], 1.0)]
         ),
     )
 
@@ -69,23 +69,23 @@ def _write_meaning(which: str, total: np.ndarray) -> str:
     if which == _ONE_HOT:
         place = examples.ONE_HOT.index(1.0) + 1
         return (
-            f"All attention on one token: the sum is the vector of “{WORDS[place - 1]}”, number by number. Its 1 "
-            f"stands in place {place}, counted from 1; the article's words call “{examples.CALLED_WORD}” the "
-            f"{examples.CALLED_PLACE}th token, which is a slip."
+            f"All attention on one token: the sum is the vector of “{WORDS[place - 1]}”, number by number. The 1 "
+            f"is at position {place}, counted from 1; the article's text calls “{examples.CALLED_WORD}” the "
+            f"{examples.CALLED_PLACE}th token, which is an error."
         )
     if which == _MIXED:
         return (
-            f"The shares sum to {sum(examples.MIXED):.2f}, so the sum lies among the six vectors: their centroid, "
-            "weighed. The article's matrix for this example has five rows; six tokens make six."
+            f"The attention weights sum to {sum(examples.MIXED):.2f}, so the result is a weighted average of the six "
+            "vectors. The article's matrix for this example has five rows; six tokens need six."
         )
-    return f"The row that you edited above, at work: the first component becomes {format_number(float(total[0]))}."
+    return f"The weights of the row edited above: the first component becomes {format_number(float(total[0]))}."
 
 
 def show_sinusoidal(view: View) -> None:
     """Computed positions for any length and width, and one cell worked out."""
     with st.container(horizontal=True):
         length = _read_number("Length", "length", 1, _LONGEST, 64)
-        width = _read_number("Width d", "width", 1, _LONGEST, 64)
+        width = _read_number("Hidden size d", "width", 1, _LONGEST, 64)
         i = min(_read_number("Position i", "at_position", 0, _LONGEST - 1, 5), length - 1)
         j = min(_read_number("Component j", "at_component", 0, _LONGEST - 1, 2), width - 1)
     matrix = positions.compute_sinusoids(length, width)
@@ -97,24 +97,24 @@ def show_sinusoidal(view: View) -> None:
     )  # fmt: skip
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
     angle = i / positions.BASE ** (even / width)
-    thinned = f" Drawn: one position in {rows}, one component in {columns}." if rows * columns > 1 else ""
+    thinned = f" Shown: one position in {rows}, one component in {columns}." if rows * columns > 1 else ""
     show_derived(
         view,
         "playground-positions",
-        f"Waves: {length} positions, {width} components",
+        f"Sinusoidal positions: {length} × {width} components",
         figure,
         Origin(
             "position and component alone",
             EMBEDDING,
             _SINUSOIDAL,
-            f"Component {j} repeats every {positions.compute_wavelength(j, width):,.2f} positions. No number here was "
-            "learned, so there is no longest input: the formula goes on.",
+            f"Component {j} repeats every {positions.compute_wavelength(j, width):,.2f} positions. Nothing here is "
+            "learned, so the formula works for inputs of any length.",
             rf"p_{{{i},{j}}} = \{wave}\!\left(\frac{{{i}}}{{10000^{{{even}/{width}}}}}\right) = "
             rf"\{wave}({format_latex(angle)}) = {format_latex(float(matrix[i, j]))}",
             f"{ARTICLE}, after Vaswani et al. 2017, sec. 3.5",
         ),
         values=Values(matrix, [f"position {k}" for k in range(length)], [f"component {k}" for k in range(width)]),
-        note=f"Even components are sines, odd ones cosines; to the right the waves grow longer.{thinned}",
+        note=f"Even components are sines, odd ones cosines; the wavelength grows to the right.{thinned}",
     )
 
 
@@ -129,11 +129,11 @@ def show_divisors(view: View, scores: np.ndarray, row: int) -> None:
     show_derived(
         view,
         "playground-divisors",
-        f"“{WORDS[row]}”: the larger the divisor, the more evenly it looks",
+        f"“{WORDS[row]}”: the larger the divisor, the more even its attention weights",
         draw_heatmap(
             found,
-            Side("is found", WORDS),
-            Side("d_k, of which the root divides", [f"{d:,}" for d in _DIVISORS]),
+            Side("key", WORDS),
+            Side("d_k (scores are divided by √d_k)", [f"{d:,}" for d in _DIVISORS]),
             view.colors,
             share=True,
             end=1.0,
@@ -146,7 +146,7 @@ def show_divisors(view: View, scores: np.ndarray, row: int) -> None:
             f"Divided by √1 = 1, “{WORDS[best]}” gets {format_number(float(found[best, 0]))}; by √64 = 8, "
             f"{format_number(float(found[best, 3]))}; by √4096 = 64, {format_number(float(found[best, -1]))}. The "
             f"order "
-            "of the shares never changes, only how far they lie apart.",
+            "of the attention weights never changes, only how far apart they are.",
             source=ARTICLE,
         ),
         values=Values(found, WORDS, [f"d_k {d}" for d in _DIVISORS]),
@@ -164,13 +164,13 @@ def show_unscaled(view: View) -> None:
     shown = attention.choose_shown(without + rows["probs"], _KEYS, (best,))
     series = {"without √d_k": without, "with √d_k": rows["probs"].astype(np.float64)}
     show_derived(
-        view, "playground-unscaled", f"“{word}” in layer {view.chosen.layer}, head {view.chosen.head}: shares with and "
-        "without the division",
+        view, "playground-unscaled", f"“{word}”, layer {view.chosen.layer}, head {view.chosen.head}: weights with and "
+        "without the division by √d_k",
         draw_pairs({name: values[shown] for name, values in series.items()}, [names[k] for k in shown],
                    view.colors, view.colors.kinds[ATTENTION]),
         _write_division(view, without, rows["probs"]),
         values=Values(np.stack([without, series["with √d_k"]], axis=1), names, list(series)),
-        note="Real scores of this model on your sentence. Hollow: the softmax of the bare products. Filled: as BERT "
+        note="Scores of this model on your sentence. Hollow: softmax of unscaled dot products. Filled: as BERT "
              f"computes it.{_note_shown(shown, len(names))}",
         table=render_table("key u", [names[k] for k in shown], _list_columns(view, rows["products"], series, shown),
                            [shown.index(best)]),
@@ -179,9 +179,9 @@ def show_unscaled(view: View) -> None:
 
 def _list_columns(view: View, products: np.ndarray, series: Mapping[str, np.ndarray], shown: list[int]) -> list[Column]:
     return [
-        Column("product R", _read_chosen(products, shown)),
+        Column("dot product R", _read_chosen(products, shown)),
         *(column for name, values in series.items() for column in (
-            Column(f"share {name}", _read_chosen(values, shown), view.colors.kinds[ATTENTION], 1.0),
+            Column(f"weight {name}", _read_chosen(values, shown), view.colors.kinds[ATTENTION], 1.0),
             Column(f"slope {name}", _read_chosen(playground.compute_slopes(values), shown)))),
     ]  # fmt: skip
 
@@ -193,9 +193,9 @@ def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origi
         r"\begin{aligned} &\mathrm{softmax}(R)_u \quad\text{and}\quad \mathrm{softmax}\!\left("
         r"\frac{R}{\sqrt{d_k}}\right)_u \\[6pt] "
         r"&\frac{\partial A_u}{\partial S_u} = A_u (1 - A_u) \end{aligned}",
-        f"A product adds up d_k = {width} terms, so it grows with the width. Undivided, the largest share here "
+        f"A dot product adds up d_k = {width} terms, so it grows with d_k. Unscaled, the largest weight here "
         f"is {format_number(float(without.max()))} instead of {format_number(float(probs.max()))}. Where a "
-        "share nears 0 or 1 its slope A(1 − A) nears 0, and training has nothing left to move it by.",
+        "weight is near 0 or 1, its slope A(1 − A) is near 0, and training can hardly change it.",
         source=f"{ARTICLE}; Vaswani et al. 2017, sec. 3.2.1",
     )  # fmt: skip
 
@@ -210,4 +210,4 @@ def _read_chosen(values: np.ndarray, shown: list[int]) -> list[float]:
 
 
 def _note_shown(shown: list[int], total: int) -> str:
-    return f" Drawn: {len(shown)} of {total} keys, those with the largest shares." if len(shown) < total else ""
+    return f" Shown: {len(shown)} of {total} keys, those with the largest weights." if len(shown) < total else ""

@@ -15,7 +15,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.lines import draw_growing_sum
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.tracing.trace import Trace
@@ -40,16 +40,16 @@ def show_unread(view: View) -> None:
     """Where there is no head: what one would read."""
     last = Address.in_layer(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
     figure, note = draw_tensor(view, last)
-    show_panel(view, last, "Where the pass ends: what a masked language model head would read", figure, note=note)
+    show_panel(view, last, "End of the forward pass: the vectors that an LM head would read", figure, note=note)
 
 
 def show_transform(view: View) -> None:
     """The head's own layer, step by step, for all tokens."""
     for leaf, see in (
-        ("dense", "The last vectors, turned towards the vocabulary"),
-        ("activation", "Through the activation"),
+        ("dense", "Output of the last layer, projected by the LM head"),
+        ("activation", "After the activation function"),
         ("LayerNorm.normalized", "Every row with mean 0 and variance 1"),
-        ("LayerNorm", "Stretched and shifted: what the vocabulary is compared with"),
+        ("LayerNorm", "Scaled by γ and shifted by β: compared with every vocabulary entry"),
     ):
         address = _TRANSFORM.enter(leaf)
         figure, note = draw_tensor(view, address)
@@ -67,18 +67,19 @@ def show_ranking(view: View) -> None:
     show_panel(
         view,
         scores,
-        f"The best-fitting of {trace.model.config.vocab_size:,} entries for {place}",
-        draw_bars(trace[scores][ids], words, view.colors, view.colors.kinds[PREDICTION], name="score").offer(
+        f"Highest logits of {trace.model.config.vocab_size:,} vocabulary entries for {place}",
+        draw_bars(trace[scores][ids], words, view.colors, view.colors.kinds[PREDICTION], name="logit").offer(
             picks.pick_points(trace, scores, ids)
         ),
         at={"vocab": ids[0]},
-        note="Entries with their ids.",
+        note="Each entry with its id.",
     )
     rest = 1 - sum(share for _, share, _ in best)
     shares = draw_share_bars(view, trace[probs][ids], words, PREDICTION, "probability")
-    show_panel(view, probs, f"The same as probabilities for {place}",
+    show_panel(view, probs, f"Top predictions for {place}",
                shares.offer(picks.pick_points(trace, probs, ids)), at={"vocab": ids[0]},
-               note=f"All other entries share {rest:.4f}.", table=_render_softmax(trace, token))  # fmt: skip
+               note=f"All other entries together: {format_percent(max(rest, 0.0))}.",
+               table=_render_softmax(trace, token))  # fmt: skip
     show_denominator(view)
 
 
@@ -96,9 +97,9 @@ def show_moved(view: View) -> None:
             Column("after − before", [shift.after - shift.before for shift in moves], color, signed=True),
         ]))  # fmt: skip
         st.caption(
-            f"Entries that are among the {TOP} most probable before or after. "
+            f"Entries in the top {TOP} before or after the change. The token was "
             f"“{escape_markdown(found.before.tokens[token])}” "
-            f"stood there before, “{escape_markdown(found.after.tokens[token])}” stands there now."
+            f"before and is “{escape_markdown(found.after.tokens[token])}” now."
         )
 
 
@@ -109,9 +110,9 @@ def _render_softmax(trace: Trace, token: int) -> str:
     scores, probs = (trace[address.fix(token=token)][ids].astype(float) for address in (SCORES, PROBS))
     names = [f"{trace.model.tokenizer.token(i)}  {i}" for i in ids]
     return render_table("entry", names, [
-        Column("score", scores.tolist()),
-        Column("score − best", (scores - scores[0]).tolist()),
-        Column("e to that power", found.terms[:TOP].tolist()),
+        Column("logit", scores.tolist()),
+        Column("logit − max", (scores - scores[0]).tolist()),
+        Column("e^(logit − max)", found.terms[:TOP].tolist()),
         Column("sum so far", found.sums[:TOP].tolist()),
         Column(f"divided by {format_number(float(found.sums[-1]))}", probs.tolist()),
     ])  # fmt: skip
@@ -129,15 +130,15 @@ def show_denominator(view: View) -> None:
     half, *_, most = (found.needed(share) for share in _SHARES)
     entries = trace.model.tokenizer.vocabulary
     show_derived(
-        view, "denominator", f"How fast the softmax's denominator fills up, over {len(found.ids):,} entries", figure,
+        view, "denominator", f"How fast the softmax denominator adds up, over {len(found.ids):,} entries", figure,
         Origin(SCORES.fix(token=token), PREDICTION,
                r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
-               "The best entry's term is 1; every other one is smaller. The faster the sum fills up, the surer "
-               "the model: one that knew nothing would need half of all entries for half of the sum.",
+               "The top entry's term is 1; all others are smaller. The faster the sum grows, the more certain "
+               "the model: with uniform probabilities, half of the sum would need half of all entries.",
                f"Z = {terms} = {z}"),
         values=Values(np.stack([found.terms, found.sums, found.shares], axis=1),
-                      [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "share"]),
-        note=f"Z = {format_number(float(found.sums[-1]))}. The best {half:,} hold half of the probability, the best "
+                      [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "cumulative probability"]),
+        note=f"Z = {format_number(float(found.sums[-1]))}. The top {half:,} hold half of the probability, the top "
              f"{most:,} hold {_SHARES[-1]:.0%}.",
     )  # fmt: skip
 
@@ -146,7 +147,9 @@ def show_any_word(view: View) -> None:
     """Rank and probability of a word that the user types; at first, of the one that stands there."""
     trace, token = view.trace, view.chosen.token
     own = (view.typed if token < len(view.typed) else trace.encoding).tokens[token]
-    with open_card(view, PREDICTION, f"Where any word stands at position {token}", str(PROBS.fix(token=token))):
+    with open_card(
+        view, PREDICTION, f"Rank and probability of a word at position {token}", str(PROBS.fix(token=token))
+    ):
         left, right = st.columns([3, 2], gap="medium")
         text = left.text_input("Word to look up", key="word", bind="query-params", max_chars=_LONGEST_WORD,
                                placeholder=own, persist_state="session")  # fmt: skip
@@ -156,7 +159,7 @@ def show_any_word(view: View) -> None:
             left.warning(escape_markdown(str(error)))
             return
         if not found:
-            left.caption("Nothing of this text is left once it is cleaned up. Type a word with visible characters.")
+            left.caption("The text is empty once control characters are removed. Type a word with visible characters.")
             return
         left.html(_render_places(view, found))
         left.caption(_write_reading(trace, found))
@@ -168,7 +171,7 @@ def _render_places(view: View, found: Sequence[Entry]) -> str:
     return render_table("looked up", [entry.token for entry in found], [
         Column("id", [entry.id for entry in found]),
         Column("rank", [entry.rank for entry in found]),
-        Column("score", [entry.score for entry in found]),
+        Column("logit", [entry.score for entry in found]),
         Column("probability", [entry.probability for entry in found], color, end=1.0),
     ])  # fmt: skip
 
@@ -178,16 +181,16 @@ def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:
     unknown = trace.model.tokenizer.unk_token
     if any(entry.token == unknown for entry in found):
         return (
-            f"The vocabulary cannot spell this: the tokenizer reads {escape_markdown(unknown)}, the one entry for "
+            f"The vocabulary cannot spell this: the tokenizer uses {escape_markdown(unknown)}, the one entry for "
             f"everything "
-            "unknown, and its numbers are shown."
+            "unknown; its numbers are shown."
         )
     if len(found) > 1:
         return (
-            f"The vocabulary has no such entry; the tokenizer reads {len(found)}. One position holds one entry, so the "
-            "whole can never stand here; each part has a place of its own. Worked out with numbers: the first one."
+            f"The vocabulary has no such entry; the tokenizer splits it into {len(found)}. One position has one entry, "
+            "never the whole word; each piece has its own rank. With numbers: the first piece."
         )
-    return f"Rank {found[0].rank:,} of {size:,}: {found[0].rank - 1:,} entries have a higher score."
+    return f"Rank {found[0].rank:,} of {size:,}: {found[0].rank - 1:,} entries have a higher logit."
 
 
 def show_every_position(view: View) -> None:
@@ -195,14 +198,14 @@ def show_every_position(view: View) -> None:
     trace = view.trace
     choices, tokenizer = choose_first(trace), trace.model.tokenizer
     kept = sum(i == j for i, j in zip(choices, trace.encoding.ids, strict=True))
-    with open_card(view, PREDICTION, "The best entry at every position, read as one text", f"argmax of {SCORES}"):
+    with open_card(view, PREDICTION, "Top prediction at every position, read as one text", f"argmax of {SCORES}"):
         st.latex(r"\hat{w}_t = \underset{v}{\mathrm{argmax}}\; L_{t,v}")
         st.html(f'<p class="bv-search">{escape(tokenizer.decode(choices))}</p>')
         below = [f"→ {tokenizer.token(i)}" for i in choices]
         st.html(style.render_tokens(trace.encoding, view.colors, tokenizer.special_tokens, view.chosen.token, below))
         st.caption(
-            f"{kept} of {len(choices)} positions get back the token that they came in with. Special tokens were never "
-            r"asked for in training: what stands at \[CLS\] and \[SEP\] is nobody's answer. The notebook ends with "
+            f"At {kept} of {len(choices)} positions the top prediction is the input token. BERT was never trained to "
+            r"predict at \[CLS\] and \[SEP\]; ignore these. The notebook ends with "
             "this line; for bert-base-uncased and its sentence about Rome it prints “. when in rome, do as the romans "
             "do..”."
         )
@@ -216,11 +219,14 @@ def _show_top_table(trace: Trace) -> None:
     shown = sorted({*masks, *range(min(len(trace.tokens), _TABLE_ROWS))})
     names = label_tokens(trace)
     rows = [
-        {"token": names[i], **{f"top {k + 1}": f"{w} {p:.4f}" for k, (w, p, _) in enumerate(rank_words(trace, i, 5))}}
+        {
+            "token": names[i],
+            **{f"top {k + 1}": f"{w} {format_number(p)}" for k, (w, p, _) in enumerate(rank_words(trace, i, 5))},
+        }
         for i in shown
     ]
     with st.container(border=True):
-        st.markdown("**The five most probable words at every position**")
+        st.markdown("**Top five predictions at every position**")
         st.dataframe(rows, hide_index=True, height="content")
         if len(shown) < len(trace.tokens):
             st.caption(f"Masked positions and the first {_TABLE_ROWS} of {len(trace.tokens)}.")

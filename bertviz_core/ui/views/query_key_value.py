@@ -17,9 +17,9 @@ from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.panel import show_panel
 
 SEE = {
-    "query": "What each token looks for",
-    "key": "What each token can be found by",
-    "value": "What each token hands over",
+    "query": "Queries of all tokens",
+    "key": "Keys of all tokens",
+    "value": "Values of all tokens",
 }
 _WEIGHTS = 16_000  # cells sent of the weights
 
@@ -61,11 +61,11 @@ def show_token(view: View, name: str) -> None:
 
 
 def _describe(step: Step, row: int, result: np.ndarray, shown: range, width: int) -> str:
-    part = f" Drawn: hidden {shown.start}–{shown.stop - 1} of {width}." if len(shown) < width else ""
+    part = f" Shown: components {shown.start}–{shown.stop - 1} of {width} of X." if len(shown) < width else ""
     return (
-        f"Above, the token's vector X; below it W, the head's weights, one row a component. X times a row, column by "
-        f"column, added up, plus b is one number at the right; the colour bar is that of these results. Framed: "
-        f"component {row}, the strongest, {step.symbol[0]} = {format_number(float(result[row]))}.{part}"
+        f"Above: the token's vector X. Below: W, the head's weights, one row per component. The dot product of X with "
+        f"a row, plus b, is one number at the right; the colour bar belongs to these results. Framed: "
+        f"component {row}, the largest in size, {step.symbol[0]} = {format_number(float(result[row]))}.{part}"
     )
 
 
@@ -80,7 +80,7 @@ def show_split(view: View, name: str) -> None:
     long = rf"\left({x}\, {weight} + {bias}\right)"
     number = format_latex(float(rows[head, column]))
     show_derived(
-        view, f"split-{name}", f"{heads} heads, each its own {width} components of one long vector",
+        view, f"split-{name}", f"{heads} heads: each takes {width} components of one long vector",
         draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors),
         Origin(at, step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
                f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
@@ -88,7 +88,7 @@ def show_split(view: View, name: str) -> None:
                rf"{symbol}_{{{head},\,{place},\,{column}}} = {long}_{{{place},\; {head}\cdot {width} + {column}}} = "
                rf"{long}_{{{place},\;{head * width + column}}} = {number}", step.source),
         values=Values(rows, [f"head {i}" for i in range(heads)], [f"component {j}" for j in range(width)]),
-        note=f"Above, all {heads * width} numbers as the weights give them, cut at the thin lines; below, one row a "
+        note=f"Above: all {heads * width} numbers of the projection, cut at the thin lines. Below: one row per "
              f"head. Framed: head {head}, entries {head * width} to {(head + 1) * width - 1}.",
     )  # fmt: skip
 
@@ -103,7 +103,7 @@ def show_all_tokens(view: View) -> None:
         figure, note = draw_tensor(view, address, end=end)
         at = {"key": view.chosen.token} if "key" in trace.dims(address) else None
         show_panel(
-            view, address, SEE[name], figure, at=at, note=note or "One row a token. All three maps have one scale."
+            view, address, SEE[name], figure, at=at, note=note or "One row per token. All three maps share one scale."
         )
 
 

@@ -9,7 +9,7 @@ from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -29,7 +29,7 @@ _FOLLOWS = ("B follows A", "B is random")
 NOTES_LAST_LINE = (
     r"The forward-pass note ends in $\mathrm{softmax}(\tanh(W^{final} Z_{n_{layers}}[0,:]))$. BERT as released has the "
     r"same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: it turns the pooled "
-    "components into one score a class."
+    "components into one logit per class."
 )
 
 
@@ -48,11 +48,11 @@ def show_one_vector(view: View) -> None:
             enumerate(names) if i < j]  # fmt: skip
     pair = "m_A, m_B" if several else f"X^{{({trace.model.config.num_hidden_layers})}}_{{0,:}}, m"
     show_derived(
-        view, "one-vector", "Two ways to one vector: what stands at the first token, and the mean of all", figure,
+        view, "one-vector", "Two ways to get one vector for a text: the first token, or the mean of all", figure,
         Origin(address, NORM, r"m = \frac{1}{n} \sum_{t=1}^{n} X^{(L)}_{t,:} \quad \cos(x, y) = "
                r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
                "BERT's own heads read the first token. To compare texts, the mean of a text's tokens is often used "
-               "instead: two texts are called alike where the cosine of their means is near 1. Padding is left out.",
+               "instead: two texts are similar if the cosine of their means is near 1. Padding is left out.",
                write_cosine(vectors[-2], vectors[-1], pair), "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)"),
         values=Values(vectors, names, [f"hidden {i}" for i in range(vectors.shape[1])]),
         note=f"Cosines: {escape_markdown('; '.join(told))}.",
@@ -67,9 +67,9 @@ def show_pooler(view: View) -> None:
     figure = draw_heatmap(
         vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=find_robust_limit(vectors)
     )
-    show_panel(view, _DENSE, f"“{trace.tokens[0]}”, projected; below it, squeezed by tanh",
+    show_panel(view, _DENSE, f"“{trace.tokens[0]}” after the projection; below it, after tanh",
                figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
-               note="One column a component, one scale for both rows: large numbers shrink, small ones stay."
+               note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change."
                )  # fmt: skip
     reach = float(max(abs(before).max(), 3.0)) + 0.5
     grid = np.linspace(-reach, reach, 160)
@@ -77,25 +77,26 @@ def show_pooler(view: View) -> None:
         view, _POOLED, "Every component on the tanh curve",
         draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]).offer(
             picks.pick_every(trace, _POOLED)),
-        note=f"{(abs(after) > 0.9).mean():.1%} of {len(after):,} components are beyond ±0.9, where the curve is flat.",
+        note=f"{format_percent(float((abs(after) > 0.9).mean()))} of {len(after):,} components are beyond "
+             "±0.9, where tanh is nearly flat.",
     )  # fmt: skip
 
 
 def show_next_sentence(view: View) -> None:
     """Does the second sentence follow the first? Scores, probabilities and what they come from."""
     alone = not max(view.trace.encoding.segments)
-    _show_scores(view, _NEXT, _FOLLOWS, "Two scores: B follows A, or B is a random sentence",
+    _show_scores(view, _NEXT, _FOLLOWS, "Two logits: B follows A, or B is a random sentence",
                  "Does the second sentence follow the first?",
-                 "Only one sentence is given: the answer means little. A second one goes into “Examples and options”."
+                 "Only one sentence is given, so the answer means little. Add a second one in “Examples and options”."
                  if alone else "")  # fmt: skip
 
 
 def show_classes(view: View) -> None:
     """The classifier's answer about the input as a whole."""
     several = view.trace.model.config.problem_type == "multi_label_classification"
-    _show_scores(view, _CLASSES, view.trace.model.labels, "One score for every class",
-                 "The classes' probabilities",
-                 "Each class is judged by itself: the probabilities need not sum to 1." if several else "")  # fmt: skip
+    _show_scores(view, _CLASSES, view.trace.model.labels, "One logit per class",
+                 "Probability of each class",
+                 "Each class is decided alone: the probabilities need not sum to 1." if several else "")  # fmt: skip
 
 
 def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str, asked: str, note: str) -> None:
@@ -107,7 +108,7 @@ def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str,
         view,
         address,
         see,
-        draw_bars(trace[address][shown], words, view.colors, color, name="score").offer(
+        draw_bars(trace[address][shown], words, view.colors, color, name="logit").offer(
             picks.pick_points(trace, address, shown)
         ),
         note=some,
@@ -138,16 +139,16 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> None
     terms = [bracket_negative(format_latex(term)) for term in take_ends([*found.tolist(), bias])]
     over = ("0", "the other one", "the mean of the others")[min(len(names), 3) - 1]
     show_derived(
-        view, f"evidence-{address}", f"What speaks for “{names[label]}”",
-        draw_bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="part of the lead"),
+        view, f"evidence-{address}", f"Components in favour of “{names[label]}”",
+        draw_bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="contribution to the lead"),
         Origin(f"{_POOLED} and {address}.weight", PREDICTION,
                r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
                r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
-               f"How far the highest score lies above {over}, taken apart by component. A softmax sees nothing but "
+               f"The lead of the highest logit over {over}, split by component. A softmax depends only on "
                "such differences.",
                rf"\text{{lead}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}"),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
-        note=f"The {len(best)} components that add or take most, then all others together, the bias, and the sum.",
+        note=f"The {len(best)} components with the largest contributions, all others together, the bias, and the sum.",
     )  # fmt: skip
 
 
@@ -155,8 +156,8 @@ def show_token_classes(view: View) -> None:
     """The classifier of every token: for all tokens, then for the chosen one."""
     trace, token, names = view.trace, view.chosen.token, view.trace.model.labels
     probs = _CLASSES.enter("probs")
-    for address, see in ((_CLASSES, "A score for every class, token by token"),
-                         (probs, "The same as probabilities")):  # fmt: skip
+    for address, see in ((_CLASSES, "One logit per class, for every token"),
+                         (probs, "Probability of each class, for every token")):  # fmt: skip
         if address not in trace:
             continue
         share = address == probs
@@ -167,8 +168,8 @@ def show_token_classes(view: View) -> None:
     address = (probs if share else _CLASSES).fix(token=token)
     shown = sorted(rank_top(trace[address], _LABELLED))
     figure = draw_bars(trace[address][shown], [names[i] for i in shown], view.colors, view.colors.kinds[PREDICTION],
-                       name="probability" if share else "score",
+                       name="probability" if share else "logit",
                        ends=SHARES if share else None)  # fmt: skip
     show_panel(
-        view, address, f"The classes of “{trace.tokens[token]}”", figure.offer(picks.pick_points(trace, address, shown))
+        view, address, f"Classes of “{trace.tokens[token]}”", figure.offer(picks.pick_points(trace, address, shown))
     )

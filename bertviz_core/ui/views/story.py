@@ -37,8 +37,8 @@ def show_story(view: View, start: Address) -> None:
     way = tell_story(view.trace, start)
     stops = choose_stops(view.trace, way)
     st.caption(
-        f"{len(way)} steps, each to the operand with the largest contribution, with a stop wherever the token or the "
-        f"component changes: {len(stops)} stops. The rest only passes the same component of the same token on."
+        f"{len(way)} steps, each to the operand with the largest contribution. A stop is where the token or the "
+        f"component changes: {len(stops)} stops. The other steps keep both."
     )
     for number, stop in enumerate(stops):
         _show_stop(view, number, way[stop], stop - stops[number - 1] if number else 0)
@@ -50,7 +50,7 @@ def _show_stop(view: View, number: int, cell: Address, steps: int) -> None:
     see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
     with open_card(view, kind, see, str(cell)):
         if steps > 1:
-            st.caption(f"{steps} steps further back, through sums, normalizations and functions.")
+            st.caption(f"{steps} steps back, through sums, normalizations and functions.")
         words, picture = st.columns([3, 2], gap="large")
         with words:
             st.markdown(shown.text)

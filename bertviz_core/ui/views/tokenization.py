@@ -24,7 +24,7 @@ def show_stages(view: View) -> None:
             st.html("".join(_render_stage(*row, before) for row, before in zip(rows, texts, strict=False)))
             words = " ".join(f'<span class="bv-token bv-word">{escape(word.text)}</span>' for word in record.words)
             st.html(
-                f"<p>cut at spaces and around punctuation: {len(record.words)} words</p>"
+                f"<p>split at spaces and around punctuation: {len(record.words)} words</p>"
                 f'<div class="bv-tokens">{words}</div>'
             )
 
@@ -32,11 +32,11 @@ def show_stages(view: View) -> None:
 def show_searches(view: View) -> None:
     """For every different word, the candidates in the order tried: rejected ones struck out, found ones bold."""
     st.markdown(
-        "From the left, the longest candidate that the vocabulary has is taken; the search goes on behind it with "
+        "From left to right, WordPiece takes the longest piece in the vocabulary, then continues after it with "
         "`##`. ~~Struck out~~: not in the vocabulary. **Bold**: found."
     )
     st.latex(_LONGEST)
-    st.caption("w: the word's characters; s: where the search stands; V: the vocabulary. The piece ends at e.")
+    st.caption("w: the word's characters; s: where the search starts; V: the vocabulary. The piece ends at e.")
     for record in _make_records(view):
         words = dict.fromkeys(word for word in record.words if word.searches or word.note)
         at_once = [word for word in words if word.pieces == (word.text,) and not word.note]
@@ -55,7 +55,7 @@ def _make_records(view: View) -> list[Record]:
     records = [view.trace.model.tokenizer.record(text) for text in texts if text]
     if None in records:
         st.info(
-            "This checkpoint's tokenizer follows other rules than BERT's; its ids are used, its steps are not shown."
+            "This checkpoint's tokenizer follows other rules than BERT's: it gives the ids, but no steps to show here."
         )
     return [record for record in records if record]
 
@@ -74,7 +74,7 @@ def _render_search(search: Search) -> str:
 def _render_stage(name: str, text: str, before: str | None) -> str:
     """One stage's text; shorter where the stage changed nothing."""
     if text == before:
-        return f"<p>{escape(name)}: <i>nothing to change here</i></p>"
+        return f"<p>{escape(name)}: <i>no change</i></p>"
     return f'<p>{escape(name)}<br><code class="bv-search">{_make_visible(text)}</code></p>'
 
 

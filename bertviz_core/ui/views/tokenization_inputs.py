@@ -26,7 +26,7 @@ def show_result(view: View) -> None:
     trace = view.trace
     ids = [str(i) for i in trace.encoding.ids]
     with st.container(border=True, key="tokens-result"):
-        st.markdown(f"**{len(trace.tokens)} tokens**, each with its position before it and its id behind it")
+        st.markdown(f"**{len(trace.tokens)} tokens**, each with its position before it and its id after it")
         with _open_box(len(trace.tokens)):
             st.html(style.render_tokens(trace.encoding, view.colors, trace.model.tokenizer.special_tokens,
                                         view.chosen.token, below=ids))  # fmt: skip
@@ -41,12 +41,12 @@ def _show_hiding(view: View) -> None:
     tokenizer, typed = view.trace.model.tokenizer, view.typed
     offered = tokenizer.maskable(typed)
     if not offered:
-        st.caption("This checkpoint has no mask token, or the input no word: nothing can be hidden.")
+        st.caption("No token can be masked: this checkpoint has no mask token, or the input has no word.")
         return
     state.write("hidden-tokens", list(view.masked))
     with _open_box(len(offered)):
         st.pills(
-            r"Click a token to hide it behind \[MASK\]; click it again to show it",
+            r"Click a token to replace it with \[MASK\]; click it again to undo",
             offered,
             selection_mode="multi",
             key="hidden-tokens",
@@ -56,9 +56,9 @@ def _show_hiding(view: View) -> None:
     hidden = ", ".join(f"“{typed.tokens[i]}” at position {i}" for i in view.masked[:8])
     more = f" and {len(view.masked) - 8} more" if len(view.masked) > 8 else ""
     st.caption(
-        escape_markdown(f"Hidden: {hidden}{more}. The model reads id {tokenizer.mask_id} there instead.")
+        escape_markdown(f"Masked: {hidden}{more}. The model reads id {tokenizer.mask_id} there instead.")
         if hidden
-        else "With the keyboard: Tab goes from token to token, Enter hides or shows."
+        else "Keyboard: Tab moves from token to token, Enter masks or unmasks."
     )
 
 
@@ -81,7 +81,7 @@ def show_numbers(view: View) -> None:
         st.html(render_table("token", label_tokens(view.trace), columns, {view.chosen.token}))
         st.caption(
             "The model reads these four columns and nothing else. `input_ids`: the row of the vocabulary. "
-            "`position_ids`: the place in the input. `token_type_ids`: 0 for the first sentence, 1 for the second. "
+            "`position_ids`: the position in the input. `token_type_ids`: 0 for the first sentence, 1 for the second. "
             "`attention_mask`: 1 for a token, 0 for padding."
         )
 
@@ -90,7 +90,7 @@ def show_padding(view: View) -> None:
     """A length to fill up to, and what the layers then do with the padding."""
     longest, size = view.trace.model.config.max_position_embeddings, len(view.typed)
     if size == longest:
-        st.caption(f"The input has {size} tokens, all that this model can read: there is no room for padding.")
+        st.caption(f"The input has {size} tokens, the most this model can read: there is no room for padding.")
         return
     state.write("pad-here", len(view.trace.encoding))
     st.number_input(
@@ -99,13 +99,13 @@ def show_padding(view: View) -> None:
     )  # fmt: skip
     added = len(view.trace.encoding) - size
     if not added:
-        st.caption(f"Nothing is padded: the input has its {size} tokens. Choose a larger number to see what changes.")
+        st.caption(f"No padding: the input has {size} tokens. Choose a larger number to see what changes.")
         return
     st.html(_render_effect(view, size))
     pages = site.list_pages()
     with st.container(horizontal=True):
-        st.page_link(pages["attention"], label="All queries and keys: the columns of padding are empty")
-        st.page_link(pages["embeddings"], label="Padding has embeddings like every token")
+        st.page_link(pages["attention"], label="Attention weights: the columns of [PAD] are 0")
+        st.page_link(pages["embeddings"], label="Embeddings: [PAD] has a vector like every token")
 
 
 def _pad(size: int) -> None:
@@ -124,13 +124,13 @@ def _render_effect(view: View, size: int) -> str:
     columns = [
         Column("attention_mask", [*(trace.encoding.mask[i] for i in (best, size)), None]),
         Column("scaled score", [*(float(scaled[i]) for i in (best, size)), None]),
-        Column("score after the mask", [*(float(scores[i]) for i in (best, size)), None]),
-        Column("share", [*(float(probs[i]) for i in (best, size)), float(probs[size:].sum())],
+        Column("masked score", [*(float(scores[i]) for i in (best, size)), None]),
+        Column("attention weight", [*(float(probs[i]) for i in (best, size)), float(probs[size:].sum())],
                view.colors.kinds[ATTENTION], 1.0),
     ]  # fmt: skip
     together = f"all {len(names) - size} padding tokens together"
-    rows = [f"{names[best]} (looked at most)", f"{names[size]} (first padding)", together]
-    return f"<p>{_write_story(view)}</p>" + render_table(f"{names[chosen.token]} looks at", rows, columns)
+    rows = [f"{names[best]} (largest weight)", f"{names[size]} (first padding)", together]
+    return f"<p>{_write_story(view)}</p>" + render_table(f"{names[chosen.token]} attends to", rows, columns)
 
 
 def _write_story(view: View) -> str:
@@ -139,9 +139,9 @@ def _write_story(view: View) -> str:
     return (
         f"Layer {chosen.layer}, head {chosen.head}, query “{token}”: (1 − attention_mask) · ({format_number(lowest)}) "
         f"is "
-        "added to every score. That leaves the scores of tokens as they are and pushes those of padding so far down "
-        "that the softmax gives them a share of exactly 0. So no token reads from padding, and its vectors are the "
-        "same as without, but for rounding."
+        "added to every score. Scores of tokens stay the same; scores of padding become so low "
+        "that the softmax gives them a weight of exactly 0. So no token attends to padding, and its vectors are the "
+        "same as without padding, except for rounding."
     )
 
 

@@ -29,10 +29,10 @@ def show_census(view: View) -> None:
     found = {_PLURALS[kind]: count for kind, count in kinds.items() if count}
     total = len(tokenizer.vocabulary)
     show_derived(
-        view, "vocabulary-census", f"What the {total:,} rows of the vocabulary are",
+        view, "vocabulary-census", f"The {total:,} entries of the vocabulary, by kind",
         draw_counts(list(found.values()), list(found), view.colors, view.colors.kinds[EMBEDDING], name="rows"),
         Origin("the tokenizer's files", EMBEDDING, rf"{VOCAB.latex} = \sum_{{\mathrm{{kind}}}} n_{{\mathrm{{kind}}}}",
-               "Nothing else can be read or predicted. An entry's id is its row in the vocabulary matrix.",
+               "BERT can read and predict only these. An entry's id is its row in the word embedding matrix.",
                worked=f"{VOCAB.latex} = {' + '.join(map(str, found.values()))} = {total}"),
         values=Values(np.array([list(found.values())]), ["rows"], list(found)),
     )  # fmt: skip
@@ -50,7 +50,7 @@ def show_search(view: View) -> None:
             placeholder="2003, or 2000-2010" if how == IDS else "token, or ##ing for pieces",
         )  # fmt: skip
     if not text.strip():
-        st.caption("Type to search; capitals do not count. Pieces that continue a word begin with `##`.")
+        st.caption("Type to search; upper and lower case are the same. Pieces that continue a word begin with `##`.")
         return
     try:
         _show_found(

@@ -13,7 +13,7 @@ from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Softmax
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.cell_names import shorten
@@ -104,7 +104,7 @@ def _show_address_field(panel: str, cell: str) -> None:
     key = f"another-{panel}-{cell}"
     st.text_input(
         "Explain another number", cell, key=key, on_change=lambda: state.open_drawer(panel, [state.read(key)]),
-        help="The address of a cell: any tensor of the pass, with an index for each of its axes.",
+        help="The address of a cell: any tensor of the forward pass, with an index for each of its axes.",
     )  # fmt: skip
 
 
@@ -131,11 +131,11 @@ def _write_text(view: View, why: Explanation, found: Operands, parts: Terms | No
 def _write_end(view: View, why: Explanation) -> str:
     where = why.cell
     if where.path in view.trace.model.parameters:
-        return "A parameter of the checkpoint: training put this number here. The walk ends."
+        return "A parameter of the checkpoint, learned in training. The walk ends here."
     if where.path in view.trace.addresses:
-        return "A what-if put this number here, in place of what the step computes. The walk ends."
+        return "Set by a what-if change; it replaces what the step computes. The walk ends here."
     token = view.trace.tokens[where.at["token"]]
-    return escape_markdown(f"An input of the pass, made by the tokenizer for “{token}”. The walk ends.")
+    return escape_markdown(f"An input of the forward pass, made by the tokenizer for “{token}”. The walk ends here.")
 
 
 def _write_words(trace: Trace, why: Explanation, found: Operands, parts: Terms | None) -> str:
@@ -148,7 +148,7 @@ def _write_words(trace: Trace, why: Explanation, found: Operands, parts: Terms |
     name = shorten(trace, found[int(parts.places[best])])
     return escape_markdown(
         f"A sum of {len(parts.places)} terms. The largest is {format_number(float(parts.values[best]))}, with {name}; "
-        f"all together make {format_number(parts.total)}."
+        f"their sum is {format_number(parts.total)}."
     )
 
 
@@ -157,8 +157,9 @@ def _write_share(trace: Trace, why: Explanation, found: Operands) -> str:
     scores = {cell.at["key"]: value for cell, value in zip(found, found.values, strict=True)}
     own = scores.pop(at["key"])
     said = (
-        f"“{tokens[at['key']]}” gets {why.value:.1%} of what head {at['head']} gives to “{tokens[at['query']]}”: "
-        f"its score is {format_number(own)}"
+        f"In head {at['head']}, “{tokens[at['query']]}” attends to “{tokens[at['key']]}” "
+        f"with weight {format_percent(why.value)}: "
+        f"the score is {format_number(own)}"
     )
     if not scores:
         return f"{said}, the only one."

@@ -14,6 +14,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Apply, Function, Mean, Softmax, Sqrt, Square
 from bertviz_core.formula.nodes import Add, Div, Expr, MatMul, Sub, Symbol
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.steps import NORM
 from bertviz_core.ui.frame.cell_names import drop_common, name_index, name_leaf, name_term, shorten
@@ -61,11 +62,11 @@ def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Dr
     figure = draw_softmax_row(drawn, after[shown], names, picked, view.colors, _choose_color(view, why))
     others = float(after.sum() - after[shown].sum())
     more = (
-        f" The {len(shown)} largest of {len(after):,}; the others share {others:.2%}."
+        f" The {len(shown)} largest of {len(after):,}; the others together have {format_percent(others)}."
         if len(shown) < len(after)
         else ""
     )
-    return figure, f"Left: the scores that go in. Right: the shares that come out, which add up to 1.{more}"
+    return figure, f"Left: the scores that go into the softmax. Right: its probabilities, which sum to 1.{more}"
 
 
 def _rank_largest(shares: np.ndarray, picked: int) -> np.ndarray:
@@ -79,7 +80,7 @@ def _draw_on_curve(view: View, why: Explanation, found: Operands, function: Func
     at = float(found.values[0])
     x = np.linspace(min(-4.0, 1.25 * at), max(4.0, 1.25 * at), 200)
     figure = draw_point_on_curve(x, sample_function(function, x), at, why.value, view.colors, _choose_color(view, why))
-    return figure, "The function, and the point on it that turns this operand into this number."
+    return figure, "The function; the point marks this operand and its result."
 
 
 def _draw_lookup(view: View, why: Explanation, table: Symbol) -> Drawn:
@@ -100,7 +101,7 @@ def _draw_spread(view: View, why: Explanation, x: Symbol, axis: str) -> Drawn:
     spread = Spread(float(exact.mean()), float(exact.var()), view.colors.kinds[NORM])
     color = view.colors.kinds.get(x.kind, view.colors.faint)
     figure = draw_row(values, at.get(axis), view.colors, color, title=axis, spread=spread)
-    note = "The vector to be normalized. Dashed line: its mean μ. Band: one standard deviation σ to each side."
+    note = "The vector to be normalized. Dashed line: its mean μ. Band: one standard deviation σ on each side."
     return figure, note + (" The circle marks the operand." if axis in at else "")
 
 
@@ -123,7 +124,7 @@ def _draw_parts(view: View, why: Explanation) -> Drawn:
              for part in found]  # fmt: skip
     figure = draw_sum_of_parts(names, [part.value for part in found], [*kinds, _choose_color(view, why)], view.colors,
                                name_leaf(why.cell))  # fmt: skip
-    return figure, "The parts of the sum laid end to end; below them what they add up to."
+    return figure, "The parts of the sum, end to end; below them, the sum."
 
 
 def _name_factors(tensors: list[Address]) -> str:
@@ -140,7 +141,7 @@ def _draw_values(view: View, why: Explanation, found: Operands) -> Drawn:
         if len(shown) > 1
         else [name_leaf(operands[0])]
     )
-    more = f" The {_ROWS} operands that matter most of {len(found)}." if len(found) > _ROWS else ""
+    more = f" The {_ROWS} largest contributions of {len(found)}." if len(found) > _ROWS else ""
     values = np.append(found.values[shown], why.value)
     names = [*names, name_leaf(why.cell)]
     return draw_bars(values, names, view.colors, _choose_color(view, why), name="value"), f"Operands and result.{more}"

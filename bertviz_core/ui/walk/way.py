@@ -76,13 +76,13 @@ def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Operan
         for operand in [found[i]]
     )
     if not rows:
-        return '<p class="bv-onward" tabindex="-1">There is nothing further back.</p>'
-    more = f"The {OFFERED} that matter most, of {len(found):,}. " if len(found) > OFFERED else ""
+        return '<p class="bv-onward" tabindex="-1">This number has no operands.</p>'
+    more = f"The {OFFERED} largest, of {len(found):,}. " if len(found) > OFFERED else ""
     return (
-        f'<div class="bv-onward" style="{_write_colors(colors)}"><table><caption>Walk on to</caption>'
+        f'<div class="bv-onward" style="{_write_colors(colors)}"><table><caption>Walk back to</caption>'
         '<tr><th scope="col">operand</th><th scope="col">value</th><th scope="col">contribution</th></tr>'
-        f"{rows}</table><p>{more}Contribution: value times slope; in a sum of products, the term.</p>"
-        '<button class="bv-story" data-story="all" title="At every step the operand with the largest contribution.">'
+        f"{rows}</table><p>{more}Contribution: value times derivative; in a sum of products, the term.</p>"
+        '<button class="bv-story" data-story="all" title="At every step: the operand with the largest contribution.">'
         "Shortest story down to the input</button></div>"
     )
 

@@ -35,10 +35,10 @@ def show_menu(view: View, key: str, why: Explanation) -> None:
         number = st.number_input(
             "to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{key}-{why.address}"
         )
-        st.button("Run the pass with it", key=f"what-if-run-{key}", on_click=add_changes,
+        st.button("Run with this value", key=f"what-if-run-{key}", on_click=add_changes,
                   args=({str(around[scope]): number},), kwargs=_FROM_FRAGMENT)  # fmt: skip
         _show_offers(offer_for_cell(view.trace, why.cell), key)
-        st.caption("The pass runs again from there on; the change stands above every page until it is undone.")
+        st.caption("The forward pass runs again from there on. Every page lists the change until you undo it.")
 
 
 def _show_offers(offers: list[Offer], key: str) -> None:
