@@ -66,6 +66,17 @@ def opened(page, address):
     return text, Operands(table).rows, charts[0]["data"]
 
 
+def test_a_link_may_walk_over_what_is_no_address(page):
+    """Such a step stands as it was written, and the rest of the walk is worked out."""
+    cell = f"{LAYER}.output.residual[token=3,hidden=7]"
+    walk = ["<b>nonsense", "embeddings.sum[token=99,hidden=0]", f"{LAYER}.output.LayerNorm[token=3,hidden=7]", cell]
+    text, _, _ = opened(page, "~".join(walk))
+    (crumbs,) = (element.proto.body for element in page.get("html") if "bv-crumbs" in element.proto.body)
+    assert TITLE.search(text)["address"] == cell
+    assert re.findall(r'data-keep="[1-9]">([^<]+) ›<', crumbs) == [
+        "&lt;b&gt;nonsense", walk[1], "layer 2 · output.LayerNorm · 3 rome · 7"]  # fmt: skip
+
+
 def number(text):
     return float(text.replace("−", "-").replace(",", ""))
 

@@ -43,6 +43,7 @@ _NUMBERS = itertools.count()
 class Trace:
     """The record of one forward pass. Nothing in it changes once it is made.
 
+    Whatever takes an address takes it as text or read already, and raises AddressError for one that is not there.
     before: the pass without changes, if this is one with them; computed: the addresses that the run gave new numbers.
     """
 
