@@ -18,6 +18,7 @@ from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store
 from bertviz_core.ui.frame.view import Selection, View
 from bertviz_core.ui.frame.what_if import run_changes
+from bertviz_core.ui.frame.words import show_text
 
 _ICON = "bertviz_core/ui/frame/icon.png"
 
@@ -61,7 +62,7 @@ def open_page(name: str, what_happens: str) -> View:
     info = next(info for info in site.PAGES if info.name == name)
     _show_map(view, info)
     st.title(info.title, anchor=False)
-    st.markdown(what_happens)
+    show_text(what_happens)
     if info.section != site.DOCUMENTS:
         return view
     if view.outcome.changed:

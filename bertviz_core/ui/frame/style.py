@@ -84,6 +84,13 @@ h2 { font-size: 1.35rem !important; }
 [class*="st-key-steps-"] ul { padding-left: 0; margin: 0; }
 [class*="st-key-steps-"] li { list-style: none; break-inside: avoid; margin: 0 0 0.9rem; padding-left: 0; }
 @media (min-width: 1100px) { [class*="st-key-steps-"] ul { columns: 2; column-gap: 2.5rem; } }
+.bv-term { position: relative; cursor: help; text-decoration: underline dotted; text-underline-offset: 3px; }
+.bv-term [role="tooltip"] { display: none; position: absolute; left: 0; top: 1.6em; z-index: 1000; width: max-content;
+  max-width: 300px; padding: 6px 10px; border-radius: 8px; font-size: 0.875rem; line-height: 1.4;
+  background: var(--term-surface, Canvas); color: var(--term-text, CanvasText); border: 1px solid currentColor; }
+.bv-term:is(:hover, :focus) [role="tooltip"] { display: block; }
+@media (max-width: 640px) { .bv-term [role="tooltip"] { position: fixed; left: 12px; right: 12px; top: auto;
+  bottom: 12px; width: auto; max-width: none; } }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 2px 4px; }
 </style>
 """

@@ -22,6 +22,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.versions import show_versions
 from bertviz_core.ui.walk.explain import show_explanation
@@ -54,7 +55,7 @@ def show_panel(
                 st.caption(note)
         with side:
             _show_formula(view, step, start)
-            st.markdown(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+            show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
             show_moved(view, address, start)
             _show_values(view.trace, address)
         show_explanation(view, str(address), start)

@@ -1,0 +1,35 @@
+"""Words of the glossary in the app's own texts: a pointer, a tap or the Tab key on one shows what it means."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from bertviz_core.documents.glossary import GLOSSARY
+from bertviz_core.ui.frame.labels import escape_markdown
+
+_NAMES = "|".join(re.escape(word) for word in sorted(GLOSSARY, key=len, reverse=True))
+_WORD = re.compile(rf"(?<![\w-])({_NAMES})(e?s)?(?![\w-])", re.IGNORECASE)
+_LITERAL = re.compile(r"(`[^`]*`|\$[^$]*\$|\\.)")  # code, formulas and escaped signs stay as they are
+_MEANINGS = {word.lower(): meaning for word, meaning in GLOSSARY.items()}
+
+
+def show_text(text: str) -> None:
+    """Markdown of the app's own, never of a user's: the first use of each word of the glossary carries its meaning."""
+    st.markdown(explain_words(text), unsafe_allow_html=True)
+
+
+def explain_words(text: str) -> str:
+    """The same Markdown with HTML around the first use of each word of the glossary."""
+    seen: set[str] = set()
+
+    def mark(match: re.Match[str]) -> str:
+        word = match[1].lower()
+        if word in seen:
+            return match[0]
+        seen.add(word)
+        meaning = escape_markdown(_MEANINGS[word])
+        return f'<span class="bv-term" tabindex="0">{match[0]}<span role="tooltip">{meaning}</span></span>'
+
+    return "".join(part if _LITERAL.fullmatch(part) else _WORD.sub(mark, part) for part in _LITERAL.split(text))

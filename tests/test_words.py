@@ -1,0 +1,47 @@
+"""The glossary: short, in one place, and carried by the words of the app's own texts."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.documents.glossary import GLOSSARY
+from bertviz_core.ui.frame.words import explain_words
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("word", GLOSSARY)
+def test_an_entry_is_one_short_sentence(word):
+    meaning = GLOSSARY[word]
+    assert meaning[0].isupper() and meaning.endswith(".") and 4 <= len(meaning.split()) <= 22
+    assert not re.search(rf"\b{re.escape(word.lower())}\b", meaning.lower()), "a word is not explained by itself"
+
+
+def test_the_first_use_of_a_word_carries_its_meaning():
+    text = explain_words("A logit is a number. Logits become probabilities by the softmax.")
+    assert text.count('role="tooltip"') == 2
+    assert text.startswith('A <span class="bv-term" tabindex="0">logit<span role="tooltip">A score before the softmax')
+    assert "Logits become" in text and ">softmax<span" in text
+
+
+@pytest.mark.parametrize("text", ["`residual sum`", "$softmax$", "logits-like", "keyboard", "monkeys", r"\[CLS\]"])
+def test_code_formulas_and_parts_of_words_stay_as_they_are(text):
+    assert explain_words(text) == text
+
+
+def test_the_longest_word_wins():
+    assert ">residual sum<" in explain_words("The residual sum of a layer.")
+    assert ">attention weights<" in explain_words("Its attention weights.")
+
+
+def test_most_pages_begin_with_a_text_that_explains_a_word():
+    """Where a page's first sentences need no such word, its panels' do."""
+    without = []
+    for page in sorted((ROOT / "pages").glob("*.py")):
+        calls = [node for node in ast.walk(ast.parse(page.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        (opening,) = [call for call in calls if ast.unparse(call.func) == "open_page"]
+        if "bv-term" not in explain_words(ast.literal_eval(opening.args[1])):
+            without.append(page.stem)
+    assert set(without) <= {"documents", "notation", "notebook", "parameters", "playground"}
