@@ -183,8 +183,8 @@ class Shown:
         return list(csv.reader(io.StringIO(self.files[f"{name}.csv"]().decode("utf-8"))))
 
 
-def open_pages(query: dict[str, str], pages=None) -> Shown:
-    """Run every page, or those named, on what a link asks for."""
+def open_pages(query: dict[str, str], pages=None, keep: bool = False):
+    """What every page, or those named, shows of what a link asks for; keep: and the app as it stands then."""
     files, panels = {}, {}
     plain = streamlit.download_button
 
@@ -203,7 +203,8 @@ def open_pages(query: dict[str, str], pages=None) -> Shown:
             for panel in read_page(name, at.main):
                 assert (name, panel.name) not in panels, (name, panel.name)
                 panels[name, panel.name] = panel
-    return Shown(at.session_state["view"], panels, files)
+    shown = Shown(at.session_state["view"], panels, files)
+    return (shown, at) if keep else shown
 
 
 def read_page(page: str, root) -> list[Panel]:
