@@ -197,7 +197,7 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streamlit, "download_button", kept)
         at.run()
-        for name in pages or [info.name for info in PAGES]:
+        for name in [info.name for info in PAGES] if pages is None else pages:
             at.switch_page(f"pages/{name}.py").run()
             assert not at.exception, (name, [one.value for one in at.exception])
             for panel in read_page(name, at.main):
