@@ -2,13 +2,16 @@
 
 import math
 import re
+from collections import deque
+from itertools import islice
 
 import torch
 from torch.nn import functional
 
-_LAYOUT = re.compile(r"\\(begin|end)\{aligned\}|\\\\|&")  # lines of a long sum
+_LAYOUT = re.compile(r"\\(begin|end)\{aligned\}|\\\\|&|\\!")  # lines of a long sum, narrow spaces
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+\.?\d*|\S")
-_PLUS, _TIMES = ("+", "-"), (r"\cdot", r"\odot", r"\times", r"\,")
+_PLUS, _TIMES = ("+", "-"), (r"\cdot", r"\odot", r"\times", r"\,", "/")
+_OPEN, _CLOSE = (r"\left", r"\bigl"), (r"\right", r"\bigr")
 _FUNCTIONS = {
     "GELU": functional.gelu,
     r"GELU_\tanh": lambda x: functional.gelu(x, approximate="tanh"),
@@ -17,6 +20,7 @@ _FUNCTIONS = {
     "sigmoid": torch.sigmoid,
     r"\sin": torch.sin,
     r"\cos": torch.cos,
+    r"\max": torch.maximum,
 }
 
 
@@ -33,19 +37,29 @@ def balanced(text: str) -> bool:
 
 def evaluated(text: str, symbols: dict[str, torch.Tensor] | None = None) -> torch.Tensor:
     """The value of a formula, products left to right, juxtaposition by a thin space a matrix product."""
-    reader = _Reader(text, symbols or {})
+    return read(text, symbols or {}, read_exactly, _FUNCTIONS)
+
+
+def read(text, symbols, number, functions):
+    """The value of a formula in any arithmetic. number: makes one of its digits; functions: by their names."""
+    reader = _Reader(text, symbols, number, functions)
     value = reader.sum()
-    assert not reader.tokens, f"{text!r} could not be read from {reader.tokens[:5]}"
+    assert not reader.tokens, f"{text!r} could not be read from {list(reader.tokens)[:5]}"
     return value
 
 
+def read_exactly(digits: str) -> torch.Tensor:
+    return torch.tensor(float(digits), dtype=torch.float64)
+
+
 class _Reader:
-    def __init__(self, text, symbols):
-        self.tokens = _TOKEN.findall(_LAYOUT.sub(" ", text))
-        self.symbols = {"e": torch.tensor(math.e, dtype=torch.float64), **symbols}
+    def __init__(self, text, symbols, number, functions):
+        self.tokens = deque(_TOKEN.findall(_LAYOUT.sub(" ", text)))
+        self.number, self.functions = number, functions
+        self.symbols = {"e": number(repr(math.e)), **symbols}
 
     def take(self, *expected):
-        token = self.tokens.pop(0)
+        token = self.tokens.popleft()
         assert not expected or token in expected, f"{token} where {expected} should stand"
         return token
 
@@ -60,17 +74,18 @@ class _Reader:
 
     def product(self):
         value = self.power()
-        while self.next_is(*_TIMES, r"\left"):
-            sign = r"\cdot" if self.next_is(r"\left") else self.take()  # a bracket after a number multiplies it
-            value = value @ self.power() if sign == r"\," else value * self.power()
+        while self.next_is(*_TIMES, *_OPEN):
+            sign = r"\cdot" if self.next_is(*_OPEN) else self.take()  # a bracket after a number multiplies it
+            right = self.power()
+            value = value @ right if sign == r"\," else value / right if sign == "/" else value * right
         return value
 
     def power(self):
         value = self.atom()
         while self.next_is("^"):
             self.take()
-            if self.tokens[:3] == ["{", r"\top", "}"]:
-                del self.tokens[:3]
+            if list(islice(self.tokens, 3)) == ["{", r"\top", "}"]:
+                self.skipped()
                 value = value.mT
             else:
                 value = value ** self.group()
@@ -90,17 +105,29 @@ class _Reader:
             return self.group()
         token = self.take()
         if token[0].isdigit():
-            return torch.tensor(float(token), dtype=torch.float64)
+            return self.number(token)
         if token in self.symbols:
             return self.symbols[token]
-        known = {r"\left": self.bracket, r"\frac": self.fraction, r"\sqrt": self.root, r"\max": self.larger}
+        known = {
+            **dict.fromkeys(_OPEN, self.bracket),
+            "(": self.plain,
+            r"\frac": self.fraction,
+            r"\sqrt": self.root,
+            r"\max": self.larger,
+        }
         return known[token]() if token in known else self.called(token)
 
     def bracket(self):
         closing = {"(": ")", ".": r"\}"}[self.take("(", ".")]
         value = self.sum()
-        self.take(r"\right")
+        self.take(*_CLOSE)
         self.take(closing)
+        return value
+
+    def plain(self):
+        """What stands in brackets of fixed size, the first of them read."""
+        value = self.sum()
+        self.take(")")
         return value
 
     def fraction(self):
@@ -119,22 +146,19 @@ class _Reader:
         second = self.sum()
         for sign in (r"\right", ")"):
             self.take(sign)
-        return torch.maximum(first, second)
+        return self.functions[r"\max"](first, second)
 
     def called(self, token):
         name = self.skipped() if token == r"\mathrm" else token
         if self.next_is("_"):
             name += self.take() + self.skipped()
-        self.take(r"\left")
-        return _FUNCTIONS[name](self.bracket())
+        return self.functions[name](self.bracket() if self.take(r"\left", "(") == r"\left" else self.plain())
 
     def skipped(self):
         """The text in one pair of braces, unread."""
         self.take("{")
-        end, depth = 0, 1
+        text, depth = [], 1
         while depth:
-            depth += {"{": 1, "}": -1}.get(self.tokens[end], 0)
-            end += 1
-        text = "".join(self.tokens[: end - 1])
-        del self.tokens[:end]
-        return text
+            text.append(self.tokens.popleft())
+            depth += {"{": 1, "}": -1}.get(text[-1], 0)
+        return "".join(text[:-1])

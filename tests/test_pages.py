@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +14,6 @@ from bertviz_core.analysis.walk import weigh_operands
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.frame.site import PAGES
-from bertviz_core.ui.panels import derived
 from tests.factory import base_sized_checkpoint, random_checkpoint
 from tests.latex import balanced
 
@@ -50,22 +48,17 @@ def scene(request, tmp_path_factory):
             else:
                 random_checkpoint(folder, kind=request.param)
             patch.setenv("BERTVIZ_MODELS", str(folder))
-        downloads = {}
-        patch.setattr(
-            derived, "show_downloads", lambda name, _, as_npy: downloads.update({name: np.load(BytesIO(as_npy()))})
-        )
         at.run()
-        return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run(), downloads) for info in PAGES}
+        return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run()) for info in PAGES}
 
 
-def shown(at, downloads):
+def shown(at):
     charts = [(chart.proto.id.partition("-chart-")[2], json.loads(chart.proto.spec))
               for chart in at.get("plotly_chart")]  # fmt: skip
     pictures = [element.proto.body for element in at.get("html") if "<img" in element.proto.body]
     written = [formula.strip() for element in at.markdown for formula in FORMULA.findall(element.value)]
     return SimpleNamespace(
         view=at.session_state["view"], title=[title.value for title in at.title], charts=charts, pictures=pictures,
-        downloads=dict(downloads),
         formulas=[element.value.strip("$\n") for element in at.latex] + written,
         exceptions=[element.value for element in at.exception], errors=[element.value for element in at.error],
     )  # fmt: skip
@@ -202,42 +195,8 @@ def test_bars_show_exactly_the_numbers_of_the_trace(scene):
     assert bars or "cls.predictions.probs" not in scene["overview"].view.trace
 
 
-def test_derived_charts_show_what_their_download_holds(scene):
-    count = 0
-    for page in scene.values():
-        for name, figure in page.charts:
-            if is_address(name, page.view.trace) or name.startswith("operands-"):  # those: test_explain_page
-                continue
-            count += 1
-            for drawn in figure["data"]:
-                sides = [
-                    decoded(drawn[side]).astype(np.float32) for side in ("z", "x", "y") if numeric(drawn.get(side))
-                ]
-                held = page.downloads[name].astype(np.float32)
-                if name.startswith("projection-") and drawn["z"] != figure["data"][-1]["z"]:
-                    held = projected(page.view, name.removeprefix("projection-"))
-                single = [not re.search("others|bias|together", row) for row in rows_of(figure)]
-                sides = [side[single] if len(side) == len(single) else side for side in sides]
-                assert any(np.isin(side[np.isfinite(side)], held).all() for side in sides), (name, drawn["type"])
-    assert count > 10
-
-
-def rows_of(figure):
-    """The names of the rows; some are sums of several."""
-    return figure["layout"].get("yaxis", {}).get("ticktext", [])
-
-
 def numeric(values):
     return bool(values) and (isinstance(values, dict) or isinstance(values[0], int | float))
-
-
-def projected(view, name):
-    """The vector and the head's weights that a projection multiplies."""
-    trace, layer, head = view.trace, view.chosen.layer, view.chosen.head
-    width = trace.model.config.head_dim
-    x = trace[f"encoder.layer.{layer - 1}.output.LayerNorm" if layer else "embeddings.LayerNorm"]
-    weights = trace[f"encoder.layer.{layer}.attention.self.{name}.weight"][:, head * width : (head + 1) * width]
-    return np.concatenate([x[view.chosen.token], weights.ravel()])
 
 
 def test_rows_are_called_by_their_tokens_in_sentence_order(scene):
@@ -253,7 +212,8 @@ def test_rows_are_called_by_their_tokens_in_sentence_order(scene):
 def test_all_pages_together_run_a_new_sentence_once(monkeypatch):
     ran = []
     monkeypatch.setattr(
-        "bertviz_core.store.run", lambda *args, program, **kw: ran.append(program) or run(*args, program=program, **kw)
+        "bertviz_core.tracing.store.run",
+        lambda *args, program, **kw: ran.append(program) or run(*args, program=program, **kw),
     )
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params["text"] = "Nobody has typed this [MASK] before."

@@ -16,7 +16,7 @@ from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, Spli
 from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.programs import PROGRAMS
 from tests.latex import balanced, evaluated
-from tests.test_expressions import random_tree
+from tests.test_random_formulas import random_tree
 
 TENSORS = {"m": (3, 3), "n": (3, 3), "y": (3,)}
 SIZES = {"token": 2, "query": 2, "key": 2, "head": 3, "head_dim": 4, "hidden": 5, "concat": 5, "intermediate": 6,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analysis.what_if import list_scopes, list_shifts, measure_moved
+from bertviz_core.analysis.what_if import list_scopes, measure_moved
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import MOST
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -175,15 +175,6 @@ def test_a_list_undone_leaves_the_first_trace():
     after = view(opened(changes="")).trace
     for address, numbers in first.items():
         np.testing.assert_array_equal(after[address], numbers)
-
-
-def test_predictions_show_what_moved():
-    at = opened("predictions", changes=HEAD)
-    found, token = view(at).outcome, view(at).chosen.token
-    shown = next(element.proto.body for element in at.get("html") if "after − before" in element.proto.body)
-    for shift in list_shifts(found.before, found.after, token, 10):
-        assert f"{shift.word}  {shift.id}" in shown
-        assert shift.before == pytest.approx(float(found.before[f"cls.predictions.probs[token={token}]"][shift.id]))
 
 
 def test_what_lies_around_a_cell():

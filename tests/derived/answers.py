@@ -1,0 +1,279 @@
+"""The pages of the answers: predictions, the sentence, the overview and the story."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+
+from tests.derived.truth import (
+    ELSEWHERE,
+    Bars,
+    Map,
+    Rows,
+    Scene,
+    Truth,
+    best,
+    cosine,
+    points,
+    softmax,
+    strongest,
+    truth,
+    window,
+)
+
+NEXT, NEXT_LONG = ("B follows A", "B is random"), ("B follows A", "B is a random sentence")
+
+
+def read_cell(address: str) -> tuple[str, dict[str, int]]:
+    """An address of one cell as its path and its indices by axis."""
+    path, _, index = address.partition("[")
+    return path, {axis: int(i) for axis, i in re.findall(r"(\w+)=(\d+)", index)}
+
+
+def read_scores(s: Scene) -> np.ndarray:
+    """Hugging Face's scores over the vocabulary, (token, vocab)."""
+    return s.hf_run.prediction_logits[0].double().numpy()
+
+
+def name_entry(s: Scene, i: int) -> str:
+    return f"{s.word(i)}  {i}"
+
+
+@truth("predictions", "cls.predictions.decoder[token=*]")
+def best_scores(s: Scene, token: str) -> Truth:
+    scores = read_scores(s)[s.token]
+    top = best(scores, 10)
+    return Truth([Bars({name_entry(s, i): scores[i] for i in top})], scores, worked=[scores[top[0]]])
+
+
+@truth("predictions", "cls.predictions.probs[token=*]")
+def best_probabilities(s: Scene, token: str) -> Truth:
+    scores = read_scores(s)[s.token]
+    probs, top = softmax(scores), best(scores, 10)
+    terms = [math.exp(scores[i] - scores[top[0]]) for i in top]
+    z = float(np.exp(scores - scores.max()).sum())
+    columns = {"score": [scores[i] for i in top], "score − best": [scores[i] - scores[top[0]] for i in top],
+               "e to that power": terms, "sum so far": list(itertools.accumulate(terms)),
+               f"divided by {z:.4f}": [probs[i] for i in top]}  # fmt: skip
+    return Truth([Bars({name_entry(s, i): probs[i] for i in top})], probs, told=[1 - sum(probs[i] for i in top)],
+                 worked=[probs[top[0]]], tables=[columns], rows=[name_entry(s, i) for i in top])  # fmt: skip
+
+
+@truth("predictions", "denominator")
+def denominator(s: Scene) -> Truth:
+    scores = np.sort(read_scores(s)[s.token])[::-1]
+    terms = np.exp(scores - scores[0])
+    sums = np.array(list(itertools.accumulate(terms)))
+    shares = sums / sums[-1]
+    half, most, nearly = (1 + next(i for i, x in enumerate(shares) if x >= share) for share in (0.5, 0.9, 0.99))
+    marks = dict.fromkeys((half, most, nearly))
+    drawn = sorted({round(x) for x in np.geomspace(1, len(shares), 400)})
+    return Truth([points(x=drawn, y=[shares[i - 1] for i in drawn]),
+                  points(x=[*marks], y=[shares[i - 1] for i in marks])],
+                 np.stack([terms, sums, shares], axis=1), told=[sums[-1], half, nearly, 0.99],
+                 worked=[sums[-1]])  # fmt: skip
+
+
+def looked_up(s: Scene) -> int:
+    """What stands at the chosen position, as it was typed."""
+    typed = s.shown.view.typed
+    return typed.ids[s.token] if s.token < len(typed) else s.trace.encoding.ids[s.token]
+
+
+@truth("predictions", "Where any word stands at position *")
+def any_word(s: Scene, position: str) -> Truth:
+    own, scores = looked_up(s), read_scores(s)[s.token]
+    rank, share = 1 + int((scores > scores[own]).sum()), softmax(scores)[own]
+    columns = {"id": [own], "rank": [rank], "score": [scores[own]], "probability": [share]}
+    return Truth(told=[rank, rank - 1], worked=[share], tables=[columns], rows=[s.word(own)])
+
+
+@truth("predictions", "The best entry at every position, read as one text")
+def one_text(s: Scene) -> Truth:
+    chosen = read_scores(s).argmax(axis=-1)
+    return Truth(told=[sum(int(a) == b for a, b in zip(chosen, s.trace.encoding.ids, strict=True))])
+
+
+@truth("predictions", "page")
+def five_best(s: Scene) -> Truth:
+    probs = softmax(read_scores(s))
+    shown = [i for i, token in enumerate(s.trace.tokens) if i < 40 or token == "[MASK]"]
+    top = {i: best(probs[i], 5) for i in shown}
+    columns = {f"top {k + 1}": [(s.word(top[i][k]), probs[i, top[i][k]]) for i in shown] for k in range(5)}
+    return Truth(frames=[{"token": [s.names[i] for i in shown], **columns}],
+                 told=[40] if len(shown) < len(s.names) else [])  # fmt: skip
+
+
+@truth("sentence", "one-vector")
+def one_vector(s: Scene) -> Truth:
+    rows, read = s.states[-1], s.trace.encoding
+    kinds = sorted({kind for kind, real in zip(read.segments, read.mask, strict=True) if real})
+    vectors = {s.trace.tokens[0]: rows[0]}
+    for kind in kinds:
+        of = [i for i in range(len(rows)) if read.mask[i] and read.segments[i] == kind]
+        vectors[f"mean of {'AB'[kind]}" if len(kinds) > 1 else "mean"] = sum(rows[i] for i in of) / len(of)
+    found = list(vectors.values())
+    told = [cosine(a, b) for a, b in itertools.combinations(found, 2)]
+    return Truth([Rows(vectors)], np.stack(found), told=told, worked=[cosine(found[-2], found[-1])])
+
+
+def pool(s: Scene) -> tuple[np.ndarray, np.ndarray]:
+    """The pooler before and after its tanh, from the last vector at [CLS]."""
+    before = s.states[-1][0] @ s["pooler.dense.weight"] + s["pooler.dense.bias"]
+    return before, np.tanh(before)
+
+
+@truth("sentence", "pooler.dense")
+def pooler(s: Scene) -> Truth:
+    before, after = pool(s)
+    return Truth([Rows({"dense": before, "tanh": after})], before, worked=[before[strongest(before)]])
+
+
+@truth("sentence", "pooler.activation")
+def tanh_curve(s: Scene) -> Truth:
+    before, after = pool(s)
+    reach = max(float(np.abs(before).max()), 3.0) + 0.5
+    grid = np.linspace(-reach, reach, 160)
+    told = [sum(abs(x) > 0.9 for x in after) / len(after), 0.9]
+    return Truth([points("this model", x=grid, y=np.tanh(grid)), points("this token", x=before, y=after)], after,
+                 told=told, worked=[after[strongest(after)]])  # fmt: skip
+
+
+def classify(s: Scene, address: str) -> np.ndarray:
+    return pool(s)[1] @ s[f"{address}.weight"] + s[f"{address}.bias"]
+
+
+def name_classes(s: Scene, address: str) -> tuple[str, ...]:
+    return NEXT if address == "cls.seq_relationship" else s.trace.model.labels
+
+
+@truth("sentence", "cls.seq_relationship*")
+def next_sentence(s: Scene, probs: str) -> Truth:
+    return scores_of(s, "cls.seq_relationship", probs)
+
+
+@truth("sentence", "classifier*")
+def classes(s: Scene, rest: str) -> Truth:
+    if "token" in s.trace.dims("classifier"):
+        return token_classes(s, rest)
+    return scores_of(s, "classifier", rest)
+
+
+def scores_of(s: Scene, address: str, probs: str) -> Truth:
+    scores = classify(s, address)
+    found = softmax(scores) if probs else scores
+    bars = dict(zip(name_classes(s, address), found, strict=True))
+    worked = found[strongest(found)]
+    return Truth([Bars(bars)], found, worked=[worked])
+
+
+def token_classes(s: Scene, rest: str) -> Truth:
+    scores = s.states[-1] @ s["classifier.weight"] + s["classifier.bias"]
+    found = softmax(scores) if rest.startswith(".probs") else scores
+    row = found[s.token]
+    if "[" in rest:
+        return Truth([Bars(dict(zip(s.trace.model.labels, row, strict=True)))], row, worked=[row[strongest(row)]])
+    return Truth([Map(found)], found, worked=[row[strongest(row)]])
+
+
+@truth("sentence", "evidence-*")
+def evidence(s: Scene, address: str) -> Truth:
+    pooled, weight, bias = pool(s)[1], s[f"{address}.weight"], s[f"{address}.bias"]
+    label = int(classify(s, address).argmax())
+    others = [i for i in range(len(bias)) if i != label]
+    parts = np.array([pooled[j] * (weight[j, label] - np.mean(weight[j, others])) for j in range(len(pooled))])
+    own = bias[label] - np.mean(bias[others])
+    top = best(np.abs(parts), 12)
+    rest = sum(parts[j] for j in range(len(parts)) if j not in top)
+    bars = {f"component {j}": parts[j] for j in top}
+    bars |= {f"{len(parts) - 12} others": rest, "bias": own, "together": parts.sum() + own}
+    assert math.isclose(bars["together"], classify(s, address)[label] - np.mean(classify(s, address)[others]))
+    return Truth([Bars(bars)], parts[:, None], told=[12], worked=[bars["together"]])
+
+
+@truth("overview", "page")
+def overview(s: Scene) -> Truth:
+    answers, found = [], s.hf_run
+    masks = [i for i, token in enumerate(s.trace.tokens) if token == "[MASK]"]
+    for i in masks[:6]:
+        probs = softmax(found.prediction_logits[0, i].double().numpy())
+        answers.append([(s.word(j), probs[j]) for j in best(probs, 5)])
+    if max(s.trace.encoding.segments):
+        shares = softmax(found.seq_relationship_logits[0].double().numpy())
+        answers.append(list(zip(NEXT_LONG, shares, strict=True)))
+    count = sum(p.numel() for p in s.hf.parameters())  # a tied one is a single parameter
+    rows = window(s.token, 32, len(s.names))
+    part = [rows.start, rows.stop - 1] if len(s.names) > 32 else []
+    return Truth(told=[*masks[:6], count, 48, len(s.layers) - 1, *part], answers=answers)
+
+
+@truth("story", "page")
+def story(s: Scene) -> Truth:
+    """How many steps lead from stop to stop, and how many stops there are."""
+    stops = [panel for (page, name), panel in s.shown.panels.items() if page == "story" and name != "page"]
+    steps = [re.search(r"^(\d+) steps", "\n".join(stop.texts), re.MULTILINE) for stop in stops]
+    return Truth(told=[1 + sum(int(found[1]) if found else 1 for found in steps[1:]), len(stops)])
+
+
+@truth("story", "operands-story-*")
+def story_stop(s: Scene, number: str) -> Truth:
+    """One number of the story: its value, and the largest of the terms that make it or what is not drawn of them."""
+    panel = s.shown.find("story", f"operands-story-{number}")
+    path, at = read_cell(panel.of)
+    place = tuple(at.values())
+    value = float(s[path][place])
+    if path.endswith(".probs"):
+        told = told_of_softmax(s, path, place)
+    else:
+        terms = list_terms(s, path, place)
+        told = [len(terms), max(terms, key=abs), sum(terms)] if terms else []
+    return Truth([ELSEWHERE] * len(panel.traces), told=[value, *told], worked=[value], may=name_places(s, at, number))
+
+
+def name_places(s: Scene, at: dict[str, int], number: str) -> list[int]:
+    """The whole numbers that a stop may name: indices, layers, heads, and how many steps lead to it."""
+    return [*at.values(), int(number) + 1, *range(max(64, 8 * len(s.layers), s.config.hidden_size))]
+
+
+def list_terms(s: Scene, path: str, place: tuple[int, ...]) -> list[float]:
+    """The terms whose sum a cell is; none where it is no sum of products."""
+    layer, leaf = re.fullmatch(r"(encoder\.layer\.\d+\.)?(.*)", path).groups()
+    stage = int(layer.split(".")[2]) if layer else 0
+    if leaf.endswith("LayerNorm"):
+        return [s[f"{path}.weight"][place[-1]] * s[f"{path}.normalized"][place], s[f"{path}.bias"][place[-1]]]
+    if leaf.endswith("context"):
+        head, j = divmod(place[1], s.config.head_dim)
+        probs, value = s[f"{layer}attention.self.probs"][head, place[0]], s[f"{layer}attention.self.value"][head, :, j]
+        return list(probs * value)
+    if leaf.startswith("attention.self.") and leaf.endswith(("query", "key", "value")):
+        head, token, j = place
+        column = head * s.config.head_dim + j
+        return [*(s.states[stage][token] * s[f"{path}.weight"][:, column]), s[f"{path}.bias"][column]]
+    if leaf.endswith("residual"):
+        module = leaf.removesuffix(".residual")
+        before = s.states[stage] if module == "attention.output" else s[f"{layer}attention.output.LayerNorm"]
+        return [before[place], s[f"{layer}{module}.dense"][place]]
+    assert leaf.endswith((".activation", ".mean", ".variance", ".normalized")), f"the story stops at {path}"
+    return []
+
+
+def told_of_softmax(s: Scene, path: str, place: tuple[int, ...]) -> list[float]:
+    """Of the vocabulary what the smallest share together; of attention the score and its lead over the next."""
+    if path == "cls.predictions.probs":
+        row = np.sort(softmax(s["cls.predictions.decoder"][place[0]]))[::-1]
+        return [40, row[40:].sum()]
+    scores = s[path.replace("probs", "scores")][place[:2]]
+    return [scores[place[2]], scores[place[2]] - max(np.delete(scores, place[2]))]
+
+
+@truth("story", "*. input_ids*")
+def story_end(s: Scene, number: str, rest: str) -> Truth:
+    _, at = read_cell(s.shown.find("story", f"{number}. input_ids{rest}").of)
+    return Truth(told=[s.trace.encoding.ids[at["token"]], int(number)], may=name_places(s, at, number))
+
+
+@truth("story", "*. *")
+def story_parameter(s: Scene, number: str, rest: str) -> Truth:
+    path, at = read_cell(s.shown.find("story", f"{number}. {rest}").of)
+    return Truth(told=[float(s[path][tuple(at.values())])], may=name_places(s, at, number))

@@ -1,0 +1,221 @@
+"""The pages about the documents: documents and notebook."""
+
+import math
+import re
+
+import numpy as np
+
+import bertviz_core as bv
+from bertviz_core.documents import examples
+from bertviz_core.documents.printed import FACTS, OTHERS, TENSORS
+from tests.derived.reading import find_numbers
+from tests.derived.truth import (
+    Bars,
+    Map,
+    Scene,
+    Truth,
+    best,
+    cosine,
+    length,
+    points,
+    softmax,
+    truth,
+)
+
+WORDS = examples.WORDS
+NUMBERS = {"forward-pass-note": "000", "notebook": "001", "definition": "002", "formula-post": "003"}
+TITLES = {"bert": "BERT as released", "forward-pass-note": "forward-pass note (000)", "notebook": "notebook (001)",
+          "definition": "definition (002)", "formula-post": "formula post (003)"}  # fmt: skip
+OWN_HEAD = ("bert", "notebook", "definition")  # documents that go up to the vocabulary
+
+
+def run_document(s: Scene, name: str):
+    """This sentence as a document has it."""
+    if name == "bert":
+        return s.trace
+    view = s.shown.view
+    return bv.run(s.trace.model, view.text, view.pair, pad_to=len(s.trace.tokens), program=name)
+
+
+def read_layers(s: Scene, name: str) -> np.ndarray:
+    """What every layer of a document hands on, (layer, token, hidden)."""
+    leaf, trace = "residual" if name == "formula-post" else "LayerNorm", run_document(s, name)
+    return np.array([trace[f"encoder.layer.{i}.output.{leaf}"] for i in s.layers], dtype=np.float64)
+
+
+def choose_documents(s: Scene) -> tuple[str, str]:
+    return s.asked.get("document", "forward-pass-note"), s.asked.get("beside", "bert")
+
+
+@truth("documents", "document-cosines")
+def distances(s: Scene) -> Truth:
+    right, left = choose_documents(s)
+    runs = {name: read_layers(s, name) for name in {"bert", right, left}}
+    pairs = {NUMBERS[right]: ("bert", right)}
+    if left != "bert":
+        pairs |= {NUMBERS[left]: ("bert", left), f"{NUMBERS[right]} and {NUMBERS[left]}": (left, right)}
+    columns, lines, told = {}, [], []
+    for name, (one, other) in pairs.items():
+        turned = np.array([[cosine(a, b) for a, b in zip(x, y, strict=True)]
+                           for x, y in zip(runs[one], runs[other], strict=True)])  # fmt: skip
+        apart = [float(np.abs(x - y).max()) for x, y in zip(runs[one], runs[other], strict=True)]
+        columns |= {f"{name}: cosine": list(turned[:, s.token]),
+                    f"{name}: lowest of all tokens": list(turned.min(axis=1)),
+                    f"{name}: largest difference": apart}  # fmt: skip
+        title = TITLES[other] if one == "bert" else f"{name} with each other"
+        lines.append(points(title, y=turned[:, s.token]))
+        told += [turned[-1, s.token], apart[-1]]
+    worked = cosine(runs["bert"][s.layer, s.token], runs[right][s.layer, s.token])
+    return Truth(lines, np.array(list(columns.values())).T, told=told, worked=[worked], tables=[columns],
+                 rows=s.stages[1:])  # fmt: skip
+
+
+@truth("documents", "What each would say at position *")
+def document_answers(s: Scene, position: str) -> Truth:
+    right, left = choose_documents(s)
+    answers = []
+    for name in dict.fromkeys(["bert", right, left if left != "bert" else right]):
+        if name in OWN_HEAD:
+            scores = run_document(s, name)[f"cls.predictions.decoder[token={s.token}]"].astype(np.float64)
+        else:
+            scores = s.read_words(read_layers(s, name)[-1, s.token][None])[0]
+        answers.append([(s.word(i), softmax(scores)[i]) for i in best(scores, 5)])
+    return Truth(answers=answers)
+
+
+def list_sums(s: Scene) -> dict[str, np.ndarray]:
+    """Every sum that a LayerNorm reads, for all tokens."""
+    sums = {"emb": s["embeddings.sum"]}
+    for i in s.layers:
+        sums[f"L{i} attention"] = s[f"encoder.layer.{i}.attention.output.residual"]
+        sums[f"L{i} FFN"] = s[f"encoder.layer.{i}.output.residual"]
+    return sums
+
+
+@truth("documents", "slip-sigma")
+def slip_sigma(s: Scene) -> Truth:
+    rows = [x[s.token] for x in list_sums(s).values()]
+    squares = [math.fsum((x - x.mean()) ** 2) for x in rows]
+    width = s.config.hidden_size
+    printed, meant = ([math.sqrt(1 / width) * q for q in squares], [math.sqrt(q / width) for q in squares])
+    a, b = printed[1 + 2 * s.layer], meant[1 + 2 * s.layer]
+    return Truth([points("σ as printed", y=printed), points("standard deviation", y=meant)],
+                 np.array([printed, meant]).T, told=[a, b, (b / a) ** 2], worked=[a, b])  # fmt: skip
+
+
+@truth("documents", "slip-residual")
+def slip_residual(s: Scene) -> Truth:
+    x = s["embeddings.sum"][s.token]
+    first = [states[s.token] for states in s.states[:-1]]
+    second = [s[f"encoder.layer.{i}.attention.output.LayerNorm"][s.token] for i in s.layers]
+    lines = [[cosine(x, y) for y in side] for side in (first, second)]
+    lengths = [[length(y) for y in side] for side in (first, second)]
+    own = lines[0][s.layer]
+    return Truth([points("first sum", y=lines[0]), points("second sum", y=lines[1])], np.array([*lines, *lengths]).T,
+                 told=[own, length(x), lengths[0][s.layer]], worked=[own])  # fmt: skip
+
+
+@truth("documents", "slip-epsilon")
+def slip_epsilon(s: Scene) -> Truth:
+    found = []
+    for x in list_sums(s).values():
+        flat, spread = x - x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
+        found.append(float(np.abs(flat / np.sqrt(spread + 1e-5) - flat / np.sqrt(spread + 1e-12)).max()))
+    own = s.own("attention.output.residual")[s.token]
+    return Truth([points("largest change", y=found)], np.array(found)[:, None], told=[found[1]],
+                 worked=[math.sqrt(own.var() + 1e-5), math.sqrt(own.var() + 1e-12)])  # fmt: skip
+
+
+SCORES = np.array(examples.SCORES)
+PRINTED = np.array(examples.SHARES, dtype=np.float64)
+
+
+@truth("documents", "slip-softmax")
+def slip_softmax(s: Scene) -> Truth:
+    computed = softmax(SCORES[0])
+    sums = s.own("attention.self.probs")[s.head].sum(axis=-1)
+    told = [computed[0], PRINTED[0].sum(), PRINTED[0, 0], 6, 7, len(sums), sums.min(), sums.max(), 30, 9.99e-1]
+    return Truth([Bars(dict(zip(WORDS, PRINTED[0] / computed, strict=True)))],
+                 np.stack([PRINTED[0] / computed, PRINTED[0], computed], axis=1), told=told, worked=[computed[0]],
+                 tables=[{"printed": list(PRINTED[0]), "computed": list(computed)}], rows=list(WORDS))  # fmt: skip
+
+
+@truth("documents", "page")
+def relations(s: Scene) -> Truth:
+    """How many entries stand in each relation, as listed; and how far every shared tensor is apart."""
+    right, left = choose_documents(s)
+    one, other = run_document(s, left), run_document(s, right)
+    page = "\n".join(s.shown.find("documents", "page").texts)
+    signs = re.findall(r"\*\*([=≠−+]) (?:same|different|missing|extra)\*\*", page)
+    entries = re.findall(r"\*\*[=≠] \w+\*\* &ensp; `([\w.]+)`[^\n]*\n *:small\[([^\n]*)\]", page)
+    apart = {address: find_numbers(text) for address, text in entries}
+    told = []
+    for address, (number,) in {address: numbers for address, numbers in apart.items() if numbers}.items():
+        told.append(float(np.abs(one[address].astype(np.float64) - other[address]).max()))
+        assert number.tells(told[-1]), (address, number)
+    assert len(told) > 5
+    return Truth(told=[*(signs.count(sign) for sign in "=≠−+"), *told], may=[512])  # as many as the note's inputs have
+
+
+def gelu(x: float) -> float:
+    return x * (1 + math.erf(x / math.sqrt(2))) / 2
+
+
+def read_digits(cell: str) -> np.ndarray:
+    return np.array(next(one for one in TENSORS if one.cell == cell).digits, dtype=np.float64)
+
+
+@truth("notebook", "notebook-tensor")
+def printed_tensor(s: Scene) -> Truth:
+    digits = next(one for one in TENSORS if one.cell == s.asked.get("cell", "14")).digits
+    names = ["0", "1", "2", "d − 3", "d − 2", "d − 1"]
+    matrix = np.array(digits, dtype=np.float64)
+    columns = {name: [row[j].replace("-", "−") for row in digits] for j, name in enumerate(names)}
+    return Truth([Map(matrix)], matrix, tables=[columns])
+
+
+@truth("notebook", "All printed tensors")
+def printed_tensors(s: Scene) -> Truth:
+    columns: dict[str, list] = {"numbers": [36] * len(TENSORS)}
+    columns |= {name: [None] * len(TENSORS) for name in ("same digits", "last digit", "rounding", "differs",
+                                                         "largest gap")}  # fmt: skip
+    return Truth(tables=[columns])
+
+
+@truth("notebook", "page")
+def notebook_page(s: Scene) -> Truth:
+    return Truth(told=[36 * len(TENSORS)])
+
+
+@truth("notebook", "Sizes*")
+def notebook_facts(s: Scene, which: str) -> Truth:
+    """Ours and the verdicts: sizes from Hugging Face's config, the rest judged by the two texts beside each other."""
+    table = s.shown.find("notebook", f"Sizes{which}").tables[0]
+    facts = FACTS if which.startswith(",") else OTHERS
+    here, verdicts = list(table.columns["here"]), []
+    for i, fact in enumerate(facts):
+        kind, _, name = fact.of.partition(":")
+        if (
+            here[i] != "–"
+            and kind == "config"
+            and hasattr(s.hf.config, name)
+            and name not in ("architectures", "pad_token_id")
+        ):
+            here[i] = str(getattr(s.hf.config, name))
+        same = "✓ same" if here[i] == table.columns["printed"][i] else "✗ other"
+        of_sentence = kind in ("ids", "length", "column", "row", "answer") or (
+            kind == "shape" and not name.endswith((".weight", ".bias")))  # fmt: skip
+        verdicts.append("" if of_sentence or (here[i] == "–" and not fact.slip) else "✗ a slip" if fact.slip else same)
+    told = [verdicts.count("✓ same"), len(facts), *([10, 12] if any(fact.slip for fact in facts) else [])]
+    return Truth(told=told, tables=[{"what": table.columns["what"], "printed": table.columns["printed"], "here": here,
+                                     "verdict": verdicts}])  # fmt: skip
+
+
+@truth("notebook", "notebook-gelu")
+def notebook_gelu(s: Scene) -> Truth:
+    x, y = read_digits("49"), read_digits("51")
+    line = np.linspace(-5, 2, 141)
+    curve = [gelu(float(v)) for v in line]
+    held = np.vstack([np.stack([x.ravel(), y.ravel()], axis=1), np.stack([line, curve], axis=1)])
+    return Truth([points("this model", x=line, y=curve), points("this token", x=x.ravel(), y=y.ravel())], held,
+                 told=[36, -4.2322, -4.8812e-05, gelu(-4.2322)], worked=[gelu(x[0, 0])])  # fmt: skip

@@ -1,0 +1,160 @@
+"""The pages about what was there before the sentence: tokenizer, parameters, axes."""
+
+import math
+import re
+from collections import Counter
+
+import numpy as np
+
+from tests.derived.truth import Bars, Blocks, Map, Scene, Truth, points, softmax, truth
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def read_vocabulary(s: Scene) -> list[str]:
+    return [s.trace.model.tokenizer.vocabulary[i] for i in range(s.config.vocab_size)]
+
+
+def sort_entry(entry: str) -> str:
+    if not entry:
+        return "rows without an entry"
+    if entry in SPECIAL:
+        return "special tokens"
+    if re.fullmatch(r"\[unused\d+\]", entry):
+        return "placeholders"
+    return "pieces" if entry.startswith("##") else "whole words and signs"
+
+
+@truth("tokenization", "vocabulary-census")
+def census(s: Scene) -> Truth:
+    kinds = Counter(map(sort_entry, read_vocabulary(s)))
+    order = ("whole words and signs", "pieces", "special tokens", "placeholders", "rows without an entry")
+    found = {kind: kinds[kind] for kind in order if kinds[kind]}
+    return Truth([Bars(found)], np.array([list(found.values())]), worked=[s.config.vocab_size])
+
+
+@truth("tokenization", "page")
+def tokens(s: Scene) -> Truth:
+    read, view = s.trace.encoding, s.shown.view
+    size, count = len(view.typed), len(read)
+    columns = {"input_ids": list(read.ids), "position_ids": list(range(count)), "token_type_ids": list(read.segments),
+               "attention_mask": [1] * size + [0] * (count - size)}  # fmt: skip
+    tables, told = [columns], []
+    if count > size:
+        scaled, probs = (s.own(f"attention.self.{leaf}")[s.head, s.token] for leaf in ("scaled", "probs"))
+        lowest = float(np.finfo(np.float32).min)
+        shares = softmax(np.where(np.arange(count) < size, scaled, -np.inf))
+        most = int(shares.argmax())
+        tables.append({
+            "attention_mask": [1, 0, None], "scaled score": [scaled[most], scaled[size], None],
+            "score after the mask": [scaled[most], scaled[size] + lowest, None],
+            "share": [shares[most], 0.0, float(probs[size:].sum())],
+        })  # fmt: skip
+    return Truth(told=[*told, count], tables=tables)
+
+
+def count_parameters(s: Scene) -> dict[str, int]:
+    """How many numbers each part of Hugging Face's model holds, a tied one once."""
+    sums: dict[str, int] = {}
+    for name, parameter in s.hf.named_parameters():
+        layer = re.search(r"encoder\.layer\.(\d+)\.", name)
+        heads = {"cls.predictions": "masked language model", "cls.seq_relationship": "next sentence",
+                 "bert.pooler": "pooler", "classifier": "classifier"}  # fmt: skip
+        part = f"layer {layer[1]}" if layer else next((v for k, v in heads.items() if name.startswith(k)), "embeddings")
+        sums[part] = sums.get(part, 0) + parameter.numel()
+    return sums
+
+
+def read_tensor(s: Scene) -> np.ndarray:
+    """The tensor that is asked for."""
+    return s[s.asked.get("tensor", "embeddings.word_embeddings.weight")]
+
+
+@truth("parameters", "page")
+def checkpoint(s: Scene) -> Truth:
+    sums = count_parameters(s)
+    total = sum(sums.values())
+    tensor = read_tensor(s)
+    program = s.trace.model.program.parameters
+    seen, sizes, counted, shapes, tied = {}, [], [], [], []
+    for address in [symbol.address for symbol in program]:
+        values = s.trace.model.parameters[address]
+        first = seen.setdefault(values.data_ptr(), address)
+        sizes.append(values.numel())
+        counted.append(100 * values.numel() / total if first == address else 0)
+        tied.append("" if first == address else first)
+        shapes.append(" × ".join(f"{axis} {size:,}" for axis, size in zip(s.trace.dims(address), values.shape,
+                                                                          strict=True)))  # fmt: skip
+    parts = s.shown.find("parameters", "page").tables[0].rows
+    assert sorted(parts) == sorted(sums)
+    sums = {part: sums[part] for part in parts}
+    return Truth(
+        told=[total, len(program), 4 * total, tensor.size, tensor.size / total, *tensor.shape],
+        tables=[{"numbers": list(sums.values()), "in %": [100 * count / total for count in sums.values()]}],
+        rows=list(sums), frames=[{"shape": shapes, "numbers": sizes, "share": counted, "tied to": tied}],
+    )  # fmt: skip
+
+
+@truth("parameters", "sizes-*")
+def sizes(s: Scene, name: str) -> Truth:
+    values = s[name].ravel()
+    low, high = values.min(), values.max()
+    width = (high - low) / 80
+    places = np.minimum(((values - low) / width).astype(int), 79)
+    counts = [int((places == i).sum()) for i in range(80)]
+    mean = math.fsum(values) / len(values)
+    deviation = math.sqrt(math.fsum((values - mean) ** 2) / len(values))
+    zeros = int((values == 0).sum())
+    bars = points(x=[low + (i + 0.5) * width for i in range(80)], y=counts)
+    return Truth([bars], np.array(counts)[:, None], told=[low, high, zeros, len(values), 80], worked=[deviation, mean])
+
+
+@truth("parameters", "blocks-*")
+def blocks(s: Scene, name: str) -> Truth:
+    matrix = np.atleast_2d(s[name])
+    if matrix.size <= 12_000:
+        return Truth([Blocks(matrix, 1, 1)], matrix)
+    rows, columns = (96, 128) if len(matrix) > 1 else (1, 12_000)
+    height, width = (math.ceil(size / most) for size, most in zip(matrix.shape, (rows, columns), strict=True))
+    found = np.array([[math.sqrt(np.mean(matrix[i : i + height, j : j + width] ** 2))
+                       for j in range(0, matrix.shape[1], width)] for i in range(0, len(matrix), height)])  # fmt: skip
+    return Truth([Blocks(found, height, width)], found, told=[height, width, height * width], worked=[found[0, 0]])
+
+
+@truth("parameters", "*")
+def numbers(s: Scene, name: str) -> Truth:
+    matrix = np.atleast_2d(s[name.removeprefix("numbers-")])
+    row, column = int(s.asked.get("row", 0)), int(s.asked.get("column", 0))
+    part = matrix[row : row + 24, column : column + 32]
+    return Truth([Map(matrix)], part, worked=[part[0, 0]])
+
+
+@truth("notation", "page")
+def glossary(s: Scene) -> Truth:
+    """How many entries there are, and the shape beside every address."""
+    page = "\n".join(s.shown.find("notation", "page").texts)
+    shapes = re.findall(r"`([\w.]+)` \(([^)]*)\)", page)
+    assert len(shapes) > 50
+    for address, shape in shapes:
+        sides = zip(s.trace.dims(address), s.trace.shape(address), strict=True)
+        assert shape == " × ".join(f"{axis} {size}" for axis, size in sides), address
+    lengths = re.findall(r"`(\w+)` = ([\d,]+)\]", page)
+    labels = s.shown.find("notation", "axis-lengths")
+    known = dict(zip(labels.labels, labels.traces[0]["x"], strict=True))
+    assert lengths and all(float(size.replace(",", "")) == known[axis] for axis, size in lengths)
+    return Truth(told=[len(re.findall(r"^- +&ensp;", page, re.MULTILINE))])
+
+
+@truth("notation", "axis-lengths")
+def axes(s: Scene) -> Truth:
+    n, config = len(s.trace.tokens), s.config
+    found = {
+        "token": n, "query": n, "key": n, "head": config.num_attention_heads, "head_dim": config.head_dim,
+        "hidden": config.hidden_size, "concat": config.hidden_size, "intermediate": config.intermediate_size,
+        "transform": config.hidden_size, "vocab": config.vocab_size, "position": config.max_position_embeddings,
+        "segment": config.type_vocab_size, "pooled": config.hidden_size, "relation": 2,
+    }  # fmt: skip
+    drawn = s.shown.find("notation", "axis-lengths").labels
+    assert sorted(drawn) == sorted(found)
+    return Truth([Bars({name: found[name] for name in drawn})], np.array([[found[name] for name in drawn]]),
+                 worked=[config.num_attention_heads * config.head_dim])  # fmt: skip

@@ -1,0 +1,131 @@
+"""The playground: the encoder article's examples, as the link edits them."""
+
+import itertools
+import math
+from decimal import Decimal
+
+import numpy as np
+
+from bertviz_core.documents import examples
+from tests.derived.articles import PRINTED, SCORES
+from tests.derived.truth import Bars, Map, Rows, Scene, Truth, choose_some, points, softmax, truth
+
+WORDS = examples.WORDS
+
+
+def edit(s: Scene) -> np.ndarray:
+    """The article's scores with what the link changes."""
+    scores = SCORES.copy()
+    for one in filter(None, s.asked.get("scores", "").split(";")):
+        place, value = one.split("=")
+        row, column = map(int, place.split("."))
+        scores[row, column] = float(value)
+    return scores
+
+
+def open_row(s: Scene) -> int:
+    return WORDS.index(s.asked.get("score_row", "Hello"))
+
+
+@truth("playground", "playground-scores")
+def playground_scores(s: Scene) -> Truth:
+    scores, row = edit(s), open_row(s)
+    return Truth([Map(scores)], scores, told=[int((scores != SCORES).sum()), 36, scores[row].max()])
+
+
+@truth("playground", "playground-softmax")
+def playground_softmax(s: Scene) -> Truth:
+    scores = edit(s)[open_row(s)]
+    below = scores - scores.max()
+    powers = [math.exp(x) for x in below]
+    running = list(itertools.accumulate(powers))
+    shares = [power / running[-1] for power in powers]
+    columns = {"score S": scores, "S − largest": below, "e to that": powers, "sum so far": running, "share": shares}
+    bars = points(x=powers, base=[a - b for a, b in zip(running, powers, strict=True)])
+    return Truth([bars, points(x=running)], np.stack(list(columns.values()), axis=1),
+                 told=[scores.max(), running[-1], 7], worked=[max(shares)], rows=list(WORDS),
+                 tables=[{name: [float(x) for x in column] for name, column in columns.items()}])  # fmt: skip
+
+
+@truth("playground", "playground-shares")
+def playground_shares(s: Scene) -> Truth:
+    return Truth([Map(softmax(edit(s)))], softmax(edit(s)), told=[1.0])
+
+
+def judge(text: str, value: float) -> str:
+    """How a print stands to the number: rounded, cut off, or wrong."""
+    unit = Decimal(1).scaleb(Decimal(text).as_tuple().exponent)
+    if abs(Decimal(text) - Decimal(value)) <= unit / 2:
+        return "rounded"
+    return "cut" if 0 <= Decimal(value) - Decimal(text) < unit else "wrong"
+
+
+@truth("playground", "playground-printed")
+def playground_printed(s: Scene) -> Truth:
+    computed = softmax(SCORES)
+    verdicts = [judge(text, x) for row, line in zip(examples.SHARES, computed, strict=True)
+                for text, x in zip(row, line, strict=True)]  # fmt: skip
+    counts = [verdicts.count(kind) for kind in ("rounded", "cut", "wrong")]
+    signs = {"rounded": "✓", "cut": "✓ cut off", "wrong": "✗"}
+    columns = {
+        word: [f"{text}\n{computed[i, j]:.6e}\n{signs[judge(text, computed[i, j])]} "
+               f"{abs(float(text) - computed[i, j]):.0e}".replace("-", "−")
+               for i, text in enumerate(row[j] for row in examples.SHARES)] for j, word in enumerate(WORDS)
+    }  # fmt: skip
+    told = [computed[0, 0], 72.40e-6, PRINTED[0].sum(), 36, *counts, 7, 30, 0.999998, 9.99e-1]
+    return Truth([Map(np.log10(PRINTED / computed))], np.log10(PRINTED / computed), told=told,
+                 worked=[computed[0, 0]], tables=[columns], rows=list(WORDS))  # fmt: skip
+
+
+@truth("playground", "playground-weighted")
+def playground_weighted(s: Scene) -> Truth:
+    mix = s.asked.get("mix", "one-hot")
+    weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED}.get(mix, softmax(edit(s)[open_row(s)]))
+    parts = [w * np.array(x) for w, x in zip(weights, examples.EMBEDDINGS, strict=True)]
+    total = np.sum(parts, axis=0)
+    told = {"one-hot": [5], "mixed": [1.0]}.get(mix, [total[0]])
+    return Truth([Rows(dict(zip([*WORDS, "sum"], [*parts, total], strict=True)))], np.stack([*parts, total]),
+                 told=told, worked=[total[0]], tables=[{"share": [float(w) for w in weights]}],
+                 rows=list(WORDS))  # fmt: skip
+
+
+@truth("playground", "playground-positions")
+def playground_positions(s: Scene) -> Truth:
+    count, width = int(s.asked.get("length", 64)), int(s.asked.get("width", 64))
+    i, j = min(int(s.asked.get("at_position", 5)), count - 1), min(int(s.asked.get("at_component", 2)), width - 1)
+    matrix = np.array([[(math.cos if c % 2 else math.sin)(p / 10000 ** ((c - c % 2) / width)) for c in range(width)]
+                       for p in range(count)])  # fmt: skip
+    wave = 2 * math.pi * 10000 ** ((j - j % 2) / width)
+    steps = [-(-count // 64), -(-width // 96)]
+    steps[1] += steps[1] > 1 and steps[1] % 2 == 0
+    return Truth(
+        [Map(matrix)], matrix, told=[j, wave, count, width, *(steps if max(steps) > 1 else [])], worked=[matrix[i, j]]
+    )
+
+
+@truth("playground", "playground-divisors")
+def playground_divisors(s: Scene) -> Truth:
+    row = edit(s)[open_row(s)]
+    found = np.array([softmax(row / math.sqrt(4**k)) for k in range(7)]).T
+    top = found[row.argmax()]
+    return Truth([Map(found)], found, told=[top[0], top[3], top[6], 8, 64, 4096])
+
+
+@truth("playground", "playground-unscaled")
+def playground_unscaled(s: Scene) -> Truth:
+    real = np.array(s.trace.encoding.mask) == 1
+    products = s.own("attention.self.products")[s.head, s.token]
+    without, shares = (softmax(np.where(real, x, -np.inf)) for x in (products, products / math.sqrt(s.config.head_dim)))
+    top = int(without.argmax())
+    shown = choose_some(without + shares, 12, (top,))
+    bars = [Bars({s.names[i]: row[i] for i in shown}) for row in (without, shares)]
+    columns = {"product R": products, "share without √d_k": without, "slope without √d_k": without * (1 - without),
+               "share with √d_k": shares, "slope with √d_k": shares * (1 - shares)}  # fmt: skip
+    told = [without.max(), shares.max(), s.config.head_dim, *([len(shown)] if len(shown) < len(shares) else [])]
+    return Truth(bars, np.stack([without, shares], axis=1), told=told, rows=[s.names[i] for i in shown],
+                 tables=[{name: [float(column[i]) for i in shown] for name, column in columns.items()}])  # fmt: skip
+
+
+@truth("playground", "page")
+def edited(s: Scene) -> Truth:
+    return Truth(told=[len(list(filter(None, s.asked.get("scores", "").split(";")))), 36])

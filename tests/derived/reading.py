@@ -1,0 +1,248 @@
+"""Reads what a page shows: its panels with their charts, tables, texts, formulas and downloads, as plain data."""
+
+import base64
+import csv
+import html
+import io
+import json
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.ui.frame.site import PAGES
+
+APP = str(Path(__file__).parents[2] / "app.py")
+TITLE = 'class="bv-panel-title"'
+_MATH = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
+_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+_ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of ten by themselves
+    r":gray\[[^\n]*\]|`[^`]*`|\bIn \[\d+\]|\(00\d\)|\bsec\. [\d.]+|(?<![·×])(?<![·×] )\b10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?P<sign>[-−±]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?"
+    r"(?P<e>e[-−+]?\d+)?(?:\s?[·×]\s?10(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?(?P<percent>\s?%)?(?![\w]|\.\d)"
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as it is written: its value, and how far that may be off by half of its last digit."""
+
+    text: str
+    value: float
+    slack: float
+    exact: bool  # written as a whole number
+
+    def tells(self, expected: float, near: float = 1e-12) -> bool:
+        """Whether this is how the expected number would be written. near: what it may be off besides."""
+        near += 1e-5 * abs(expected)  # what single precision rounds
+        if not self.exact:
+            return bool(abs(self.value - expected) <= self.slack + near)
+        if isinstance(expected, int | np.integer):
+            return self.value == expected
+        return abs(expected) >= 10 and abs(self.value - expected) <= 0.5 + near
+
+
+def find_numbers(text: str) -> list[Number]:
+    """The numbers of a text, also `−1.007e−08`, `30,522`, `2.4 · 10⁻⁶` and `19.1 %`; not those of sources and code."""
+    return [_read(found) for found in _NUMBER.finditer(_ASIDE.sub(" ", unescape(text)))]
+
+
+def unescape(text: str) -> str:
+    """Markdown as it is read: without the backslashes before signs."""
+    return _ESCAPE.sub("", text)
+
+
+def _read(found: re.Match) -> Number:
+    part = found.groupdict(default="")
+    digits = part["whole"].replace(",", "") + part["rest"]
+    power = int((part["e"][1:] or "0").replace("−", "-")) + int(part["raised"].translate(_RAISED) or "0")
+    unit = 10.0 ** (power - max(len(part["rest"]) - 1, 0) - 2 * bool(part["percent"]))
+    sign = -1 if part["sign"] in ("-", "−") else 1
+    value = sign * float(digits) * 10.0 ** (power - 2 * bool(part["percent"]))
+    exact = not (part["rest"] or part["e"] or part["raised"] or part["percent"])
+    return Number(found[0], value, 0.0 if exact else unit / 2, exact)
+
+
+@dataclass
+class Table:
+    """A table: what its rows are, their names, and the cells' texts by the column's name."""
+
+    what: str
+    rows: list[str]
+    columns: dict[str, list[str]]
+
+
+@dataclass
+class Panel:
+    """What stands in one card. name: of its chart, or where it has none its title's; page: in no card."""
+
+    page: str
+    name: str = ""
+    title: str = ""
+    of: str = ""
+    figure: dict = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    formulas: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    answers: list[list[tuple[str, str]]] = field(default_factory=list)
+    frames: list[Table] = field(default_factory=list)
+
+    @property
+    def traces(self) -> list[dict]:
+        """The chart's parts, their arrays as NumPy's."""
+        return [{key: decode(value) for key, value in part.items()} for part in self.figure.get("data", [])]
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the chart's rows."""
+        return self.figure["layout"]["yaxis"].get("ticktext", [])
+
+
+def decode(value):
+    """A chart's array; Plotly writes arrays as base64, with their type and shape."""
+    if isinstance(value, dict) and "bdata" in value:
+        shape = [int(size) for size in str(value.get("shape", "-1")).split(",")]
+        return np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"]).reshape(shape).astype(np.float64)
+    if isinstance(value, list) and value and all(isinstance(one, int | float) for one in value):
+        return np.array(value, dtype=np.float64)
+    return value
+
+
+class _Cells(HTMLParser):
+    """Rows and cells of the tables, and the words and numbers of the answers, of a piece of HTML."""
+
+    def __init__(self):
+        super().__init__()
+        self.tables, self.answers, self.open = [], [], None
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self.open = self.tables[-1][-1]
+        elif tag == "br" and self.open is not None:
+            self.open[-1] += "\n"
+        elif tag == "div" and ("class", "bv-answer") in attrs:
+            self.answers.append([])
+        elif tag == "span" and self.answers and not self.tables:
+            self.answers[-1].append("")
+            self.open = self.answers[-1]
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th", "span"):
+            self.open = None
+
+    def handle_data(self, data):
+        if self.open is not None:
+            self.open[-1] += data
+
+
+def read_html(body: str) -> tuple[list[Table], list[list[tuple[str, str]]]]:
+    """The tables and the answers of a piece of HTML."""
+    cells = _Cells()
+    cells.feed(body)
+    tables = []
+    for head, *rows in cells.tables:
+        columns = {name: [row[i] for row in rows] for i, name in enumerate(head) if i}
+        tables.append(Table(head[0], [row[0] for row in rows], columns))
+    return tables, [list(zip(flat[::2], flat[1::2], strict=True)) for flat in cells.answers]
+
+
+@dataclass
+class Shown:
+    """What every page shows of one scene: panels by page and name, downloads by file name."""
+
+    view: object
+    panels: dict[tuple[str, str], Panel]
+    files: dict[str, object]
+
+    @property
+    def trace(self):
+        return self.view.trace
+
+    def find(self, page: str, name: str) -> Panel:
+        return self.panels[page, name]
+
+    def held(self, name: str) -> np.ndarray:
+        """What is in a panel's .npy file."""
+        return np.load(io.BytesIO(self.files[f"{name}.npy"]()))
+
+    def written(self, name: str) -> list[list[str]]:
+        """What is in a panel's .csv file, its head first."""
+        return list(csv.reader(io.StringIO(self.files[f"{name}.csv"]().decode("utf-8"))))
+
+
+def open_pages(query: dict[str, str], pages=None, keep: bool = False):
+    """What every page, or those named, shows of what a link asks for; keep: and the app as it stands then."""
+    files, panels = {}, {}
+    plain = streamlit.download_button
+
+    def kept(label, data=None, file_name="", *args, **kwargs):
+        files[file_name] = data
+        return plain(label, data, file_name, *args, **kwargs)
+
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update(query)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamlit, "download_button", kept)
+        at.run()
+        for name in [info.name for info in PAGES] if pages is None else pages:
+            at.switch_page(f"pages/{name}.py").run()
+            assert not at.exception, (name, [one.value for one in at.exception])
+            for panel in read_page(name, at.main):
+                assert (name, panel.name) not in panels, (name, panel.name)
+                panels[name, panel.name] = panel
+    shown = Shown(at.session_state["view"], panels, files)
+    return (shown, at) if keep else shown
+
+
+def read_page(page: str, root) -> list[Panel]:
+    """What stands in a page's cards, and last what stands in none."""
+    loose = Panel(page, "page")
+    found = []
+    _walk(root, loose, page, found)
+    return [*found, loose]
+
+
+def _walk(block, panel: Panel, page: str, found: list[Panel]) -> None:
+    children = list(block.children.values())
+    first = children[0].proto.body if children and getattr(children[0], "type", "") == "html" else ""
+    if TITLE in first:
+        title, of = re.search(r"<b>(.*?)</b><br><span[^>]*>(.*?)</span>", first, re.DOTALL).groups()
+        panel = Panel(page, html.unescape(title), html.unescape(title), html.unescape(of))
+        found.append(panel)
+    for child in children:
+        if hasattr(child, "children"):
+            _walk(child, panel, page, found)
+        else:
+            _take(child, panel)
+
+
+def _take(element, panel: Panel) -> None:
+    kind = element.type
+    if kind == "plotly_chart":
+        panel.figure = json.loads(element.proto.spec)
+        panel.name = element.proto.id.partition("-chart-")[2]
+    elif kind == "html":
+        tables, answers = read_html(element.proto.body)
+        panel.tables += tables
+        panel.answers += answers
+    elif kind in ("markdown", "caption", "info", "success", "warning"):
+        panel.formulas += _MATH.findall(element.value)
+        panel.texts.append(_MATH.sub(" ", element.value))
+    elif kind == "latex":
+        panel.formulas.append(element.value.strip("$\n"))
+    elif kind in ("arrow_data_frame", "dataframe"):
+        frame = element.value
+        panel.frames.append(Table("", [], {name: list(frame[name]) for name in frame.columns}))

@@ -1,0 +1,118 @@
+"""What-if on screen: what moved and by how much, against Hugging Face's own pass with the same change."""
+
+import numpy as np
+import pytest
+import torch
+
+from bertviz_core.ui.views import heads_ablation
+from tests.derived.checks import check_cell
+from tests.derived.reading import find_numbers, open_pages, read_page
+from tests.derived.truth import Scene, assert_near, best, softmax
+from tests.factory import VOCABULARY, random_checkpoint
+
+LAYER, HEAD, TOKEN, SWAPPED, WORD = 1, 2, 5, 2, 64
+ASKED = {"text": "the cat sat on the [MASK]", "layer": str(LAYER), "head": str(HEAD), "token": str(TOKEN)}
+SWAP = f"input_ids[token={SWAPPED}]:{WORD}"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def checkpoint(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        folder = random_checkpoint(tmp_path_factory.mktemp("changed"), seed=6, vocab_size=len(VOCABULARY))
+        patch.setenv("BERTVIZ_MODELS", str(folder))
+        yield
+
+
+@pytest.fixture(scope="module")
+def swapped():
+    return Scene(open_pages({**ASKED, "changes": SWAP}, ["predictions", "embeddings", "attention_output"]), ASKED)
+
+
+@torch.inference_mode()
+def read_probs(scene: Scene, ids) -> np.ndarray:
+    read = scene.trace.encoding
+    found = scene.hf(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([read.segments]))
+    return softmax(found.prediction_logits[0].double().numpy())
+
+
+@pytest.fixture(scope="module")
+def both(swapped):
+    """Probabilities for every token before and after, by Hugging Face."""
+    after = list(swapped.trace.encoding.ids)
+    before = [*after]
+    assert after[SWAPPED] == WORD
+    before[SWAPPED] = swapped.shown.view.outcome.before.encoding.ids[SWAPPED]
+    return read_probs(swapped, before), read_probs(swapped, after)
+
+
+def test_probabilities_before_and_after(swapped, both):
+    before, after = (probs[TOKEN] for probs in both)
+    table = swapped.shown.find("predictions", f"What moved at position {TOKEN}").tables[0]
+    shown = list(dict.fromkeys([*best(before, 10), *best(after, 10)]))
+    assert table.rows == [f"{swapped.word(i)}  {i}" for i in shown]
+    expected = {"before": before, "after": after, "after − before": after - before}
+    assert list(table.columns) == list(expected)
+    for name, numbers in expected.items():
+        for cell, i in zip(table.columns[name], shown, strict=True):
+            assert abs(find_numbers(cell)[0].value - numbers[i]) <= find_numbers(cell)[0].slack + 1e-6, (name, i)
+
+
+def test_the_line_under_the_changes_tells_the_same(swapped, both):
+    before, after = (probs[TOKEN] for probs in both)
+    _, at = open_pages({**ASKED, "changes": SWAP}, [], keep=True)
+    line = next(caption.value for caption in at.caption if f"At position {TOKEN}" in caption.value)
+    shown = dict.fromkeys([*best(before, 3), *best(after, 3)])
+    told = [number for number in find_numbers(line) if not number.exact]
+    assert len(told) == 2 * len(shown)
+    for i, pair in zip(shown, zip(told[::2], told[1::2], strict=True), strict=True):
+        assert all(abs(number.value - probs[i]) <= number.slack + 1e-6 for number, probs in zip(pair, (before, after),
+                                                                                            strict=True))  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "address"), [
+    ("embeddings", "embeddings.sum"), ("attention_output", f"encoder.layer.{LAYER}.attention.output.dense"),
+])  # fmt: skip
+def test_how_far_a_tensor_moved(swapped, page, address):
+    outcome = swapped.shown.view.outcome
+    old, new = (np.array(trace[address], dtype=np.float64) for trace in (outcome.before, outcome.after))
+    text = next(text for text in swapped.shown.find(page, address).texts if "What if" in text)
+    *cell, before, after, apart, mean = [number for number in find_numbers(text) if not number.exact]
+    place = np.unravel_index(np.abs(new - old).argmax(), old.shape)
+    for number, expected in ((before, old[place]), (after, new[place]), (apart, new[place] - old[place]),
+                             (mean, np.abs(new - old).mean())):  # fmt: skip
+        check_cell(number.text, float(expected), text)
+    assert cell[2].value == pytest.approx(cell[1].value - cell[0].value, abs=2e-4)
+
+
+def test_every_head_zeroed_on_the_map(monkeypatch):
+    monkeypatch.setattr(heads_ablation, "_AT_ONCE_S", 60)
+    shown, at = open_pages(ASKED, ["heads"], keep=True)
+    at.button("ablation-start").click().run()
+    scene = Scene(shown, ASKED)
+    panel = next(panel for panel in read_page("heads", at.main) if panel.name == "head-ablation")
+    word = best(softmax(scene.hf_run.prediction_logits[0, TOKEN].double().numpy()), 1)[0]
+    value = softmax(scene.hf_run.prediction_logits[0, TOKEN].double().numpy())[word]
+    found = np.array([[zero_head(scene, i, j)[word] for j in range(scene.config.num_attention_heads)]
+                      for i in scene.layers]) - value  # fmt: skip
+    assert_near(panel.traces[0]["z"], found, "changes of the probability")
+    numbers = [number for number in find_numbers(panel.texts[0]) if not number.exact]
+    place = np.unravel_index(np.abs(found).argmax(), found.shape)
+    for number, expected in zip(numbers, (value, value + found[place]), strict=True):
+        check_cell(number.text, float(expected), panel.texts[0])
+
+
+@torch.inference_mode()
+def zero_head(scene: Scene, layer: int, head: int) -> np.ndarray:
+    """The chosen token's probabilities where a head brings nothing, by a hook in Hugging Face's model."""
+    width, read = scene.config.head_dim, scene.trace.encoding
+
+    def zeroed(_, given):
+        context = given[0].clone()
+        context[..., head * width : (head + 1) * width] = 0
+        return (context,)
+
+    hook = scene.hf.bert.encoder.layer[layer].attention.output.dense.register_forward_pre_hook(zeroed)
+    try:
+        return read_probs(scene, read.ids)[TOKEN]
+    finally:
+        hook.remove()

@@ -1,0 +1,171 @@
+"""Every derived number on every page against its own calculation; a panel, column or number without one fails."""
+
+import re
+
+import numpy as np
+import pytest
+
+from bertviz_core.analysis.heads import STATISTICS
+from tests.derived import answers, articles, attention, checkpoint, playground, vectors  # noqa: F401 - they register
+from tests.derived.checks import RECORDED, check_cell, check_table, check_texts
+from tests.derived.reading import Panel, find_numbers, open_pages
+from tests.derived.truth import ELSEWHERE, Map, Scene, Truth, assert_near, find_truth
+from tests.factory import random_checkpoint
+from tests.worked import Chain, find_chains
+
+LONG = (
+    "When the river rose in the spring, the people of the town carried all of their books to the church on the hill, "
+    "and there they stayed until the water was [MASK] and the roads were dry."
+)
+SCENES = {
+    "a pair": {
+        "text": "He sat by the river.", "pair": "The [MASK] was cold.", "layer": "3", "head": "7", "key_token": "4",
+        "statistic": STATISTICS["distance"].title, "projection": "value", "document": "formula-post", "mix": "mixed",
+        "tensor": "encoder.layer.2.intermediate.dense.weight", "row": "7", "column": "40", "cell": "49",
+    },
+    "a long sentence": {
+        "text": LONG, "layer": "2", "head": "4", "token": "20", "key_token": "11", "projection": "key",
+        "statistic": STATISTICS["evenness"].title, "document": "definition", "beside": "notebook",
+        "rows": "All layers", "length": "100", "width": "30", "at_component": "7",
+        "tensor": "encoder.layer.4.output.LayerNorm.weight", "scores": "1.2=60;0.4=78", "score_row": ",",
+        "mix": "your row",
+    },
+    "padding": {
+        "text": "the cat sat on the [MASK]", "pair": "playing in rome?", "pad": "16", "layer": "1", "head": "2",
+        "token": "3", "statistic": STATISTICS["same_word"].title,
+    },
+    "classes": {"text": "the cat sat", "layer": "1", "head": "1", "token": "2"},
+    "token classes": {"text": "the cat sat", "layer": "1", "head": "1", "token": "2"},
+}  # fmt: skip
+MODELS = {
+    "padding": {"seed": 3},
+    "classes": {"kind": "sequence-classification", "num_labels": 4},
+    "token classes": {"kind": "token-classification", "num_labels": 3},
+}
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=pytest.mark.xdist_group(f"derived: {name}")) for name in SCENES]
+)
+def found(request, tmp_path_factory):
+    """Every panel of a scene with what it should show."""
+    name, asked = request.param, SCENES[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        if name in MODELS:
+            folder = random_checkpoint(tmp_path_factory.mktemp("derived"), **MODELS[name])
+            patch.setenv("BERTVIZ_MODELS", str(folder))
+        scene = Scene(open_pages(asked, ["sentence"] if "classes" in name else None), asked)
+        return scene, [(panel, find_truth(scene, *place) or recorded(scene, panel))
+                       for place, panel in scene.shown.panels.items()]  # fmt: skip
+
+
+def recorded(scene: Scene, panel: Panel) -> Truth:
+    """A tensor of the trace as it is, or a page's loose text without a number of its own."""
+    if panel.name == "page":
+        return Truth()
+    path = panel.name.partition("[")[0]
+    assert path in scene.trace, f"{panel.page}: no calculation for the panel {panel.name!r}"
+    return Truth([Map(scene[panel.name])])
+
+
+def read_cell(scene: Scene, panel: Panel, chain: Chain) -> float | None:
+    """The recorded number that a panel of a tensor works out."""
+    path = panel.name.partition("[")[0]
+    if path not in scene.trace or panel.page == "parameters":
+        return None
+    return float(scene[path][tuple(chain.cell[axis] for axis in scene.trace.dims(path))])
+
+
+def list_chains(panel: Panel) -> list[Chain]:
+    return [chain for formula in panel.formulas for chain in find_chains(formula)]
+
+
+def check_each(found, check) -> None:
+    """Check every panel; all that is wrong is told together."""
+    wrong = []
+    for panel, truth in found[1]:
+        try:
+            check(found[0], panel, truth)
+        except AssertionError as error:
+            wrong.append(f"{panel.page}, {panel.name}: {str(error).strip()[:600]}")
+    assert not wrong, f"{len(wrong)} panels:\n" + "\n".join(wrong)
+
+
+def test_charts(found):
+    check_each(found, check_chart)
+
+
+def check_chart(scene, panel, truth):
+    assert len(panel.traces) == len(truth.drawn)
+    for i, (part, expected) in enumerate(zip(panel.traces, truth.drawn, strict=True)):
+        if expected is not ELSEWHERE:
+            expected.check(panel, part, f"part {i}")
+
+
+def test_downloads(found):
+    check_each(found, check_download)
+
+
+def check_download(scene, panel, truth):
+    name = re.sub(r"[\[,]", "-", panel.name).replace("]", "").replace("=", "")
+    if f"{name}.npy" not in scene.shown.files:
+        assert truth.held is None
+        return
+    assert truth.held is not None or panel.name.partition("[")[0] in scene.trace
+    held = truth.held if truth.held is not None else scene[panel.name]
+    assert_near(scene.shown.held(name), held, "npy")
+    head, *rows = scene.shown.written(name)
+    width = held.shape[-1]
+    assert all(len(row) == len(head) for row in rows)
+    assert_near(np.array([row[-width:] for row in rows], dtype=float), held.reshape(-1, width), "csv")
+
+
+def test_numbers_in_texts(found):
+    check_each(found, check_numbers)
+
+
+def check_numbers(scene, panel, truth):
+    check_texts(panel, truth, scene.known, (scene.trace.model.name, scene.trace.model.revision))
+    for text in panel.texts:
+        if text.startswith(RECORDED):
+            value = read_cell(scene, panel, list_chains(panel)[-1])
+            ours, again, *_, apart = (number for number in find_numbers(text) if not number.exact)
+            assert ours.tells(value) and again.tells(value) and abs(apart.value) < 1e-5 * max(1, abs(value)), text
+
+
+def test_tables(found):
+    check_each(found, check_tables)
+
+
+def check_tables(scene, panel, truth):
+    assert len(panel.tables) == len(truth.tables) and len(panel.frames) == len(truth.frames)
+    for shown, columns in zip([*panel.tables, *panel.frames], [*truth.tables, *truth.frames], strict=True):
+        check_table(shown, columns)
+    if truth.rows and panel.tables:
+        assert panel.tables[0].rows == list(truth.rows)
+
+
+def test_words_with_probabilities(found):
+    check_each(found, check_answers)
+
+
+def check_answers(scene, panel, truth):
+    assert len(panel.answers) == len(truth.answers)
+    for shown, expected in zip(panel.answers, truth.answers, strict=True):
+        assert [word for word, _ in shown] == [word for word, _ in expected]
+        for (word, number), (_, share) in zip(shown, expected, strict=True):
+            check_cell(number, float(share), word)
+
+
+def test_worked_formulas_end_in_the_number_that_they_should(found):
+    check_each(found, check_results)
+
+
+def check_results(scene, panel, truth):
+    chains = list_chains(panel)
+    expected = truth.worked or [read_cell(scene, panel, chain) for chain in chains]
+    assert len(chains) == len(expected), ([chain.members[-1] for chain in chains], expected)
+    for chain, value in zip(chains, expected, strict=True):
+        assert value is not None, "no calculation for a worked formula"
+        off = abs(chain.result.value - value)
+        assert off <= chain.result.slack * (1 + 1e-6) + 4e-6 * abs(value), (chain.members[-1], value)
