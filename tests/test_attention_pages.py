@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.frame.site import find_page
-
 APP = str(Path(__file__).parent.parent / "app.py")
 LAYER, HEAD, TOKEN, KEY, WIDTH = 3, 5, 7, 4, 32
 OWN = f"encoder.layer.{LAYER}.attention.self"
@@ -151,16 +149,3 @@ def test_heads_and_bias_add_up_to_the_output(rome, output):
     np.testing.assert_array_equal(parts[-1], rome[f"{OUTPUT}.bias"])
     np.testing.assert_allclose(np.sum(parts, axis=0), total, atol=1e-5)
     np.testing.assert_array_equal(total, rome[OUTPUT][TOKEN])
-
-
-def test_every_step_of_attention_stands_on_its_page(rome):
-    pages = {
-        "query_key_value": ["query", "key", "value", "query.weight", "value.bias"],
-        "attention": ["products", "scaled", "scores", "probs"],
-        "attention_output": ["context"],
-    }
-    for page, leaves in pages.items():
-        assert {find_page(f"{OWN}.{leaf}").name for leaf in leaves} == {page}
-    assert find_page(OUTPUT).name == find_page(f"{OUTPUT}.weight").name == "attention_output"
-    assert find_page(f"encoder.layer.{LAYER}.attention.output.LayerNorm.mean").name == "add_norm"
-    assert all(find_page(address) for address in rome.addresses)

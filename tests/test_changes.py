@@ -78,7 +78,7 @@ def test_what_was_handed_in_can_be_changed_afterwards(model):
         (PROBS, np.zeros((9, 9)), bv.InputError, r"has shape \(3, 9, 9\)"),
         (f"{PROBS}[head=3]", 0.0, bv.AddressError, "head 3 is out of range; it runs from 0 to 2"),
         (f"{PROBS}[token=0]", 0.0, bv.AddressError, "has no axis 'token'"),
-        ("encoder.layer.7.output.dense", 0.0, bv.AddressError, "is not in this trace; did you mean encoder.layer.0"),
+        ("encoder.layer.7.output.dense", 0.0, bv.AddressError, "there is no layer 7: the layers are 0 to 1"),
         (f"{DENSE}.weight", 0.0, bv.InputError, "belongs to the checkpoint"),
         ("embeddings sum", 0.0, bv.AddressError, "is not an address"),
         ("input_ids[token=1]", 0.5, bv.InputError, "whole numbers from 0 to"),

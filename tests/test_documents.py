@@ -1,6 +1,5 @@
 """The README's tables of the five documents: generated, complete, and pointing at pages and addresses that exist."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +58,5 @@ def test_a_row_is_full_and_points_at_what_exists(document, place):
     page = next(info for info in site.PAGES if info.name == place.page)
     for address in place.addresses:
         assert PROGRAM.symbol(filled(address)) is not None, address
-    steps = [filled(address) for address in place.addresses if not address.endswith((".weight", ".bias"))]
-    if steps and page.stage:  # a page of the computation shows the steps that it is said to show, or one of them
-        assert any(re.fullmatch(page.shows, address) for address in steps), (page.name, steps)
+    if place.addresses and page.stage:  # a page of the computation shows what it is said to show, or some of it
+        assert page.stage in {PROGRAM.stages[filled(address)] for address in place.addresses}, place

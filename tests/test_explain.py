@@ -231,7 +231,7 @@ def test_operands_are_the_cells_of_the_textbook(padded, address, operands):
         ("embeddings.sum[token=1,hidden=384]", "hidden 384 is out of range; it runs from 0 to 383"),
         ("embeddings.sum[token=99,hidden=0]", "token 99 is out of range; it runs from 0 to 11"),
         ("embeddings.sum[query=1,hidden=0]", "no axis 'query'; its axes are token, hidden"),
-        ("encoder.layer.6.output.dense[token=0,hidden=0]", "did you mean encoder.layer.0.attention.output.dense?"),
+        ("encoder.layer.6.output.dense[token=0,hidden=0]", "there is no layer 6: the layers are 0 to 5"),
         ("nothing.here[token=0]", "an address looks like embeddings.word_embeddings"),
     ],
 )

@@ -94,8 +94,17 @@ def test_membership(trace):
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("encoder.layer.9.attention.self.probs", "did you mean encoder.layer.0.attention.self.probs"),
-        ("bert.embeddings.sum", "did you mean embeddings.sum"),
+        ("encoder.layer.9.attention.self.probs", "there is no layer 9: the layers are 0 to 1"),
+        ("encoder.layer.2.attention", "there is no layer 2: the layers are 0 to 1"),
+        ("encoder.layer.1.attention.self.prob", r"did you mean encoder.layer.1.attention.self.probs\?"),
+        ("encoder.layer.1.attention.selfprobs", r"did you mean encoder.layer.1.attention.self.probs\?"),
+        ("encoder.layer.1.output.Layernorm", r"did you mean encoder.layer.1.output.LayerNorm\?"),
+        ("encoder.layers.1.output.dense", r"did you mean encoder.layer.1.output.dense\?"),
+        ("bert.encoder.layer.1.output.dense", r"did you mean encoder.layer.1.output.dense\?"),
+        ("attention.self.probs", r"did you mean encoder.layer.0.attention.self.probs\?"),
+        ("embedding.sum", r"did you mean embeddings.sum\?"),
+        ("bert.embeddings.sum", r"did you mean embeddings.sum\?"),
+        ("cls.predictions.prob", r"did you mean cls.predictions.probs\?"),
         ("nowhere", "an address looks like embeddings.word_embeddings"),
         ("not an address", "is not an address"),
     ],
@@ -110,6 +119,8 @@ def test_an_address_that_is_not_there_is_an_error_with_a_hint(trace, ask, addres
     [
         (f"{PROBS}[head=3]", "head 3 is out of range; it runs from 0 to 2"),
         (f"{PROBS}[token=0]", "has no axis 'token'; its axes are head, query, key"),
+        (f"{PROBS}[heads=0]", "has no axis 'heads'; its axes are head, query, key; did you mean head?"),
+        (f"{PROBS}[querry=0]", "its axes are head, query, key; did you mean query?"),
         ("input_ids[token=21]", "token 21 is out of range; it runs from 0 to 20"),
         ("cls.seq_relationship[relation=2]", "relation 2 is out of range; it runs from 0 to 1"),
     ],

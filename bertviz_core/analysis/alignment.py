@@ -12,16 +12,14 @@ import torch
 from bertviz_core.analysis.predictions import SCORES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
-from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.functions import Function
 from bertviz_core.formula.nodes import Add, Constant, Expr, Mul, Symbol
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.tracing.trace import Trace
 
 Relation = Literal["same", "different", "missing", "extra"]
 Structure = tuple[object, ...]
-
-_HEAD = "cls.predictions."
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,13 @@ class Pair:
     relation: Relation
     lacks: tuple[str, ...] = ()
     adds: tuple[str, ...] = ()
+
+    @property
+    def step(self) -> Step:
+        """The step of the right program, or of the left where only that has it."""
+        step = self.right or self.left
+        assert step is not None
+        return step
 
 
 @dataclass(frozen=True)
@@ -163,9 +168,8 @@ def find_layer_outputs(program: Program) -> tuple[str, ...]:
     """The address of what each layer hands to the next: the last tensor of a layer that a run keeps."""
     last = {}
     for step in program.steps:
-        layer, _ = split_layer(step.address)
-        if layer is not None and step.address in program.spine:
-            last[layer] = step.address
+        if step.layer is not None and step.address in program.spine:
+            last[step.layer] = step.address
     return tuple(last[layer] for layer in sorted(last))
 
 
@@ -206,6 +210,6 @@ def _read_by_bert(trace: Trace, token: int) -> np.ndarray:
     env = {**trace.model.parameters, find_layer_outputs(bert)[-1]: torch.tensor(last)[None]}
     with torch.inference_mode():
         for step in bert.steps:
-            if step.address.startswith(_HEAD):
+            if step.stage is Stage.PREDICTIONS:
                 env[step.address] = step.expr.value(env)
     return env[SCORES][0].numpy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertviz_core.checkpoint.weights import is_stored_turned
 from bertviz_core.documents.printed import HELLO, Fact
 from bertviz_core.tracing.trace import Trace
 
@@ -55,14 +56,23 @@ def _find_in_model(trace: Trace, kind: str, argument: str) -> str | None:
             return _find_setting(trace, argument)
         case "names":  # those that this checkpoint has too
             return " ".join(name for name in argument.split() if name.removeprefix("bert.") in model.parameters)
-        case "stored":  # as in the file, (out, in); ours stand as (in, out)
-            return str(list(reversed(trace.shape(argument)))) if argument in trace else None
+        case "stored":
+            return _find_stored_shape(trace, argument)
         case "heads":
             return str([model.config.num_attention_heads, model.config.head_dim])
         case "encode" | "decode":
             ids = model.tokenizer.encode(HELLO).ids
             return model.tokenizer.decode(ids) if kind == "decode" else str(list(ids))
     return None
+
+
+def _find_stored_shape(trace: Trace, address: str) -> str | None:
+    """A parameter's shape as the file has it."""
+    symbol = trace.program.symbol(address)
+    if symbol is None:
+        return None
+    sizes = trace.shape(address)
+    return str(list(reversed(sizes) if is_stored_turned(symbol) else sizes))
 
 
 def _find_setting(trace: Trace, name: str) -> str | None:

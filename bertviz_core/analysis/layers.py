@@ -14,11 +14,11 @@ from torch import Tensor
 
 from bertviz_core.formula.address import join_layer
 from bertviz_core.formula.dims import TOKEN, VOCAB
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
 
 COMPONENTS = 3
-_HEAD = "cls.predictions."
 _PROBS = "cls.predictions.probs"
 _projections: WeakKeyDictionary[Trace, Projection] = WeakKeyDictionary()
 _rollouts: WeakKeyDictionary[Trace, np.ndarray] = WeakKeyDictionary()
@@ -119,7 +119,7 @@ class Lens:
     @property
     def steps(self) -> tuple[Step, ...]:
         """The head's steps, from its input to the probabilities."""
-        return tuple(step for step in self.trace.program.steps if step.address.startswith(_HEAD))
+        return tuple(step for step in self.trace.program.steps if step.stage is Stage.PREDICTIONS)
 
     @cached_property
     def env(self) -> Mapping[str, Tensor]:

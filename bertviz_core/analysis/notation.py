@@ -12,6 +12,7 @@ from bertviz_core.documents.names import AXIS_NAMES, SOURCES, Names, find_names
 from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.dims import AXES
 from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program
 from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, write_bert
 
@@ -21,15 +22,15 @@ _TYPESETTING = re.compile(r"\\(mathrm|mathcal|text|left|right|tilde|bar|hat)\b|[
 
 @dataclass(frozen=True)
 class Entry:
-    """One row: our symbol, what it means, its names elsewhere, the step that computes it or is the first to read it.
+    """One row: our symbol, what it means, its names elsewhere, the stage that computes it or is the first to read it.
 
-    An axis has a symbol too: the letter of its size, under the axis's name; its step is empty.
+    An axis has a symbol too: the letter of its size, under the axis's name; it has no stage.
     """
 
     symbol: Symbol
     meaning: str
     names: Names
-    step: str
+    stage: Stage | None = None
 
 
 def list_entries(program: Program, layer: int) -> list[Entry]:
@@ -44,9 +45,9 @@ def _walk_entries(program: Program, layer: int) -> Iterator[Entry]:
             if leaf.address in program.leaves and leaf.address not in seen and _is_shown(leaf.address, layer):
                 seen.add(leaf.address)
                 names = find_names(leaf.address)
-                yield Entry(leaf, names.meaning, names, step.address)
+                yield Entry(leaf, names.meaning, names, step.stage)
         if _is_shown(step.address, layer):
-            yield Entry(step.output, step.meaning, find_names(step.address), step.address)
+            yield Entry(step.output, step.meaning, find_names(step.address), step.stage)
 
 
 def _is_shown(address: str, layer: int) -> bool:
@@ -62,7 +63,7 @@ def list_absent(model: Model, layer: int) -> list[Entry]:
 def list_axes() -> list[Entry]:
     """The named axes that shapes are made of."""
     return [
-        Entry(Symbol(axis.name, axis.latex, (), axis.name, AXIS), axis.meaning, AXIS_NAMES[axis.name], "")
+        Entry(Symbol(axis.name, axis.latex, (), axis.name, AXIS), axis.meaning, AXIS_NAMES[axis.name])
         for axis in AXES.values()
     ]
 

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import list_names
 from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, Step
-from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER
+from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER
 from bertviz_core.programs.config import BertConfig
 
 _CHUNK = 1 << 20  # numbers that are widened to float64 at a time
-_HEADS = {"cls.predictions": MLM, "cls.seq_relationship": NEXT_SENTENCE, "pooler": POOLER, "classifier": "classifier"}
+_HEADS = {"cls": NEXT_SENTENCE, "pooler": POOLER, "classifier": CLASSIFIER}  # of the whole input, by their modules
 _GREEK = {r"\gamma": "γ", r"\beta": "β", r"\tilde{T}": "T̃"}
 _FONTS = re.compile(r"\\(mathrm|mathcal)|[{}]")
 _RAISED = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")
@@ -62,16 +63,16 @@ def list_tensors(model: Model) -> list[Tensor]:
         values = model.parameters[symbol.address]
         owner = owners.setdefault(values.data_ptr(), symbol.address)
         same_as = "" if owner == symbol.address else owner
-        tensors.append(Tensor(symbol, tuple(values.shape), values.numel(), name_part(symbol.address), same_as))
+        tensors.append(Tensor(symbol, tuple(values.shape), values.numel(), _name_part(model.program, symbol), same_as))
     return tensors
 
 
-def name_part(address: str) -> str:
+def _name_part(program: Program, symbol: Symbol) -> str:
     """Where in the model a parameter belongs: the embeddings, a layer, or a head by name."""
-    layer, _ = split_layer(address)
-    if layer is not None:
-        return f"layer {layer}"
-    return next((head for prefix, head in _HEADS.items() if address.startswith(prefix)), "embeddings")
+    stage, where = program.stages[symbol.address], Address(symbol.address)
+    if stage is Stage.SENTENCE:
+        return _HEADS[where.path.partition(".")[0]]
+    return {Stage.EMBEDDINGS: "embeddings", Stage.PREDICTIONS: MLM}.get(stage, f"layer {where.layer}")
 
 
 def count_parts(tensors: Iterable[Tensor]) -> dict[str, int]:

@@ -15,7 +15,8 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from bertviz_core.errors import CheckpointError
-from bertviz_core.formula.address import split_layer
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import POSITION, SEGMENT, VOCAB
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, TOKEN_CLASSIFIER
 from bertviz_core.programs.config import BertConfig, read_json
@@ -136,7 +137,7 @@ def load_parameters(wanted: Iterable[Symbol], tensors: dict[str, Tensor], config
 
 def complete_config(config: BertConfig, tensors: Mapping[str, Tensor]) -> BertConfig:
     """The config with what only the tensors tell. Raises CheckpointError where they hold fewer layers than it says."""
-    layers = len({layer for layer, _ in map(split_layer, tensors) if layer is not None})
+    layers = len({Address(name).layer for name in tensors} - {None})
     if layers < config.num_hidden_layers:
         raise CheckpointError(
             f"config.json asks for {config.num_hidden_layers} layers, but the checkpoint holds {layers}. Fetch it "
@@ -170,10 +171,15 @@ def _are_equal(one: Tensor, other: Tensor) -> bool:
     return one.dtype == other.dtype and torch.equal(one, other)
 
 
+def is_stored_turned(symbol: Symbol) -> bool:
+    """Whether a file holds a parameter as (out, in), and formulas as (in, out): all matrices but tables are."""
+    return len(symbol.axes) == 2 and symbol.axes[0] not in (VOCAB, POSITION, SEGMENT)
+
+
 def _load_parameter(symbol: Symbol, stored: Tensor, floats: Mapping[int, Tensor], sizes: Mapping[str, int]) -> Tensor:
     shape = tuple(sizes[axis.name] for axis in symbol.axes)
-    linear = len(shape) == 2 and not symbol.address.startswith("embeddings.")
-    expected = shape[::-1] if linear else shape
+    turned = is_stored_turned(symbol)
+    expected = shape[::-1] if turned else shape
     if tuple(stored.shape) != expected:
         raise CheckpointError(
             f"{symbol.address} has shape {tuple(stored.shape)}; the config asks for {expected}. Fetch the checkpoint "
@@ -189,7 +195,7 @@ def _load_parameter(symbol: Symbol, stored: Tensor, floats: Mapping[int, Tensor]
         raise CheckpointError(
             f"{symbol.address} holds numbers that are not finite: the file is damaged. Fetch it again."
         )
-    return tensor.T if linear else tensor
+    return tensor.T if turned else tensor
 
 
 def _shorten(names: list[str]) -> str:

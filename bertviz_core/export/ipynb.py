@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import inspect
 import json
-import re
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -15,8 +14,8 @@ import torch
 from bertviz_core.checkpoint.hub import find_folder
 from bertviz_core.export import carried
 from bertviz_core.export.script import write_inputs, write_parameter, write_step
-from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import PARAMETER, Step
 from bertviz_core.tracing.changes import list_changes
 from bertviz_core.tracing.trace import Trace
@@ -24,18 +23,6 @@ from bertviz_core.tracing.trace import Trace
 TOLERANCE = 2e-5  # of the numbers' usual size; the rounding of float32 amounts to a fifth of it
 
 _Cells = Iterator[dict[str, Any]]
-_STAGES = (  # what a step belongs to, by its address; the first pattern that fits
-    (r"embeddings\..*|encoder\.input", "Embeddings"),
-    (r".*attention\.self\.(query|key|value).*", "Query, key, value"),
-    (r".*attention\.self\.(products|scaled|scores|probs)", "Attention scores"),
-    (r".*attention\.(self\.(context|heads)|output\.(dense|dropout)).*", "Attention output"),
-    (r".*output\.(residual|LayerNorm).*", "Add & Norm"),
-    (r".*\.attention\.LayerNorm.*", "Norm"),
-    (r".*\.(intermediate|output)\..*", "Feed-forward"),
-    (r"cls\.predictions\..*", "Predictions"),
-    (r".*", "Sentence"),
-)
-_SINGLE = "single_layer."
 
 
 def write_ipynb(trace: Trace, weights: str | None = None) -> str:
@@ -137,9 +124,9 @@ def _write_pass(trace: Trace) -> _Cells:
     chapter, known = "", set()
     for (part, stage), group in groupby(trace.program.steps, key=_find_place):
         steps = list(group)
-        heading = f"## {part}\n\n### {stage}" if part != chapter else f"### {stage}"
+        heading = f"## {part}\n\n### {stage.title}" if part != chapter else f"### {stage.title}"
         chapter = part
-        yield _make_markdown("\n\n".join([heading if part else f"## {stage}", *map(_write_formula, steps)]))
+        yield _make_markdown("\n\n".join([heading if part else f"## {stage.title}", *map(_write_formula, steps)]))
         new = [leaf for leaf in _list_parameters(steps) if leaf.address not in known]
         known.update(leaf.address for leaf in new)
         yield _make_code(
@@ -148,12 +135,10 @@ def _write_pass(trace: Trace) -> _Cells:
         )  # fmt: skip
 
 
-def _find_place(step: Step) -> tuple[str, str]:
+def _find_place(step: Step) -> tuple[str, Stage]:
     """The chapter and the stage that a step stands in; outside the layers there are no chapters."""
-    layer, _ = split_layer(step.address)
-    alone = "One layer, cell by cell" if step.address.startswith(_SINGLE) else ""
-    stage = next(name for pattern, name in _STAGES if re.fullmatch(pattern, step.address))
-    return alone if layer is None else f"Layer {layer}", stage
+    alone = "One layer, cell by cell" if step.repeats else ""
+    return alone if step.layer is None else f"Layer {step.layer}", step.stage
 
 
 def _list_parameters(steps: list[Step]) -> list[Symbol]:

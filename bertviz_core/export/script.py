@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bertviz_core.checkpoint.weights import is_stored_turned
 from bertviz_core.export import carried
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Step
@@ -59,8 +60,8 @@ def _write_row(trace: Trace, address: str) -> str:
 
 
 def write_parameter(trace: Trace, symbol: Symbol) -> str:
-    """A parameter out of the file: matrices are stored (out, in) and used (in, out), tables and vectors as they are."""
-    turned = ".T" if len(symbol.axes) == 2 and not symbol.address.startswith("embeddings.") else ""
+    """A parameter out of the file, as formulas use it."""
+    turned = ".T" if is_stored_turned(symbol) else ""
     return f'{symbol.variable} = w["{symbol.address}"]{turned}  # {_write_sizes(trace, symbol.address)}'
 
 

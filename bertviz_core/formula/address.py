@@ -1,14 +1,16 @@
 """Addresses: one name for every tensor, slice and cell. The only parser and formatter.
 
 `encoder.layer.3.attention.self.probs[head=5,query=2,key=7]`: a path (the Hugging Face module path without
-`bert.`, plus leaves where that has no module), then 0-based indices by axis name.
+`bert.`, plus leaves where that has no module), then 0-based indices by axis name. Text becomes an Address where it
+comes in, and an Address becomes text where it is shown, put into a URL, or used as a key.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 
 from bertviz_core.errors import AddressError
@@ -23,7 +25,12 @@ class Address:
     """A tensor (no indices), a slice of it (some axes fixed) or one cell (all axes fixed)."""
 
     path: str
-    index: tuple[tuple[str, int], ...] = field(default=())
+    index: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def in_layer(cls, layer: int, leaf: str) -> Address:
+        """A tensor inside one encoder layer, e.g. (3, "attention.self.probs")."""
+        return cls(f"encoder.layer.{layer}.{leaf}")
 
     def __str__(self) -> str:
         return f"{self.path}[{','.join(f'{axis}={i}' for axis, i in self.index)}]" if self.index else self.path
@@ -38,6 +45,81 @@ class Address:
         """The encoder layer the tensor belongs to, if any."""
         match = _LAYER.fullmatch(self.path)
         return int(match[1]) if match else None
+
+    @property
+    def leaf(self) -> str:
+        """The path inside the layer; outside the encoder the whole path."""
+        match = _LAYER.fullmatch(self.path)
+        return match[2] if match else self.path
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def whole(self) -> Address:
+        """The tensor, no axis fixed."""
+        return Address(self.path)
+
+    def enter(self, leaf: str) -> Address:
+        """A tensor further down the path, e.g. the mean of a LayerNorm."""
+        return Address(f"{self.path}.{leaf}")
+
+    def fix(self, **at: int) -> Address:
+        """The same with these axes fixed as well, behind those that are; one that is fixed gets its new index."""
+        return Address(self.path, tuple({**self.at, **at}.items()))
+
+    def without(self, *axes: str) -> Address:
+        """The same with these axes free."""
+        return Address(self.path, tuple(pair for pair in self.index if pair[0] not in axes))
+
+    def sort(self, axes: Iterable[str]) -> Address:
+        """The same with its indices in the order of the tensor's axes. Raises KeyError for an index of no such axis."""
+        place = {axis: i for i, axis in enumerate(axes)}
+        return Address(self.path, tuple(sorted(self.index, key=lambda pair: place[pair[0]])))
+
+
+@dataclass(frozen=True)
+class Block:
+    """The cells of a box cut out of one tensor, the last axis fastest.
+
+    sides: the name and the indices of every axis, in the tensor's order.
+    """
+
+    path: str
+    sides: tuple[tuple[str, range], ...]
+
+    def __len__(self) -> int:
+        return math.prod(len(indices) for _, indices in self.sides)
+
+    def __getitem__(self, place: int) -> Address:
+        """The address of one of its cells."""
+        index = []
+        for axis, indices in reversed(self.sides):
+            place, here = divmod(place, len(indices))
+            index.append((axis, indices[here]))
+        if place:
+            raise IndexError("there is no such cell in the block")
+        return Address(self.path, tuple(reversed(index)))
+
+    def __contains__(self, cell: Address) -> bool:
+        return cell.path == self.path and all(
+            axis == own and i in indices for (axis, i), (own, indices) in zip(cell.index, self.sides, strict=True)
+        )
+
+    def write(self) -> Iterator[str]:
+        """The addresses of its cells as text, without making each of them."""
+        labels = [[f"{axis}={i}" for i in indices] for axis, indices in self.sides]
+        return (f"{self.path}[{','.join(place)}]" if place else self.path for place in product(*labels))
+
+
+Where = str | Address  # as it is written, or read already
+
+
+def read_address(where: Where) -> Address:
+    """An address that came in as text or as one already. Raises AddressError, naming what cannot be read."""
+    return parse(where) if isinstance(where, str) else where
 
 
 def parse(text: str) -> Address:

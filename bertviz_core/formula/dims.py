@@ -12,19 +12,20 @@ class Axis:
     """One axis of a tensor.
 
     name: what addresses and chart titles call it; latex: the letter for its size in formulas;
-    meaning: what one step along it is.
+    meaning: what one step along it is; of_tokens: whether that is a token of the input.
     """
 
     name: str
     latex: str
     meaning: str
+    of_tokens: bool = False
 
 
 Dims = tuple[Axis, ...]
 
-TOKEN = Axis("token", "n", "one token of the input")
-QUERY = Axis("query", "n_q", "the token that looks")
-KEY = Axis("key", "n_k", "the token that is looked at")
+TOKEN = Axis("token", "n", "one token of the input", of_tokens=True)
+QUERY = Axis("query", "n_q", "the token that looks", of_tokens=True)
+KEY = Axis("key", "n_k", "the token that is looked at", of_tokens=True)
 HEAD = Axis("head", "h", "one attention head")
 HEAD_DIM = Axis("head_dim", "d_k", "one component inside a head")
 HIDDEN = Axis("hidden", "d", "one component of a token's vector")
@@ -45,6 +46,7 @@ AXES: dict[str, Axis] = {
         TRANSFORM, POOLED, VOCAB, POSITION, SEGMENT, RELATION, LABEL,
     )
 }  # fmt: skip
+TOKEN_AXES = frozenset(name for name, axis in AXES.items() if axis.of_tokens)
 
 
 def list_names(dims: Dims) -> tuple[str, ...]:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import Dims, list_names
 from bertviz_core.formula.nodes import Expr, Paint, Symbol, paint_plain
 from bertviz_core.formula.notations import Notation, typeset
+from bertviz_core.formula.stages import Stage
 
 # What kind of vector a symbol is: decides its colour in formulas, charts and text.
 EMBEDDING, QUERY, KEY, VALUE, ATTENTION = "embedding", "query", "key", "value", "attention"
@@ -21,13 +23,15 @@ class Step:
     """One line of the forward pass. Formula, code and axes are read off the expression.
 
     output: the symbol the result is known by; meaning: one line of plain words; source: where the formula is printed;
-    choice: what the source leaves open or says otherwise, what is done here, and why.
+    stage: the part of the pass that it belongs to; choice: what the source leaves open or says otherwise, what is done
+    here, and why.
     """
 
     output: Symbol
     expr: Expr
     meaning: str
     source: str
+    stage: Stage
     choice: str = ""
 
     @property
@@ -37,6 +41,16 @@ class Step:
     @property
     def kind(self) -> str:
         return self.output.kind
+
+    @cached_property
+    def layer(self) -> int | None:
+        """The encoder layer that the step belongs to, if any."""
+        return Address(self.address).layer
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it does a layer's work outside the layers: the first layer once more, by itself."""
+        return self.stage.in_layer and self.layer is None
 
     @property
     def symbol(self) -> str:
@@ -127,6 +141,16 @@ class Program:
     def inputs(self) -> tuple[Symbol, ...]:
         return tuple(leaf for leaf in self.leaves.values() if leaf.kind == INPUT)
 
+    @cached_property
+    def stages(self) -> dict[str, Stage]:
+        """The stage of every address. A parameter belongs to that of the step that is the first to read it."""
+        first: dict[str, Stage] = {symbol.address: Stage.INPUT for symbol in self.inputs}
+        for step in self.steps:
+            for leaf in step.leaves:
+                first.setdefault(leaf.address, step.stage)
+            first[step.address] = step.stage
+        return first
+
     def symbol(self, address: str) -> Symbol | None:
         """The symbol of a step's result, a parameter or an input; None where there is none."""
         step = self.by_address.get(address)
@@ -135,16 +159,17 @@ class Program:
 
 @dataclass
 class Builder:
-    """Collects steps while a program is written down."""
+    """Collects steps while a program is written down. stage: the one that the next steps belong to."""
 
     steps: list[Step] = field(default_factory=list)
     spine: set[str] = field(default_factory=set)
+    stage: Stage = field(init=False)
 
     def add(self, address: str, tex: str, variable: str, kind: str, expr: Expr, meaning: str, source: str,
             keep: bool = False, choice: str = "") -> Symbol:  # fmt: skip
         """Write one step and return its symbol for the next ones. keep: its result belongs to the spine."""
         output = Symbol(address, tex, expr.dims(), variable, kind)
-        self.steps.append(Step(output, expr, meaning, source, choice))
+        self.steps.append(Step(output, expr, meaning, source, self.stage, choice))
         if keep:
             self.spine.add(address)
         return output

@@ -32,6 +32,7 @@ from bertviz_core.formula.dims import (
 from bertviz_core.formula.functions import SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
 from bertviz_core.formula.nodes import Constant, Expr, Symbol
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Builder, Program, declare_input, declare_parameter
 from bertviz_core.programs.config import BertConfig
 
@@ -83,6 +84,7 @@ def _write_embeddings(b: Builder, config: BertConfig) -> Symbol:
         ("pos", POSITION, POSITION_IDS, "position_embeddings", "A learned vector for the place in the input."),
         ("seg", SEGMENT, SEGMENT_IDS, "token_type_embeddings", "A learned vector for the first or second sentence."),
     )
+    b.stage = Stage.EMBEDDINGS
     rows = []
     for name, axis, ids, module, meaning in tables:
         path = f"embeddings.{module}"
@@ -105,10 +107,12 @@ def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, mask
         split = SplitHeads(at.linear(x, path, letter, HIDDEN, CONCAT), h, d_k)
         return b.add(at(path), at.tex(letter), at.var(letter), name, Rename(split, TOKEN, axis), meaning, multi_head)
 
+    b.stage = Stage.QUERY_KEY_VALUE
     q = project("query", "Q", QUERY, "What each token is looking for, in each head.")
     k = project("key", "K", KEY, "What each token offers to be found by, in each head.")
     v = project("value", "V", KEY, "What each token hands over when it is looked at, in each head.")
 
+    b.stage = Stage.ATTENTION
     products = b.add(at("attention.self.products"), at.tex("R"), at.var("R"), kind.ATTENTION, q @ Transpose(k),
                      "How well each query fits each key: their dot product.", eq1)
     scaled = b.add(at("attention.self.scaled"), at.tex(r"\hat{S}"), at.var("S_scaled"), kind.ATTENTION,
@@ -120,12 +124,14 @@ def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, mask
                    f"{DEVLIN}, released code (modeling.py, attention_mask)")
     probs = b.add(at("attention.self.probs"), at.tex("A"), at.var("A"), kind.ATTENTION, Softmax(scores, KEY),
                   "How each token divides its attention over all tokens; each row sums to 1.", eq1)
+    b.stage = Stage.ATTENTION_OUTPUT
     context = b.add(at("attention.self.context"), at.tex("C"), at.var("C"), kind.VALUE,
                     Rename(MergeHeads(probs @ v, d_k), QUERY, TOKEN),
                     "The values, averaged by attention, with the heads side by side.", multi_head)
     dense = b.add(at("attention.output.dense"), at.tex("O"), at.var("O"), kind.ATTENTION,
                   at.linear(context, "attention.output.dense", "O", CONCAT, HIDDEN),
                   "The heads' findings, mixed back into one vector.", multi_head)
+    b.stage = Stage.ADD_NORM
     total = b.add(at("attention.output.residual"), at.tex("U"), at.var("U"), kind.RESIDUAL, x + dense,
                   "What the token knew, plus what attention brought.", f"{VASWANI}, sec. 3.1")
     return _write_layer_norm(b, config, at("attention.output.LayerNorm"), total, "U", at.tex("Y"), at.var("Y"), layer)
@@ -134,6 +140,7 @@ def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, mask
 def _write_feed_forward(b: Builder, config: BertConfig, layer: int, y: Symbol) -> Symbol:
     at = _Layer(layer)
     ffn = f"{VASWANI}, eq. 2"
+    b.stage = Stage.FEED_FORWARD
     before = b.add(at("intermediate.dense"), at.tex("F"), at.var("F"), kind.FFN,
                    at.linear(y, "intermediate.dense", "1", HIDDEN, INTERMEDIATE),
                    "Each neuron's weighted sum of the token's vector, before its activation.", ffn)
@@ -142,6 +149,7 @@ def _write_feed_forward(b: Builder, config: BertConfig, layer: int, y: Symbol) -
     dense = b.add(at("output.dense"), at.tex("D"), at.var("D"), kind.FFN,
                   at.linear(after, "output.dense", "2", INTERMEDIATE, HIDDEN),
                   "Every neuron adds its own direction, times its strength.", ffn)
+    b.stage = Stage.ADD_NORM
     total = b.add(at("output.residual"), at.tex("Z"), at.var("Z"), kind.RESIDUAL, y + dense,
                   "What attention had left, plus what the feed-forward network brought.", f"{VASWANI}, sec. 3.1")
     return _write_layer_norm(b, config, at("output.LayerNorm"), total, "Z", rf"X^{{({layer + 1})}}", f"X_{layer + 1}",
@@ -150,6 +158,7 @@ def _write_feed_forward(b: Builder, config: BertConfig, layer: int, y: Symbol) -
 
 def _write_masked_language_model(b: Builder, config: BertConfig, x: Symbol) -> None:
     source = f"{DEVLIN}, sec. 3.1 and released code (run_pretraining.py)"
+    b.stage = Stage.PREDICTIONS
     path = "cls.predictions.transform"
     dense = b.add(f"{path}.dense", "T", "T", kind.PREDICTION, _project(x, f"{path}.dense", "T", HIDDEN, TRANSFORM),
                   "The last layer's vector, turned towards the vocabulary.", source)
@@ -168,6 +177,7 @@ def _write_masked_language_model(b: Builder, config: BertConfig, x: Symbol) -> N
 
 def _write_pooler(b: Builder, x: Symbol) -> Symbol:
     source = f"{DEVLIN}, sec. 3.1 and released code (modeling.py, pooler)"
+    b.stage = Stage.SENTENCE
     first = Select(x, TOKEN, 0)
     dense = b.add("pooler.dense", "p", "p", kind.PREDICTION, _project(first, "pooler.dense", "P", HIDDEN, POOLED),
                   "The [CLS] token's last vector, projected.", source)
@@ -177,6 +187,7 @@ def _write_pooler(b: Builder, x: Symbol) -> Symbol:
 
 def _write_next_sentence(b: Builder, pooled: Symbol) -> None:
     source = f"{DEVLIN}, sec. 3.1, task 2"
+    b.stage = Stage.SENTENCE
     path = "cls.seq_relationship"
     logits = b.add(path, "r", "r", kind.PREDICTION, _project(pooled, path, "r", POOLED, RELATION),
                    "Two scores: sentence B follows sentence A, or was drawn at random.", source)
@@ -186,6 +197,7 @@ def _write_next_sentence(b: Builder, pooled: Symbol) -> None:
 
 def _write_classifier(b: Builder, config: BertConfig, x: Symbol) -> None:
     source = f"{DEVLIN}, sec. 4.1"
+    b.stage = Stage.SENTENCE
     logits = b.add("classifier", "c", "c", kind.PREDICTION, _project(x, "classifier", "c", x.axes[-1], LABEL),
                    "One score for every class that the checkpoint was fine-tuned on.", source)
     if config.problem_type == "regression":

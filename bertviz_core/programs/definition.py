@@ -16,6 +16,7 @@ from bertviz_core.formula.dims import CONCAT, HIDDEN, INTERMEDIATE, KEY, POSITIO
 from bertviz_core.formula.functions import GELU, Apply, Softmax
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, declare_input
 from bertviz_core.programs.bert import MLM
 from bertviz_core.programs.config import BertConfig
@@ -50,6 +51,8 @@ def write_definition(config: BertConfig, heads: frozenset[str], dtype: torch.dty
 
 
 def _write_embeddings(w: Writer) -> Symbol:
+    w.stage = Stage.EMBEDDINGS
+
     def look_up(module: str, letter: str, ids: Symbol, meaning: str) -> Symbol:
         axis = VOCAB if letter == "e" else POSITION
         table = w.weight(f"embeddings.{module}", rf"{{W_{letter}}}^{{\top}}", axis, HIDDEN, f"W_{letter}")
@@ -77,6 +80,7 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
                   context @ w.weight(path, r"{W_o^{(@)}}^{\top}", CONCAT, HIDDEN, "W_o^{(@)}")
                   + w.bias(path, "b_o^{(@)}", HIDDEN),
                   "The heads' findings, mixed back into one vector.", _MHA)
+    w.stage = Stage.ADD_NORM
     total = w.write("L.attention.output.residual", r"X_{@}^{\mathrm{MHA}}", kind.RESIDUAL, x + out,
                     "What the token knew, plus what attention brought.", _MHA, _STAGES)
     return w.norm("L.attention.output.LayerNorm", total, r"X_{@}^{\mathrm{LN1}}",
@@ -84,6 +88,7 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
 
 
 def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
+    w.stage = Stage.FEED_FORWARD
     path = "L.intermediate.dense"
     before = w.write(path, "F_{@}", kind.FFN,
                      y @ w.weight(path, r"{W_1^{(@)}}^{\top}", HIDDEN, INTERMEDIATE, "W_1^{(@)}")
@@ -97,6 +102,7 @@ def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
                     after @ w.weight(path, r"{W_2^{(@)}}^{\top}", INTERMEDIATE, HIDDEN, "W_2^{(@)}")
                     + w.bias(path, "b_2^{(@)}", HIDDEN),
                     "Every neuron adds its own direction, times its strength.", _MLP)
+    w.stage = Stage.ADD_NORM
     total = w.write("L.output.residual", r"X_{@}^{\mathrm{MLP}}", kind.RESIDUAL, y + dense,
                     "What attention had left, plus what the feed-forward network brought.", _MLP, _STAGES)
     return w.norm("L.output.LayerNorm", total, "X_{@}",
@@ -105,6 +111,7 @@ def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
 
 
 def _write_unembedding(w: Writer, x: Symbol) -> None:
+    w.stage = Stage.PREDICTIONS
     path = "cls.predictions.transform"
     dense = w.write(f"{path}.dense", "F_f", kind.PREDICTION,
                     x @ w.weight(f"{path}.dense", r"{W_f}^{\top}", HIDDEN, TRANSFORM, "W_f")

@@ -15,6 +15,7 @@ from bertviz_core.formula.document_nodes import Dropout, Sinusoid
 from bertviz_core.formula.functions import MAX_ZERO, Apply
 from bertviz_core.formula.nodes import Constant, Symbol
 from bertviz_core.formula.shapes import Lookup
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, declare_input
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer
@@ -54,6 +55,7 @@ def write_encoder_article_dropout(config: BertConfig, heads: frozenset[str], dty
 
 
 def _write_embeddings(w: Writer) -> Symbol:
+    w.stage = Stage.EMBEDDINGS
     rows = w.write("embeddings.word_embeddings", "Z", kind.EMBEDDING,
                    Lookup(w.weight("embeddings.word_embeddings", "E", VOCAB, HIDDEN), IDS),
                    "The vector that each number points to.", "The matrix $Z$ (input_length × emb_dim)")
@@ -86,6 +88,7 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
 
 
 def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
+    w.stage = Stage.FEED_FORWARD
     path = "L.intermediate.dense"
     before = w.write(path, "F^{(@)}", kind.FFN,
                      y @ w.weight(path, "W_{1}^{(@)}", HIDDEN, INTERMEDIATE)
@@ -102,6 +105,7 @@ def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
 def _write_add_and_norm(w: Writer, x: Symbol, sublayer: Symbol, path: str, symbols: tuple[str, str], dropout: bool,
                         keep: bool = False) -> Symbol:
     """LayerNorm(x + Dropout(Sublayer(x)))."""
+    w.stage = Stage.ADD_NORM
     added = sublayer
     if dropout:
         seed = SEED + 2 * w.layer + (path == "L.output")  # each sublayer draws its own

@@ -25,6 +25,7 @@ from bertviz_core.formula.document_nodes import ZEROS
 from bertviz_core.formula.functions import TANH, Apply, Sqrt, Square, Sum
 from bertviz_core.formula.nodes import Constant, Expr, Symbol
 from bertviz_core.formula.shapes import Lookup, Select
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, declare_input
 from bertviz_core.programs.bert import POOLER
 from bertviz_core.programs.config import BertConfig
@@ -60,6 +61,8 @@ def write_formula_post(config: BertConfig, heads: frozenset[str], dtype: torch.d
 
 
 def _write_embeddings(w: Writer) -> Symbol:
+    w.stage = Stage.EMBEDDINGS
+
     def look_up(module: str, number: int, axis: Axis, ids: Expr, meaning: str, place: str, choice: str = "") -> Symbol:
         table = w.weight(f"embeddings.{module}", f"W_{{{number}}}", axis, HIDDEN)
         return w.write(f"embeddings.{module}", rf"f_{{\mathrm{{EM}}{number}}}", kind.EMBEDDING, Lookup(table, ids),
@@ -80,15 +83,18 @@ def _write_embeddings(w: Writer) -> Symbol:
 
 
 def _write_layer(w: Writer, x: Symbol) -> Symbol:
+    w.stage = Stage.ADD_NORM
     normal = _write_norm(w, "L.attention.LayerNorm", x, r"f_{\mathrm{LN}}^{(@)}", _LAYER, _WHICH_NORM,
                          of="L.attention.output.LayerNorm")
     attention = _write_attention(w, normal)
+    w.stage = Stage.ADD_NORM
     inside = w.write("L.attention.output.residual", "U^{(@)}", kind.RESIDUAL, normal + attention + x,
                      "The layer's input normalized, plus what attention brought, plus the input itself.", _LAYER,
                      "Literally three terms: the normalized input is added too. A symbol of our own.")
     second = _write_norm(w, "L.intermediate.LayerNorm", inside, r"f_{\mathrm{LN}2}^{(@)}", _LAYER, _WHICH_NORM,
                          of="L.output.LayerNorm")
     out = _write_feed_forward(w, second)
+    w.stage = Stage.ADD_NORM
     return w.write("L.output.residual", r"f_{\mathrm{E}@}", kind.RESIDUAL, attention + x + out,
                    "What attention brought, plus the layer's input, plus what the feed-forward network brought.",
                    _LAYER, "Nothing is normalized after it; the next layer begins with that.", keep=True)
@@ -113,6 +119,7 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
 
 
 def _write_feed_forward(w: Writer, x: Symbol) -> Symbol:
+    w.stage = Stage.FEED_FORWARD
     path = "L.intermediate.dense"
     before = w.write(path, "F^{(@)}", kind.FFN,
                      x @ w.weight(path, "W_{1}^{(@)}", HIDDEN, INTERMEDIATE)
@@ -130,6 +137,7 @@ def _write_feed_forward(w: Writer, x: Symbol) -> Symbol:
 
 
 def _write_pooler(w: Writer, x: Symbol) -> None:
+    w.stage = Stage.SENTENCE
     path = "pooler.dense"
     dense = w.write(path, r"f_{\mathrm{Linear}}", kind.PREDICTION,
                     Select(x, TOKEN, 0) @ w.weight(path, "W_{p}", HIDDEN, POOLED) + w.bias(path, "b_{p}", POOLED),

@@ -24,6 +24,7 @@ from bertviz_core.formula.dims import (
 from bertviz_core.formula.functions import MAX_ZERO, TANH, Apply, Softmax
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup, Select
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, declare_input
 from bertviz_core.programs.bert import CLASSIFIER, NEXT_SENTENCE, POOLER
 from bertviz_core.programs.config import BertConfig
@@ -50,6 +51,7 @@ def write_forward_pass_note(config: BertConfig, heads: frozenset[str], dtype: to
 
 
 def _write_embeddings(w: Writer) -> Symbol:
+    w.stage = Stage.EMBEDDINGS
     rows = w.write("embeddings.word_embeddings", "T", kind.EMBEDDING,
                    Lookup(w.weight("embeddings.word_embeddings", "W_{T}", VOCAB, HIDDEN), IDS),
                    "The row of the token matrix that each index points to.", r"$T=\mathrm{lookup}(W_T,I)$",
@@ -76,6 +78,7 @@ def _write_attention(w: Writer, x: Symbol, z: Symbol) -> Symbol:
         q, k, v, ("R_{h,@}", "S_{h,@}", "A_{h,@}", "Z_{h,@}", r"\tilde{Z}_{@}"),
         (weights, weights, weights, "$Z_{h,l} = A_{h,l}V_{h,l}$",
          r"$\tilde{Z}_l = \mathrm{concat}(Z_{1,l},\ldots,Z_{n_{heads},l})$"))
+    w.stage = Stage.ADD_NORM
     place = r"$\bar{Z}_l = \mathrm{LayerNorm}(X+\tilde{Z}_l)$"
     total = w.write("L.attention.output.residual", "U_{@}", kind.RESIDUAL, x + rename_to_hidden(context),
                     "The input embeddings, plus what attention brought.", place, f"{_FROM_X} {_CONCAT}")
@@ -83,6 +86,7 @@ def _write_attention(w: Writer, x: Symbol, z: Symbol) -> Symbol:
 
 
 def _write_feed_forward(w: Writer, x: Symbol, z: Symbol) -> Symbol:
+    w.stage = Stage.FEED_FORWARD
     place = r"$Z_l^{ffnn}=\max(0, \bar{Z}_l W_l^{ffnn}+b_l^{ffnn})$"
     path = "L.intermediate.dense"
     before = w.write(path, "H_{@}", kind.FFN,
@@ -97,6 +101,7 @@ def _write_feed_forward(w: Writer, x: Symbol, z: Symbol) -> Symbol:
                   + w.bias(path, r"b_{@}^{\mathrm{out}}", HIDDEN),
                   "Every neuron adds its own direction, times its strength.",
                   "$Z_l^{out} = Z_l^{ffnn} W_l^{out} + b_l^{out}$")
+    w.stage = Stage.ADD_NORM
     place = r"$Z_l = \mathrm{LayerNorm}(X+Z_l^{out})$"
     total = w.write("L.output.residual", "Y_{@}", kind.RESIDUAL, x + out,
                     "The input embeddings, plus what the feed-forward network brought.", place, _FROM_X)
@@ -104,6 +109,7 @@ def _write_feed_forward(w: Writer, x: Symbol, z: Symbol) -> Symbol:
 
 
 def _write_classes(w: Writer, z: Symbol) -> None:
+    w.stage = Stage.SENTENCE
     place = r"$\tanh(W^{final} Z_{n_{layers}}[0,:])$"
     final = w.weight("pooler.dense", r"{W^{\mathrm{final}}}^{\top}", HIDDEN, POOLED, r"W^{\mathrm{final}}")
     dense = w.write("pooler.dense", "p", kind.PREDICTION, Select(z, TOKEN, 0) @ final,

@@ -24,6 +24,7 @@ from bertviz_core.formula.document_nodes import Argmax
 from bertviz_core.formula.functions import GELU, Apply
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.shapes import Lookup
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program
 from bertviz_core.programs.bert import MLM, POSITION_IDS, SEGMENT_IDS, TOKEN_IDS
 from bertviz_core.programs.config import BertConfig
@@ -54,6 +55,8 @@ def write_notebook(config: BertConfig, heads: frozenset[str], dtype: torch.dtype
 
 
 def _write_embeddings(w: Writer) -> Symbol:
+    w.stage = Stage.EMBEDDINGS
+
     def look_up(module: str, name: str, axis: Axis, ids: Symbol, meaning: str, place: str) -> Symbol:
         table = w.weight(f"embeddings.{module}", rf"W_{{\mathrm{{{name}}}}}", axis, HIDDEN)
         return w.write(f"embeddings.{module}", rf"E_{{\mathrm{{{name}}}}}", kind.EMBEDDING, Lookup(table, ids), meaning,
@@ -88,6 +91,7 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
     dense = w.write("L.attention.output.dense", "O^{(@)}", kind.ATTENTION,
                     _project(w, "L.attention.output.dense", "O", context, CONCAT, HIDDEN),
                     "The heads' findings, mixed back into one vector.", cell("42"))
+    w.stage = Stage.ADD_NORM
     return w.write("L.attention.output.residual", "U^{(@)}", kind.RESIDUAL, dense + x,
                    "What attention brought, plus what the token knew.", cell("46"))
 
@@ -104,6 +108,7 @@ def _write_single_layer(w: Writer, total: Symbol) -> None:
 
 def _write_feed_forward(w: Writer, path: str, y: Symbol, symbols: tuple[str, ...], places: tuple[str, ...]
                   ) -> Symbol:
+    w.stage = Stage.FEED_FORWARD
     before = w.write(f"{path}intermediate.dense", symbols[0], kind.FFN,
                      _project(w, "L.intermediate.dense", "1", y, HIDDEN, INTERMEDIATE),
                      "Each neuron's weighted sum of the token's vector, before its activation.", places[0])
@@ -112,11 +117,13 @@ def _write_feed_forward(w: Writer, path: str, y: Symbol, symbols: tuple[str, ...
     dense = w.write(f"{path}output.dense", symbols[2], kind.FFN,
                     _project(w, "L.output.dense", "2", after, INTERMEDIATE, HIDDEN),
                     "Every neuron adds its own direction, times its strength.", places[2])
+    w.stage = Stage.ADD_NORM
     return w.write(f"{path}output.residual", symbols[3], kind.RESIDUAL, dense + y,
                    "What the feed-forward network brought, plus what attention had left.", places[3])
 
 
 def _write_language_model(w: Writer, x: Symbol) -> None:
+    w.stage = Stage.PREDICTIONS
     path = "cls.predictions.transform"
     dense = w.write(f"{path}.dense", "T", kind.PREDICTION, _project(w, f"{path}.dense", "T", x, HIDDEN, TRANSFORM, ""),
                     "The last layer's vector, turned towards the vocabulary.", "In [59]")

@@ -16,6 +16,7 @@ from bertviz_core.formula.dims import CONCAT, HIDDEN, KEY, QUERY, TOKEN, Axis
 from bertviz_core.formula.functions import Mean, Softmax, Sqrt, Square
 from bertviz_core.formula.nodes import Constant, Expr, Symbol
 from bertviz_core.formula.shapes import MergeHeads, Rename, SplitHeads, Transpose
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Builder, declare_parameter
 from bertviz_core.programs.config import BertConfig
 
@@ -69,6 +70,7 @@ class Writer(Builder):
     def projection(self, name: str, tex: str, x: Expr, axis: Axis, meaning: str, place: str, choice: str = ""
                    ) -> Symbol:
         """Queries, keys or values: x, already projected, cut into heads."""
+        self.stage = Stage.QUERY_KEY_VALUE
         split = SplitHeads(x, Constant("h", self.config.num_attention_heads), self.head_dim)
         return self.write(f"L.attention.self.{name}", tex, name, Rename(split, TOKEN, axis), meaning, place, choice)
 
@@ -82,6 +84,7 @@ class Writer(Builder):
         def step(number: int, leaf: str, of: str, expr: Expr, meaning: str, choice: str = "") -> Symbol:
             return self.write(f"L.attention.self.{leaf}", symbols[number], of, expr, meaning, places[number], choice)
 
+        self.stage = Stage.ATTENTION
         apart = APART if places[0] == places[2] else ""
         products = step(0, "products", kind.ATTENTION, q @ Transpose(k),
                         "How well each query fits each key: their dot product.", apart)
@@ -89,6 +92,7 @@ class Writer(Builder):
                       "Divided by the square root of the head's width, so that the softmax keeps a slope.")
         probs = step(2, "probs", kind.ATTENTION, Softmax(scaled, KEY),
                      "How each token divides its attention over all tokens; each row sums to 1.", NO_MASK)
+        self.stage = Stage.ATTENTION_OUTPUT
         heads = step(3, "heads", kind.VALUE, probs @ v, "In each head, the values averaged by attention.")
         return step(4, "context", kind.VALUE, Rename(MergeHeads(heads, self.head_dim), QUERY, TOKEN),
                     "What the heads found, side by side.")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 from bertviz_core.errors import InputError
-from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.functions import Apply
 from bertviz_core.formula.nodes import Add, Constant, Expr
 from bertviz_core.formula.steps import RESIDUAL, Program, Step, walk_nodes, walk_symbols
@@ -53,7 +52,7 @@ def _skip_layer(program: Program, step: Step, _: str) -> Expr:
     """What the layer was given: the kept vectors before its own."""
     kept = [each for each in program.steps if each.address in program.spine and each.dims == step.dims]
     place = kept.index(step) if step in kept else 0
-    if not place or split_layer(step.address)[0] is None:
+    if not place or step.layer is None:
         raise InputError(f"{step.address} is not the result of an encoder layer, which could be skipped.")
     return kept[place - 1].output
 

@@ -21,6 +21,7 @@ from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import InputError
+from bertviz_core.formula.address import Where
 from bertviz_core.formula.cells import At
 from bertviz_core.formula.dims import Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
@@ -93,41 +94,41 @@ class Trace:
         """What was put in place of the numbers of a whole tensor, in order."""
         return self._plan.overrides.get(address, ())
 
-    def reached(self, address: str) -> bool:
+    def reached(self, address: Where) -> bool:
         """Whether a change can have made a difference to a tensor. A trace without changes was computed throughout."""
         return self.before is None or self.layout.located(address)[0].address in self._plan.reached
 
-    def __contains__(self, address: str) -> bool:
-        return self.program.symbol(address) is not None
+    def __contains__(self, address: Where) -> bool:
+        return self.program.symbol(str(address)) is not None
 
-    def __getitem__(self, address: str) -> np.ndarray:
+    def __getitem__(self, address: Where) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
         symbol, _ = self.layout.located(address)
         array = np.asarray(_Env(self)[symbol.address].numpy()[self.layout.index(address)])
         array.flags.writeable = False
         return array
 
-    def dims(self, address: str) -> tuple[str, ...]:
+    def dims(self, address: Where) -> tuple[str, ...]:
         """The axes, by name, of what `trace[address]` gives."""
         return list_names(self.axes(address))
 
-    def axes(self, address: str) -> tuple[Axis, ...]:
+    def axes(self, address: Where) -> tuple[Axis, ...]:
         """The axes of what `trace[address]` gives."""
         return self.layout.axes(address)
 
-    def shape(self, address: str) -> tuple[int, ...]:
+    def shape(self, address: Where) -> tuple[int, ...]:
         """The sizes that go with `dims`, known without computing the tensor."""
         return self.layout.shape(address)
 
-    def step(self, address: str) -> Step:
+    def step(self, address: Where) -> Step:
         """The step that computes an address (of a tensor, a slice or a cell)."""
         return self.layout.step(address)
 
-    def explain(self, address: str) -> Explanation:
+    def explain(self, address: Where) -> Explanation:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
         return explain(_Env(self), *self._cell(address))
 
-    def recomputed(self, address: str) -> np.ndarray:
+    def recomputed(self, address: Where) -> np.ndarray:
         """A slice or a cell in float64 from its recorded operands, axes as `dims` says, without the rest of its tensor.
 
         As recorded, where no step computes it or a change put numbers there.
@@ -140,7 +141,7 @@ class Trace:
         with torch.inference_mode():
             return step.expr.work(_Env(self), at).numpy().reshape(self.shape(address))
 
-    def derivatives(self, address: str) -> tuple[float, ...]:
+    def derivatives(self, address: Where) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
 
         An operand that the formula names twice has its whole derivative at both places.
@@ -204,7 +205,7 @@ class Trace:
             raise InputError(f"With this change {address} is no longer finite. Choose a smaller number.")
         return tensor
 
-    def _cell(self, address: str) -> tuple[Symbol, At, Step | None]:
+    def _cell(self, address: Where) -> tuple[Symbol, At, Step | None]:
         """One cell: its symbol, where it lies, and the step that made it, if it was not put there."""
         symbol, fixed = self.layout.one_cell(address)
         put = any(override.covers([fixed[axis] for axis in symbol.axes]) for override in self.overrides(symbol.address))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bertviz_core.formula.address import parse
+from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 
 _BETWEEN = " · "
 _COMMON = {"weight", "bias", "normalized", "mean", "variance", "dense", "residual", "LayerNorm"}  # names of many
-_TOKENS = {"token", "query", "key"}
 
 
 def shorten(trace: Trace, address: str, here: int | None = None) -> str:
@@ -31,7 +31,7 @@ def name_leaf(address: str) -> str:
 def name_index(trace: Trace, axis: str, i: int) -> str:
     """One index along an axis: `8 [MASK]`, `head 1`, `2111 people`, `22`."""
     words = trace.model.tokenizer.vocabulary
-    if axis in _TOKENS:
+    if axis in TOKEN_AXES:
         return f"{i} {trace.tokens[i]}"
     if axis == "head":
         return f"head {i}"

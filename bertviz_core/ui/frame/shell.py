@@ -73,12 +73,11 @@ def _show_map(view: View, here: site.PageInfo) -> None:
     pages = site.list_pages()
     with st.container(horizontal=True, key="pass-map"):
         for info in site.PAGES:
-            name, address = info.stage or ("", "")
-            address = address.format(layer=view.chosen.layer)
-            if name and address in view.trace:
-                sizes = "×".join(str(size) for size in view.trace.shape(address))
+            where = info.find_shape(view.chosen.layer)
+            if info.stage and where in view.trace:
+                sizes = "×".join(str(size) for size in view.trace.shape(where))
                 with st.container(key=f"stage-{'here' if info is here else info.name}", width="content"):
-                    st.page_link(pages[info.name], label=f"{name} :small[{sizes}]")
+                    st.page_link(pages[info.name], label=f"{info.short} :small[{sizes}]")
 
 
 def close_page(name: str) -> None:

@@ -11,6 +11,7 @@ from bertviz_core.analysis.what_if import subtract
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import Figure
 from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import cell_names
 from bertviz_core.ui.frame.labels import label_tokens
@@ -18,7 +19,6 @@ from bertviz_core.ui.frame.view import View
 
 CELLS = 12_000  # sent at most per heat map (64 kB as float32 in base64)
 _BARS = 12  # of a vector that moved
-_WORDS = {"query", "key", "token"}
 
 
 def draw_tensor(view: View, address: str, *, share: bool = False, end: float | None = None, cells: int = CELLS
@@ -86,7 +86,7 @@ def find_robust_limit(values: np.ndarray) -> float:
 
 
 def _make_side(trace: Trace, axis: str, shown: range) -> Side:
-    return Side(axis, label_tokens(trace, shown) if axis in _WORDS else None, shown.start)
+    return Side(axis, label_tokens(trace, shown) if axis in TOKEN_AXES else None, shown.start)
 
 
 def _note_window(shape: tuple[int, ...], rows: range, columns: range, row_axis: str, column_axis: str) -> str:

@@ -15,6 +15,7 @@ import streamlit as st
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.figures.base import Figure
 from bertviz_core.formula.address import format_cell, parse
+from bertviz_core.formula.dims import KEY, TOKEN_AXES
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
@@ -24,8 +25,6 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.versions import show_versions
 from bertviz_core.ui.walk.explain import show_explanation
-
-_TOKEN_AXES = {"token", "query", "key"}
 
 
 def show_panel(
@@ -111,7 +110,7 @@ def _choose_cell(view: View, address: str, at: Mapping[str, int]) -> str:
     where = parse(address)
     fixed = {**where.at, **at}
     for axis in view.trace.dims(address):
-        if axis in _TOKEN_AXES - {"key"} and axis not in fixed:
+        if axis in TOKEN_AXES - {KEY.name} and axis not in fixed:
             fixed[axis] = view.chosen.token
     row = view.trace[
         format_cell(where.path, {axis: fixed[axis] for axis in view.trace.dims(where.path) if axis in fixed})
@@ -145,10 +144,10 @@ def _write_csv(trace: Trace, address: str) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out)
     last = dims[-1] if dims else "value"
-    text = ["text"] if _TOKEN_AXES & set(lead) else []
+    text = ["text"] if TOKEN_AXES & set(lead) else []
     writer.writerow([*lead, *text, *(f"{last} {i}" for i in range(table.shape[1]))])
     for place, row in zip(np.ndindex(values.shape[:-1]), table, strict=True):
-        token = [trace.tokens[i] for axis, i in zip(lead, place, strict=True) if axis in _TOKEN_AXES][:1]
+        token = [trace.tokens[i] for axis, i in zip(lead, place, strict=True) if axis in TOKEN_AXES][:1]
         writer.writerow([*place, *token, *(repr(float(x)) for x in row)])
     return out.getvalue().encode("utf-8")
 

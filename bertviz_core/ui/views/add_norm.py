@@ -9,13 +9,14 @@ from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import Figure
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.address import join_layer
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.address import Address, join_layer
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel
 
 _SOURCES = {
@@ -63,8 +64,6 @@ def _show_inside(view: View, path: str, word: str) -> None:
     """mean, variance, epsilon, normalized, gamma, beta and the result of the chosen token."""
     trace, token = view.trace, view.chosen.token
     norm = f"{path}.LayerNorm"
-    mean, variance = (float(trace[f"{norm}.{leaf}[token={token}]"]) for leaf in ("mean", "variance"))
-    epsilon = trace.model.config.layer_norm_eps
     vectors = np.stack(
         [trace[f"{norm}.normalized[token={token}]"], trace[f"{norm}.weight"], trace[f"{norm}.bias"],
          trace[f"{norm}[token={token}]"]]
@@ -75,14 +74,7 @@ def _show_inside(view: View, path: str, word: str) -> None:
                note="The last row is gamma times the first, plus beta, column by column.",
                cells=picks.pick_vectors(trace, [f"{norm}.normalized[token={token}]", f"{norm}.weight", f"{norm}.bias",
                                                 f"{norm}[token={token}]"]))  # fmt: skip
-    letters = [("mean", "mean"), ("variance", "variance")]
-    with st.container(border=True):
-        for (leaf, name), value in zip(letters, (mean, variance), strict=True):
-            step = trace.step(f"{norm}.{leaf}")
-            st.markdown(f"{name.capitalize()} of this token: ${step.symbol} = {format_latex(value)}$")
-        root = float(np.sqrt(variance + epsilon))
-        worked = rf"\sqrt{{{format_latex(variance)} + {format_latex(epsilon)}}} = {format_latex(root)}"
-        st.markdown(rf"Spread: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. Every component is divided by it.")
+    show_moments(view, Address(norm))
 
 
 def show_epsilon(view: View) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.alignment import Pair, align_programs, measure_difference
-from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -57,12 +57,12 @@ def show_side_by_side(view: View, left: Side, right: Side) -> None:
 
 def _find_group(pair: Pair, layer: int) -> str:
     """Where a step stands; nothing for those of other layers."""
-    own, leaf = split_layer(pair.address)
-    if own is not None:
-        return "Layer" if own == layer else ""
-    if leaf.startswith("single_layer."):
+    step = pair.step
+    if step.layer is not None:
+        return "Layer" if step.layer == layer else ""
+    if step.repeats:
         return _GROUPS[2] if layer == 0 else ""
-    return _GROUPS[0] if leaf.startswith(("embeddings.", "encoder.input")) else _GROUPS[3]
+    return _GROUPS[0] if step.stage is Stage.EMBEDDINGS else _GROUPS[3]
 
 
 def _show(view: View, title: str, rows: Sequence[Pair], left: Side, right: Side) -> None:

@@ -13,6 +13,7 @@ from bertviz_core.analysis.ranking import center_range
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import Figure
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
@@ -20,6 +21,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -50,6 +52,7 @@ def show_token(view: View) -> None:
              f"{format_number(float(before))} in the sum to 1; gamma and beta make it {format_number(float(after))}.",
         cells=picks.pick_vectors(view.trace, [f"embeddings.{leaf}[token={token}]" for leaf in leaves]),
     )  # fmt: skip
+    show_moments(view, Address("embeddings.LayerNorm"))
 
 
 def _draw_strips(figure: Figure, names: Iterable[str]) -> Figure:

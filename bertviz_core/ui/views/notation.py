@@ -70,8 +70,9 @@ def show_entries(view: View, text: str, kind: str) -> None:
     count = len(shown) + len(missing) + len(lengths)
     counted = "1 entry." if count == 1 else f"{count} entries."
     st.caption(counted if count else "Nothing has this name. Try a shorter one.")
-    for info, group in groupby(shown, key=lambda entry: site.find_page(entry.step)):
-        if info:
+    for stage, group in groupby(shown, key=lambda entry: entry.stage):
+        if stage:
+            info = site.find_page(stage)
             _show_group(view, info.name, info.title, list(group), site.list_pages()[info.name])
     _show_group(view, "absent", "Heads that this checkpoint does not have", missing)
     _show_group(view, "axes", "Axes: what shapes are made of", lengths)

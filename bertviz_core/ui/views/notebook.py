@@ -119,9 +119,8 @@ def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | Non
         values=Values(held, rows, names), note=_describe(comparison),
         table=render_grid(axis, rows, columns, printed.digits, *_list_columns(comparison)),
     )  # fmt: skip
-    info = site.find_page(printed.address)
-    if info:
-        st.page_link(site.list_pages()[info.name], label=f"Our value: {info.title}", icon=info.icon)
+    info = site.find_page(step.stage)
+    st.page_link(site.list_pages()[info.name], label=f"Our value: {info.title}", icon=info.icon)
 
 
 def _list_columns(comparison: Comparison | None) -> tuple:

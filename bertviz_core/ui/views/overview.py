@@ -8,7 +8,6 @@ import streamlit as st
 
 from bertviz_core.analysis.predictions import RELATIONS, rank_words
 from bertviz_core.analysis.ranking import find_masks
-from bertviz_core.formula.address import split_layer
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import site, style
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -54,17 +53,14 @@ def _show_masked(view: View) -> None:
 def show_steps(view: View) -> None:
     """Every step in order; of the encoder's layers, which are alike, the chosen one."""
     trace = view.trace
-    shown = [step for step in trace.program.steps if split_layer(step.address)[0] in (None, view.chosen.layer)]
+    shown = [step for step in trace.program.steps if step.layer in (None, view.chosen.layer)]
     pages = site.list_pages()
-    groups = groupby(shown, key=lambda step: site.find_page(step.address))
-    for i, (info, group) in enumerate(groups):
-        if info is None:
-            continue
-        in_layer = info.section == "Encoder layer"
+    for i, (stage, group) in enumerate(groupby(shown, key=lambda step: step.stage)):
+        info = site.find_page(stage)
         with st.container(border=True, key=f"steps-{i}"):
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
                 layers = trace.model.config.num_hidden_layers
-                place = f", layer {view.chosen.layer} of 0 to {layers - 1}" if in_layer else ""
+                place = f", layer {view.chosen.layer} of 0 to {layers - 1}" if stage.in_layer else ""
                 st.markdown(f"## {info.title}{place}")
                 st.page_link(pages[info.name], label="See the values", icon=info.icon)
             st.markdown("\n".join(_write_line(view, step) for step in group))

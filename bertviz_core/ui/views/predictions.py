@@ -14,7 +14,7 @@ from bertviz_core.analysis.what_if import list_shifts
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.lines import draw_growing_sum
-from bertviz_core.formula.address import format_cell, join_layer
+from bertviz_core.formula.address import Address, format_cell, join_layer
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
@@ -25,6 +25,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_share_bars, draw_tensor
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -52,6 +53,7 @@ def show_transform(view: View) -> None:
         address = f"cls.predictions.transform.{leaf}"
         figure, note = draw_tensor(view, address, cells=6_000)
         show_panel(view, address, see, figure, note=note)
+    show_moments(view, Address("cls.predictions.transform.LayerNorm"))
 
 
 def show_ranking(view: View) -> None:

@@ -54,11 +54,11 @@ def _show_stop(view: View, number: int, address: str, steps: int) -> None:
         words, picture = st.columns([3, 2], gap="large")
         with words:
             st.markdown(shown.text)
-            info = site.find_page(parse(address).path)
-            if info:
-                st.page_link(
-                    site.list_pages()[info.name], label=escape_markdown(f"The page “{info.title}”"), icon=info.icon
-                )
+            link = site.find_link(view.trace, parse(address))
+            st.page_link(
+                site.list_pages()[link.page.name], label=escape_markdown(f"The page “{link.page.title}”"),
+                icon=link.page.icon, query_params=link.query or None,
+            )  # fmt: skip
         if shown.why.step is not None:
             with picture:
                 draw_operands(view, f"story-{number}", shown)

@@ -1,0 +1,39 @@
+"""What somebody may have meant who wrote an address that there is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from bertviz_core.formula.address import Address
+
+_NEAR = 3  # addresses that are offered
+_CLOSENESS = 0.7  # of two spellings, as difflib measures it
+
+
+def suggest_address(path: str, known: Iterable[str]) -> str:
+    """The known paths that are spelled most like one that is not, in the layer that it names."""
+    places = [Address(each) for each in known]
+    layers = 1 + max((place.layer for place in places if place.layer is not None), default=-1)
+    layer, leaf = _split_number(path)
+    if layer is not None and layer >= layers:
+        return f"there is no layer {layer}: the layers are 0 to {layers - 1}"
+    spelled = {place.leaf: place.path for place in places if place.layer in (None, layer or 0)}
+    near = [spelled[each] for each in get_close_matches(leaf, spelled, _NEAR, _CLOSENESS)]
+    if not near:
+        return f"an address looks like {places[0]}"
+    return f"did you mean {near[0]}?" + (f" Near it too: {', '.join(near[1:])}" if near[1:] else "")
+
+
+def _split_number(path: str) -> tuple[int | None, str]:
+    """The number that stands in a path, which is meant for a layer, and what comes after it."""
+    parts = path.split(".")
+    place = next((i for i, part in enumerate(parts) if part.isdecimal()), None)
+    return (None, path) if place is None else (int(parts[place]), ".".join(parts[place + 1 :]))
+
+
+def suggest_axis(name: str, axes: Iterable[str]) -> str:
+    """The axes that there are, and which of them may have been meant."""
+    names = list(axes)
+    near = get_close_matches(name, names, 1)
+    return f"its axes are {', '.join(names) or 'none'}" + (f"; did you mean {near[0]}?" if near else "")

@@ -1,0 +1,27 @@
+"""What a LayerNorm takes off a token's vector and divides it by: its mean and its variance, with their addresses."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_latex
+from bertviz_core.ui.frame.view import View
+
+
+def show_moments(view: View, norm: Address) -> None:
+    """Mean, variance and spread of the chosen token's vector before a LayerNorm."""
+    trace, epsilon = view.trace, view.trace.model.config.layer_norm_eps
+    found = {}
+    with st.container(border=True):
+        for leaf in ("mean", "variance"):
+            cell = norm.enter(leaf).fix(token=view.chosen.token)
+            found[leaf] = float(trace[cell])
+            formula = f"{trace.step(cell).symbol} = {format_latex(found[leaf])}"
+            st.markdown(f"{leaf.capitalize()} of this token: ${formula}$ &ensp; :small[`{cell}`]")
+        variance = found["variance"]
+        root = format_latex(math.sqrt(variance + epsilon))
+        worked = rf"\sqrt{{{format_latex(variance)} + {format_latex(epsilon)}}} = {root}"
+        st.markdown(rf"Spread: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. Every component is divided by it.")
