@@ -1,16 +1,18 @@
-"""The README's tables of the five documents: generated, complete, and pointing at pages and addresses that exist."""
+"""The tables of the five documents: generated, complete, and pointing at pages and addresses that exist."""
 
 from pathlib import Path
 
 import pytest
 
-from bertviz_core.documents import DOCUMENTS, write_tables
+from bertviz_core.documents import DOCUMENTS, find_document, write_tables
+from bertviz_core.documents.names import SOURCES
+from bertviz_core.programs import DOCUMENT_PROGRAMS
 from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import site
 from tests.latex import balanced
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+TABLES = Path(__file__).parents[1] / "docs" / "documents.md"
 PROGRAM = write_bert(BertConfig(num_hidden_layers=1), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
 PLACES = [(document, place) for document in DOCUMENTS for place in document.places]
 
@@ -26,10 +28,14 @@ def filled(address):
     return address.replace("{i}", "0")
 
 
-def test_the_readme_holds_what_is_generated():
-    between = README.split("<!-- documents: written by python -m bertviz_core.documents -->\n\n")[1]
-    assert between.split("\n\n<!-- end of documents -->")[0] == write_tables()
-    assert README.index("## Documents") < README.index("<!-- documents:") < README.index("## Checkpoints")
+def test_what_is_written_down_is_what_is_generated():
+    assert TABLES.read_text(encoding="utf-8") == write_tables()
+
+
+def test_every_program_has_its_document_and_every_document_its_program_and_its_names():
+    assert {name: find_document(name) for name in DOCUMENT_PROGRAMS if find_document(name) is None} == {}
+    assert [document.name for document in DOCUMENTS if document.program not in DOCUMENT_PROGRAMS] == []
+    assert [document.name for document in DOCUMENTS if document.name not in SOURCES.values()] == []
 
 
 def test_every_document_has_its_rows():

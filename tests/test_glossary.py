@@ -1,6 +1,7 @@
 """The glossary: every quantity has its row, and the names in it are the ones that other code really has."""
 
 import re
+from functools import cache
 
 import pytest
 from transformers import BertConfig, BertForPreTraining, BertForSequenceClassification
@@ -16,7 +17,6 @@ from tests.factory import SIZES, random_checkpoint
 from tests.latex import balanced
 
 COMPLETE = write_bert(Config(vocab_size=101, **SIZES), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
-ENTRIES = list_entries(COMPLETE, 1)
 
 # variables of the released checkpoints, as google-research/bert names them (layer 1)
 TENSORFLOW = {
@@ -36,6 +36,11 @@ TENSORFLOW = {
 }  # fmt: skip
 
 
+@cache
+def listed():
+    return list_entries(COMPLETE, 1)
+
+
 def addresses(entries):
     return [entry.symbol.address for entry in entries]
 
@@ -44,11 +49,11 @@ def test_every_quantity_has_one_row_and_every_row_a_quantity():
     everything = [*(step.address for step in COMPLETE.steps), *COMPLETE.leaves]
     assert {find_key(address) for address in everything} == set(NAMES)
     assert set(AXIS_NAMES) == set(AXES)
-    assert len(addresses(ENTRIES)) == len(set(addresses(ENTRIES))) == len(NAMES)
+    assert len(addresses(listed())) == len(set(addresses(listed()))) == len(NAMES)
 
 
 def test_an_entry_says_what_it_means():
-    for entry in (*ENTRIES, *list_axes()):
+    for entry in (*listed(), *list_axes()):
         assert re.match(r"[A-Z0-9a-z].+", entry.meaning), entry.symbol.address
         assert any(getattr(entry.names, source) for source in SOURCES) or entry.symbol.address in (
             "relation", "cls.seq_relationship.probs",
@@ -61,7 +66,7 @@ def test_a_layer_shows_its_own_names():
     assert names.lens == "blocks.7.attn.W_Q"
     assert names.tensorflow == "bert/encoder/layer_7/attention/self/query/kernel"
     assert names.note == "W_{h,l}^Q"
-    assert all("{i}" not in getattr(entry.names, source) for entry in ENTRIES for source in SOURCES)
+    assert all("{i}" not in getattr(entry.names, source) for entry in listed() for source in SOURCES)
 
 
 def test_names_of_hugging_face_are_parameters_and_modules_of_its_models():
@@ -70,24 +75,24 @@ def test_names_of_hugging_face_are_parameters_and_modules_of_its_models():
     for model in (BertForPreTraining(config), BertForSequenceClassification(config)):
         parameters |= set(model.state_dict())
         modules |= {name for name, _ in model.named_modules()}
-    for entry in ENTRIES:
+    for entry in listed():
         name = entry.names.hugging_face
         if entry.symbol.kind == PARAMETER:
             assert name in parameters
         elif "." in name:
             assert name in modules
-    named = {entry.names.hugging_face for entry in ENTRIES if entry.symbol.kind == PARAMETER}
+    named = {entry.names.hugging_face for entry in listed() if entry.symbol.kind == PARAMETER}
     assert {name for name in parameters if "layer.0" not in name} - named <= {
         "cls.predictions.bias", "bert.embeddings.position_ids", "bert.embeddings.token_type_ids",
     }  # fmt: skip
 
 
 def test_tensorflow_names_are_the_variables_of_the_released_checkpoints():
-    assert {entry.names.tensorflow for entry in ENTRIES if entry.symbol.kind == PARAMETER} == TENSORFLOW
+    assert {entry.names.tensorflow for entry in listed() if entry.symbol.kind == PARAMETER} == TENSORFLOW
 
 
 def test_formulas_of_the_documents_can_be_typeset():
-    for entry in (*ENTRIES, *list_axes()):
+    for entry in (*listed(), *list_axes()):
         for source in FORMULAS:
             assert balanced(getattr(entry.names, source)), (entry.symbol.address, source)
 
@@ -105,17 +110,17 @@ def test_formulas_of_the_documents_can_be_typeset():
     ],
 )
 def test_a_name_from_anywhere_finds_its_quantity(text, expected):
-    assert addresses(search_entries(ENTRIES, text)) == expected
+    assert addresses(search_entries(listed(), text)) == expected
 
 
 def test_greek_letters_are_found_by_sign_and_by_name():
-    by_sign, by_name = search_entries(ENTRIES, "γ"), search_entries(ENTRIES, "gamma")
+    by_sign, by_name = search_entries(listed(), "γ"), search_entries(listed(), "gamma")
     assert addresses(by_sign) == addresses(by_name)
-    assert addresses(by_name) == [a for a in addresses(ENTRIES) if a.endswith(("LayerNorm", "LayerNorm.weight"))] != []
+    assert addresses(by_name) == [a for a in addresses(listed()) if a.endswith(("LayerNorm", "LayerNorm.weight"))] != []
 
 
 def test_nothing_asked_for_finds_everything():
-    assert search_entries(ENTRIES, "  ") == ENTRIES
+    assert search_entries(listed(), "  ") == listed()
 
 
 def test_an_axis_is_found_by_its_size_elsewhere():

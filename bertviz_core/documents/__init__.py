@@ -25,15 +25,24 @@ def find_title(program: str) -> str:
     return f"{document.name} ({document.number}){', dropout on' if program.endswith('dropout') else ''}"
 
 
+_INTRODUCTION = (
+    "# Five documents\n\n"
+    "Five texts describe BERT, each in its own way. They agree neither with each other nor in every point with BERT as "
+    "released. These tables list every formula, line of pseudocode and code cell of theirs, and where the app shows "
+    "it: on the page of that name, under that [address](addresses.md) (`{i}` is the layer). The page *Notation* lists "
+    "what each of them calls a quantity, and the page *Documents* runs each as it is written, beside BERT."
+)
+
+
 def write_tables() -> str:
-    """A table for every document, folded up, for the README."""
-    return "\n\n".join(_write_table(document) for document in DOCUMENTS)
+    """All documents with what is special about each, and a table of its places, as Markdown."""
+    return "\n\n".join([_INTRODUCTION, *map(_write_table, DOCUMENTS)]) + "\n"
 
 
 def _write_table(document: Document) -> str:
-    title = f"<summary><b>{document.name}</b> ({document.number}): {len(document.places)} places</summary>"
+    title = f"## {document.name[0].upper()}{document.name[1:]} ({document.number})"
     lines = ["| place | what it is | page | address |", "|---|---|---|---|", *map(_write_line, document.places)]
-    return "\n\n".join(["<details>", title, f"{document.what} {document.differs}", "\n".join(lines), "</details>"])
+    return "\n\n".join([title, f"{document.what} {document.differs}", "\n".join(lines)])
 
 
 def _write_line(place: Place) -> str:

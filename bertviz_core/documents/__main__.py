@@ -1,7 +1,7 @@
-"""Writes the tables of the documents as Markdown, as they stand in the README."""
+"""Writes docs/documents.md: `python -m bertviz_core.documents > docs/documents.md`."""
 
 import sys
 
 from bertviz_core.documents import write_tables
 
-sys.stdout.write(write_tables() + "\n")
+sys.stdout.write(write_tables())
