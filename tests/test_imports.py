@@ -1,6 +1,7 @@
 """Imports point one way, from room to room; every module is in a room; libraries keep their places."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ SHOWN = (f"{CORE}.ui", "pages", "app")
 # library, where it may be imported (None: anywhere else), where it may not
 LIBRARIES = (
     ("streamlit", SHOWN, ()),
-    ("plotly", (f"{CORE}.figures.base",), ()),
+    ("plotly", (f"{CORE}.figures.base", f"{CORE}.figures.imports"), ()),
     ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages")),
 )
 
@@ -286,3 +287,29 @@ def test_a_violation_is_found(project, path, source, check):
     (project / CORE).mkdir(exist_ok=True)
     write(project, path, source)
     assert check(project) != []
+
+
+# What stands in one place only, by a pattern of the source: where it may stand.
+IN_ONE_PLACE = {
+    r"\bst\.(session_state|query_params)\b": ["bertviz_core/ui/frame/state.py"],
+    r"\bst\.plotly_chart\b": ["bertviz_core/ui/frame/chart.py"],
+    r"displayModeBar": ["bertviz_core/ui/frame/chart.py"],
+    r"(?<!def )\bparse\(": ["bertviz_core/formula/address.py"],
+    r"\bread_address\(": [  # where addresses come in as text: the public face, the URL, a change that somebody wrote
+        "bertviz_core/formula/address.py",
+        "bertviz_core/tracing/changes.py",
+        "bertviz_core/tracing/layout.py",
+        "bertviz_core/ui/frame/what_if.py",
+        "bertviz_core/ui/walk/way.py",
+    ],
+    r"update_(layout|xaxes|yaxes|traces)|add_(shape|annotation|hline|hrect|trace)\(": [],  # a chart is built in one go
+}
+
+
+@pytest.mark.parametrize("pattern", IN_ONE_PLACE)
+def test_what_belongs_to_one_module_stands_there_alone(pattern):
+    files = [*(ROOT / CORE).rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
+    found = [
+        file.relative_to(ROOT).as_posix() for file in files if re.search(pattern, file.read_text(encoding="utf-8"))
+    ]
+    assert sorted(found) == IN_ONE_PLACE[pattern]

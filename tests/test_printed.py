@@ -58,7 +58,7 @@ def test_every_tensor_is_whole():
         for text in sum(printed.digits, ()):
             assert re.fullmatch(r"-?\d\.\d{4}(e-\d\d)?", text), (printed.cell, text)
         assert page._write_program().by_address[printed.address].dims[0] == "token"
-        assert find_page(printed.address)
+        assert find_page(page._write_program().stages[printed.address])
 
 
 def test_what_is_printed_after_gelu_is_gelu_of_what_is_printed_before():

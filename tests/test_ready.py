@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ async def open_at_once(url, pages):
 def test_the_first_sessions_of_a_cold_server_come_at_once(tmp_path, names):
     pages = [names[i % len(names)] for i in range(SESSIONS)]
     titles = {info.name: info.title for info in PAGES} | {"": PAGES[0].title}
-    with running(tmp_path) as url:
-        sessions = asyncio.run(open_at_once(url, pages))
+    with running(tmp_path) as url, ThreadPoolExecutor(1) as own:  # in this thread Playwright may have a loop running
+        sessions = own.submit(lambda: asyncio.run(open_at_once(url, pages))).result()
     assert [list_exceptions(messages) for messages in sessions] == [[]] * SESSIONS
     assert [list_titles(messages)[-1:] for messages in sessions] == [[titles[page]] for page in pages]

@@ -16,7 +16,7 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
     if PROBS in trace:
         here, words = PROBS.fix(token=token), trace.model.tokenizer.vocabulary
         best = rank_top(trace.recomputed(here), k)
-        found |= {f"“{words[i]}” at position {token}": here.fix(vocab=i) for i in best}
+        found |= {f"“{words[i] or f'id {i}'}” at position {token}": here.fix(vocab=i) for i in best}
     for path, axis, labels in (
         ("cls.seq_relationship.probs", "relation", RELATIONS),
         ("classifier.probs", "label", trace.model.labels),

@@ -18,6 +18,7 @@ from bertviz_core.formula.functions import Function
 from bertviz_core.formula.nodes import Add, Expr, Sub, Symbol
 from bertviz_core.formula.shapes import MergeHeads, Rename, Select, SplitHeads, Transpose
 from bertviz_core.formula.stages import Stage
+from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 LONGEST_STORY = 80  # steps; a model of 24 layers needs fewer
@@ -181,7 +182,7 @@ def tell_story(trace: Trace, cell: Address) -> tuple[Address, ...]:
 
     Ends at a token id, or at a parameter where nothing else is left to follow.
     """
-    return tuple(_walk_back(trace, cell))
+    return remember(trace, f"story of {cell}", lambda: tuple(_walk_back(trace, cell)))
 
 
 def _walk_back(trace: Trace, cell: Address) -> Iterator[Address]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, name_rows, pack, set_axis, set_font, set_legend
 from bertviz_core.figures.palette import Palette
+from bertviz_core.formula.numbers import format_number
 
 BAR_HEIGHT = 26
 SHARES = (0.0, 1.0)  # the ends of a scale of probabilities
@@ -24,7 +25,7 @@ def draw_bars(
     ends: tuple[float, float] | None = None,
 ) -> Chart:
     """Horizontal bars in the given order, first on top. ends: of the scale, by default those of the values."""
-    texts = [f"{x:.4f}".replace("-", "\N{MINUS SIGN}") for x in values]
+    texts = [format_number(float(x)) for x in values]
     scale: Spec = {"range": list(ends)} if ends else _leave_room(np.asarray(values))
     axis = set_axis(colors, name, grid=True, **scale)
     return _draw_rows(values, words, texts, colors, color, axis, "%{customdata}<br><b>%{x:.6f}</b><extra></extra>")

@@ -140,7 +140,7 @@ class TokenLines {
 }
 
 function number(share) {
-  return (share / WHOLE).toFixed(4);
+  return share < 1 ? "< 0.0001" : (share / WHOLE).toFixed(4);
 }
 
 function element(tag, name, ...content) {

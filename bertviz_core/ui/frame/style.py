@@ -10,6 +10,7 @@ import streamlit as st
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.figures.palette import Palette, choose_palette
 from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.numbers import format_number
 
 CSS = """
 <style>
@@ -138,7 +139,8 @@ def choose_tint(encoding: Encoding, i: int, colors: Palette) -> str:
 def render_answer(rows: Sequence[tuple[str, float]], color: str) -> str:
     """Words with their probabilities, as bars from 0 to 1 that need no chart."""
     cells = "".join(
-        f'<span>{escape(word)}</span><i style="width:{share:.2%};background:{color}"></i><span>{share:.4f}</span>'
+        f'<span>{escape(word)}</span><i style="width:{share:.2%};background:{color}"></i>'
+        f"<span>{format_number(share)}</span>"
         for word, share in rows
     )
     return f'<div class="bv-answer">{cells}</div>'

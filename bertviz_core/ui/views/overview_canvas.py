@@ -12,6 +12,7 @@ from bertviz_core.analysis.predictions import rank_words
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.thumbnails import draw_thumbnail, sample_columns
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_robust_limit
@@ -123,7 +124,7 @@ def _list_answers(view: View, rows: range) -> list[str]:
     if "cls.predictions.probs" not in view.trace:
         return []
     best = [rank_words(view.trace, i, 1)[0] for i in rows]
-    return [f"<b>{escape(word)}</b> {share:.4f}" for word, share, _ in best]
+    return [f"<b>{escape(word)}</b> {format_number(share)}" for word, share, _ in best]
 
 
 def _render_token(view: View, i: int, row: int) -> str:
