@@ -78,7 +78,7 @@ def _show_examples() -> None:
 
 def _show_model() -> str:
     names, free = list_models()
-    linked = st.query_params.get("model", "")  # the menu drops a name that it does not offer, and would say nothing
+    linked = state.read_url("model")  # the menu drops a name that it does not offer, and would say nothing
     name = st.selectbox(
         "Model", names, key="model", accept_new_options=free, bind="query-params", format_func=_name_model,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
