@@ -15,6 +15,7 @@ from tests.derived.truth import (
     Truth,
     best,
     cosine,
+    moments,
     points,
     softmax,
     strongest,
@@ -53,8 +54,8 @@ def best_probabilities(s: Scene, token: str) -> Truth:
     probs, top = softmax(scores), best(scores, 10)
     terms = [math.exp(scores[i] - scores[top[0]]) for i in top]
     z = float(np.exp(scores - scores.max()).sum())
-    columns = {"score": [scores[i] for i in top], "score − best": [scores[i] - scores[top[0]] for i in top],
-               "e to that power": terms, "sum so far": list(itertools.accumulate(terms)),
+    columns = {"logit": [scores[i] for i in top], "logit − max": [scores[i] - scores[top[0]] for i in top],
+               "e^(logit − max)": terms, "sum so far": list(itertools.accumulate(terms)),
                f"divided by {z:.4f}": [probs[i] for i in top]}  # fmt: skip
     return Truth([Bars({name_entry(s, i): probs[i] for i in top})], probs, told=[1 - sum(probs[i] for i in top)],
                  worked=[probs[top[0]]], tables=[columns], rows=[name_entry(s, i) for i in top])  # fmt: skip
@@ -81,15 +82,15 @@ def looked_up(s: Scene) -> int:
     return typed.ids[s.token] if s.token < len(typed) else s.trace.encoding.ids[s.token]
 
 
-@truth("predictions", "Where any word stands at position *")
+@truth("predictions", "Rank and probability of a word at position *")
 def any_word(s: Scene, position: str) -> Truth:
     own, scores = looked_up(s), read_scores(s)[s.token]
     rank, share = 1 + int((scores > scores[own]).sum()), softmax(scores)[own]
-    columns = {"id": [own], "rank": [rank], "score": [scores[own]], "probability": [share]}
+    columns = {"id": [own], "rank": [rank], "logit": [scores[own]], "probability": [share]}
     return Truth(told=[rank, rank - 1], worked=[share], tables=[columns], rows=[s.word(own)])
 
 
-@truth("predictions", "The best entry at every position, read as one text")
+@truth("predictions", "Top prediction at every position, read as one text")
 def one_text(s: Scene) -> Truth:
     chosen = read_scores(s).argmax(axis=-1)
     return Truth(told=[sum(int(a) == b for a, b in zip(chosen, s.trace.encoding.ids, strict=True))])
@@ -101,8 +102,9 @@ def five_best(s: Scene) -> Truth:
     shown = [i for i, token in enumerate(s.trace.tokens) if i < 40 or token == "[MASK]"]
     top = {i: best(probs[i], 5) for i in shown}
     columns = {f"top {k + 1}": [(s.word(top[i][k]), probs[i, top[i][k]]) for i in shown] for k in range(5)}
+    spread = moments(s["cls.predictions.transform.activation"][s.token], s.config.layer_norm_eps)
     return Truth(frames=[{"token": [s.names[i] for i in shown], **columns}],
-                 told=[40] if len(shown) < len(s.names) else [])  # fmt: skip
+                 told=[40] if len(shown) < len(s.names) else [], worked=spread)  # fmt: skip
 
 
 @truth("sentence", "one-vector")

@@ -70,7 +70,7 @@ def distances(s: Scene) -> Truth:
                  rows=s.stages[1:])  # fmt: skip
 
 
-@truth("documents", "What each would say at position *")
+@truth("documents", "Top predictions at position *")
 def document_answers(s: Scene, position: str) -> Truth:
     right, left = choose_documents(s)
     answers = []
@@ -178,7 +178,7 @@ def printed_tensor(s: Scene) -> Truth:
 def printed_tensors(s: Scene) -> Truth:
     columns: dict[str, list] = {"numbers": [36] * len(TENSORS)}
     columns |= {name: [None] * len(TENSORS) for name in ("same digits", "last digit", "rounding", "differs",
-                                                         "largest gap")}  # fmt: skip
+                                                         "largest difference")}  # fmt: skip
     return Truth(tables=[columns])
 
 
@@ -192,7 +192,7 @@ def notebook_facts(s: Scene, which: str) -> Truth:
     """Ours and the verdicts: sizes from Hugging Face's config, the rest judged by the two texts beside each other."""
     table = s.shown.find("notebook", f"Sizes{which}").tables[0]
     facts = FACTS if which.startswith(",") else OTHERS
-    here, verdicts = list(table.columns["here"]), []
+    here, verdicts = list(table.columns["this model"]), []
     for i, fact in enumerate(facts):
         kind, _, name = fact.of.partition(":")
         if (
@@ -202,13 +202,13 @@ def notebook_facts(s: Scene, which: str) -> Truth:
             and name not in ("architectures", "pad_token_id")
         ):
             here[i] = str(getattr(s.hf.config, name))
-        same = "✓ same" if here[i] == table.columns["printed"][i] else "✗ other"
+        same = "✓ same" if here[i] == table.columns["printed"][i] else "✗ differs"
         of_sentence = kind in ("ids", "length", "column", "row", "answer") or (
             kind == "shape" and not name.endswith((".weight", ".bias")))  # fmt: skip
-        verdicts.append("" if of_sentence or (here[i] == "–" and not fact.slip) else "✗ a slip" if fact.slip else same)
+        verdicts.append("" if of_sentence or (here[i] == "–" and not fact.slip) else "✗ error" if fact.slip else same)
     told = [verdicts.count("✓ same"), len(facts), *([10, 12] if any(fact.slip for fact in facts) else [])]
-    return Truth(told=told, tables=[{"what": table.columns["what"], "printed": table.columns["printed"], "here": here,
-                                     "verdict": verdicts}])  # fmt: skip
+    return Truth(told=told, tables=[{"what": table.columns["what"], "printed": table.columns["printed"],
+                                     "this model": here, "verdict": verdicts}])  # fmt: skip
 
 
 @truth("notebook", "notebook-gelu")

@@ -86,7 +86,7 @@ def angles(s: Scene) -> Truth:
     return Truth(
         [Bars({s.names[i]: found[i][0] for i in shown})], np.array(found), told=[length(q), *told_of(s, shown)],
         worked=[found[s.key][2]], rows=[s.names[i] for i in shown],
-        tables=[{"cosine": turned, "length of k": long, "product R": product}],
+        tables=[{"cosine": turned, "length of k": long, "dot product R": product}],
     )  # fmt: skip
 
 
@@ -99,10 +99,10 @@ def softmax_row(s: Scene) -> Truth:
     shares = [power / running[-1] for power in powers]
     shown = choose_keys(s)
     part = {name: [values[i] for i in shown] for name, values in {
-        "score S": [x if x > MASKED else "hidden" for x in scores.tolist()],
-        "S − largest": [x if y > MASKED else "hidden" for x, y in zip(below.tolist(), scores, strict=True)],
-        "e to that": powers, "sum so far": running, "share": shares}.items()}  # fmt: skip
-    sums, drawn = part["sum so far"], part["e to that"]
+        "masked score S": [x if x > MASKED else "masked out" for x in scores.tolist()],
+        "S − max": [x if y > MASKED else "masked out" for x, y in zip(below.tolist(), scores, strict=True)],
+        "e^(S − max)": powers, "sum so far": running, "attention weight": shares}.items()}  # fmt: skip
+    sums, drawn = part["sum so far"], part["e^(S − max)"]
     bars = points(x=drawn, base=[a - b for a, b in zip(sums, drawn, strict=True)])
     return Truth([bars, points(x=sums)], np.stack([scores, below, powers, running, shares], axis=1),
                  told=[max(scores), running[-1], *told_of(s, shown)], worked=[shares[s.key]], tables=[part],
@@ -128,8 +128,8 @@ def brought(s: Scene) -> Truth:
     looked, bringing = int(np.argmax(probs)), int(np.argmax(lengths))
     told = [looked] if looked == bringing else [looked, bringing, float(probs[looked])]
     along = [float(part @ total) / float(total @ total) for part in parts]
-    columns = {"share A": probs, "length of V": [length(value) for value in values], "length of A V": lengths,
-               "part of the sum": along}  # fmt: skip
+    columns = {"attention weight A": probs, "length of V": [length(value) for value in values],
+               "length of A V": lengths, "fraction of the sum": along}  # fmt: skip
     return Truth([Rows({**rows, "sum": total})], np.vstack([parts, total]),
                  told=[*told, *([len(shown)] if others else [])], worked=[total[strongest(total)]],
                  rows=[s.names[i] for i in shown],
@@ -168,7 +168,7 @@ def head_parts(s: Scene) -> Truth:
     along = [float(part @ total) / float(total @ total) for part in parts]
     drawn = dict(zip([*names, "sum"], [*parts, total], strict=True))
     return Truth([Rows(drawn)], np.stack(list(drawn.values())), worked=[total[strongest(total)]], rows=names,
-                 tables=[{"length": [length(part) for part in parts], "part of the sum": along}])  # fmt: skip
+                 tables=[{"length": [length(part) for part in parts], "fraction of the sum": along}])  # fmt: skip
 
 
 SHARES = {"previous": "previous", "next": "next", "itself": "self", "[CLS]": "cls", "[SEP]": "sep",
@@ -257,7 +257,7 @@ def head_ranking(s: Scene, count: str, all_of: str, title: str) -> Truth:
     return Truth(told=[24, len(numbers)], tables=[columns], rows=[f"{i}, {j}" for i, j in shown])
 
 
-@truth("heads", "Who looks at whom")
+@truth("heads", "Which token attends to which")
 def head_profile(s: Scene) -> Truth:
     numbers = measure(s, s.layer, s.head)
     rows = [(short, numbers[name]) for short, name in SHARES.items() if numbers[name] is not None]

@@ -47,8 +47,8 @@ def tokens(s: Scene) -> Truth:
         most = int(shares.argmax())
         tables.append({
             "attention_mask": [1, 0, None], "scaled score": [scaled[most], scaled[size], None],
-            "score after the mask": [scaled[most], scaled[size] + lowest, None],
-            "share": [shares[most], 0.0, float(probs[size:].sum())],
+            "masked score": [scaled[most], scaled[size] + lowest, None],
+            "attention weight": [shares[most], 0.0, float(probs[size:].sum())],
         })  # fmt: skip
     return Truth(told=[*told, count], tables=tables)
 
@@ -90,8 +90,8 @@ def checkpoint(s: Scene) -> Truth:
     sums = {part: sums[part] for part in parts}
     return Truth(
         told=[total, len(program), 4 * total, tensor.size, tensor.size / total, *tensor.shape],
-        tables=[{"numbers": list(sums.values()), "in %": [100 * count / total for count in sums.values()]}],
-        rows=list(sums), frames=[{"shape": shapes, "numbers": sizes, "share": counted, "tied to": tied}],
+        tables=[{"numbers": list(sums.values()), "% of all": [100 * count / total for count in sums.values()]}],
+        rows=list(sums), frames=[{"shape": shapes, "numbers": sizes, "% of all": counted, "tied to": tied}],
     )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def blocks(s: Scene, name: str) -> Truth:
     height, width = (math.ceil(size / most) for size, most in zip(matrix.shape, (rows, columns), strict=True))
     found = np.array([[math.sqrt(np.mean(matrix[i : i + height, j : j + width] ** 2))
                        for j in range(0, matrix.shape[1], width)] for i in range(0, len(matrix), height)])  # fmt: skip
-    return Truth([Blocks(found, height, width)], found, told=[height, width, height * width], worked=[found[0, 0]])
+    return Truth([Blocks(found, height, width)], found, told=[height, width], worked=[found[0, 0]])
 
 
 @truth("parameters", "*")

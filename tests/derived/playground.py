@@ -40,7 +40,8 @@ def playground_softmax(s: Scene) -> Truth:
     powers = [math.exp(x) for x in below]
     running = list(itertools.accumulate(powers))
     shares = [power / running[-1] for power in powers]
-    columns = {"score S": scores, "S − largest": below, "e to that": powers, "sum so far": running, "share": shares}
+    columns = {"score S": scores, "S − max": below, "e^(S − max)": powers, "sum so far": running,
+               "attention weight": shares}  # fmt: skip
     bars = points(x=powers, base=[a - b for a, b in zip(running, powers, strict=True)])
     return Truth([bars, points(x=running)], np.stack(list(columns.values()), axis=1),
                  told=[scores.max(), running[-1], 7], worked=[max(shares)], rows=list(WORDS),
@@ -85,7 +86,7 @@ def playground_weighted(s: Scene) -> Truth:
     total = np.sum(parts, axis=0)
     told = {"one-hot": [5], "mixed": [1.0]}.get(mix, [total[0]])
     return Truth([Rows(dict(zip([*WORDS, "sum"], [*parts, total], strict=True)))], np.stack([*parts, total]),
-                 told=told, worked=[total[0]], tables=[{"share": [float(w) for w in weights]}],
+                 told=told, worked=[total[0]], tables=[{"attention weight": [float(w) for w in weights]}],
                  rows=list(WORDS))  # fmt: skip
 
 
@@ -119,8 +120,8 @@ def playground_unscaled(s: Scene) -> Truth:
     top = int(without.argmax())
     shown = choose_some(without + shares, 12, (top,))
     bars = [Bars({s.names[i]: row[i] for i in shown}) for row in (without, shares)]
-    columns = {"product R": products, "share without √d_k": without, "slope without √d_k": without * (1 - without),
-               "share with √d_k": shares, "slope with √d_k": shares * (1 - shares)}  # fmt: skip
+    columns = {"dot product R": products, "weight without √d_k": without, "slope without √d_k": without * (1 - without),
+               "weight with √d_k": shares, "slope with √d_k": shares * (1 - shares)}  # fmt: skip
     told = [without.max(), shares.max(), s.config.head_dim, *([len(shown)] if len(shown) < len(shares) else [])]
     return Truth(bars, np.stack([without, shares], axis=1), told=told, rows=[s.names[i] for i in shown],
                  tables=[{name: [float(column[i]) for i in shown] for name, column in columns.items()}])  # fmt: skip

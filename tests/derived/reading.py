@@ -26,7 +26,7 @@ _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of
 )
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _NUMBER = re.compile(
-    r"(?<![\w.,])(?P<sign>[-−±]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?"
+    r"(?<![\w.,])(?:(?P<bound>[<>])\s?(?=[\d.]+\s?%))?(?P<sign>[-−±]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?"
     r"(?P<e>e[-−+]?\d+)?(?:\s?[·×]\s?10(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?(?P<percent>\s?%)?(?![\w]|\.\d)"
 )
 
@@ -39,10 +39,14 @@ class Number:
     value: float
     slack: float
     exact: bool  # written as a whole number
+    bound: str = ""  # "<" or ">" before a percentage: strictly between it and the nearer of 0 and 1
 
     def tells(self, expected: float, near: float = 1e-12) -> bool:
         """Whether this is how the expected number would be written. near: what it may be off besides."""
         near += 1e-5 * abs(expected)  # what single precision rounds
+        if self.bound:
+            low, high = (0.0, self.value) if self.bound == "<" else (self.value, 1.0)
+            return bool(low - near < expected < high + near)
         if not self.exact:
             return bool(abs(self.value - expected) <= self.slack + near)
         if isinstance(expected, int | np.integer):
@@ -51,7 +55,7 @@ class Number:
 
 
 def find_numbers(text: str) -> list[Number]:
-    """The numbers of a text, also `−1.007e−08`, `30,522`, `2.4 · 10⁻⁶` and `19.1 %`; not those of sources and code."""
+    """The numbers of a text, also `−1.007e−08`, `30,522`, `2.4 · 10⁻⁶`, `< 0.1 %`; not those of sources and code."""
     return [_read(found) for found in _NUMBER.finditer(_ASIDE.sub(" ", unescape(text)))]
 
 
@@ -68,7 +72,8 @@ def _read(found: re.Match) -> Number:
     sign = -1 if part["sign"] in ("-", "−") else 1
     value = sign * float(digits) * 10.0 ** (power - 2 * bool(part["percent"]))
     exact = not (part["rest"] or part["e"] or part["raised"] or part["percent"])
-    return Number(found[0], value, 0.0 if exact else unit / 2, exact)
+    nothing = bool(part["percent"]) and value == 0  # little is written as less than, so 0 % is none at all
+    return Number(found[0], value, 0.0 if exact or nothing else unit / 2, exact, part["bound"])
 
 
 @dataclass

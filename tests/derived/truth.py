@@ -242,6 +242,12 @@ def length(x) -> float:
     return math.sqrt(math.fsum(float(a) ** 2 for a in x))
 
 
+def moments(x, epsilon: float) -> list[float]:
+    """Mean and variance of a vector, and what a LayerNorm divides it by."""
+    variance = float(np.mean((x - x.mean()) ** 2))
+    return [float(x.mean()), variance, math.sqrt(variance + epsilon)]
+
+
 def cosine(x, y) -> float:
     return math.fsum(float(a) * float(b) for a, b in zip(x, y, strict=True)) / (length(x) * length(y))
 

@@ -16,6 +16,7 @@ from tests.derived.truth import (
     cosine,
     cosines,
     length,
+    moments,
     points,
     softmax,
     strongest,
@@ -57,6 +58,12 @@ def lengths(s: Scene) -> Truth:
         s["embeddings.word_embeddings"] + s["embeddings.position_embeddings"] + s["embeddings.token_type_embeddings"]
     )
     return Truth([Map(total)], total, tables=[columns], rows=[s.names[i] for i in shown])
+
+
+@truth("embeddings", "page")
+def spread_of_sum(s: Scene) -> Truth:
+    total = sum(s[f"embeddings.{part}"][s.token] for name, part in PARTS.items() if name != "sum")
+    return Truth(worked=moments(total, s.config.layer_norm_eps))
 
 
 @truth("embeddings", "neighbours")
@@ -133,7 +140,7 @@ def inside(s: Scene, place: str) -> Truth:
     at = place.partition(".")[2]
     x, gamma, beta = s.own(f"{at}.residual")[s.token], s.own(f"{at}.LayerNorm.weight"), s.own(f"{at}.LayerNorm.bias")
     flat = norm(x, s.config.layer_norm_eps)
-    return Truth([Rows({"normalized": flat, "gamma": gamma, "beta": beta, "result": gamma * flat + beta})])
+    return Truth([Rows({"normalized": flat, "γ": gamma, "β": beta, "output": gamma * flat + beta})])
 
 
 @truth("add_norm", "page")
@@ -147,9 +154,7 @@ def epsilon_and_spread(s: Scene) -> Truth:
         columns["(0.00001, −0.00001) becomes"].append(tuple(flat.tolist()))
     worked = []
     for at in MODULES:
-        x = s.own(f"{at}.residual")[s.token]
-        variance = float(np.mean((x - x.mean()) ** 2))
-        worked += [float(x.mean()), variance, math.sqrt(variance + own)]
+        worked += moments(s.own(f"{at}.residual")[s.token], own)
     return Truth(worked=worked, frames=[columns])
 
 
