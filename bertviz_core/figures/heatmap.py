@@ -14,6 +14,7 @@ from bertviz_core.formula.numbers import format_number
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
 CLEAR = 20  # pixels from the columns' entries to their name, where the usual few would let them touch
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
+_LETTER = 8  # pixels of one of the name's
 _LABELLED_COLUMNS = 40  # with more columns than this, words would collide
 
 
@@ -62,15 +63,14 @@ def draw_heatmap(
     gaps: bool = True,
     name_inside: bool = False,
     height: int | None = None,
-    left: int = 8,
 ) -> Chart:
     """A matrix (row, column) as a heat map.
 
     share: values lie between 0 and 1 (attention, probabilities) and are drawn from 0 to `end`; otherwise they are
     signed and drawn from -end to end. end: the scale's end, by default the largest absolute value; what lies beyond it
     has the end's colour. selected: a row to mark; cell: a row and column to mark. gaps: between cells, where these are
-    few. name_inside: the rows' name stands above the map, where numbers leave it no room beside it. height, left: of
-    the chart and its left margin, in pixels, the height by default as the rows need it.
+    few. name_inside: the rows' name stands above the map, where numbers leave it no room beside it. height: of the
+    chart in pixels, by default as the rows need it.
     """
     limit = float(end if end is not None else np.abs(values).max(initial=0.0)) or 1.0
     low = 0.0 if share else -limit
@@ -84,10 +84,15 @@ def draw_heatmap(
     }  # fmt: skip
     return make_chart(
         [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=34,
-        left=left, annotations=[_name_rows(rows, colors, name_inside)],
+        left=_leave_room(rows, name_inside), annotations=[_name_rows(rows, colors, name_inside)],
         shapes=_mark(values.shape, rows, columns, colors, selected, cell),
         **_set_axes(values.shape, rows, columns, colors),
     )  # fmt: skip
+
+
+def _leave_room(rows: Side, name_inside: bool) -> int:
+    """The left margin in pixels: words make room for themselves, and for the rows' name; numbers do not."""
+    return 8 if name_inside or rows.words is not None else 8 + _LETTER * len(rows.name)
 
 
 def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette) -> Spec:

@@ -156,7 +156,7 @@ def show_numbers(view: View, tensor: Tensor) -> None:
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
     axes = ["", *view.trace.dims(tensor.address)][-2:]
     sides = _make_side(view, axes[0], rows), _make_side(view, axes[1], columns)
-    figure = draw_heatmap(part, *sides, view.colors, end=find_robust_limit(part), left=_make_room(axes[0]))
+    figure = draw_heatmap(part, *sides, view.colors, end=find_robust_limit(part))
     where = Address(tensor.address)
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
     first = view.trace.explain(where.fix(**at))
@@ -272,13 +272,7 @@ def _draw_map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysi
     """Every block in the middle of the rows and columns that it stands for; a single row needs no numbers beside it."""
     rows = Side(axes[0], start=(found.height - 1) / 2, step=found.height, labelled=len(shown) > 1)
     columns = Side(axes[1], start=(found.width - 1) / 2, step=found.width)
-    return draw_heatmap(shown, rows, columns, view.colors, share=not whole, end=find_robust_limit(shown), gaps=False,
-                        left=_make_room(axes[0]))  # fmt: skip
-
-
-def _make_room(axis: str) -> int:
-    """Pixels for the rows' name beside a map."""
-    return 8 + 7 * len(axis)
+    return draw_heatmap(shown, rows, columns, view.colors, share=not whole, end=find_robust_limit(shown), gaps=False)
 
 
 def _describe_pooling(symbol: str, whole: bool) -> str:
