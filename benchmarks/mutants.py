@@ -91,18 +91,8 @@ def planting(mutant: Mutant, tree: Path) -> Iterator[None]:
 def run_tests(tests: str, tree: Path, seconds: float) -> Outcome:
     """Run tests in a copy, up to the first that fails."""
     start = time.monotonic()
-    command = [
-        sys.executable,
-        "-B",
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "--tb=line",
-        "-p",
-        "no:cacheprovider",
-        *shlex.split(tests),
-    ]
+    quick = ["-x", "-q", "-n0", "--tb=line", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-B", "-m", "pytest", *quick, *shlex.split(tests)]
     try:
         done = subprocess.run(
             command, cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, timeout=seconds, capture_output=True,

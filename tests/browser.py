@@ -202,7 +202,20 @@ def visit(chromium, url, size=WIDE, theme="light"):
         context.close()
 
 
+@pytest.fixture(scope="session")
+def window(chromium):
+    """A browser window for many tests, each with a tab of its own: what Streamlit sends once need not be sent again."""
+    context = chromium.new_context(viewport=WIDE, color_scheme="light", accept_downloads=True)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def app(chromium, server):
-    with visit(chromium, server) as app:
+def app(window, server):
+    page = window.new_page()
+    try:
+        app = App(page, server)
         yield app
+        assert app.trouble == [], app.trouble
+    finally:
+        page.close()
