@@ -38,7 +38,8 @@ def format_percent(part: float) -> str:
     elif 99.9 < percent < 100:
         text = "> 99.9"
     else:
-        text = f"{percent:.1f}" if 0 < percent < 9.95 else f"{percent:.0f}"
+        near = 0 < percent < 9.95 or 99 < percent < 100  # an end of the scale
+        text = f"{percent:.1f}" if near else f"{percent:.0f}"
     return f"{text}\N{NO-BREAK SPACE}%"
 
 
