@@ -36,6 +36,10 @@ def test_the_longest_word_wins():
     assert ">attention weights<" in explain_words("Its attention weights.")
 
 
+def test_a_word_is_known_in_the_plural():
+    assert explain_words("Queries, biases and keys.").count('role="tooltip"') == 3
+
+
 def test_most_pages_begin_with_a_text_that_explains_a_word():
     """Where a page's first sentences need no such word, its panels' do."""
     without = []

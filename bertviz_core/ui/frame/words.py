@@ -9,10 +9,11 @@ import streamlit as st
 from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.ui.frame.labels import escape_markdown
 
-_NAMES = "|".join(re.escape(word) for word in sorted(GLOSSARY, key=len, reverse=True))
-_WORD = re.compile(rf"(?<![\w-])({_NAMES})(e?s)?(?![\w-])", re.IGNORECASE)
-_LITERAL = re.compile(r"(`[^`]*`|\$[^$]*\$|\\.)")  # code, formulas and escaped signs stay as they are
 _MEANINGS = {word.lower(): meaning for word, meaning in GLOSSARY.items()}
+_FORMS = {form: word for word in _MEANINGS for form in (word, f"{word}s", f"{word}es", f"{word.removesuffix('y')}ies")}
+_NAMES = "|".join(re.escape(form) for form in sorted(_FORMS, key=len, reverse=True))
+_WORD = re.compile(rf"(?<![\w-])({_NAMES})(?![\w-])", re.IGNORECASE)
+_LITERAL = re.compile(r"(`[^`]*`|\$[^$]*\$|\\.)")  # code, formulas and escaped signs stay as they are
 
 
 def show_text(text: str) -> None:
@@ -25,7 +26,7 @@ def explain_words(text: str) -> str:
     seen: set[str] = set()
 
     def mark(match: re.Match[str]) -> str:
-        word = match[1].lower()
+        word = _FORMS[match[0].lower()]
         if word in seen:
             return match[0]
         seen.add(word)
