@@ -95,9 +95,9 @@ def show_angles(view: View, key: int) -> None:
         ends=_COSINES,
     )  # fmt: skip
     columns = [
-        Column("cosine", _list_floats(parts.cosines[shown]), color, 1.0, signed=True),
-        Column("length of k", _list_floats(parts.key_norms[shown]), view.colors.kinds["key"]),
-        Column("dot product R", _list_floats(recorded[shown]), color, signed=True),
+        Column("cosine", parts.cosines[shown].tolist(), color, 1.0, signed=True),
+        Column("length of k", parts.key_norms[shown].tolist(), view.colors.kinds["key"]),
+        Column("dot product R", recorded[shown].tolist(), color, signed=True),
     ]
     show_derived(
         view,
@@ -151,9 +151,9 @@ def show_softmax(view: View, key: int) -> None:
     columns = [
         Column("masked score S", [float(s) if s > MASKED else "masked out" for s in scores[shown]], color, signed=True),
         Column("S − max", [float(s) if s > MASKED else "masked out" for s in steps.below[shown]]),
-        Column("e^(S − max)", _list_floats(steps.powers[shown]), color, 1.0),
-        Column("sum so far", _list_floats(steps.running[shown])),
-        Column("attention weight", _list_floats(steps.shares[shown]), color, 1.0),
+        Column("e^(S − max)", steps.powers[shown].tolist(), color, 1.0),
+        Column("sum so far", steps.running[shown].tolist()),
+        Column("attention weight", steps.shares[shown].tolist(), color, 1.0),
     ]
     address = _locate(view, "probs", query=view.chosen.token)
     show_derived(
@@ -243,7 +243,3 @@ def _write_origin(view: View, key: int | None = None) -> str:
 
 def _read_word(view: View) -> str:
     return view.trace.tokens[view.chosen.token]
-
-
-def _list_floats(values: np.ndarray) -> list[float]:
-    return [float(x) for x in values]

@@ -79,10 +79,10 @@ def _list_columns(
     """Each token's share, the lengths of its value and of what it brings, and how much of the sum that is."""
     attention, value = view.colors.kinds[ATTENTION], view.colors.kinds[VALUE]
     return [
-        Column("attention weight A", _list_floats(shares[shown]), attention, 1.0),
-        Column("length of V", _list_floats(np.linalg.norm(values[shown], axis=1)), value),
-        Column("length of A V", _list_floats(np.linalg.norm(parts[shown], axis=1)), value),
-        Column("fraction of the sum", _list_floats(share_sum(parts)[shown]), value, signed=True),
+        Column("attention weight A", shares[shown].tolist(), attention, 1.0),
+        Column("length of V", np.linalg.norm(values[shown], axis=1).tolist(), value),
+        Column("length of A V", np.linalg.norm(parts[shown], axis=1).tolist(), value),
+        Column("fraction of the sum", share_sum(parts)[shown].tolist(), value, signed=True),
     ]
 
 
@@ -150,8 +150,8 @@ def show_heads(view: View) -> None:
         drawn, Side("from", [*names, "sum"]), Side("hidden"), view.colors, end=find_robust_limit(drawn), selected=head
     )
     columns = [
-        Column("length", _list_floats(np.linalg.norm(parts, axis=1)), color),
-        Column("fraction of the sum", _list_floats(share_sum(parts)), color, signed=True),
+        Column("length", np.linalg.norm(parts, axis=1).tolist(), color),
+        Column("fraction of the sum", share_sum(parts).tolist(), color, signed=True),
     ]
     column = find_strongest(total)
     show_derived(
@@ -194,7 +194,3 @@ def show_all_tokens(view: View) -> None:
     figure, note = draw_tensor(view, address)
     show_panel(view, address, "Attention output, for all tokens", figure,
                note=f"The residual connection adds this to the layer's input. {note}".strip())  # fmt: skip
-
-
-def _list_floats(values: np.ndarray) -> list[float]:
-    return [float(x) for x in values]

@@ -106,11 +106,11 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
     """One row of the softmax, step by step."""
     steps, color = attention.work_softmax(scores[row]), view.colors.kinds[ATTENTION]
     columns = [
-        Column("score S", _list_floats(scores[row]), color, signed=True),
-        Column("S − max", _list_floats(steps.below)),
-        Column("e^(S − max)", _list_floats(steps.powers), color, 1.0),
-        Column("sum so far", _list_floats(steps.running)),
-        Column("attention weight", _list_floats(steps.shares), color, 1.0),
+        Column("score S", scores[row].tolist(), color, signed=True),
+        Column("S − max", steps.below.tolist()),
+        Column("e^(S − max)", steps.powers.tolist(), color, 1.0),
+        Column("sum so far", steps.running.tolist()),
+        Column("attention weight", steps.shares.tolist(), color, 1.0),
     ]
     best = int(steps.shares.argmax())
     show_derived(
@@ -170,7 +170,3 @@ def show_printed(view: View) -> None:
              "are six rows.",
         table=render_grid("printed, computed", WORDS, WORDS, examples.SHARES, computed, verdicts),
     )  # fmt: skip
-
-
-def _list_floats(values: np.ndarray) -> list[float]:
-    return [float(x) for x in values]
