@@ -1,6 +1,6 @@
 """Add & Norm, at both places of a layer: the residual sum, and LayerNorm's inside."""
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import add_norm
 
 view = open_page(
@@ -12,4 +12,3 @@ add_norm.show_place(view, "attention.output", "After attention")
 add_norm.show_place(view, "output", "After the feed-forward network")
 add_norm.show_epsilon(view)
 add_norm.show_post_or_pre(view)
-close_page("add_norm")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import attention
 
 view = open_page(
@@ -20,4 +20,3 @@ st.header("From scores to weights: the softmax", anchor=False)
 attention.show_softmax(view, key)
 attention.show_shares(view, key)
 attention.show_maps(view, "probs")
-close_page("attention")

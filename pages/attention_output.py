@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import attention_output
 
 view = open_page(
@@ -17,4 +17,3 @@ attention_output.show_context(view)
 st.header("The output projection", anchor=False)
 attention_output.show_heads(view)
 attention_output.show_all_tokens(view)
-close_page("attention_output")

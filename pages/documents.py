@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import documents, documents_alignment, documents_slips
 
 view = open_page(
@@ -22,4 +22,3 @@ documents_slips.show_sigma(view)
 documents_slips.show_residual(view)
 documents_slips.show_epsilon(view)
 documents_slips.show_softmax(view)
-close_page("documents")

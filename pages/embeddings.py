@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import embeddings, embeddings_positions
 
 view = open_page(
@@ -18,4 +18,3 @@ embeddings.show_neighbours(view)
 st.header("Position embeddings, learned and sinusoidal", anchor=False)
 embeddings_positions.show_tables(view)
 embeddings_positions.show_resemblance(view)
-close_page("embeddings")

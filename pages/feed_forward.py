@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.formula.address import Address
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.views import feed_forward
@@ -29,4 +29,3 @@ st.header("Back to the hidden size", anchor=False)
 feed_forward.show_contributions(view)
 figure, note = draw_tensor(view, output)
 show_panel(view, output, "Output of the feed-forward network, for all tokens", figure, note=note)
-close_page("feed_forward")

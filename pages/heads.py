@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.formula.address import Address
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel
 from bertviz_core.ui.views.heads import read_heads, show_head_map
@@ -40,4 +40,3 @@ show_table(view, all_heads, statistic)
 
 st.header("Ablation: each head's output set to zero", anchor=False)
 show_ablation(view)
-close_page("heads")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import layers, layers_flow
 
 view = open_page(
@@ -25,4 +25,3 @@ else:
     st.caption("This checkpoint has no LM head (masked language model head), so its vectors give no predictions.")
 st.header("Attention rollout: attention traced back to the input tokens", anchor=False)
 layers_flow.show_rollout(view)
-close_page("layers")

@@ -1,6 +1,6 @@
 """What everything is called: our symbols and addresses beside the names of five documents and three code bases."""
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import notation
 
 view = open_page(
@@ -12,4 +12,3 @@ notation.show_lengths(view)
 notation.show_differences()
 text, kind = notation.choose_search()
 notation.show_entries(view, text, kind)
-close_page("notation")

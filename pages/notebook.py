@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import notebook, notebook_facts
 
 view = open_page(
@@ -21,4 +21,3 @@ notebook.show_itself(view)
 st.header("What else is printed", anchor=False)
 notebook_facts.show_facts(view)
 notebook_facts.show_other_facts(view)
-close_page("notebook")

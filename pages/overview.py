@@ -1,6 +1,6 @@
 """The whole pass on one page: the answer first, then every step in order."""
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import overview, overview_export
 from bertviz_core.ui.views.overview_canvas import show_canvas
 
@@ -13,4 +13,3 @@ overview.show_answer(view)
 show_canvas(view)
 overview.show_steps(view)
 overview_export.show_export(view)
-close_page("overview")

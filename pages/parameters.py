@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import parameters
 
 view = open_page(
@@ -19,4 +19,3 @@ parameters.show_names(view, tensor)
 parameters.show_numbers(view, tensor)
 parameters.show_sizes(view, tensor)
 parameters.show_blocks(view, tensor)
-close_page("parameters")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import playground, playground_examples
 
 view = open_page(
@@ -25,4 +25,3 @@ playground_examples.show_sinusoidal(view)
 st.header("Why scores are divided by √d_k", anchor=False)
 playground_examples.show_divisors(view, scores, row)
 playground_examples.show_unscaled(view)
-close_page("playground")

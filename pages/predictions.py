@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.views import predictions
 
@@ -28,4 +28,3 @@ else:
         icon=":material/info:",
     )
     predictions.show_unread(view)
-close_page("predictions")

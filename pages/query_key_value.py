@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import query_key_value
 
 view = open_page(
@@ -18,4 +18,3 @@ st.header("One matrix for all heads", anchor=False)
 query_key_value.show_split(view, name)
 st.header(f"All tokens, layer {layer}, head {head}", anchor=False)
 query_key_value.show_all_tokens(view)
-close_page("query_key_value")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.views import sentence
 
@@ -24,4 +24,3 @@ if "classifier" in view.trace:
     st.header("Which class has each token?" if by_token else "Which class?", anchor=False)
     (sentence.show_token_classes if by_token else sentence.show_classes)(view)
 st.caption(sentence.NOTES_LAST_LINE)
-close_page("sentence")

@@ -1,6 +1,6 @@
 """The shortest story: from an answer back to the input, each stop with its formula worked."""
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import story
 
 view = open_page(
@@ -9,4 +9,3 @@ view = open_page(
     "repeat down to a token id or a learned parameter. This is one path of very many; every number on it is real.",
 )
 story.show_story(view, story.choose_beginning(view))
-close_page("story")

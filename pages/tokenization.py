@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.ui.frame.shell import close_page, open_page
+from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenization_vocabulary
 
 view = open_page(
@@ -24,4 +24,3 @@ st.header("The vocabulary", anchor=False)
 tokenization_vocabulary.show_census(view)
 with st.container(border=True):
     tokenization_vocabulary.show_search(view)
-close_page("tokenization")

@@ -15,7 +15,7 @@ Spec = dict[str, Any]  # a part of what Plotly.js draws, in its own terms
 Cells = Sequence[str] | str
 
 _CLEAR = "rgba(0,0,0,0)"
-MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
+MONOSPACE = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
 
 
 @dataclass(frozen=True, eq=False)

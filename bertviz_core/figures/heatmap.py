@@ -142,5 +142,5 @@ def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette)
     return {
         "tickvals": list(texts), "ticktext": list(texts.values()), "ticklabeloverflow": "allow", "orientation": "h",
         "thickness": 8, "len": 0.6, "x": 1, "xanchor": "right", "xpad": 0, "y": 1, "yanchor": "bottom", "ypad": 6,
-        "outlinewidth": 0, "tickfont": set_font(colors.text, 11),
+        "outlinewidth": 0, "tickfont": set_font(colors.text, 12),
     }  # fmt: skip

@@ -12,13 +12,18 @@ LIGHT, DARK = "light", "dark"
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of one theme. kinds: by kind of vector; signed, share: colour scales from low to high."""
+    """The colours of one theme. kinds: by kind of vector; signed, share: colour scales from low to high.
+
+    surface, paper: of panels and of the page behind them; notice: of the line that says what was changed.
+    """
 
     kinds: dict[str, str]
     text: str
     faint: str
     line: str
     surface: str
+    paper: str
+    notice: str
     signed: tuple[tuple[float, str], ...]
     share: tuple[tuple[float, str], ...]
     segments: tuple[str, str]
@@ -27,22 +32,22 @@ class Palette:
 PALETTES = {
     LIGHT: Palette(
         kinds={
-            "embedding": "#B02A6B", "query": "#0061A8", "key": "#B8430A", "value": "#00734F", "attention": "#7A3E9D",
-            "residual": "#5F6368", "norm": "#0B6E84", "ffn": "#8A5F00", "prediction": "#1A1B22",
+            "embedding": "#A8437D", "query": "#0069A5", "key": "#B54F00", "value": "#00795A", "attention": "#66449C",
+            "residual": "#5F656E", "norm": "#0E7082", "ffn": "#8A5D00", "prediction": "#1B1D21",
         },
-        text="#1A1B22", faint="#5F6368", line="#D9D8E0", surface="#FFFFFF",
-        signed=((0.0, "#7A4206"), (0.25, "#D5A55B"), (0.5, "#F7F6F3"), (0.75, "#5DB3A6"), (1.0, "#00584F")),
-        share=((0.0, "#FAF8FC"), (0.25, "#D9C3EA"), (0.6, "#9A5FC0"), (1.0, "#3F1259")),
+        text="#1B1D21", faint="#5A6069", line="#DEDDD8", surface="#FFFFFF", paper="#FAFAF8", notice="#FFF7E0",
+        signed=((0.0, "#7A4206"), (0.25, "#D5A55B"), (0.5, "#F0EFEB"), (0.75, "#5DB3A6"), (1.0, "#00584F")),
+        share=((0.0, "#F0EFEB"), (0.25, "#CFC2E0"), (0.6, "#9579BC"), (1.0, "#66449C")),
         segments=("#EFEAF6", "#E3F1EC"),
     ),
     DARK: Palette(
         kinds={
-            "embedding": "#F2A0C4", "query": "#6CB8F0", "key": "#FF8F66", "value": "#4FD1A5", "attention": "#C9A0EE",
-            "residual": "#A9B0B8", "norm": "#5CC9DC", "ffn": "#F0C04C", "prediction": "#F5F5F7",
+            "embedding": "#E59AC6", "query": "#62B8EE", "key": "#FF9450", "value": "#3FCCA0", "attention": "#BB9FF5",
+            "residual": "#A3AAB4", "norm": "#52C5D3", "ffn": "#F0B63A", "prediction": "#F2F3F5",
         },
-        text="#E9EAF0", faint="#A9B0B8", line="#3A3E4A", surface="#101218",
-        signed=((0.0, "#FFC57A"), (0.25, "#A8742F"), (0.5, "#1C1F28"), (0.75, "#2E8F83"), (1.0, "#7FF0DF")),
-        share=((0.0, "#171A22"), (0.25, "#4A2F66"), (0.6, "#9A63C7"), (1.0, "#F0DEFF")),
+        text="#F2F3F5", faint="#A3AAB4", line="#333842", surface="#171A20", paper="#0F1115", notice="#2B2615",
+        signed=((0.0, "#FFC57A"), (0.25, "#A8742F"), (0.5, "#1C2027"), (0.75, "#2E8F83"), (1.0, "#7FF0DF")),
+        share=((0.0, "#1C2027"), (0.25, "#47366B"), (0.6, "#8465C4"), (1.0, "#D9C7FF")),
         segments=("#2A2438", "#1D2F2A"),
     ),
 }  # fmt: skip

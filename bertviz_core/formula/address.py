@@ -69,6 +69,12 @@ class Address:
         """The same with these axes fixed as well, behind those that are; one that is fixed gets its new index."""
         return Address(self.path, tuple({**self.at, **at}.items()))
 
+    def move(self, layer: int, head: int) -> Address:
+        """The same place in another layer and head, as far as it is in one."""
+        there = Address.in_layer(layer, self.leaf).path if self.layer is not None else self.path
+        at = self.at
+        return Address(there, tuple({**at, **({"head": head} if "head" in at else {})}.items()))
+
     def without(self, *axes: str) -> Address:
         """The same with these axes free."""
         return Address(self.path, tuple(pair for pair in self.index if pair[0] not in axes))

@@ -1,8 +1,8 @@
-"""The frame around every page: sentence and selection above it, its neighbours below it, errors as sentences."""
+"""The frame around every page: the bar, the map of the pass, what was changed; and errors as sentences."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -12,85 +12,78 @@ from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace, encode
 from bertviz_core.ui.frame import site, state, style, what_if
-from bertviz_core.ui.frame.controls import Asked, show_place_controls, show_sentence_controls, show_token
+from bertviz_core.ui.frame.bar import Bar, show_map
+from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store
-from bertviz_core.ui.frame.view import Selection, View
+from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import run_changes
 from bertviz_core.ui.frame.words import show_text
 
 _ICON = "bertviz_core/ui/frame/icon.png"
 
 
-def run_app() -> None:
-    """The whole app: one run of it answers one request of one session."""
-    page = site.declare_pages()
-    st.html(style.CSS)
-    asked = show_sentence_controls()
-    bar = st.container(horizontal=True, vertical_alignment="bottom", key="selection-bar")
+def run_app(show_drawer: Callable[[View], None]) -> None:
+    """The whole app: one run of it answers one request of one session. show_drawer: explains the chosen number."""
+    info, page = site.declare_pages()
+    state.begin_run(info.name)
+    colors = style.read_colors()
+    st.html(style.write_css(colors))
+    frame = st.container(key="frame", gap=None)
+    with frame:
+        bar = Bar.open()
+    with bar.editor:
+        asked = show_sentence_editor()
     try:
         model = _load_model(asked.model)
-        with bar:
-            layer, head, position, remarks = show_place_controls(model.config)
         typed = encode(model, asked.text, asked.pair)
         preparation = prepare(model, typed, asked.pad, asked.mask)
         found = run_changes(
             _run_trace(model, asked, preparation), asked.changes, partial(_run_trace, model, asked, preparation)
         )
     except BertvizError as error:
-        st.title(page.title, anchor=False)
+        bar.show_text(asked.text)
+        st.title(info.title, anchor=False)
         _show_error(error, asked.model)
     else:
-        with bar:
-            chosen = Selection(layer, head, show_token(found.shown, position, remarks))
+        chosen, remarks = choose_place(found.before)
+        view = View(asked.text, asked.pair, typed, found, chosen, colors, asked.notation)
+        bar.show_tokens(view)
+        with bar.place:
+            show_head_menus(model.config, chosen)
+        with bar.actions:
             what_if.show_menu(found.after, chosen)
-        what_if.show_bar(found, chosen.token)
+        with frame:
+            show_map(info)
+            what_if.show_line(found, chosen.token)
         for remark in (*preparation.remarks, *remarks):
             st.info(remark, icon=":material/info:")
-        state.keep_view(View(asked.text, asked.pair, typed, found, chosen, style.read_colors(), asked.notation))
+        state.keep_view(view)
         page.run()
+        show_drawer(view)
+    with bar.menu:
+        site.show_menu()
+    state.publish()
 
 
-def open_page(name: str, what_happens: str) -> View:
-    """Open a page: its title and what happens there. Returns what to draw from."""
+def open_page(name: str, what_happens: str, write_headline: Callable[[View], str] | None = None) -> View:
+    """Open a page: its headline, and under it its name and what happens there. Returns what to draw from.
+
+    write_headline: answers the page's question with this sentence's numbers, as Markdown; without, the page's title.
+    """
     view = state.read_view()
     if view is None:  # a deep link into a server that has just started: the page was run without the app around it
         st.set_page_config(page_icon=_ICON)  # otherwise the page's own icon, which the browser fetches elsewhere
         site.declare_pages()
         st.rerun()
-    info = next(info for info in site.PAGES if info.name == name)
-    _show_map(view, info)
-    st.title(info.title, anchor=False)
-    show_text(what_happens)
-    if info.section != site.DOCUMENTS:
-        return view
-    if view.outcome.changed:
-        st.caption("This page compares the documents with BERT without your what-if changes.")
-    return view.unchanged
-
-
-def _show_map(view: View, here: site.PageInfo) -> None:
-    """The pass as a thin line of stages with their shapes; a click goes there, the page's own place is marked."""
-    pages = site.list_pages()
-    with st.container(horizontal=True, key="pass-map"):
-        for info in site.PAGES:
-            where = info.find_shape(view.chosen.layer)
-            if info.stage and where in view.trace:
-                sizes = "×".join(str(size) for size in view.trace.shape(where))
-                with st.container(key="stage-here", width="content") if info is here else nullcontext():
-                    st.page_link(pages[info.name], label=f"{info.short} :small[{sizes}]")
-
-
-def close_page(name: str) -> None:
-    """Close a page: links to the ones before and after."""
-    before, after = site.find_neighbours(name)
-    pages = site.list_pages()
-    with st.container(horizontal=True, horizontal_alignment="distribute"):
-        if before:
-            st.page_link(pages[before.name], label=before.title, icon=":material/arrow_back:")
-        if after:
-            st.page_link(pages[after.name], label=after.title, icon=":material/arrow_forward:")
+    info = site.get_page(name)
+    view = view.unchanged if info.unchanged else view
+    with st.container(key="headline", gap=None):
+        st.title(write_headline(view) if write_headline else info.title, anchor=False)
+        show_text(f"**{info.title}.** {what_happens}")
+    return view
 
 
 def _load_model(name: str) -> Model:

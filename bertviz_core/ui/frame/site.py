@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -11,14 +11,15 @@ from streamlit.navigation.page import StreamlitPage
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.stages import Stage
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import state
 
 
 @dataclass(frozen=True)
 class PageInfo:
     """A page: its file under pages/ (and URL), its title, its section of the menu.
 
-    stage: the part of the pass that it shows; short: that part on the map of the pass, in a word or two; leaf: the
-    tensor whose shape stands there, inside the chosen layer where the stage is in one.
+    stage: the part of the pass that it shows; short: that part on the map of the pass, in a word or two; kind: of
+    vector, whose colour it has there; unchanged: it compares documents with the pass before any what-if change.
     """
 
     name: str
@@ -27,11 +28,8 @@ class PageInfo:
     icon: str
     stage: Stage | None = None
     short: str = ""
-    leaf: str = ""
-
-    def find_shape(self, layer: int) -> Address:
-        """The address whose shape stands on the map, in the chosen layer."""
-        return Address.in_layer(layer, self.leaf) if self.stage and self.stage.in_layer else Address(self.leaf)
+    kind: str = ""
+    unchanged: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,57 +40,76 @@ class Link:
     query: Mapping[str, str] = field(default_factory=dict)
 
 
-DOCUMENTS = "Documents"  # the section that compares BERT with what documents write
-_LAYER, _MODEL = "Encoder layer", "Whole model"
+_PASS, _WHOLE, REFERENCE = "Follow the pass", "The whole model", "Reference"
 
 
-def _show_stage(name: str, stage: Stage, section: str, icon: str, short: str, leaf: str) -> PageInfo:
+def _show_stage(name: str, stage: Stage, icon: str, short: str, kind: str, title: str = "") -> PageInfo:
     """The page of a stage, called as the stage is."""
-    return PageInfo(name, stage.title, section, icon, stage, short, leaf)
+    return PageInfo(name, title or stage.title, _PASS, icon, stage, short, kind)
 
 
 PAGES = (
-    PageInfo("overview", "Overview", "Start", ":material/map:"),
-    PageInfo("tokenization", "Tokenization", "Input", ":material/content_cut:", Stage.INPUT, "tokens", "input_ids"),
-    _show_stage("embeddings", Stage.EMBEDDINGS, "Input", ":material/layers:", "embeddings", "embeddings.LayerNorm"),
-    _show_stage("query_key_value", Stage.QUERY_KEY_VALUE, _LAYER, ":material/key:", "Q, K, V", "attention.self.query"),
-    _show_stage("attention", Stage.ATTENTION, _LAYER, ":material/hub:", "attention weights", "attention.self.probs"),
-    _show_stage("attention_output", Stage.ATTENTION_OUTPUT, _LAYER, ":material/merge:", "attention output",
-                "attention.output.dense"),
-    _show_stage("add_norm", Stage.ADD_NORM, _LAYER, ":material/add_circle:", "add & norm",
-                "attention.output.LayerNorm"),
-    _show_stage("feed_forward", Stage.FEED_FORWARD, _LAYER, ":material/bolt:", "feed-forward",
-                "intermediate.activation"),
-    PageInfo("heads", "Heads", _MODEL, ":material/grid_view:"),
-    PageInfo("layers", "Layers", _MODEL, ":material/stacks:"),
-    _show_stage("predictions", Stage.PREDICTIONS, _MODEL, ":material/target:", "predictions", "cls.predictions.probs"),
-    _show_stage("sentence", Stage.SENTENCE, _MODEL, ":material/short_text:", "sentence", "pooler.activation"),
-    PageInfo("story", "Shortest story", _MODEL, ":material/route:"),
-    PageInfo("parameters", "Parameters", "Model", ":material/database:"),
-    PageInfo("notation", "Notation", "Model", ":material/translate:"),
-    PageInfo("documents", "Documents", DOCUMENTS, ":material/compare:"),
-    PageInfo("notebook", "Check against the notebook", DOCUMENTS, ":material/fact_check:"),
-    PageInfo("playground", "Playground", DOCUMENTS, ":material/toys:"),
-)  # fmt: skip
+    PageInfo("overview", "Overview", _PASS, ":material/map:"),
+    _show_stage("tokenization", Stage.INPUT, ":material/content_cut:", "tokens", "prediction", "Tokenization"),
+    _show_stage("embeddings", Stage.EMBEDDINGS, ":material/layers:", "embed", "embedding"),
+    _show_stage("query_key_value", Stage.QUERY_KEY_VALUE, ":material/key:", "Q K V", "query"),
+    _show_stage("attention", Stage.ATTENTION, ":material/hub:", "attention", "attention"),
+    _show_stage("attention_output", Stage.ATTENTION_OUTPUT, ":material/merge:", "heads out", "value"),
+    _show_stage("add_norm", Stage.ADD_NORM, ":material/add_circle:", "add & norm", "norm"),
+    _show_stage("feed_forward", Stage.FEED_FORWARD, ":material/bolt:", "feed-forward", "ffn"),
+    _show_stage("predictions", Stage.PREDICTIONS, ":material/target:", "words", "prediction"),
+    _show_stage("sentence", Stage.SENTENCE, ":material/short_text:", "sentence", "prediction"),
+    PageInfo("heads", "Heads", _WHOLE, ":material/grid_view:"),
+    PageInfo("layers", "Layers", _WHOLE, ":material/stacks:"),
+    PageInfo("story", "Shortest story", _WHOLE, ":material/route:"),
+    PageInfo("parameters", "Parameters", _WHOLE, ":material/database:"),
+    PageInfo("documents", "Documents", REFERENCE, ":material/compare:", unchanged=True),
+    PageInfo("notation", "Notation", REFERENCE, ":material/translate:"),
+    PageInfo("notebook", "Check against the notebook", REFERENCE, ":material/fact_check:", unchanged=True),
+    PageInfo("playground", "Playground", REFERENCE, ":material/toys:", unchanged=True),
+)
 _BY_NAME = {info.name: info for info in PAGES}
 _BY_STAGE = {info.stage: info for info in PAGES if info.stage}
 
 
-def declare_pages() -> StreamlitPage:
-    """Declare the pages to Streamlit, in sections; returns the one that the URL asks for."""
-    sections: dict[str, list[StreamlitPage]] = {}
-    for info, page in zip(PAGES, list_pages().values(), strict=True):
-        sections.setdefault(info.section, []).append(page)
-    return st.navigation(sections)
+def declare_pages() -> tuple[PageInfo, StreamlitPage]:
+    """Declare the pages to Streamlit, which shows no list of them; returns the one that the URL asks for."""
+    asked = st.navigation([make_page(info) for info in PAGES], position="hidden")
+    return _BY_NAME[asked.url_path or PAGES[0].name], asked
 
 
-def list_pages() -> Mapping[str, StreamlitPage]:
-    """Every page by name."""
-    return {
-        info.name: st.Page(f"pages/{info.name}.py", title=info.title, icon=info.icon, default=info is PAGES[0],
-                           url_path=None if info is PAGES[0] else info.name)
-        for info in PAGES
-    }  # fmt: skip
+def make_page(info: PageInfo) -> StreamlitPage:
+    """A page as Streamlit knows it."""
+    first = info is PAGES[0]
+    return st.Page(f"pages/{info.name}.py", title=info.title, icon=info.icon, default=first,
+                   url_path=None if first else info.name)  # fmt: skip
+
+
+def group_pages() -> Mapping[str, Sequence[PageInfo]]:
+    """The pages by the section of the menu that they stand in."""
+    sections: dict[str, list[PageInfo]] = {}
+    for info in PAGES:
+        sections.setdefault(info.section, []).append(info)
+    return sections
+
+
+def show_link(info: PageInfo, label: str = "", icon: str | None = None, **query: str) -> None:
+    """A link to a page that carries all that is chosen. query: what else, or something else, the page shall show."""
+    st.page_link(make_page(info), label=label or info.title, icon=icon,
+                 query_params={**state.list_query(info.name), **query})  # fmt: skip
+
+
+def show_menu() -> None:
+    """All pages, in their sections."""
+    for section, pages in group_pages().items():
+        st.caption(section)
+        for info in pages:
+            show_link(info, icon=info.icon)
+
+
+def get_page(name: str) -> PageInfo:
+    """The page of this name."""
+    return _BY_NAME[name]
 
 
 def find_page(stage: Stage) -> PageInfo:
@@ -112,10 +129,4 @@ def find_link(trace: Trace, where: Address) -> Link:
     step = trace.step(where)
     layer = 0 if step.repeats else step.layer
     chosen = {} if layer is None else {"layer": str(layer)}
-    return Link(_BY_NAME["documents"], {"document": trace.program.name, **chosen})
-
-
-def find_neighbours(name: str) -> tuple[PageInfo | None, PageInfo | None]:
-    """The pages before and after one, in the order of the computation."""
-    place = [info.name for info in PAGES].index(name)
-    return (PAGES[place - 1] if place else None), (PAGES[place + 1] if place + 1 < len(PAGES) else None)
+    return Link(get_page("documents"), {"document": trace.program.name, **chosen})

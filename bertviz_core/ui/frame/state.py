@@ -1,22 +1,134 @@
 """What a session remembers, and what its URL says: the one module that touches either. All others ask it, by verbs.
 
-A widget that is bound to the URL has its parameter's name as its key, so that what is written here stands in both.
+The URL is the truth: whatever decides what is on screen stands in it, unless it has its usual value. A run begins by
+taking the URL where it was not this session that wrote it (a link, Back, a hand), and ends by writing it, so that each
+choice is one step of the browser's history.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import base64
+import binascii
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+
+from bertviz_core.errors import AddressError
+from bertviz_core.formula.address import read_address
 
 if TYPE_CHECKING:
     from bertviz_core.ui.frame.view import View
 
 _LONGEST_WALK = 80  # steps that a link may hold
-_WALK, _PANEL, _STEP = "walk", "panel", "~"
+_LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text is compressed
+_LONGEST_PACKED = 20_000  # characters that are unpacked at most
+_PACKED = "z."  # before a compressed text
+_STEP = "~"
 _OF_TOKENS = ("token", "key_token", "mask")  # positions: they mean nothing once there are other tokens
-_VIEW, _CHANGES, _SHOW, _AGAIN = "view", "changes", "show", "again"
+_VIEW, _CHANGES, _SHOW, _WALK, _OPEN, _AGAIN = "view", "changes", "show", "walk", "open", "again"
+# What stands in the URL of every page. Positions, layer and head are text, empty where a rule chooses them.
+_COMMON = ("text", "pair", "model", "pad", "mask", _CHANGES, _SHOW, "formulas", "layer", "head", "token", "key_token",
+           _WALK, _OPEN)  # fmt: skip
+# What is remembered about the URL: what it says, as it was last taken or written; what links said; on which page; the
+# usual values; which parameters each page has of its own; whether somebody has just chosen something here.
+_SAYS, _LINKED, _PAGE, _USUAL, _OWN, _CHOSE = "url-says", "url-linked", "url-page", "url-usual", "url-own", "url-chose"
+_TAKEN = "url-taken"  # whether this run has taken the URL
+
+
+# The URL.
+
+
+def begin_run(page: str) -> None:
+    """Take what the URL says, where it was not this session that wrote it. page: the one that it asks for."""
+    session, says = st.session_state, dict(st.query_params.items())
+    first, chose = _SAYS not in session, session.pop(_CHOSE, False)
+    came = session.get(_PAGE) != page
+    linked = came and says == session.get(_LINKED, {}).get(page)
+    session[_TAKEN] = first or (says != session[_SAYS] and not chose and not linked)
+    if session[_TAKEN]:
+        for key in (*_COMMON, *session.get(_USUAL, {})):
+            session.pop(key, None)
+        session.update({key: _unpack(text) for key, text in says.items() if key in _COMMON})
+    elif came:
+        session[_OPEN] = ""
+    for key in session.get(_USUAL, {}):  # of widgets that are not drawn on this page: the session would forget them
+        if key in session:
+            session[key] = session[key]
+    session[_SAYS], session[_PAGE] = says, page
+    session.setdefault(_OWN, {})[page] = []
+
+
+def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
+    """Let a widget that is drawn next, of this key, stand in the URL, unless it has its usual value.
+
+    usual: a text, a whole number or a truth value; options: what else than that it may be, if not anything of its type.
+    """
+    session = st.session_state
+    session.setdefault(_USUAL, {})[key] = usual
+    own = session[_OWN][session[_PAGE]]
+    if key not in _COMMON and key not in own:
+        own.append(key)
+    if key not in _COMMON and session[_TAKEN] and key in session[_SAYS]:
+        session[key] = _read_as(usual, session[_SAYS][key])
+    if key not in session or (options and session[key] not in options):
+        session[key] = usual
+
+
+def publish() -> None:
+    """Write the URL, if it says anything else than what is on screen: a step of the browser's history."""
+    says = list_query()
+    if says != dict(st.query_params.items()):
+        st.query_params.from_dict(says)
+    st.session_state.update({_SAYS: says, _CHOSE: False, _TAKEN: False})
+
+
+def list_query(page: str = "") -> dict[str, str]:
+    """What the URL has to say; of another page, what a link to that has to."""
+    session = st.session_state
+    here = page in ("", session.get(_PAGE))
+    own = session.get(_OWN, {}).get(page or session.get(_PAGE), ())
+    common = _COMMON if here else [key for key in _COMMON if key != _OPEN]
+    usual = session.get(_USUAL, {})
+    says = {key: _pack(_write(session[key])) for key in (*common, *own)
+            if session.get(key) not in (None, usual.get(key, ""))}  # fmt: skip
+    if page:
+        session.setdefault(_LINKED, {})[page] = says
+    return says
+
+
+def _write(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _read_as(usual: Any, text: str) -> Any:
+    """A parameter's text as a value of the usual one's type; the usual one where it is none."""
+    if isinstance(usual, bool):
+        return {"true": True, "false": False}.get(text.lower(), usual)
+    if isinstance(usual, int):
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else usual
+    return text
+
+
+def _pack(text: str) -> str:
+    """A long text compressed, as a URL can hold it."""
+    if len(text) <= _LONGEST_PLAIN and not text.startswith(_PACKED):
+        return text
+    return _PACKED + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+
+
+def _unpack(text: str) -> str:
+    """What was packed; what only looks like it stays as it is."""
+    if not text.startswith(_PACKED):
+        return text
+    packed = text.removeprefix(_PACKED)
+    try:
+        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        return zlib.decompressobj().decompress(data, _LONGEST_PACKED).decode()
+    except (binascii.Error, zlib.error, ValueError):
+        return text
 
 
 # What is run, and the place in it that is looked at.
@@ -30,29 +142,48 @@ def use_sentence(text: str, pair: str = "") -> None:
 
 def forget_tokens() -> None:
     """There are other tokens: nothing is chosen or masked among them."""
-    st.session_state.update(dict.fromkeys(_OF_TOKENS, ""))
+    _choose(**dict.fromkeys(_OF_TOKENS, ""))
 
 
 def choose_model(name: str) -> None:
-    st.session_state["model"] = name
+    _choose(model=name)
+    forget_tokens()
 
 
 def choose_head(layer: int, head: int) -> None:
-    st.session_state.update(layer=layer, head=head)
+    """Look at another head. The number that is explained is then the same one of that head."""
+    _choose(layer=str(layer), head=str(head))
+    for text in read_walk()[-1:]:
+        with suppress(AddressError):
+            open_drawer([read_address(text).move(layer, head)])
 
 
 def choose_token(position: int, key: str = "token") -> None:
-    st.session_state[key] = str(position)
+    """Look at another token, of the same head."""
+    view = read_view()
+    if view is not None:
+        _choose(layer=str(view.chosen.layer), head=str(view.chosen.head))
+    _choose(**{key: str(position)})
 
 
 def mask_tokens(positions: Iterable[int]) -> None:
     """Put [MASK] at these positions, and nowhere else."""
-    st.session_state["mask"] = ",".join(map(str, sorted(positions)))
+    _choose(mask=",".join(map(str, sorted(positions))))
 
 
 def pad_to(length: str) -> None:
     """Fill the input up, as the control for it writes a length."""
-    st.session_state["pad"] = length
+    _choose(pad=length)
+
+
+def note_choice() -> None:
+    """A widget was used: what it says counts, whatever the URL says that the browser sent along."""
+    st.session_state[_CHOSE] = True
+
+
+def _choose(**what: str) -> None:
+    st.session_state.update(what)
+    note_choice()
 
 
 # The changes of a what-if, as one line of text.
@@ -64,43 +195,53 @@ def read_changes() -> str:
 
 def use_changes(line: str, *, from_fragment: bool = False) -> None:
     """Run the pass with these changes. from_fragment: only a part of the page runs; `rerun_if_asked` runs the rest."""
-    st.session_state[_CHANGES] = line
+    _choose(changes=line)
     if from_fragment:
-        st.session_state[_AGAIN] = True
+        ask_for_rerun()
+
+
+def ask_for_rerun() -> None:
+    """Of the whole page, in the function that is called for a widget of a fragment."""
+    st.session_state[_AGAIN] = True
 
 
 def rerun_if_asked() -> None:
-    """To stand at the top of a fragment that uses other changes."""
+    """To stand at the top of a fragment whose widgets change more than that."""
     if st.session_state.pop(_AGAIN, False):
         st.rerun()
 
 
 def read_shown() -> str | None:
     """Which pass the panels show, as asked for; the control stands below what needs to know."""
-    return st.session_state.get(_SHOW) or st.query_params.get(_SHOW)
+    return st.session_state.get(_SHOW)
 
 
 # The drawer: one number explained, and the walk that led to it.
 
 
-def read_drawer(panel: str) -> tuple[str, ...]:
-    """The cells walked through in a panel, as text; none where the drawer is closed or belongs to another panel."""
-    if st.query_params.get(_PANEL) != panel:
-        return ()
-    return tuple(st.query_params.get(_WALK, "").split(_STEP))[:_LONGEST_WALK]
+def read_walk() -> tuple[str, ...]:
+    """The cells walked through, as text; none where the drawer is closed."""
+    way = st.session_state.get(_WALK, "")
+    return tuple(way.split(_STEP))[:_LONGEST_WALK] if way else ()
 
 
-def open_drawer(panel: str, way: Sequence[object]) -> None:
-    """Explain the last of these cells, addresses or text, in a panel; no cells close the drawer."""
-    if way:
-        st.query_params.update({_PANEL: panel, _WALK: _STEP.join(map(str, way))})
-    else:
-        close_drawer()
+def open_drawer(way: Sequence[object]) -> None:
+    """Explain the last of these cells, addresses or text; no cells close the drawer."""
+    _choose(walk=_STEP.join(map(str, way)))
 
 
-def close_drawer() -> None:
-    for key in (_PANEL, _WALK):
-        st.query_params.pop(key, None)
+# Folds: the parts of a page that are drawn only when asked for.
+
+
+def read_open() -> tuple[str, ...]:
+    """The names of the folds that are open on this page."""
+    return tuple(filter(None, st.session_state.get(_OPEN, "").split(",")))
+
+
+def turn_fold(name: str) -> None:
+    """Open a fold, or close it."""
+    opened = read_open()
+    _choose(open=",".join([one for one in opened if one != name] if name in opened else [*opened, name]))
 
 
 # What the app hands to the page that it runs.
@@ -131,18 +272,6 @@ def write(key: str, value: Any) -> None:
 def take(key: str, default: Any = None) -> Any:
     """`read`, and forget it."""
     return st.session_state.pop(key, default)
-
-
-def keep(*keys: str) -> None:
-    """Keep values whose widgets are not drawn everywhere; another page would lose them, in the URL as well."""
-    for key in keys:
-        if key in st.session_state:
-            st.session_state[key] = st.session_state[key]
-
-
-def read_url(key: str) -> str | None:
-    """A parameter as the URL gives it, before any widget has taken it."""
-    return st.query_params.get(key)
 
 
 def read_event(component: str, name: str) -> Any:

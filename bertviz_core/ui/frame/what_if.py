@@ -1,8 +1,9 @@
-"""What if: the list of changes under the selection, and the menu that adds to it."""
+"""What if: the line of changes under the map, and the menu that adds to it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from bertviz_core.analysis.what_if import (
 )
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address, read_address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.tracing.changes import Changes, check_changes, read_changes, write_changes
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
@@ -42,51 +43,43 @@ def run_changes(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
     return Outcome(before, after, wrong, show if show in SHOWN else AFTER)
 
 
-def show_bar(found: Outcome, token: int) -> None:
-    """The list of changes, each with its undo; what panels show; what the changes did to the answer."""
+def show_line(found: Outcome, token: int) -> None:
+    """One line: the changes, each with its undo; what they did to the answer; and which pass the panels show."""
     if not found.changed and not found.wrong:
         return
-    with st.container(border=True, key="what-if-bar"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**What if**", width="content")
-            for i, (address, value) in enumerate({**found.after.changes, **dict.fromkeys(found.wrong, "")}.items()):
-                wrong = address in found.wrong
-                st.button(
-                    escape_markdown(
-                        address[:60] if wrong else describe_change(found.before, read_address(address), value)
-                    ),
-                    key=f"undo-{i}",
-                    icon=":material/warning:" if wrong else ":material/close:",
-                    on_click=undo_change,
-                    args=(address,),
-                    help=escape_markdown(f"Undo: {address}"),
-                )
-            st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
-        for reason in dict.fromkeys(found.wrong.values()):
-            st.warning(escape_markdown(f"A change cannot be made: {reason}"), icon=":material/warning:")
+    with st.container(key="what-if-line", horizontal=True, vertical_alignment="center"):
+        st.html("<b>What if</b>", width="content")
+        for i, (address, value) in enumerate({**found.after.changes, **dict.fromkeys(found.wrong, "")}.items()):
+            wrong = address in found.wrong
+            label = address[:60] if wrong else describe_change(found.before, read_address(address), value)
+            st.button(
+                escape_markdown(label), key=f"undo-{i}", icon=":material/warning:" if wrong else ":material/close:",
+                on_click=undo_change, args=(address,), help=escape_markdown(f"Undo: {address}"),
+            )  # fmt: skip
         if found.changed:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.segmented_control(
-                    "Panels show", SHOWN, default=AFTER, required=True, key="show", bind="query-params",
-                    label_visibility="collapsed", width="content",
-                )  # fmt: skip
-                st.caption(_describe(found, token), width="content")
+            st.html(_render_moves(found, token), width="stretch")
+            state.bind("show", AFTER, SHOWN)
+            st.segmented_control("Panels show", SHOWN, key="show", required=True, label_visibility="collapsed",
+                                 width="content", on_change=state.note_choice)  # fmt: skip
+        if len(found.after.changes) + len(found.wrong) > 1:
+            st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
+    for reason in dict.fromkeys(found.wrong.values()):
+        st.warning(escape_markdown(f"A change cannot be made: {reason}"), icon=":material/warning:")
 
 
-def _describe(found: Outcome, token: int) -> str:
-    """What was run again, and what became of the prediction for the chosen token."""
-    done, steps = found.after.computed, found.before.computed
-    again = (
-        f"Recomputed from `{done[0]}` on: {len(done)} of {len(steps)} steps." if done
-        else "Later steps are computed when they are shown."
-    )  # fmt: skip
+def _render_moves(found: Outcome, token: int) -> str:
+    """What became of the likeliest words at a token: paired bars on one scale, after over before."""
     if PROBS not in found.after:
-        return again
-    moves = [
-        f"{escape_markdown(shift.word)} {format_number(shift.before)} → {format_number(shift.after)}"
-        for shift in list_shifts(found.before, found.after, token, _TOP)[: 2 * _TOP]
-    ]
-    return f"{again} At position {token}: {', '.join(moves)}."
+        return '<span class="bv-faint">This model predicts no words; the pages show what moved.</span>'
+    shifts = list_shifts(found.before, found.after, token, _TOP)[:_TOP]
+    end = max((max(shift.before, shift.after) for shift in shifts), default=1.0) or 1.0
+    moves = "".join(
+        f'<span class="bv-move"><b>{escape(shift.word)}</b><span class="bv-pair" aria-hidden="true">'
+        f'<i style="width:{shift.after / end:.1%}"></i><i style="width:{shift.before / end:.1%}"></i></span>'
+        f"{format_percent(shift.before)} → <b>{format_percent(shift.after)}</b></span>"
+        for shift in shifts
+    )
+    return f'<div class="bv-moves">at “{escape(found.after.tokens[token])}” {moves}</div>'
 
 
 def describe_change(before: Trace, where: Address, value: object) -> str:
@@ -99,7 +92,7 @@ def describe_change(before: Trace, where: Address, value: object) -> str:
 
 def show_menu(trace: Trace, chosen: Selection) -> None:
     """What can be changed about the chosen token, head and layer."""
-    with st.popover("What if", icon=":material/science:"):
+    with st.popover("What if", key="what-if", type="tertiary"):
         everywhere = st.checkbox("In every layer", key="what-if-everywhere")
         layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
         where = "every layer" if everywhere else f"layer {chosen.layer}"

@@ -16,8 +16,7 @@ from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import DIFFERENCE, View
-from bertviz_core.ui.panels.panel import open_card, show_downloads, write_npy
-from bertviz_core.ui.walk.explain import show_explanation
+from bertviz_core.ui.panels.panel import open_card, show_downloads, show_worked_link, write_npy
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
     name: a short one, for keys and file names; chart: the cells that it offers, if any, are the recorded ones that the
     drawn numbers are parts or functions of; start: the one that the panel offers by itself.
     """
-    with open_card(view, origin.kind, see, f"from {origin.of}"):
+    with open_card(view, origin.kind, see, f"from {origin.of}") as tools:
         drawn, side = st.columns([3, 2], gap="medium")
         with drawn:
             show_chart(chart, name, see)
@@ -61,24 +60,16 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
             if note:
                 st.caption(note)
         with side:
-            _show_formula(origin)
+            st.latex(origin.formula)
+            if origin.worked:
+                st.latex(style.break_lines(origin.worked))
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
-            show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
-        if start:
-            show_explanation(view, name, start)
+            if start:
+                show_worked_link(view, start)
         if table:
             st.html(table)
-
-
-def _show_formula(origin: Origin) -> None:
-    if not origin.worked:
-        st.latex(origin.formula)
-        return
-    letters, numbers = st.tabs(["Formula", "With numbers"])
-    with letters:
-        st.latex(origin.formula)
-    with numbers:
-        st.latex(style.break_lines(origin.worked))
+        with tools:
+            show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
 
 
 def _write_csv(values: Values) -> bytes:

@@ -11,6 +11,7 @@ from html import escape
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.figures.base import Chart
@@ -19,13 +20,12 @@ from bertviz_core.formula.dims import KEY, TOKEN_AXES
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.versions import show_versions
-from bertviz_core.ui.walk.explain import show_explanation
 
 
 def show_panel(
@@ -47,54 +47,65 @@ def show_panel(
     step = view.trace.step(address)
     start = _choose_cell(view, address, at or {})
     chart, note = draw_difference_chart(view, address, step.kind) or (chart, note)
-    with open_card(view, step.kind, see, f"{address}  {format_shape(view.trace, address)}"):
+    with open_card(view, step.kind, see, address, format_shape(view.trace, address)) as tools:
         drawn, side = st.columns([3, 2], gap="medium")
         with drawn:
             show_chart(chart, str(address), f"{see}: {address}")
             if note:
                 st.caption(note)
         with side:
-            _show_formula(view, step, start)
+            st.latex(view.typeset(step))
             show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+            show_worked_link(view, start)
             show_moved(view, address, start)
-            _show_values(view.trace, address)
-        show_explanation(view, str(address), start)
-        show_versions(view, address)
         if table:
             st.html(table)
+        with tools:
+            _show_values(view.trace, address)
+            _show_names(view, step, address)
 
 
 @contextmanager
-def open_card(view: View, kind: str, see: str, what: str) -> Iterator[None]:
-    """A box with a panel's heading: what to see, over the addresses of what is shown, in the colour of its kind."""
+def open_card(view: View, kind: str, see: str, what: Where, shape: str = "") -> Iterator[DeltaGenerator]:
+    """A box with a panel's heading: what to see, and the addresses of what is shown, in the colour of its kind.
+
+    Gives the place for what can be taken away, at the right of the heading.
+    """
     color = view.colors.kinds.get(kind, view.colors.faint)
-    with st.container(border=True, key=f"panel-{what.partition(' ')[0]}-{see}"):
-        st.html(
-            f'<div class="bv-panel-title" style="border-color:{color}"><b>{escape(see)}</b><br>'
-            f'<span class="bv-shape" style="color:{view.colors.faint}">{escape(what)}</span></div>'
+    with st.container(border=True, key=f"panel-{what}-{see}", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False, key=f"head-{what}-{see}"):
+            st.html(_render_heading(see, str(what), shape, color))
+            tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
+        yield tools
+
+
+def _render_heading(see: str, what: str, shape: str, color: str) -> str:
+    icons = "".join(
+        f'<button class="bv-icon" {said} title="{title}" aria-label="{title}">{sign}</button>'
+        for said, title, sign in (
+            (f'data-copy="{escape(what)}"', "Copy the address", "copy"),
+            (f'data-picture="svg" data-address="{escape(what)}"', "Save the picture as SVG", "SVG"),
+            (f'data-picture="png" data-address="{escape(what)}"', "Save the picture as PNG", "PNG"),
         )
-        yield
+    )
+    return (
+        f'<div class="bv-panel-title"><b style="--kind:{color}">{escape(see)}</b>'
+        f'<span class="bv-shape" title="{escape(what)}">{escape(f"{what}  {shape}".strip())}</span>'
+        f'<span class="bv-icons">{icons}</span></div>'
+    )
+
+
+def show_worked_link(view: View, cell: Address) -> None:
+    """A button that opens the explanation of a cell: the formula with its numbers."""
+    name = escape(shorten(view.trace, cell))
+    value = format_number(float(view.trace[cell]))
+    st.html(f'<button class="bv-worked" data-cell="{escape(str(cell))}">{name} = <b>{value}</b> worked out ›</button>')
 
 
 def format_shape(trace: Trace, address: Where) -> str:
     """The named shape, as in `(head 12 × query 12 × key 12)`."""
     sizes = zip(trace.dims(address), trace.shape(address), strict=True)
     return f"({' × '.join(f'{name} {size}' for name, size in sizes)})"
-
-
-def _show_formula(view: View, step: Step, start: Address) -> None:
-    letters, numbers, code = st.tabs(["Formula", "With numbers", "PyTorch"])
-    with letters:
-        st.latex(view.typeset(step))
-    with numbers:
-        why = view.trace.explain(start)
-        st.latex(style.break_lines(why.latex))
-        st.caption(
-            f"Recorded: {format_number(why.value)}. Recomputed in double precision from its {why.count:,} "
-            f"operands: {format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
-        )
-    with code:
-        st.code(step.code, language="python", wrap_lines=True)
 
 
 def _choose_cell(view: View, where: Address, at: Mapping[str, int]) -> Address:
@@ -113,13 +124,23 @@ def _show_values(trace: Trace, address: Address) -> None:
 
 
 def show_downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
-    """Buttons for the values, which are written out only when they are asked for. name: of the files."""
-    with st.container(horizontal=True):
+    """A menu of the values, which are written out only when they are asked for. name: of the files."""
+    with st.popover(
+        "Values", icon=":material/download:", type="tertiary", key=f"values-{name}", help="Save the values"
+    ):
         for kind, make, mime in (("csv", as_csv, "text/csv"), ("npy", as_npy, "application/octet-stream")):
             st.download_button(
                 f"Values (.{kind})", data=make, file_name=f"{name}.{kind}", mime=mime, key=f"{kind}-{name}",
                 on_click="ignore", type="tertiary", icon=":material/download:",
             )  # fmt: skip
+
+
+def _show_names(view: View, step: Step, address: Address) -> None:
+    """A menu of how the step is written elsewhere: as code, and in the documents."""
+    with st.popover("Code and documents", icon=":material/description:", type="tertiary", key=f"names-of-{address}",
+                    help="The step as code, and in the documents"):  # fmt: skip
+        st.code(step.code, language="python", wrap_lines=True)
+        show_versions(view, address)
 
 
 def _write_csv(trace: Trace, address: Address) -> bytes:

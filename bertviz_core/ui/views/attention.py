@@ -16,8 +16,9 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.tex import bracket_negative
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.controls import read_position, show_token_menu
+from bertviz_core.ui.frame.controls import show_token_menu
 from bertviz_core.ui.frame.labels import label_tokens
+from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_share_bars, draw_tensor
@@ -40,9 +41,11 @@ _SEE = {
 def choose_key(view: View) -> int:
     """The key token that is worked out; by default the one that the chosen token looks at most."""
     most = int(_read_row(view, "probs").argmax())
-    position = read_position("key_token")
+    named = read_index("key_token", len(view.trace.tokens), "input", [])
+    key = most if named is None else named
     with st.container(width=260):
-        return show_token_menu("Key token", "key_token", label_tokens(view.trace), position, most)
+        show_token_menu("Key token", "key_token", label_tokens(view.trace), key)
+    return key
 
 
 def show_pair(view: View, key: int) -> None:

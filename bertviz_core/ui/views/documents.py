@@ -24,7 +24,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, PREDICTION, Program
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import site, style
+from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
@@ -67,11 +67,14 @@ class Side:
 
 def choose_sides(view: View) -> tuple[Side, Side]:
     """What is compared with what: BERT or a second document, then the document."""
+    state.bind("document", next(iter(DOCUMENT_PROGRAMS)), DOCUMENT_PROGRAMS)
+    state.bind("beside", next(iter(PROGRAMS)), PROGRAMS)
+    state.bind("notation", AS_WRITTEN, (AS_WRITTEN, *NOTATIONS))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Document", list(DOCUMENT_PROGRAMS), key="document", bind="query-params", width=250)
-        beside = st.selectbox("Compared with", list(PROGRAMS), key="beside", bind="query-params", width=250)
-        notation = st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), default=AS_WRITTEN, required=True,
-                                        key="notation", bind="query-params", wrap=True)  # fmt: skip
+        name = st.selectbox("Document", list(DOCUMENT_PROGRAMS), key="document", width=250)
+        beside = st.selectbox("Compared with", list(PROGRAMS), key="beside", width=250)
+        notation = st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), required=True,
+                                        key="notation", wrap=True)  # fmt: skip
     left, right = (_make_side(view, one, str(notation)) for one in (beside or "bert", name or "forward-pass-note"))
     for side in _list_documents(left, right):
         if side.document:

@@ -12,7 +12,7 @@ from bertviz_core.analysis.alignment import Pair, align_programs, measure_differ
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
-from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import format_shape
@@ -42,8 +42,8 @@ def show_side_by_side(view: View, left: Side, right: Side) -> None:
         (pair, group) for pair in align_programs(left.program, right.program) if (group := _find_group(pair, layer))
     ]
     count = Counter(pair.relation for pair, _ in grouped)
-    asked = st.segmented_control("Show", (_ALL, *_SIGNS), default=_ALL, required=True, key="relation",
-                                 bind="query-params", wrap=True)  # fmt: skip
+    state.bind("relation", _ALL, (_ALL, *_SIGNS))
+    asked = st.segmented_control("Show", (_ALL, *_SIGNS), required=True, key="relation", wrap=True)  # fmt: skip
     told = ", ".join(f"{count[one]} {one}" for one in _SIGNS)
     st.caption(
         f"Steps before, in and after layer {layer}: {told}. Missing and extra refer to the {right.title}. "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import streamlit as st
 
 from bertviz_core.analysis import playground, slips
 from bertviz_core.analysis.layers import compute_norms
@@ -142,9 +141,7 @@ def show_softmax(view: View) -> None:
         note="1: the printed and the computed number agree. 9.99e−01 is truncated, not rounded.",
         table=render_table("key", words, columns),
     )
-    st.page_link(
-        site.list_pages()["playground"], label="Edit all six rows on the Playground page", icon=":material/toys:"
-    )
+    site.show_link(site.get_page("playground"), "Edit all six rows on the Playground page", ":material/toys:")
 
 
 def _shorten(sums: Iterable[str]) -> list[str]:

@@ -13,6 +13,7 @@ from bertviz_core.figures.bars import SHARES, draw_bars
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -115,8 +116,9 @@ def show_neighbours(view: View) -> None:
 
 def _read_entry(view: View) -> int | None:
     """The entry whose neighbours are asked for: as typed, otherwise the chosen token."""
+    state.bind("entry", "")
     name = st.text_input(
-        "Another vocabulary entry (optional)", key="entry", bind="query-params", max_chars=100, width=340,
+        "Another vocabulary entry (optional)", key="entry", max_chars=100, width=340,
         placeholder=f"as chosen: {view.trace.tokens[view.chosen.token]}",
     ).strip()  # fmt: skip
     if not name:

@@ -35,7 +35,8 @@ def show_ablation(view: View) -> None:
     if not offered:
         st.info("This checkpoint has no LM head and no classifier, so there is no prediction that could change.")
         return
-    choice = st.selectbox("Probability of", list(offered), key="worth", bind="query-params", width=340)
+    state.bind("worth", next(iter(offered)), offered)
+    choice = st.selectbox("Probability of", list(offered), key="worth", width=340)
     choice = choice or next(iter(offered))
     found = _begin(view.trace, offered[choice])
     heads, running = found.change.size, bool(found.left) and state.read(_RUNNING) is view

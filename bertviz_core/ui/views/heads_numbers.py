@@ -22,7 +22,7 @@ from bertviz_core.analysis.heads import (
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.formula.numbers import format_latex, format_number
-from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
@@ -68,8 +68,9 @@ def _write_roles(numbers: Mapping[str, float]) -> str:
 
 def choose_statistic() -> Statistic:
     """The statistic to look at."""
+    state.bind("statistic", next(iter(STATISTICS)), STATISTICS)
     name = st.selectbox(
-        "Statistic", list(STATISTICS), key="statistic", bind="query-params", persist_state="session", width=340,
+        "Statistic", list(STATISTICS), key="statistic", width=340,
         format_func=lambda name: STATISTICS[name].title,
     )  # fmt: skip
     return STATISTICS[name]
@@ -128,9 +129,9 @@ def _write_worked(view: View, statistic: Statistic, value: float) -> str:
 
 def show_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
     """The statistics and roles of a layer's heads, or of those in which one statistic is largest; and the rules."""
+    state.bind("rows", LAYER, _HEADS)
     which = st.segmented_control(
-        "Heads", list(_HEADS), default=LAYER, required=True, key="rows", bind="query-params", wrap=True,
-        persist_state="session",
+        "Heads", list(_HEADS), required=True, key="rows", wrap=True,
         format_func=_HEADS.__getitem__,
     )  # fmt: skip
     layers, heads = all_heads.pictures.shape[:2]

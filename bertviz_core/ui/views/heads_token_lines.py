@@ -37,17 +37,20 @@ def show_token_lines(view: View) -> None:
 
 def _read_options(view: View) -> tuple[str, bool, str]:
     over, between = HEAD, ALL
+    state.bind("over", HEAD, _OVER)
+    state.bind("between", ALL, BETWEEN)
+    state.bind("hide", False)
     with st.container(horizontal=True, vertical_alignment="center"):
         over = st.segmented_control(
-            "Attention of", list(_OVER), default=HEAD, required=True, key="over", bind="query-params",
-            persist_state="session", wrap=True, format_func=_OVER.__getitem__,
+            "Attention of", list(_OVER), required=True, key="over",
+            wrap=True, format_func=_OVER.__getitem__,
         )  # fmt: skip
         if max(view.trace.encoding.segments):
             between = st.segmented_control(
-                "From sentence to sentence", BETWEEN, default=ALL, required=True, key="between", bind="query-params",
-                persist_state="session", wrap=True, format_func=lambda pair: "All" if pair == ALL else "→".join(pair),
+                "From sentence to sentence", BETWEEN, required=True, key="between",
+                wrap=True, format_func=lambda pair: "All" if pair == ALL else "→".join(pair),
             )  # fmt: skip
-        hide = st.toggle(r"Leave out \[CLS\] and \[SEP\]", key="hide", bind="query-params", persist_state="session")
+        hide = st.toggle(r"Leave out \[CLS\] and \[SEP\]", key="hide")
     return over or HEAD, hide, between or ALL
 
 

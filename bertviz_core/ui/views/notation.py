@@ -13,7 +13,7 @@ from bertviz_core.documents import DOCUMENTS
 from bertviz_core.figures.bars import draw_counts
 from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
-from bertviz_core.ui.frame import site, style
+from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.names import CSS, list_names
@@ -44,13 +44,15 @@ def show_lengths(view: View) -> None:
 
 def choose_search() -> tuple[str, str]:
     """The words to look for, and the kind of quantity to show."""
+    state.bind("find", "")
+    state.bind("kind", "all", _KINDS)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
-            "Find", key="find", bind="query-params", max_chars=80, width=360,
+            "Find", key="find", max_chars=80, width=360,
             placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",
         )  # fmt: skip
         kind = st.segmented_control(
-            "Show", list(_KINDS), default="all", key="kind", bind="query-params", format_func=_KINDS.__getitem__,
+            "Show", list(_KINDS), key="kind", format_func=_KINDS.__getitem__,
             required=True,
         )  # fmt: skip
     return text, kind or "all"
@@ -73,19 +75,19 @@ def show_entries(view: View, text: str, kind: str) -> None:
     for stage, group in groupby(shown, key=lambda entry: entry.stage):
         if stage:
             info = site.find_page(stage)
-            _show_group(view, info.name, info.title, list(group), site.list_pages()[info.name])
+            _show_group(view, info.name, info.title, list(group), info)
     _show_group(view, "absent", "Heads that this checkpoint does not have", missing)
     _show_group(view, "axes", "Axes of the tensors", lengths)
 
 
-def _show_group(view: View, name: str, title: str, rows: Sequence[Entry], page: object = None) -> None:
+def _show_group(view: View, name: str, title: str, rows: Sequence[Entry], page: site.PageInfo | None = None) -> None:
     if not rows:
         return
     with st.container(border=True, key=f"names-{name}-{rows[0].symbol.address}"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.markdown(f"## {title}")
             if page:
-                st.page_link(page, label="See the values")  # pyright: ignore[reportArgumentType]
+                site.show_link(page, "See the values")
         st.markdown("\n".join(_write_entry(view, row) for row in rows))
 
 

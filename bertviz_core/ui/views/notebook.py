@@ -99,7 +99,8 @@ def _take_model() -> None:
 def choose_printed() -> PrintedTensor:
     """The printed tensor that is shown in full."""
     cells = [printed.cell for printed in TENSORS]
-    number = st.radio("Cell of the notebook", cells, key="cell", bind="query-params", horizontal=True)
+    state.bind("cell", cells[0], cells)
+    number = st.radio("Cell of the notebook", cells, key="cell", horizontal=True)
     return TENSORS[cells.index(number or cells[0])]
 
 
@@ -120,7 +121,7 @@ def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | Non
         table=render_grid(axis, rows, columns, printed.digits, *_list_columns(comparison)),
     )  # fmt: skip
     info = site.find_page(step.stage)
-    st.page_link(site.list_pages()[info.name], label=f"Our value: {info.title}", icon=info.icon)
+    site.show_link(info, f"Our value: {info.title}", info.icon)
 
 
 def _list_columns(comparison: Comparison | None) -> tuple:

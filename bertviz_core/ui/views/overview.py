@@ -54,7 +54,6 @@ def show_steps(view: View) -> None:
     """Every step in order; of the encoder's layers, which are alike, the chosen one."""
     trace = view.trace
     shown = [step for step in trace.program.steps if step.layer in (None, view.chosen.layer)]
-    pages = site.list_pages()
     for i, (stage, group) in enumerate(groupby(shown, key=lambda step: step.stage)):
         info = site.find_page(stage)
         with st.container(border=True, key=f"steps-{i}"):
@@ -62,7 +61,7 @@ def show_steps(view: View) -> None:
                 layers = trace.model.config.num_hidden_layers
                 place = f", layer {view.chosen.layer} of 0 to {layers - 1}" if stage.in_layer else ""
                 st.markdown(f"## {info.title}{place}")
-                st.page_link(pages[info.name], label="See the values", icon=info.icon)
+                site.show_link(info, "See the values", info.icon)
             st.markdown("\n".join(_write_line(view, step) for step in group))
 
 

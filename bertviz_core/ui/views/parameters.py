@@ -92,9 +92,8 @@ def choose_tensor(view: View) -> Tensor:
     model = view.trace.model
     tensors = analysis.list_tensors(model)
     addresses = [tensor.address for tensor in tensors]
-    if state.read("tensor") not in addresses:
-        state.write("tensor", addresses[0])
-    address = st.selectbox("Tensor", addresses, key="tensor", bind="query-params")
+    state.bind("tensor", addresses[0], addresses)
+    address = st.selectbox("Tensor", addresses, key="tensor")
     chosen = addresses.index(address)
     state.write("inventory", {"selection": {"rows": [chosen], "columns": [], "cells": []}})
     st.dataframe(
@@ -184,10 +183,9 @@ def _choose_window(shape: tuple[int, ...]) -> tuple[range, range]:
     starts = []
     with st.container(horizontal=True, key="tensor-window"):
         for key, size, most in zip(("row", "column"), shape, _WINDOW, strict=True):
-            if state.read(key, 0) > size - 1:
-                state.write(key, 0)
+            state.bind(key, 0, range(size))
             first = st.number_input(
-                f"First {key}", 0, size - 1, key=key, bind="query-params", step=min(most, size), width=160,
+                f"First {key}", 0, size - 1, key=key, step=min(most, size), width=160,
                 disabled=size <= most,
             )  # fmt: skip
             starts.append(max(0, min(int(first), size - most)))

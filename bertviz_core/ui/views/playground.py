@@ -37,11 +37,13 @@ def edit_scores() -> tuple[np.ndarray, int]:
     What was typed is held in the URL as it was typed, also where it is no number.
     """
     st.html(_HIDDEN)
-    asked = st.text_input("Edited scores", key=_STATE, bind="query-params", label_visibility="collapsed")
+    state.bind(_STATE, "")
+    state.bind(_ROW, WORDS[0], WORDS)
+    asked = str(state.read(_STATE))
     edits = playground.read_edits(asked, _ORIGINAL.shape)
     found = playground.apply_edits(_ORIGINAL, edits)
     with st.container(border=True):
-        word = st.radio("Query to edit and to compute below", WORDS, key=_ROW, bind="query-params", horizontal=True)
+        word = st.radio("Query to edit and to compute below", WORDS, key=_ROW, horizontal=True)
         row = WORDS.index(word or WORDS[0])
         with st.container(horizontal=True):
             for column, key_word in enumerate(WORDS):

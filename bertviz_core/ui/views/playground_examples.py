@@ -15,6 +15,7 @@ from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, EMBEDDING, VALUE
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
@@ -31,7 +32,8 @@ _SINUSOIDAL = r"""p_{i,j} = \begin{cases} \sin\!\left(\frac{i}{10000^{j/d}}\righ
 
 def show_weighted(view: View, shares: np.ndarray, row: int) -> None:
     """The six tokens' vectors, weighed by one row of shares and added up."""
-    which = st.radio("Weights", (_ONE_HOT, _MIXED, _OWN), key="mix", bind="query-params", horizontal=True) or _ONE_HOT
+    state.bind("mix", _ONE_HOT, (_ONE_HOT, _MIXED, _OWN))
+    which = st.radio("Weights", (_ONE_HOT, _MIXED, _OWN), key="mix", horizontal=True) or _ONE_HOT
     weights = {_ONE_HOT: np.array(examples.ONE_HOT), _MIXED: np.array(examples.MIXED), _OWN: shares[row]}[which]
     parts = attention.weigh_values(weights, np.array(examples.EMBEDDINGS))
     shown = np.vstack([parts, parts.sum(axis=0)])
@@ -119,7 +121,8 @@ def show_sinusoidal(view: View) -> None:
 
 
 def _read_number(label: str, key: str, low: int, high: int, usual: int) -> int:
-    return int(st.number_input(label, low, high, usual, key=key, bind="query-params", width=140))
+    state.bind(key, usual, range(low, high + 1))
+    return int(st.number_input(label, low, high, key=key, width=140))
 
 
 def show_divisors(view: View, scores: np.ndarray, row: int) -> None:

@@ -19,7 +19,7 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -151,8 +151,9 @@ def show_any_word(view: View) -> None:
         view, PREDICTION, f"Rank and probability of a word at position {token}", str(PROBS.fix(token=token))
     ):
         left, right = st.columns([3, 2], gap="medium")
-        text = left.text_input("Word to look up", key="word", bind="query-params", max_chars=_LONGEST_WORD,
-                               placeholder=own, persist_state="session")  # fmt: skip
+        state.bind("word", "")
+        text = left.text_input("Word to look up", key="word", max_chars=_LONGEST_WORD,
+                               placeholder=own)  # fmt: skip
         try:
             found = find_places(trace, token, text if text.strip() else own)
         except InputError as error:

@@ -10,7 +10,7 @@ from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import Step
-from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_tensor, find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
@@ -26,9 +26,8 @@ _WEIGHTS = 16_000  # cells sent of the weights
 
 def choose_projection() -> str:
     """Which of the three projections is worked out for one token."""
-    chosen = st.segmented_control(
-        "The token's", list(SEE), default="query", required=True, key="projection", bind="query-params"
-    )
+    state.bind("projection", "query", SEE)
+    chosen = st.segmented_control("The token's", list(SEE), required=True, key="projection")
     return chosen or "query"
 
 

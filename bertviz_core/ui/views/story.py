@@ -10,7 +10,7 @@ from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PARAMETER
-from bertviz_core.ui.frame import site
+from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -28,7 +28,8 @@ def choose_beginning(view: View) -> Address:
         row = last.fix(token=view.chosen.token)
         strongest = row.fix(hidden=find_strongest(view.trace[row]))
         offered = {f"the strongest number of “{view.trace.tokens[view.chosen.token]}” after the last layer": strongest}
-    choice = st.selectbox("The story of", list(offered), key="story-of", bind="query-params", width=420)
+    state.bind("story-of", next(iter(offered)), offered)
+    choice = st.selectbox("The story of", list(offered), key="story-of", width=420)
     return offered[choice or next(iter(offered))]
 
 
@@ -55,10 +56,7 @@ def _show_stop(view: View, number: int, cell: Address, steps: int) -> None:
         with words:
             st.markdown(shown.text)
             link = site.find_link(view.trace, cell)
-            st.page_link(
-                site.list_pages()[link.page.name], label=escape_markdown(f"The page “{link.page.title}”"),
-                icon=link.page.icon, query_params=link.query or None,
-            )  # fmt: skip
+            site.show_link(link.page, escape_markdown(f"The page “{link.page.title}”"), link.page.icon, **link.query)
         if shown.why.step is not None:
             with picture:
                 draw_operands(view, f"story-{number}", shown)

@@ -102,10 +102,9 @@ def show_padding(view: View) -> None:
         st.caption(f"No padding: the input has {size} tokens. Choose a larger number to see what changes.")
         return
     st.html(_render_effect(view, size))
-    pages = site.list_pages()
     with st.container(horizontal=True):
-        st.page_link(pages["attention"], label="Attention weights: the columns of [PAD] are 0")
-        st.page_link(pages["embeddings"], label="Embeddings: [PAD] has a vector like every token")
+        site.show_link(site.get_page("attention"), "Attention weights: the columns of [PAD] are 0")
+        site.show_link(site.get_page("embeddings"), "Embeddings: [PAD] has a vector like every token")
 
 
 def _pad(size: int) -> None:

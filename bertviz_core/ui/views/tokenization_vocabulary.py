@@ -11,6 +11,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_counts
 from bertviz_core.formula.dims import VOCAB
 from bertviz_core.formula.steps import EMBEDDING
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
@@ -40,13 +41,15 @@ def show_census(view: View) -> None:
 
 def show_search(view: View) -> None:
     """Entries by their beginning, by what they contain, or by id; with their ids."""
+    state.bind("search-by", PREFIX, _WAYS)
+    state.bind("search", "")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
-            "An entry that", list(_WAYS), default=PREFIX, required=True, key="search-by", bind="query-params",
+            "An entry that", list(_WAYS), required=True, key="search-by",
             format_func=_WAYS.__getitem__,
         )  # fmt: skip
         text = st.text_input(
-            "Search the vocabulary", key="search", bind="query-params", max_chars=100, width=340,
+            "Search the vocabulary", key="search", max_chars=100, width=340,
             placeholder="2003, or 2000-2010" if how == IDS else "token, or ##ing for pieces",
         )  # fmt: skip
     if not text.strip():

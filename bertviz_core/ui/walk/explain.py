@@ -1,71 +1,36 @@
-"""Where a number comes from, in place: the formula worked, the operands, and the walk back through them."""
+"""Where a number comes from: the formula worked, what it says in words, the picture of its operands."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.walk import Operands, Terms, split_terms, weigh_operands
-from bertviz_core.errors import AddressError
-from bertviz_core.formula.address import Address, Where
+from bertviz_core.formula.address import Where
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk.operand_charts import choose_chart
-from bertviz_core.ui.walk.way import listen, read_walk, render_crumbs, render_onward
-from bertviz_core.ui.walk.what_if_cell import describe_change, show_menu
-
-_HEAD_START_S = 0.06  # of the text before its chart: what reaches the browser with the chart waits until that is drawn
+from bertviz_core.ui.walk.what_if_cell import describe_change
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A number with all that is said about it, as Markdown."""
+    """A number with all that is said about it. words, text: Markdown; a sentence, and the formula worked."""
 
     why: Explanation
     found: Operands
     parts: Terms | None
+    words: str
     text: str
-
-    @property
-    def title(self) -> str:
-        return f"**`{self.why.address}` is {format_number(self.why.value)}**"
-
-
-@st.fragment
-def show_explanation(view: View, address: str, start: Address) -> None:
-    """What opens in a panel when a cell of its chart is picked. start: the cell that the panel offers by itself.
-
-    Everything is worked out before anything is sent: what arrives together, the browser draws at once.
-    """
-    state.rerun_if_asked()
-    way = read_walk(view.trace, address)
-    shown = _try(view, way[-1]) if way else None
-    with st.container(key=f"pick-{address}"):
-        listen(view.trace, address, way)
-    if shown is None:
-        st.button(
-            "Explain a number", key=f"explain-{address}", type="tertiary", icon=":material/account_tree:",
-            on_click=state.open_drawer, args=(address, [start]), help="Or click a cell of the chart.",
-        )  # fmt: skip
-        return
-    with st.container(border=True, key=f"walk-{address}"):
-        with st.container(key=f"crumbs-{address}"):
-            st.html(render_crumbs(view.trace, view.colors, way))
-        if isinstance(shown, AddressError):
-            st.info(escape_markdown(f"This number cannot be explained: {shown}"), icon=":material/info:")
-            _show_address_field(address, str(way[-1]))
-        else:
-            _show(view, address, shown)
 
 
 def work_out(view: View, cell: Where) -> Explained:
@@ -73,39 +38,7 @@ def work_out(view: View, cell: Where) -> Explained:
     why = view.trace.explain(cell)
     found = weigh_operands(view.trace, why)
     parts = split_terms(why, found)
-    return Explained(why, found, parts, _write_text(view, why, found, parts))
-
-
-def _try(view: View, cell: Where) -> Explained | AddressError:
-    """What a URL asks to be explained, or why it cannot be."""
-    try:
-        return work_out(view, cell)
-    except AddressError as error:
-        return error
-
-
-def _show(view: View, address: str, shown: Explained) -> None:
-    """Formula and operands first; the chart is made and sent while the reader has them already."""
-    formula, sources = st.columns([4, 3], gap="large")
-    formula.markdown(f"{shown.title}\n\n{shown.text}")
-    with sources:
-        with st.container(key=f"operands-{address}"):
-            st.html(render_onward(view.trace, view.colors, shown.why, shown.found))
-        show_menu(view, address, shown.why)
-        _show_address_field(address, shown.why.address)
-    if shown.why.step is not None:
-        time.sleep(_HEAD_START_S)
-        with formula:
-            draw_operands(view, address, shown)
-
-
-def _show_address_field(panel: str, cell: str) -> None:
-    """A field for the address of any other number: the way to each cell without a pointer."""
-    key = f"another-{panel}-{cell}"
-    st.text_input(
-        "Explain another number", cell, key=key, on_change=lambda: state.open_drawer(panel, [state.read(key)]),
-        help="The address of a cell: any tensor of the forward pass, with an index for each of its axes.",
-    )  # fmt: skip
+    return Explained(why, found, parts, _write_words(view.trace, why, found, parts), _write_text(view, why))
 
 
 def draw_operands(view: View, key: str, shown: Explained) -> None:
@@ -115,8 +48,8 @@ def draw_operands(view: View, key: str, shown: Explained) -> None:
     st.caption(note)
 
 
-def _write_text(view: View, why: Explanation, found: Operands, parts: Terms | None) -> str:
-    """The formula in letters and with numbers, what they say, and how exactly they give the number."""
+def _write_text(view: View, why: Explanation) -> str:
+    """The formula in letters and with numbers, and how exactly they give the number."""
     if why.step is None:
         return "\n\n".join([_write_end(view, why), describe_change(view, why)])
     exact = (
@@ -124,8 +57,7 @@ def _write_text(view: View, why: Explanation, found: Operands, parts: Terms | No
         f"{format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
     )
     formulas = (f"$$\n{latex}\n$$" for latex in (view.typeset(why.step), style.break_lines(why.latex)))
-    words = _write_words(view.trace, why, found, parts)
-    return "\n\n".join([*formulas, words, f":small[:gray[{exact}]]", describe_change(view, why)])
+    return "\n\n".join([*formulas, describe_change(view, why), f":small[:gray[{exact}]]"])
 
 
 def _write_end(view: View, why: Explanation) -> str:

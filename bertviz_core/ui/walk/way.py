@@ -1,10 +1,11 @@
 """The walk from number to number: the URL holds it, and links lead along it, on to an operand or back.
 
-Links are HTML, drawn together with the text beside them; what a click on one asks for, the panel's picker sends.
+Links are HTML, drawn together with the text beside them; what a click on one asks for, the listener sends.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from bertviz_core.analysis.walk import Operands, choose_stops, tell_story
@@ -14,18 +15,19 @@ from bertviz_core.formula.address import Address, Where, read_address
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import load_component
+from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.view import View
 
 OFFERED = 12  # operands to walk on to
 
-_picker = load_component("picker")
+_listener = load_component("listener")
 
 
-def read_walk(trace: Trace, panel: str) -> tuple[Where, ...]:
-    """The walk that the URL holds, if it began in this panel; what is no address of the trace stays text."""
-    return tuple(_read_step(trace, text) for text in state.read_drawer(panel))
+def read_way(trace: Trace) -> tuple[Where, ...]:
+    """The walk that the URL holds; what is no address of the trace stays text."""
+    return tuple(_read_step(trace, text) for text in state.read_walk())
 
 
 def _read_step(trace: Trace, text: str) -> Where:
@@ -37,30 +39,49 @@ def _read_step(trace: Trace, text: str) -> Where:
     return cell
 
 
-def listen(trace: Trace, panel: str, way: tuple[Where, ...]) -> None:
-    """Listens to clicks in a panel: on a cell of a chart, an operand, a crumb (or Close), the shortest story."""
-    key = f"picker-{panel}"
+def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
+    """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head; ring the chosen cell.
+
+    lit: the operands that are outlined where a chart draws them.
+    """
+    key = "listener"
+    trace = view.trace
 
     def sent(name: str) -> str:
         return state.read_event(key, name)
 
-    _picker(
+    def choose_head() -> None:
+        layer, head = map(int, sent("head").split(","))
+        state.choose_head(layer, head)
+        state.ask_for_rerun()
+
+    def choose_token() -> None:
+        state.choose_token(int(sent("token")))
+        state.ask_for_rerun()
+
+    _listener(
         key=key,
-        on_cell_change=lambda: state.open_drawer(panel, [sent("cell")]),
-        on_step_change=lambda: state.open_drawer(panel, [*way, sent("step")]),
-        on_keep_change=lambda: state.open_drawer(panel, way[: int(sent("keep"))]),
-        on_story_change=lambda: state.open_drawer(panel, _take_story(trace, way)),
-    )
+        data={"cell": str(way[-1]) if way else None, "operands": list(lit), "token": view.chosen.token,
+              "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
+              "colors": list_colors(view.colors)},
+        on_cell_change=lambda: state.open_drawer([sent("cell")]),
+        on_step_change=lambda: state.open_drawer([*way, sent("step")]),
+        on_keep_change=lambda: state.open_drawer(way[: int(sent("keep"))]),
+        on_close_change=lambda: state.open_drawer([]),
+        on_story_change=lambda: state.open_drawer(_take_story(trace, way)),
+        on_head_change=choose_head,
+        on_token_change=choose_token,
+    )  # fmt: skip
 
 
-def render_crumbs(trace: Trace, colors: Palette, way: tuple[Where, ...]) -> str:
+def render_crumbs(trace: Trace, way: tuple[Where, ...]) -> str:
     """The cells walked through, each a way back, and the way out."""
     back = "".join(
         f'<button data-keep="{i}">{escape(_name_crumb(trace, place))} ›</button>' for i, place in enumerate(way[:-1], 1)
     )
     return (
-        f'<nav class="bv-crumbs" aria-label="The walk so far" style="{_write_colors(colors)}">{back}'
-        '<button data-keep="0" aria-label="Close">✕ Close</button></nav>'
+        f'<nav class="bv-crumbs" aria-label="The walk so far">{back}'
+        '<button data-close="yes" aria-label="Close">✕</button></nav>'
     )
 
 

@@ -25,28 +25,26 @@ def describe_change(view: View, why: Explanation) -> str:
     )
 
 
-def show_menu(view: View, key: str, why: Explanation) -> None:
+def show_menu(view: View, why: Explanation) -> None:
     """Another value for the explained number or for what lies around it, and the rules that fit its step."""
     if why.cell.path in view.trace.model.parameters:
         return
     around = list_scopes(view.trace, why.cell)
-    with st.popover("What if it were different?", icon=":material/science:", key=f"what-if-{key}"):
-        scope = st.selectbox("Set", list(around), key=f"what-if-scope-{key}") or next(iter(around))
-        number = st.number_input(
-            "to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{key}-{why.address}"
-        )
-        st.button("Run with this value", key=f"what-if-run-{key}", on_click=add_changes,
+    with st.popover("Set it", key="what-if-cell"):
+        scope = st.selectbox("Set", list(around), key="what-if-scope") or next(iter(around))
+        number = st.number_input("to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{why.address}")
+        st.button("Run with this value", key="what-if-run", on_click=add_changes,
                   args=({str(around[scope]): number},), kwargs=_FROM_FRAGMENT)  # fmt: skip
-        _show_offers(offer_for_cell(view.trace, why.cell), key)
+        _show_offers(offer_for_cell(view.trace, why.cell))
         st.caption("The forward pass runs again from there on. Every page lists the change until you undo it.")
 
 
-def _show_offers(offers: list[Offer], key: str) -> None:
+def _show_offers(offers: list[Offer]) -> None:
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
             st.button(
                 offer.label,
-                key=f"what-if-rule-{key}-{i}",
+                key=f"what-if-rule-{i}",
                 on_click=add_changes,
                 args=(offer.changes,),
                 kwargs=_FROM_FRAGMENT,

@@ -1,0 +1,74 @@
+"""The bar at the top of every page: the sentence as it is read, the place in the model; and the map of the pass."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core.ui.frame import share, site
+from bertviz_core.ui.frame.style import describe_token
+from bertviz_core.ui.frame.view import View
+
+_LONGEST = 120  # characters of a text that could not be read as tokens
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The places of the bar, from left to right; they are filled as far as a run gets."""
+
+    menu: DeltaGenerator
+    tokens: DeltaGenerator
+    editor: DeltaGenerator
+    place: DeltaGenerator
+    actions: DeltaGenerator
+
+    @classmethod
+    def open(cls) -> Bar:
+        """Draw the bar, empty."""
+        with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
+            menu = st.popover("Pages", icon=":material/menu:", key="menu", type="tertiary", help="All pages")
+            st.html('<b class="bv-brand">BERT</b>', width="content")
+            tokens = st.container(key="tokens", width="stretch")
+            editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary",
+                                help="Edit the sentence, add a second one, choose a model")  # fmt: skip
+            place = st.container(key="place", horizontal=True, width="content", wrap=False)
+            actions = st.container(key="actions", horizontal=True, width="content", wrap=False)
+            with actions:
+                own = st.container(width="content")
+                share.show_menu()
+        return cls(menu, tokens, editor, place, own)
+
+    def show_tokens(self, view: View) -> None:
+        """The tokens in the order in which they are read, each a button that chooses it."""
+        self.tokens.html(_render_tokens(view))
+
+    def show_text(self, text: str) -> None:
+        """What was typed, where no tokens could be made of it."""
+        shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+        self.tokens.html(f'<div class="bv-chips"><span>{escape(shown)}</span></div>')
+
+
+def _render_tokens(view: View) -> str:
+    chips = []
+    for i, token in enumerate(view.trace.tokens):
+        kinds = describe_token(view.trace, i)
+        checked, stop = ("true", 0) if i == view.chosen.token else ("false", -1)
+        chips.append(
+            f'<button class="bv-chip {" ".join(kinds)}" data-token="{i}" role="radio" aria-checked="{checked}" '
+            f'tabindex="{stop}" aria-label="token {i} {escape(token)}">{escape(token)}</button>'
+        )
+    return f'<div class="bv-chips" role="radiogroup" aria-label="Token" data-roving>{"".join(chips)}</div>'
+
+
+def show_map(here: site.PageInfo) -> None:
+    """The pass as a thin line of stages, in their colours; a click goes there, the page's own place is marked."""
+    with st.container(horizontal=True, key="map", wrap=False, gap=None):
+        for info in site.PAGES:
+            if info.stage:
+                marked = st.container(key=f"map-here-{info.kind}", width="content") if info is here else nullcontext()
+                with marked:
+                    site.show_link(info, info.short)

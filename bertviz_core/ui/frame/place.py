@@ -1,0 +1,40 @@
+"""Where pages look: the layer, head and token that the URL names; what it does not name, a rule chooses."""
+
+from __future__ import annotations
+
+from bertviz_core.analysis.ranking import find_masks
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import Selection
+
+_LONGEST = 20  # characters of what is quoted
+
+
+def choose_place(trace: Trace) -> tuple[Selection, list[str]]:
+    """The place, and what the URL asked for that is not there."""
+    remarks: list[str] = []
+    config = trace.model.config
+    token = read_index("token", len(trace.tokens), "input", remarks)
+    layer = read_index("layer", config.num_hidden_layers, "model", remarks)
+    head = read_index("head", config.num_attention_heads, "model", remarks)
+    if token is None:
+        token = _open_token(trace)
+    return Selection(layer or 0, head or 0, token), remarks
+
+
+def _open_token(trace: Trace) -> int:
+    masks = find_masks(trace.tokens)
+    return masks[0] if masks else min(1, len(trace.tokens) - 1)
+
+
+def read_index(key: str, size: int, where: str, remarks: list[str]) -> int | None:
+    """An index that the URL names, below size; None where it names none, or another, which is remarked on."""
+    asked = str(state.read(key, ""))
+    if asked.isascii() and asked.isdecimal() and int(asked[:9]) < size and len(asked) < 10:
+        return int(asked)
+    if asked:
+        shown = asked if len(asked) <= _LONGEST else asked[: _LONGEST - 1] + "…"
+        name = key.replace("_", " ")
+        remarks.append(f"There is no {name} {escape_markdown(shown)} in this {where}, only 0 to {size - 1}.")
+    return None

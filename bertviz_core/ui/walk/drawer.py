@@ -1,0 +1,111 @@
+"""The drawer: the one place of the app where a number that was clicked is explained, beside what it was clicked in."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+
+import streamlit as st
+
+from bertviz_core.errors import AddressError
+from bertviz_core.formula.address import Address, Where
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.steps import PARAMETER
+from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk.explain import Explained, draw_operands, work_out
+from bertviz_core.ui.walk.way import OFFERED, listen, read_way, render_crumbs, render_onward
+from bertviz_core.ui.walk.what_if_cell import show_menu
+
+_HEAD_START_S = 0.06  # of the text before its chart: what reaches the browser with the chart waits until that is drawn
+
+
+@st.fragment
+def show_drawer(view: View) -> None:
+    """Explain the number that was clicked last, if one is open; and listen to what is clicked next.
+
+    Everything is worked out before anything is sent: what arrives together, the browser draws at once.
+    """
+    state.rerun_if_asked()
+    way = read_way(view.trace)
+    shown = _try(view, way[-1]) if way else None
+    with st.container(key="drawer", gap="small"):
+        listen(view, way, _list_lit(shown))
+        if shown is not None:
+            st.html(render_crumbs(view.trace, way))
+            if isinstance(shown, Explained):
+                _show(view, shown)
+            else:
+                st.html('<h2 id="bv-drawer-title" tabindex="-1">This number cannot be explained</h2>')
+                st.info(escape_markdown(str(shown)), icon=":material/info:")
+                _show_address_field(str(way[-1]))
+    state.publish()
+
+
+def _try(view: View, cell: Where) -> Explained | AddressError:
+    """What a URL asks to be explained, or why it cannot be."""
+    try:
+        return work_out(view, cell)
+    except AddressError as error:
+        return error
+
+
+def _list_lit(shown: Explained | AddressError | None) -> list[str]:
+    """The operands that the page's charts outline."""
+    return [str(shown.found[i]) for i in shown.found.strongest(OFFERED)] if isinstance(shown, Explained) else []
+
+
+def _show(view: View, shown: Explained) -> None:
+    """The value in words and the formula first; the chart is made and sent while the reader has them already."""
+    why = shown.why
+    st.html(_render_head(view, shown))
+    if shown.words:
+        st.markdown(shown.words)
+    st.html(f'<code class="bv-address">{escape(why.address)}</code>')
+    st.markdown(shown.text)
+    picture = st.container(key="drawer-picture")
+    st.html(render_onward(view.trace, view.colors, why, shown.found))
+    with st.container(horizontal=True, key="drawer-actions"):
+        show_menu(view, why)
+        st.html(_render_copies(why.address), width="content")
+        link = site.find_link(view.trace, why.cell) if why.step is not None else None
+        if link:
+            site.show_link(link.page, f"Page: {link.page.title}", **link.query)
+    _show_address_field(why.address)
+    if why.step is not None:
+        time.sleep(_HEAD_START_S)
+        with picture:
+            draw_operands(view, "drawer", shown)
+
+
+def _render_head(view: View, shown: Explained) -> str:
+    """What number it is, in the colour of its kind; and its value, large."""
+    why = shown.why
+    kind = why.step.kind if why.step else PARAMETER
+    color = view.colors.kinds.get(kind, view.colors.faint)
+    return (
+        f'<h2 id="bv-drawer-title" tabindex="-1" style="--kind:{color}">{escape(_name(view, why.cell))}</h2>'
+        f'<p class="bv-value" style="color:{color}">{format_number(why.value)}</p>'
+    )
+
+
+def _name(view: View, cell: Address) -> str:
+    return shorten(view.trace, cell)
+
+
+def _render_copies(address: str) -> str:
+    return (
+        f'<button class="bv-button" data-copy="{escape(address)}">Copy address</button>'
+        '<button class="bv-button" data-copy="link">Copy link</button>'
+    )
+
+
+def _show_address_field(cell: str) -> None:
+    """A field for the address of any other number: the way to each cell without a pointer."""
+    key = f"another-{cell}"
+    st.text_input(
+        "Explain another number", cell, key=key, on_change=lambda: state.open_drawer([state.read(key)]),
+        help="The address of a cell: any tensor of the forward pass, with an index for each of its axes.",
+    )  # fmt: skip
