@@ -80,6 +80,7 @@ class Trace:
         }
         self._cache = cache
         self._lock = threading.RLock()
+        self._reading = threading.RLock()  # of `remember`: what takes long must not keep others from the tensors
         self._spine: dict[str, Tensor] = {}
         self.computed = tuple(self._run())
 
