@@ -83,7 +83,7 @@ def align_programs(left: Program, right: Program) -> tuple[Pair, ...]:
 
 
 def pair_steps(address: str, left: Program, right: Program) -> Pair:
-    """One address of `aligned`."""
+    """One address of `align_programs`."""
     parts = _find_own(left, right), _find_own(right, left)
     return _compare(address, left.by_address.get(address), right.by_address.get(address), *parts)
 

@@ -120,7 +120,7 @@ TENSORS = (
 class Fact:
     """A size, setting, list of ids or text that is printed: in which cell, what it is, and how it is printed.
 
-    of: where ours is found: `kind:argument`, as `analysis.notebook` reads it; slip: why the print cannot be right.
+    of: where ours is found: `kind:argument`, as `analysis.facts` reads it; slip: why the print cannot be right.
     """
 
     cell: str
