@@ -45,10 +45,14 @@ def scale_to_unit(states: np.ndarray) -> np.ndarray:
     return states / np.where(lengths == 0, 1.0, lengths)
 
 
+def compute_cosine(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The cosine between each vector and the one at its place; 0 where one is zero. The last axis disappears."""
+    return _bound((scale_to_unit(x) * scale_to_unit(y)).sum(axis=-1))
+
+
 def compute_turns(states: np.ndarray) -> np.ndarray:
     """The cosine between each vector and the same token's one stage before: (stage - 1, token)."""
-    directions = scale_to_unit(states)
-    return _bound((directions[1:] * directions[:-1]).sum(axis=-1))
+    return compute_cosine(states[1:], states[:-1])
 
 
 def compute_cosines(rows: np.ndarray) -> np.ndarray:
