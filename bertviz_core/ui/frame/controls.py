@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from bertviz_core.analysis.ranking import find_masks
+from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.tracing.trace import Trace
@@ -129,7 +129,7 @@ def _show_index(label: str, key: str, size: int, remarks: list[str]) -> int:
 
 def show_token(trace: Trace, position: str, remarks: list[str]) -> int:
     """The token at a position, by default the first masked one, as a menu of words."""
-    names, masks = label_tokens(trace), find_masks(trace.tokens)
+    names, masks = label_tokens(trace), find_masks(trace)
     token = show_token_menu("Token", "token", names, position, masks[0] if masks else min(1, len(names) - 1))
     if position and position != str(token):
         remarks.append(
