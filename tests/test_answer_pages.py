@@ -65,7 +65,7 @@ def test_the_best_entry_everywhere_is_read_as_one_text(predictions, rome):
 
 def test_evidence_is_told_of_the_answer_given(rome):
     at = opened("sentence")
-    best = ("B follows A", "B is random")[int(np.argmax(rome["cls.seq_relationship"]))]
+    best = ("B follows A", "B is a random sentence")[int(np.argmax(rome["cls.seq_relationship"]))]
     assert f"Components in favour of “{best}”" in html(at)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.documents import DOCUMENTS, find_document, write_tables
-from bertviz_core.documents.names import SOURCES
+from bertviz_core.documents.names import OF_DOCUMENTS
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig
@@ -35,7 +35,8 @@ def test_what_is_written_down_is_what_is_generated():
 def test_every_program_has_its_document_and_every_document_its_program_and_its_names():
     assert {name: find_document(name) for name in DOCUMENT_PROGRAMS if find_document(name) is None} == {}
     assert [document.name for document in DOCUMENTS if document.program not in DOCUMENT_PROGRAMS] == []
-    assert [document.name for document in DOCUMENTS if document.name not in SOURCES.values()] == []
+    names = {"note": "forward-pass note", "definition": "definition", "post": "formula post"}
+    assert {name: OF_DOCUMENTS[name] for name in names} == names and len(OF_DOCUMENTS) == len(DOCUMENTS)
 
 
 def test_every_document_has_its_rows():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analysis import slips
+from bertviz_core.analysis.layers import compute_cosine
 
 RNG = np.random.default_rng(8)
 ROWS = (RNG.normal(size=(3, 7)) + 2).astype(np.float32)
@@ -50,6 +51,6 @@ def test_sums_and_what_is_added_are_those_of_the_pass(rome):
 
 
 def test_a_cosine_is_the_cosine_of_the_angle():
-    assert slips.compute_cosine(np.array([3.0, 0.0]), np.array([1.0, 1.0])) == pytest.approx(math.sqrt(0.5))
-    assert slips.compute_cosine(np.array([1.0, 2.0]), np.array([-2.0, -4.0])) == pytest.approx(-1)
-    assert slips.compute_cosine(np.zeros(2), np.ones(2)) == 0.0
+    assert compute_cosine(np.array([3.0, 0.0]), np.array([1.0, 1.0])) == pytest.approx(math.sqrt(0.5))
+    assert compute_cosine(np.array([1.0, 2.0]), np.array([-2.0, -4.0])) == pytest.approx(-1)
+    assert compute_cosine(np.zeros(2), np.ones(2)) == 0.0

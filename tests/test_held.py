@@ -1,6 +1,7 @@
 """What a process holds: counted once, whoever holds it, and bounded with what was dropped and is held still."""
 
 import gc
+import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,6 +16,7 @@ from bertviz_core.checkpoint import shelf as shelf_module
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.checkpoint.shelf import ModelShelf
+from bertviz_core.programs import PROGRAMS
 from bertviz_core.tracing.remember import measure_bytes, remember
 from bertviz_core.tracing.store import Held
 from tests.factory import random_checkpoint
@@ -180,6 +182,26 @@ def test_what_several_ask_for_at_once_is_made_once(model):
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda _: remember(trace, "test", make), range(50)))
     assert len(calls) == 1 and all(each is found[0] for each in found)
+
+
+def test_tensors_can_be_read_while_something_long_is_read_out(model):
+    trace, path = bv.run(model, TEXT), "encoder.layer.0.attention.self.probs"
+    with ThreadPoolExecutor(1) as other:
+        found = remember(trace, "test", lambda: other.submit(trace.__getitem__, path).result(timeout=10))
+    np.testing.assert_array_equal(found, trace[path])
+
+
+def test_a_document_s_program_is_one_for_all_who_ask_at_once(model, monkeypatch):
+    write, together = PROGRAMS["definition"], threading.Barrier(2)
+
+    def write_late(*given):
+        together.wait(10)
+        return write(*given)
+
+    monkeypatch.setitem(PROGRAMS, "definition", write_late)
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(model.written, ["definition"] * 2)
+    assert one is other is model.written("definition")
 
 
 def test_what_cannot_be_made_leaves_nothing_behind(model):

@@ -18,6 +18,16 @@ def trace(tmp_path_factory):
     return bv.run(bv.load_model(random_checkpoint(tmp_path_factory.mktemp("predictions"))), "The [MASK] sat in Rome.")
 
 
+def test_masks_are_found_however_the_checkpoint_spells_them(trace, tmp_path):
+    assert predictions.find_masks(trace) == [2]
+    folder = random_checkpoint(tmp_path)
+    for file in folder.glob("*.[tj][xs]*"):
+        file.write_text(file.read_text(encoding="utf-8").replace("[MASK]", "<mask>"), encoding="utf-8")
+    other = bv.run(bv.load_model(folder), "The <mask> sat in <mask>.")
+    assert other.tokens.count("<mask>") == 2
+    assert predictions.find_masks(other) == [i for i, token in enumerate(other.tokens) if token == "<mask>"]
+
+
 def test_the_running_denominator_adds_every_term_up():
     scores = np.array([0.5, 3.0, -1.0, 3.0, 2.0], dtype=np.float32)
     found = predictions.run_softmax(scores)

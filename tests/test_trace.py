@@ -10,6 +10,7 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing import trace as trace_module
 from tests.factory import random_checkpoint
 
@@ -88,6 +89,9 @@ def test_parameters_are_in_by_out(trace):
 def test_membership(trace):
     assert PROBS in trace and "input_ids" in trace and f"{DENSE}.weight" in trace
     assert "encoder.layer.2.output" not in trace and "" not in trace
+    whole = Address(PROBS)
+    assert f"{PROBS}[head=1]" in trace and whole.fix(head=1, query=0, key=20) in trace
+    assert whole.fix(key=21) not in trace and whole.fix(token=0) not in trace and f"{PROBS}[head" not in trace
 
 
 @pytest.mark.parametrize("ask", ["__getitem__", "dims", "shape", "step", "explain"])

@@ -8,7 +8,7 @@ from bertviz_core.analysis.notation import Entry, list_entries
 from bertviz_core.documents.names import find_key
 from bertviz_core.formula.dims import list_names
 from bertviz_core.formula.stages import Stage
-from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
+from bertviz_core.programs.bert import MOST_HEADS, write_bert
 from bertviz_core.programs.config import BertConfig
 
 _INTRODUCTION = (
@@ -24,7 +24,7 @@ _INTRODUCTION = (
 
 def write_addresses() -> str:
     """Every input, parameter and step of BERT, with its symbol, axes and meaning, stage by stage, as Markdown."""
-    program = write_bert(BertConfig(num_hidden_layers=1), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
+    program = write_bert(BertConfig(num_hidden_layers=1), MOST_HEADS)
     entries = list_entries(program, 0)
     tables = (
         _write_table(stage, [entry for entry in entries if program.stages[entry.symbol.address] is stage])

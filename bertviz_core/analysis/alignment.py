@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
+from bertviz_core.analysis.layers import compute_cosine
 from bertviz_core.analysis.predictions import SCORES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
@@ -83,7 +84,7 @@ def align_programs(left: Program, right: Program) -> tuple[Pair, ...]:
 
 
 def pair_steps(address: str, left: Program, right: Program) -> Pair:
-    """One address of `aligned`."""
+    """One address of `align_programs`."""
     parts = _find_own(left, right), _find_own(right, left)
     return _compare(address, left.by_address.get(address), right.by_address.get(address), *parts)
 
@@ -175,9 +176,7 @@ def find_layer_outputs(program: Program) -> tuple[Address, ...]:
 
 
 def _measure(layer: int, left: np.ndarray, right: np.ndarray) -> LayerDistance:
-    lengths = np.linalg.norm(left, axis=-1) * np.linalg.norm(right, axis=-1)
-    cosines = (left * right).sum(-1) / np.where(lengths == 0, 1, lengths)
-    return LayerDistance(layer, float(np.abs(left - right).max()), np.clip(cosines, -1, 1))
+    return LayerDistance(layer, float(np.abs(left - right).max()), compute_cosine(left, right))
 
 
 def _check(left: Trace, right: Trace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertviz_core.analysis.predictions import SCORES, choose_first
 from bertviz_core.checkpoint.weights import is_stored_turned
 from bertviz_core.documents.printed import HELLO, Fact
 from bertviz_core.errors import AddressError
@@ -87,7 +88,7 @@ def _find_setting(trace: Trace, name: str) -> str | None:
 
 
 def _find_in_input(trace: Trace, kind: str, argument: str) -> str | None:
-    read, logits = trace.encoding, "cls.predictions.decoder"
+    read = trace.encoding
     match kind:
         case "ids":
             return str(list(read.ids if argument == "input_ids" else read.segments))
@@ -97,4 +98,4 @@ def _find_in_input(trace: Trace, kind: str, argument: str) -> str | None:
             return str([len(read), 1])
         case "row":
             return str([1, len(read)])
-    return trace.model.tokenizer.decode(trace[logits].argmax(-1).tolist()) if logits in trace else None
+    return trace.model.tokenizer.decode(choose_first(trace)) if SCORES in trace else None

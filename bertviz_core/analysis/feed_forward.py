@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.analysis.walk import sample_function
 from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 
 # The functions worth comparing: name in the config, and what to call it.
@@ -14,7 +14,7 @@ ACTIVATIONS = {"gelu": "GELU (erf)", "gelu_new": "GELU (tanh)", "relu": "ReLU"}
 
 def apply_activation(name: str, x: np.ndarray) -> np.ndarray:
     """An activation function, by its name in the config, of every number of `x`."""
-    return FUNCTIONS[name].of(torch.from_numpy(np.asarray(x, dtype=np.float64))).numpy()
+    return sample_function(FUNCTIONS[name], x)
 
 
 def compute_contributions(strength: np.ndarray, directions: np.ndarray, neurons: list[int]) -> np.ndarray:

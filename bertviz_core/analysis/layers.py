@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bertviz_core.analysis.predictions import PROBS, SCORES
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.stages import Stage
@@ -20,7 +21,6 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 COMPONENTS = 3
-_PROBS = "cls.predictions.probs"
 
 
 def list_stages(trace: Trace) -> tuple[Address, ...]:
@@ -45,10 +45,14 @@ def scale_to_unit(states: np.ndarray) -> np.ndarray:
     return states / np.where(lengths == 0, 1.0, lengths)
 
 
+def compute_cosine(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The cosine between each vector and the one at its place; 0 where one is zero. The last axis disappears."""
+    return _bound((scale_to_unit(x) * scale_to_unit(y)).sum(axis=-1))
+
+
 def compute_turns(states: np.ndarray) -> np.ndarray:
     """The cosine between each vector and the same token's one stage before: (stage - 1, token)."""
-    directions = scale_to_unit(states)
-    return _bound((directions[1:] * directions[:-1]).sum(axis=-1))
+    return compute_cosine(states[1:], states[:-1])
 
 
 def compute_cosines(rows: np.ndarray) -> np.ndarray:
@@ -131,17 +135,17 @@ class Lens:
     @property
     def probs(self) -> np.ndarray:
         """The vocabulary's probabilities at every stage: (stage, vocab)."""
-        return self.env[_PROBS].numpy()
+        return self.env[PROBS.path].numpy()
 
     def ranks(self, word: int) -> np.ndarray:
         """The place of a vocabulary entry at every stage, 1 for the most probable."""
-        scores = self.env["cls.predictions.decoder"].numpy()
+        scores = self.env[SCORES.path].numpy()
         return (scores > scores[:, [word]]).sum(axis=1) + 1
 
     def worked(self, stage: int, word: int) -> str:
         """One probability with its numbers, as LaTeX."""
         at = {TOKEN: range(stage, stage + 1), VOCAB: range(word, word + 1)}
-        return self.trace.program.by_address[_PROBS].expr.worked(self.env, at)
+        return self.trace.program.by_address[PROBS.path].expr.worked(self.env, at)
 
 
 def read_first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:

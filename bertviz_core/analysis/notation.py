@@ -14,7 +14,7 @@ from bertviz_core.formula.dims import AXES
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program
-from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, write_bert
+from bertviz_core.programs.bert import MOST_HEADS, write_bert
 
 AXIS = "axis"
 _TYPESETTING = re.compile(r"\\(mathrm|mathcal|text|left|right|tilde|bar|hat)\b|[\\{}^_$\s]")
@@ -56,7 +56,7 @@ def _is_shown(address: str, layer: int) -> bool:
 
 def list_absent(model: Model, layer: int) -> list[Entry]:
     """What a BERT with every head has and this checkpoint has not."""
-    complete = write_bert(model.config, frozenset({MLM, POOLER, NEXT_SENTENCE, CLASSIFIER}))
+    complete = write_bert(model.config, MOST_HEADS)
     return [entry for entry in list_entries(complete, layer) if model.program.symbol(entry.symbol.address) is None]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from bertviz_core.analysis.printed import Verdict, find_resolution, judge_print
+from bertviz_core.analysis.walk import sample_function
 from bertviz_core.documents.printed import COLUMNS, INPUT_IDS, ROWS, PrintedTensor
+from bertviz_core.formula.functions import GELU
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.tracing.trace import Trace
 
@@ -101,7 +102,7 @@ def _compute_neurons(trace: Trace, epsilon: float) -> np.ndarray:
 
 def compute_gelu(x: np.ndarray) -> np.ndarray:
     """GELU by the normal distribution, in float64."""
-    return x * np.vectorize(lambda v: 0.5 * (1 + math.erf(v / math.sqrt(2))))(x)
+    return sample_function(GELU, x)
 
 
 def find_followers(inputs: PrintedTensor, outputs: PrintedTensor) -> np.ndarray:

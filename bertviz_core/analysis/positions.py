@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import HIDDEN
+from bertviz_core.formula.document_nodes import BASE, Sinusoid
+from bertviz_core.formula.nodes import Constant
+from bertviz_core.programs.bert import POSITION_IDS
 
 LEARNED = Address("embeddings.position_embeddings.weight")
-BASE = 10_000.0
 
 
 def compute_sinusoids(positions: int, hidden: int) -> np.ndarray:
@@ -15,9 +19,8 @@ def compute_sinusoids(positions: int, hidden: int) -> np.ndarray:
 
     Component 2i is sin(pos / 10000^(2i/d)), component 2i + 1 the cosine of the same (Vaswani et al. 2017, sec. 3.5).
     """
-    pair = np.arange(hidden) // 2 * 2
-    angles = np.arange(positions)[:, None] / BASE ** (pair / hidden)
-    return np.where(np.arange(hidden) % 2, np.cos(angles), np.sin(angles))
+    table = Sinusoid(POSITION_IDS, HIDDEN, Constant("d", hidden), torch.float64)
+    return table.apply(torch.arange(positions)).numpy()
 
 
 def compute_wavelength(component: int, hidden: int) -> float:

@@ -55,6 +55,11 @@ def run_softmax(scores: np.ndarray) -> Running:
     return Running(ids, terms, np.cumsum(terms))
 
 
+def find_masks(trace: Trace) -> list[int]:
+    """The positions of the masked tokens; none where the checkpoint has no mask token."""
+    return [i for i, token_id in enumerate(trace.encoding.ids) if token_id == trace.model.tokenizer.mask_id]
+
+
 def rank_words(trace: Trace, token: int, k: int) -> list[tuple[str, float, int]]:
     """The k most probable vocabulary entries at a position: word, probability, id."""
     probs = trace[PROBS.fix(token=token)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 MASKED = -1e30  # scores below this belong to padding
@@ -33,8 +31,3 @@ def choose_window(rows: int, columns: int, row: int, cells: int) -> tuple[range,
     """Which rows and columns of a matrix to draw so that at most about `cells` cells are sent, around one row."""
     shown = center_range(row, max(MIN_ROWS, cells // columns), rows)
     return shown, range(min(columns, max(1, cells // len(shown))))
-
-
-def find_masks(tokens: Sequence[str], mask_token: str = "[MASK]") -> list[int]:
-    """Where the masked tokens stand."""
-    return [i for i, token in enumerate(tokens) if token == mask_token]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertviz_core.analysis.layers import compute_norms, list_stages
+from bertviz_core.analysis.layers import list_stages
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
@@ -43,9 +43,3 @@ def list_added(trace: Trace) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
     """The addresses of what BERT adds in each layer's two residual sums: the layer's input, and attention's result."""
     layers = range(trace.model.config.num_hidden_layers)
     return list_stages(trace)[:-1], tuple(Address.in_layer(i, "attention.output.LayerNorm") for i in layers)
-
-
-def compute_cosine(x: np.ndarray, y: np.ndarray) -> float:
-    """The cosine between two vectors; 0 where one of them is zero."""
-    lengths = float(compute_norms(x) * compute_norms(y))
-    return float(np.clip(x.astype(np.float64) @ y.astype(np.float64) / lengths, -1, 1)) if lengths else 0.0

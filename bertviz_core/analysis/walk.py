@@ -153,7 +153,7 @@ def unwrap(expr: Expr, at: At = MappingProxyType({})) -> tuple[Expr, At]:
 
 
 def sample_function(function: Function, x: np.ndarray) -> np.ndarray:
-    """A function of one number, of every number of `x`."""
+    """A function of one number, of every number of `x`, in float64."""
     return function.of(torch.tensor(x, dtype=torch.float64)).numpy()
 
 

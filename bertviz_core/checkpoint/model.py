@@ -44,9 +44,10 @@ class Model:
             return self.program
         if name not in PROGRAMS:
             raise InputError(f"There is no program {name!r}. Choose one of these: {', '.join(PROGRAMS)}.")
-        if name not in self._documents:
-            self._documents[name] = PROGRAMS[name](self.config, frozenset(self.heads), self.dtype)
-        return self._documents[name]
+        known = self._documents.get(name)
+        if known is None:  # whoever else writes it at the same time gets this one or gives theirs: all have the same
+            known = self._documents.setdefault(name, PROGRAMS[name](self.config, frozenset(self.heads), self.dtype))
+        return known
 
     @property
     def absent_heads(self) -> tuple[str, ...]:

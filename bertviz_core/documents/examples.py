@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 WORDS = ("Hello", ",", "how", "are", "you", "?")
-IDS = (34, 90, 15, 684, 55, 193)
-PADDED = (5, 5, 5, 34, 90, 15, 684, 55, 193)
 
 # The printed components of each token's row: the first two and the last two.
 COMPONENTS = ("0", "1", "d − 2", "d − 1")

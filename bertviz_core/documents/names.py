@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
+from bertviz_core.documents import DOCUMENTS
 from bertviz_core.formula.address import Address
 
 
@@ -35,10 +36,9 @@ class Names:
     tensorflow: str = ""
 
 
-SOURCES = {
-    "note": "forward-pass note", "notebook": "notebook", "definition": "definition", "post": "formula post",
-    "article": "encoder article", "hugging_face": "Hugging Face", "lens": "TransformerLens", "tensorflow": "TensorFlow",
-}
+OF_DOCUMENTS = dict(zip(("note", "notebook", "definition", "post", "article"),
+                        (document.name for document in DOCUMENTS), strict=True))
+SOURCES = OF_DOCUMENTS | {"hugging_face": "Hugging Face", "lens": "TransformerLens", "tensorflow": "TensorFlow"}
 FORMULAS = frozenset({"note", "definition", "post", "article"})
 
 _LAYER = "encoder.layer.{i}."

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from bertviz_core.programs.notebook import EPSILON_OF_CELL_46
+
 MODEL = "google-bert/bert-base-uncased"
 SENTENCE = "When in Rome, do as the [MASK] do."
 INPUT_IDS = (101, 2043, 1999, 4199, 1010, 2079, 2004, 1996, 103, 2079, 1012, 102)
@@ -15,7 +17,6 @@ ANSWER = ". when in rome, do as the romans do.."  # the best entry at every posi
 HELLO, HELLO_IDS, HELLO_BACK = "hello world!", (101, 7592, 2088, 999, 102), "[CLS] hello world! [SEP]"
 
 ROWS, COLUMNS = (0, 1, 2, 9, 10, 11), (0, 1, 2, -3, -2, -1)  # what is printed of a tensor of 12 tokens
-CELL_EPSILON = 1e-5  # of the LayerNorm in cell 46, which leaves PyTorch's default; everywhere else it is 1e-12
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ TENSORS = (
 -1.7389 -2.1817 -4.1068 -1.2588 -1.4242 -1.0926
 -2.9177 -1.5600 -3.8377 -1.5096 -2.2996 -1.7339
 -3.7864 -2.3012 -3.4133 -2.6182 -2.6048 -3.1074
-""", CELL_EPSILON),
+""", EPSILON_OF_CELL_46),
     PrintedTensor("51", "encoder.layer.0.intermediate.activation", "after GELU", """
 -2.6957e-03 -2.5889e-02 -2.8811e-03 -1.8364e-02 -2.5440e-03 -5.1889e-03
 -6.6208e-02 -1.0640e-01 -5.0749e-04 -5.4553e-02 -1.0250e-02 4.4340e-01
@@ -88,7 +89,7 @@ TENSORS = (
 -7.1338e-02 -3.1777e-02 -8.2369e-05 -1.3097e-01 -1.0994e-01 -1.5000e-01
 -5.1445e-03 -9.2632e-02 -2.3813e-04 -9.8983e-02 -2.4687e-02 -7.1898e-02
 -2.8956e-04 -2.4598e-02 -1.0957e-03 -1.1571e-02 -1.1973e-02 -2.9320e-03
-""", CELL_EPSILON),
+""", EPSILON_OF_CELL_46),
     PrintedTensor("57", "encoder.layer.11.output.LayerNorm", "after all twelve layers", """
 0.0698 0.3857 -0.0319 -0.1526 0.0446 0.2253
 -0.5065 0.7490 0.5782 -0.7123 -0.4653 -0.7150
@@ -120,7 +121,7 @@ TENSORS = (
 class Fact:
     """A size, setting, list of ids or text that is printed: in which cell, what it is, and how it is printed.
 
-    of: where ours is found: `kind:argument`, as `analysis.notebook` reads it; slip: why the print cannot be right.
+    of: where ours is found: `kind:argument`, as `analysis.facts` reads it; slip: why the print cannot be right.
     """
 
     cell: str

@@ -25,7 +25,7 @@ from bertviz_core.errors import DimsError
 from bertviz_core.formula.cells import At, narrow, restrict
 from bertviz_core.formula.dims import Dims, combine, contract, list_names
 from bertviz_core.formula.numbers import format_latex
-from bertviz_core.formula.tex import bracket, bracket_negative, take_ends, write_sum
+from bertviz_core.formula.tex import bracket, bracket_negative, write_products
 
 Env = Mapping[str, Tensor]
 Paint = Callable[["Symbol"], str]  # how a symbol is typeset: plain, or in its colour
@@ -282,11 +282,7 @@ class MatMul(_Binary):
 
     def worked(self, env: Env, at: At) -> str:
         left, right = (part.flatten().tolist() for part in self._worked_parts(env, at))
-        terms = [
-            rf"{bracket_negative(format_latex(a))}\cdot {bracket_negative(format_latex(b))}"
-            for a, b in take_ends(list(zip(left, right, strict=True)))
-        ]
-        return write_sum(terms, len(left))
+        return write_products(left, right)
 
 
 def parenthesize(text: str, node: Expr, level: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
+
+from bertviz_core.formula.numbers import format_latex
 
 _Cell = TypeVar("_Cell")
 _SHOWN_TERMS = 2
@@ -34,3 +36,12 @@ def write_sum(terms: Iterable[str], count: int, brace: bool = True) -> str:
     lines = r" \\ ".join(f"& {'+ ' if i else ''}{term}" for i, term in enumerate(shown))
     total = rf"\begin{{aligned}} {lines} \end{{aligned}}"
     return rf"\left.{total}\right\}}" if brace else total
+
+
+def write_products(left: Sequence[float], right: Sequence[float], brace: bool = True) -> str:
+    """A sum of products with its numbers, the first ones and the last. brace: as in `write_sum`."""
+    terms = (
+        rf"{bracket_negative(format_latex(a))}\cdot {bracket_negative(format_latex(b))}"
+        for a, b in take_ends(list(zip(left, right, strict=True)))
+    )
+    return write_sum(terms, len(left), brace)

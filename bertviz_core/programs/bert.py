@@ -45,6 +45,7 @@ MLM, POOLER, NEXT_SENTENCE, CLASSIFIER, TOKEN_CLASSIFIER = (
     "masked language model", "pooler", "next sentence", "classifier", "token classifier",
 )
 ALL_HEADS = (MLM, POOLER, NEXT_SENTENCE, CLASSIFIER, TOKEN_CLASSIFIER)
+MOST_HEADS = frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER}  # of one model: a classifier is of texts or of tokens
 
 TOKEN_IDS = declare_input("input_ids", r"\mathrm{id}", "input_ids", (TOKEN,))
 POSITION_IDS = declare_input("position_ids", r"\mathrm{pos}", "position_ids", (TOKEN,))

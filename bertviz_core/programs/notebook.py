@@ -30,7 +30,7 @@ from bertviz_core.programs.bert import MLM, POSITION_IDS, SEGMENT_IDS, TOKEN_IDS
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.programs.parts import Writer
 
-EPSILON, EPSILON_OF_CELL_46 = 1e-12, 1e-5
+EPSILON, EPSILON_OF_CELL_46 = 1e-12, 1e-5  # written into the cells; left to PyTorch's default
 
 _EPSILON = "ε is written into the cell: 1e-12, whatever the config says."
 _CELL_46 = ("PyTorch's own layer_norm is called without an ε and takes its default, 1e-5. The loop over all layers has "

@@ -33,8 +33,8 @@ class Writer(Builder):
     """Writes a document's program.
 
     heads: those of the checkpoint; document: its name, with which every source begins; first: the number of its first
-    layer. In addresses `L.` stands
-    for the path of the current layer, in symbols `@` for its number. Variables are read off the symbols.
+    layer. In addresses `L.` stands for the path of the current layer, in symbols `@` for its number. Variables are read
+    off the symbols.
     """
 
     config: BertConfig

@@ -91,7 +91,7 @@ def _sort_inputs_first(layout: Layout, changes: Changes) -> list[tuple[Address, 
 
 
 def write_changes(changes: Changes) -> str:
-    """Changes as one line of text, as a URL holds them; `read` cannot read arrays back."""
+    """Changes as one line of text, as a URL holds them; `read_changes` cannot read arrays back."""
     return _BETWEEN.join(list_changes(changes))
 
 
@@ -101,7 +101,7 @@ def list_changes(changes: Changes) -> list[str]:
 
 
 def read_changes(text: str) -> list[tuple[str, str | float]]:
-    """The changes of a line that `written` wrote or somebody edited; nothing in it is checked yet."""
+    """The changes of a line that `write_changes` wrote or somebody edited; nothing in it is checked yet."""
     pairs = (part.rpartition(_BECOMES) for part in text.split(_BETWEEN) if part.strip())
     return [
         (address.strip() or value.strip(), _read_value(value.strip() if address else "")) for address, _, value in pairs

@@ -34,6 +34,14 @@ class Layout:
             raise AddressError(f"{path} is not computed by a step of this trace; {reason}")
         return step
 
+    def has(self, where: Where) -> bool:
+        """Whether there is such a tensor, slice or cell; what cannot be read as an address is not there."""
+        try:
+            where = read_address(where)
+            return self.program.symbol(where.path) is not None and bool(self.located(where))
+        except AddressError:
+            return False
+
     def located(self, where: Where) -> tuple[Symbol, dict[Axis, int]]:
         """The symbol and the axes that the address fixes, each within its size."""
         where = read_address(where)

@@ -16,13 +16,15 @@ _LEAST_BYTES = 64  # so that what holds no array counts as well
 def remember(trace: Trace, name: str, make: Callable[[], T]) -> T:
     """What `make` gives, made once for all who ask, and made again if the cache had to let it go.
 
+    Meanwhile the trace's tensors can be read; whatever else is to be remembered of it waits.
+
     name: unique among all that is read out of traces. The value is shared by all sessions: its arrays are to be locked.
     It must not hold on to the trace, which the cache would keep alive.
     """
     key = (trace._number, "read out", name)
     found = trace._cache.get(key)
     if found is None:
-        with trace._lock:
+        with trace._reading:
             found = trace._cache.get(key)
             if found is None:
                 found = make()

@@ -41,7 +41,7 @@ class TraceStore:
 
     trace_bytes bounds the traces' spines, in memory and in temporary files, also of those that the store has dropped
     and somebody still holds: while these take room, fewer others are kept. cache_bytes bounds what is recomputed from
-    all of them together, at_once the number of forward passes that run side by side.
+    all of them together, at_once the number of forward passes that run side by side. runs: how many were begun.
     """
 
     def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1) -> None:
@@ -105,7 +105,8 @@ class TraceStore:
     def _fill(self, key: Key, pending: _Pending, make: Callable[[], Trace]) -> None:
         try:
             with self.turn():
-                self.runs += 1
+                with self._lock:
+                    self.runs += 1
                 pending.trace = make()
             self._traces.put(key, pending.trace)
         except BaseException as error:

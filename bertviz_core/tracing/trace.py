@@ -80,6 +80,7 @@ class Trace:
         }
         self._cache = cache
         self._lock = threading.RLock()
+        self._reading = threading.RLock()  # of `remember`: what takes long must not keep others from the tensors
         self._spine: dict[str, Tensor] = {}
         self.computed = tuple(self._run())
 
@@ -102,7 +103,7 @@ class Trace:
         return self.before is None or self.layout.located(address)[0].address in self._plan.reached
 
     def __contains__(self, address: Where) -> bool:
-        return self.program.symbol(str(address)) is not None
+        return self.layout.has(address)
 
     def __getitem__(self, address: Where) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""

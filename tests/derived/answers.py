@@ -23,7 +23,7 @@ from tests.derived.truth import (
     window,
 )
 
-NEXT, NEXT_LONG = ("B follows A", "B is random"), ("B follows A", "B is a random sentence")
+NEXT = ("B follows A", "B is a random sentence")
 
 
 def read_cell(address: str) -> tuple[str, dict[str, int]]:
@@ -203,7 +203,7 @@ def overview(s: Scene) -> Truth:
         answers.append([(s.word(j), probs[j]) for j in best(probs, 5)])
     if max(s.trace.encoding.segments):
         shares = softmax(found.seq_relationship_logits[0].double().numpy())
-        answers.append(list(zip(NEXT_LONG, shares, strict=True)))
+        answers.append(list(zip(NEXT, shares, strict=True)))
     count = sum(p.numel() for p in s.hf.parameters())  # a tied one is a single parameter
     rows = window(s.token, 32, len(s.names))
     part = [rows.start, rows.stop - 1] if len(s.names) > 32 else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertviz_core.analysis.ranking import find_masks
+from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -24,7 +24,7 @@ def choose_place(trace: Trace) -> tuple[Selection, list[str]]:
 
 
 def _open_token(trace: Trace) -> int:
-    masks = find_masks(trace.tokens)
+    masks = find_masks(trace)
     return masks[0] if masks else min(1, len(trace.tokens) - 1)
 
 

@@ -6,12 +6,12 @@ import os
 
 import streamlit as st
 
+from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.errors import CheckpointError
 from bertviz_core.tracing.store import TraceStore
 
-BUNDLED = "bundled"
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _SETTING = "BERTVIZ_MODELS"  # a comma-separated list: only these models may be chosen
 

@@ -98,7 +98,7 @@ def find_limit(values: np.ndarray) -> float:
 
 
 def find_robust_limit(values: np.ndarray) -> float:
-    """`limit`, unless a few outliers would bleach everything else: then the size that 99 % stay below."""
+    """`find_limit`, unless a few outliers would bleach everything else: then the size that 99 % stay below."""
     largest = find_limit(values)
     usual = float(np.quantile(np.abs(values[values > MASKED]), 0.99)) if values.size else 0.0
     return usual if 0 < usual < largest / 2 else largest

@@ -46,7 +46,7 @@ class Origin:
 
 def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, *, values: Values, note: str = "",
                  table: str = "", start: Address | None = None) -> None:  # fmt: skip
-    """Show derived numbers as `panel` shows recorded ones.
+    """Show derived numbers as `show_panel` shows recorded ones.
 
     name: a short one, for keys and file names; chart: the cells that it offers, if any, are the recorded ones that the
     drawn numbers are parts or functions of; start: the one that the panel offers by itself.

@@ -7,14 +7,13 @@ import streamlit as st
 
 from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with
 from bertviz_core.figures.bars import draw_bars
-from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
+from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel
@@ -39,7 +38,9 @@ def show_place(view: View, module: str, title: str) -> None:
         view,
         path.enter("residual"),
         f"Residual sum of {word}: input + sub-layer output",
-        _draw_strips(view, rows).offer(picks.pick_vectors(trace, [row.fix(token=token) for row in rows])),
+        draw_strips(view, rows, [trace.step(row).output.variable for row in rows]).offer(
+            picks.pick_vectors(trace, [row.fix(token=token) for row in rows])
+        ),
         note="Rows are vectors, columns are components, on one scale. The last row is the sum of the two above it.",
     )
     norm = path.enter("LayerNorm")
@@ -50,13 +51,6 @@ def show_place(view: View, module: str, title: str) -> None:
 
 def _find_input(layer: int) -> Address:
     return Address.in_layer(layer - 1, "output.LayerNorm") if layer else Address("embeddings.LayerNorm")
-
-
-def _draw_strips(view: View, addresses: list[Address]) -> Chart:
-    token = view.chosen.token
-    vectors = np.stack([view.trace[address.fix(token=token)] for address in addresses])
-    names = [view.trace.step(address).output.variable for address in addresses]
-    return draw_heatmap(vectors, Side("", names), Side("hidden"), view.colors, end=find_robust_limit(vectors))
 
 
 def _show_inside(view: View, norm: Address, word: str) -> None:

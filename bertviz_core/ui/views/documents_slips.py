@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from bertviz_core.analysis import playground, slips
-from bertviz_core.analysis.layers import compute_norms
+from bertviz_core.analysis.layers import compute_cosine, compute_norms
 from bertviz_core.documents import examples
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.stages import draw_by_stage
@@ -59,7 +59,7 @@ def show_residual(view: View) -> None:
     names, both = ("first sum", "second sum"), slips.list_added(trace)
     vectors = {name: np.stack([trace[address.fix(token=token)] for address in addresses])
                for name, addresses in zip(names, both, strict=True)}  # fmt: skip
-    found = {name: np.array([slips.compute_cosine(x, row) for row in rows]) for name, rows in vectors.items()}
+    found = {name: compute_cosine(x, rows) for name, rows in vectors.items()}
     layers = [f"L{i}" for i in range(trace.model.config.num_hidden_layers)]
     lengths = {f"length, {name}": compute_norms(rows) for name, rows in vectors.items()}
     show_derived(

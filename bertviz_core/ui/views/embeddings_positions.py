@@ -7,19 +7,22 @@ from functools import lru_cache
 import numpy as np
 
 from bertviz_core.analysis import positions
-from bertviz_core.analysis.layers import compute_cosines, compute_norms
+from bertviz_core.analysis.layers import compute_cosines
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.document_nodes import BASE
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
+from bertviz_core.tracing.readonly import lock
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.worked import write_cosine
 
 _ROWS, _COLUMNS = 40, 96  # drawn of each table
 _COMPARED = 512  # positions, or as many as the input has
@@ -66,7 +69,7 @@ def _show_learned(view: View, table: np.ndarray) -> None:
 def _show_sinusoidal(view: View, table: np.ndarray) -> None:
     hidden, token = table.shape[1], view.chosen.token
     component = min(10, (hidden - 1) // 2 * 2)
-    angle = token / positions.BASE ** (component / hidden)
+    angle = token / BASE ** (component / hidden)
     last = min(_COLUMNS, hidden) - 1
     show_derived(
         view,
@@ -92,7 +95,7 @@ def _show_sinusoidal(view: View, table: np.ndarray) -> None:
 def show_resemblance(view: View) -> None:
     """How near positions are to each other: the chosen one to all, then all to all, in both tables."""
     learned = _read_learned(view)
-    found = {"learned": np.clip(compute_cosines(learned), -1, 1), "sinusoidal": _compute_cosines(*learned.shape)}
+    found = {"learned": compute_cosines(learned), "sinusoidal": _compute_cosines(*learned.shape)}
     _show_one_to_all(view, learned, found)
     for name, see, meaning in (
         ("learned", "BERT's position embeddings: the cosine of every pair",
@@ -119,22 +122,19 @@ def show_resemblance(view: View) -> None:
 @lru_cache(maxsize=2)
 def _compute_cosines(count: int, hidden: int) -> np.ndarray:
     """The same for every sentence and model of these sizes."""
-    return np.clip(compute_cosines(positions.compute_sinusoids(count, hidden)), -1, 1)
+    return lock(compute_cosines(positions.compute_sinusoids(count, hidden)))
 
 
 def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarray]) -> None:
     token = view.chosen.token
     other = token + 1 if token + 1 < len(learned) else max(token - 1, 0)
-    p, q = learned[token].astype(np.float64), learned[other].astype(np.float64)
     rows = {name: matrix[token] for name, matrix in found.items()}
-    below = rf"{format_latex(float(compute_norms(p)))} \cdot {format_latex(float(compute_norms(q)))}"
     show_derived(
         view, "position-nearness", f"Cosine of position {token} with every other position",
         draw_nearness(rows, token, view.colors, view.colors.kinds[EMBEDDING]),
         Origin(positions.LEARNED, EMBEDDING, _COSINE,
                "The cosine between two rows of a table: 1 where the vectors have the same direction.",
-               rf"\cos(p_{{{token}}}, p_{{{other}}}) = \frac{{{format_latex(float(p @ q))}}}{{{below}}} "
-               rf"= {format_latex(float(rows['learned'][other]))}"),
+               write_cosine(learned[token], learned[other], f"p_{{{token}}}, p_{{{other}}}")),
         values=Values(np.stack(list(rows.values())), list(rows), [f"position {i}" for i in range(len(learned))]),
         note="Solid: BERT's learned positions. Dashed: the sinusoidal ones. The dotted line marks the position itself.",
     )  # fmt: skip

@@ -13,11 +13,12 @@ from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.formula.numbers import format_latex, format_percent
 from bertviz_core.formula.steps import NORM
+from bertviz_core.formula.tex import write_products
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
-from bertviz_core.ui.panels.worked import write_cosine, write_dot
+from bertviz_core.ui.panels.worked import write_cosine
 
 _PATHS = 24  # more would be a thicket
 _OF_ALL = "embeddings.LayerNorm and every encoder.layer.{i}.output.LayerNorm"
@@ -38,7 +39,8 @@ def show_lengths(view: View) -> None:
     found = layers.compute_norms(states)
     x = states[stage, token]
     length = format_latex(float(found[stage, token]))
-    worked = rf"\lVert {_write_row(stage, token)} \rVert = \sqrt{{{write_dot(x, x)}}} = {length}"
+    squares = write_products(x.tolist(), x.tolist(), brace=False)
+    worked = rf"\lVert {_write_row(stage, token)} \rVert = \sqrt{{{squares}}} = {length}"
     mean = found.mean(axis=1)
     show_derived(
         view,
@@ -195,7 +197,7 @@ def _write_component(view: View, found: layers.Projection, k: int) -> str:
     """One coordinate of the chosen token after the chosen layer, with its numbers."""
     stage, token = view.chosen.layer + 1, view.chosen.token
     x = layers.stack_vectors(view.trace)[stage, token] - found.mean
-    product = write_dot(found.directions[k], x)
+    product = write_products(found.directions[k].tolist(), x.tolist(), brace=False)
     return (
         rf"z_{{{k + 1}}} = v_{{{k + 1}}} \cdot ({_write_row(stage, token)} - \bar{{x}}) = {product} = "
         rf"{format_latex(float(found.points[stage, token, k]))}"

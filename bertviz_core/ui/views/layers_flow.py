@@ -16,7 +16,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, PREDICTION
-from bertviz_core.formula.tex import take_ends, write_sum
+from bertviz_core.formula.tex import write_products
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
@@ -163,8 +163,6 @@ def _write_worked(view: View, found: np.ndarray) -> str:
     own = np.eye(len(attention))[token]
     mixed = (attention + own) / 2
     before = found[last - 1][:, token] if last else own
-    pairs = list(zip(mixed.tolist(), before.tolist(), strict=True))
-    terms = [rf"{format_latex(a)}\cdot {format_latex(r)}" for a, r in take_ends(pairs)]
-    total = write_sum(terms, len(pairs), brace=False)
+    total = write_products(mixed.tolist(), before.tolist(), brace=False)
     result = format_latex(float(found[last, token, token]))
     return rf"R_{{{token},{token}}} = \textstyle\sum_u \hat{{A}}_{{{token},u}}\, R_{{u,{token}}} = {total} = {result}"

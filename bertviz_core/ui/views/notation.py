@@ -106,11 +106,10 @@ def _write_size(view: View, axis: str) -> str:
 
 def _find_length(view: View, axis: str) -> int:
     """How long an axis is in this pass; 0 where nothing has it."""
-    trace = view.trace
-    for address in (*trace.addresses, *trace.model.parameters):
-        if axis in trace.dims(address):
-            return trace.shape(address)[trace.dims(address).index(axis)]
-    return 0
+    program = view.trace.program
+    symbols = (*(step.output for step in program.steps), *program.leaves.values())
+    known = AXES.get(axis)
+    return view.trace.layout.size(known) if known and any(known in symbol.axes for symbol in symbols) else 0
 
 
 def _find_kind(entry: Entry) -> str:

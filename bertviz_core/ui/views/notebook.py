@@ -16,7 +16,7 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import FFN, Program, Step
-from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
+from bertviz_core.programs.bert import MOST_HEADS, write_bert
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -206,4 +206,4 @@ def show_itself(view: View) -> None:
 @lru_cache(maxsize=1)
 def _write_program() -> Program:
     """BERT base with every head: formulas for addresses that the loaded model may not have."""
-    return write_bert(BertConfig(), frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
+    return write_bert(BertConfig(), MOST_HEADS)

@@ -6,8 +6,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from bertviz_core.analysis.predictions import RELATIONS, rank_words
-from bertviz_core.analysis.ranking import find_masks
+from bertviz_core.analysis.predictions import RELATIONS, find_masks, rank_words
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import site, style
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -39,7 +38,7 @@ def show_answer(view: View) -> None:
 
 
 def _show_masked(view: View) -> None:
-    masks = find_masks(view.trace.tokens)
+    masks = find_masks(view.trace)
     if not masks:
         st.markdown(r"This sentence has no `[MASK]`: add one and the model predicts the token.")
     for i in masks[:_SHOWN_MASKS]:

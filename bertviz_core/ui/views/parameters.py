@@ -11,7 +11,7 @@ import streamlit as st
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.parameters import Tensor
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.documents.names import SOURCES, find_names
+from bertviz_core.documents.names import OF_DOCUMENTS, find_names
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram, name_intervals
@@ -21,7 +21,7 @@ from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import find_robust_limit
+from bertviz_core.ui.panels.charts import MANY_CELLS, find_robust_limit
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.names import CSS, list_names
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -29,11 +29,8 @@ from bertviz_core.ui.panels.tables import Column, render_table
 KIND = "residual"  # parameters have no colour of their own; this is the grey one
 _TABLE_PX = 420
 _BINS = 80
-_CELLS = 12_000  # a tensor with no more numbers is drawn number by number
-_BLOCKS = (96, 128)  # rows and columns of the map of a larger one
+_BLOCKS = (96, 128)  # rows and columns of the map of a tensor with more than MANY_CELLS numbers
 _WINDOW = (24, 32)  # rows and columns of numbers drawn as they are
-_DOCUMENTS = ("note", "notebook", "definition", "post", "article")
-
 
 _CSS = """
 <style>
@@ -125,10 +122,10 @@ def _list_columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Seque
         "% of all": [100 * tensor.counted / model.parameter_count for tensor in tensors],
         "tied to": [tensor.same_as for tensor in tensors],
     }
-    elsewhere = {
-        source: [analysis.write_plain_symbol(getattr(names, source)) for names in rows] for source in _DOCUMENTS
+    return columns | {
+        title: [analysis.write_plain_symbol(getattr(names, source)) for names in rows]
+        for source, title in OF_DOCUMENTS.items()
     }
-    return columns | {SOURCES[source]: written for source, written in elsewhere.items()}
 
 
 def show_names(view: View, tensor: Tensor) -> None:
@@ -244,8 +241,8 @@ def _write_worked_moments(symbol: str, size: int, found: analysis.Summary) -> st
 def show_blocks(view: View, tensor: Tensor) -> None:
     """The whole tensor at once; a large one in blocks, each as the root mean square of its numbers."""
     matrix = _make_matrix(view, tensor)
-    few = (1, _CELLS) if len(matrix) == 1 else _BLOCKS
-    found = analysis.pool_blocks(matrix, *(matrix.shape if matrix.size <= _CELLS else few))
+    few = (1, MANY_CELLS) if len(matrix) == 1 else _BLOCKS
+    found = analysis.pool_blocks(matrix, *(matrix.shape if matrix.size <= MANY_CELLS else few))
     count = found.height * found.width
     whole = count == 1
     shown = matrix if whole else found.values

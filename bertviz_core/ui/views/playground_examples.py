@@ -13,6 +13,7 @@ from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.document_nodes import BASE
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, EMBEDDING, VALUE
 from bertviz_core.ui.frame import state
@@ -98,7 +99,7 @@ def show_sinusoidal(view: View) -> None:
         view.colors, end=1.0, gaps=False, name_inside=True,
     )  # fmt: skip
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
-    angle = i / positions.BASE ** (even / width)
+    angle = i / BASE ** (even / width)
     thinned = f" Shown: one position in {rows}, one component in {columns}." if rows * columns > 1 else ""
     show_derived(
         view,

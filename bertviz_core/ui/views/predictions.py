@@ -8,8 +8,16 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.predictions import PROBS, SCORES, Entry, choose_first, find_places, rank_words, run_softmax
-from bertviz_core.analysis.ranking import find_masks
+from bertviz_core.analysis.predictions import (
+    PROBS,
+    SCORES,
+    Entry,
+    choose_first,
+    find_masks,
+    find_places,
+    rank_words,
+    run_softmax,
+)
 from bertviz_core.analysis.what_if import list_shifts
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_bars
@@ -216,7 +224,7 @@ def show_every_position(view: View) -> None:
 
 def _show_top_table(trace: Trace) -> None:
     """The top words at every position; for long inputs, at the masked ones and the first ones."""
-    masks = find_masks(trace.tokens)
+    masks = find_masks(trace)
     shown = sorted({*masks, *range(min(len(trace.tokens), _TABLE_ROWS))})
     names = label_tokens(trace)
     rows = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis import layers, sentence
+from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
@@ -25,7 +26,6 @@ _LABELLED = 40
 _NEXT = Address("cls.seq_relationship")
 _DENSE, _POOLED = Address("pooler.dense"), Address("pooler.activation")
 _CLASSES = Address("classifier")
-_FOLLOWS = ("B follows A", "B is random")
 NOTES_LAST_LINE = (
     r"The forward-pass note ends in $\mathrm{softmax}(\tanh(W^{final} Z_{n_{layers}}[0,:]))$. BERT as released has the "
     r"same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: it turns the pooled "
@@ -85,7 +85,7 @@ def show_pooler(view: View) -> None:
 def show_next_sentence(view: View) -> None:
     """Does the second sentence follow the first? Scores, probabilities and what they come from."""
     alone = not max(view.trace.encoding.segments)
-    _show_scores(view, _NEXT, _FOLLOWS, "Two logits: B follows A, or B is a random sentence",
+    _show_scores(view, _NEXT, RELATIONS, "Two logits: B follows A, or B is a random sentence",
                  "Does the second sentence follow the first?",
                  "Only one sentence is given, so the answer means little. Add a second one in “Examples and options”."
                  if alone else "")  # fmt: skip
