@@ -1,5 +1,7 @@
 """What only a real browser can tell: what is seen, where links and keys lead, what is kept in the URL."""
 
+import csv
+
 import numpy as np
 import pytest
 
@@ -95,13 +97,22 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
 
 def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     app.open("add_norm", **CHOICE)
-    with app.page.expect_download() as downloading:
-        app.page.get_by_role("button", name="Values (.npy)").first.click()
-    downloading.value.save_as(tmp_path / "values.npy")
-    address = downloading.value.suggested_filename.removesuffix(".npy")
-    assert address == "encoder.layer.3.attention.output.residual"
-    expected = bv.run(bundled, CHOICE["text"])[address]  # another process may add in another order
-    np.testing.assert_allclose(np.load(tmp_path / "values.npy"), expected, rtol=1e-4, atol=1e-5)
+    files = {}
+    for kind in ("npy", "csv"):
+        with app.page.expect_download() as downloading:
+            app.page.get_by_role("button", name=f"Values (.{kind})").first.click()
+        files[kind] = tmp_path / downloading.value.suggested_filename
+        downloading.value.save_as(files[kind])
+    address = files["npy"].name.removesuffix(".npy")
+    assert address == files["csv"].name.removesuffix(".csv") == "encoder.layer.3.attention.output.residual"
+    trace = bv.run(bundled, CHOICE["text"])
+    values = np.load(files["npy"])  # another process may add in another order
+    np.testing.assert_allclose(values, trace[address], rtol=1e-4, atol=1e-5)
+    with files["csv"].open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["token", "text", *(f"hidden {i}" for i in range(values.shape[1]))]
+    assert [row[:2] for row in rows] == [[str(i), token] for i, token in enumerate(trace.tokens)]
+    assert np.array_equal(np.array([row[2:] for row in rows], dtype=np.float32), values)  # to the last bit
 
 
 def test_by_keyboard_alone(app):

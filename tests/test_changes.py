@@ -56,6 +56,25 @@ def test_changes_are_made_in_the_order_given(model):
     assert result[2, 3] == 3 and result[2, 4] == 2 and result[1, 3] == 1
 
 
+@pytest.mark.parametrize(
+    ("handed_on", "rule", "comes_from"),
+    [
+        ("encoder.layer.1.output.LayerNorm", "skip", "encoder.layer.0.output.LayerNorm"),
+        ("encoder.layer.0.output.residual", "no-residual", "encoder.layer.0.output.dense"),
+    ],
+)
+def test_numbers_put_into_a_tensor_that_is_handed_on_are_not_put_where_it_comes_from(
+    model, handed_on, rule, comes_from
+):
+    trace = bv.run(model, PAIR[0])
+    before = trace[comes_from].copy()
+    changed = trace.with_changes({handed_on: rule, f"{handed_on}[token=2]": 7.0})
+    assert (changed[f"{handed_on}[token=2]"] == 7).all()
+    np.testing.assert_array_equal(np.delete(changed[handed_on], 2, axis=0), np.delete(before, 2, axis=0))
+    np.testing.assert_array_equal(changed[comes_from], before)
+    np.testing.assert_array_equal(trace[comes_from], before)
+
+
 def test_what_was_handed_in_can_be_changed_afterwards(model):
     numbers = np.zeros(24)
     changed = bv.run(model, PAIR[0], changes={"embeddings.sum[token=1]": numbers}, cache=ByteLRU(0))

@@ -30,6 +30,12 @@ def test_all_neurons_and_the_bias_add_up_to_the_output(rome):
     assert rank_neurons(strength, directions, 4) == list(np.argsort(-lengths)[:4])
 
 
+def test_a_neuron_that_pulls_back_ranks_by_its_length_too():
+    strength = np.array([0.5, -3.0, 2.0, -0.1])
+    directions = np.array([[4.0, 0.0], [0.0, 1.0], [0.0, 2.0], [3.0, 4.0]])  # vectors of length 2, 3, 4 and 0.5
+    assert rank_neurons(strength, directions, 4) == [2, 1, 0, 3]
+
+
 def test_normalizing_again_with_the_models_epsilon_gives_the_trace(rome):
     path = "encoder.layer.1.output"
     own = normalize_with(rome[f"{path}.residual[token=3]"], rome.model.config.layer_norm_eps)

@@ -163,6 +163,16 @@ def test_every_program_has_an_entry_of_its_own(models):
     assert store.runs == len(PROGRAMS)
 
 
+def test_every_change_of_the_same_place_has_an_entry_of_its_own(models):
+    store, place = bv.TraceStore(), "embeddings.sum[token=1]"
+    changes = [{place: 0.0}, {place: 1.0}, {place: 1.0, "input_ids[token=2]": 5}]
+    traces = [store.get(models[0], TEXT, changes=each) for each in changes]
+    assert [trace[place].tolist() for trace in traces] == [[0.0] * 24, [1.0] * 24, [1.0] * 24]
+    assert [trace["input_ids[token=2]"] == 5 for trace in traces] == [False, False, True]
+    assert all(store.get(models[0], TEXT, changes=each) is trace for each, trace in zip(changes, traces, strict=True))
+    assert store.runs == 1 + len(changes)  # the pass without changes, and one each
+
+
 def test_texts_with_the_same_tokens_are_one_entry(models):
     store = bv.TraceStore()
     assert store.get(models[0], "The  CAT sat") is store.get(models[0], "the cat sat", pad_to=3)
