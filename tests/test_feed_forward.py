@@ -4,9 +4,32 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
-from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with
-from bertviz_core.analysis.feed_forward import ACTIVATIONS, apply_activation, compute_contributions, rank_neurons
+import bertviz_core as bv
+from bertviz_core.analysis.add_norm import (
+    ATTENTION,
+    FEED_FORWARD,
+    SUBLAYERS,
+    follow_direct_path,
+    measure_sums,
+    normalize_with,
+)
+from bertviz_core.analysis.feed_forward import (
+    ACTIVATIONS,
+    apply_activation,
+    compute_contributions,
+    measure_neurons,
+    rank_neurons,
+)
+from tests.factory import random_checkpoint
+
+
+@pytest.fixture(scope="module")
+def double(tmp_path_factory):
+    """A random checkpoint in float64."""
+    folder = random_checkpoint(tmp_path_factory.mktemp("sublayers"))
+    return bv.run(bv.load_model(folder, dtype=torch.float64), "The cat sat on the mat.")
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
@@ -34,6 +57,64 @@ def test_a_neuron_that_pulls_back_ranks_by_its_length_too():
     strength = np.array([0.5, -3.0, 2.0, -0.1])
     directions = np.array([[4.0, 0.0], [0.0, 1.0], [0.0, 2.0], [3.0, 4.0]])  # vectors of length 2, 3, 4 and 0.5
     assert rank_neurons(strength, directions, 4) == [2, 1, 0, 3]
+
+
+def test_every_neuron_writes_a_part_of_the_sum(double):
+    path, token = "encoder.layer.1", 4
+    before, after = (double[f"{path}.intermediate.{leaf}[token={token}]"] for leaf in ("dense", "activation"))
+    directions, bias = double[f"{path}.output.dense.weight"], double[f"{path}.output.dense.bias"]
+    found, output = measure_neurons(double, 1, token), double[f"{path}.output.dense[token={token}]"]
+    for i, row in enumerate(directions):
+        part = after[i] * row
+        assert found.lengths[i] == pytest.approx(math.sqrt(math.fsum(part**2)))
+        assert found.shares[i] == pytest.approx(part @ output / (output @ output))
+        assert found.active[i] == (before[i] > 0)
+    assert found.bias == pytest.approx(bias @ output / (output @ output))
+    shown = found.strongest(5)
+    assert shown == rank_neurons(after, directions, 5)
+    assert found.shares[shown].sum() + found.rest(shown) + found.bias == pytest.approx(1)
+    assert found.rest(shown) == pytest.approx(sum(s for i, s in enumerate(found.shares) if i not in shown))
+    assert measure_neurons(double, 1, token) is found and not found.shares.flags.writeable
+
+
+def test_neurons_that_are_all_silent_leave_the_bias(double):
+    silent = double.with_changes({"encoder.layer.1.intermediate.activation[token=2]": 0.0})
+    found = measure_neurons(silent, 1, 2)
+    assert not found.shares.any() and found.bias == pytest.approx(1)
+
+
+def test_a_sixth_of_the_bundled_models_neurons_is_active(rome):
+    found = measure_neurons(rome, 2, 8)
+    assert found.active.sum() == 252 and found.active.mean() == pytest.approx(0.164, abs=5e-4)
+    assert found.shares[~found.active].sum() == pytest.approx(0.072, abs=5e-4)
+
+
+@pytest.mark.parametrize("sublayer", SUBLAYERS)
+def test_a_sublayer_adds_at_an_angle(double, sublayer):
+    inputs = {ATTENTION: "encoder.layer.0.output.LayerNorm", FEED_FORWARD: "encoder.layer.1.attention.output.LayerNorm"}
+    skip, added = double[inputs[sublayer]], double[f"encoder.layer.1.{sublayer}.dense"]
+    found = measure_sums(double, 1, sublayer)
+    for token, (x, y) in enumerate(zip(skip, added, strict=True)):
+        a, b = math.hypot(*x), math.hypot(*y)
+        assert (found.skip[token], found.added[token]) == (pytest.approx(a), pytest.approx(b))
+        assert found.total[token] == pytest.approx(math.hypot(*(x + y)))
+        assert found.angles[token] == pytest.approx(math.degrees(math.acos(x @ y / (a * b))))
+
+
+def test_angles_of_vectors_without_length_are_unknown(double):
+    cut = double.with_changes({"encoder.layer.1.output.residual": "no-residual"})
+    found = measure_sums(cut, 1, FEED_FORWARD)
+    assert not found.skip.any() and np.isnan(found.angles).all()
+    np.testing.assert_array_equal(found.added, found.total)
+    stopped = measure_sums(double.with_changes({"encoder.layer.1.output.dense[token=2]": 0.0}), 1, FEED_FORWARD)
+    assert np.flatnonzero(np.isnan(stopped.angles)).tolist() == [2]
+
+
+def test_angles_reach_both_ends(double):
+    skip = double["encoder.layer.1.attention.output.LayerNorm"]
+    for factor, angle in ((1e-3, 0.0), (-0.5, 180.0)):
+        changed = double.with_changes({"encoder.layer.1.output.dense": factor * skip})
+        np.testing.assert_allclose(measure_sums(changed, 1, FEED_FORWARD).angles, angle, atol=1e-9)
 
 
 def test_normalizing_again_with_the_models_epsilon_gives_the_trace(rome):

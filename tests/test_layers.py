@@ -156,6 +156,29 @@ def test_first_choices_are_the_lens_own_best_entries_read_once(double):
     np.testing.assert_array_equal(again[[3, 0]], entries)
 
 
+def test_every_stage_has_a_winner_and_a_place_for_the_last_one(double):
+    for token in range(len(double.tokens)):
+        found, probs = layers.list_winners(double, token), layers.Lens(double, token).probs.tolist()
+        final = probs[-1].index(max(probs[-1]))
+        assert [winner.layer for winner in found] == [None, 0, 1, 2]
+        for winner, row in zip(found, probs, strict=True):
+            assert winner.probability == max(row) == row[winner.id] and winner.final_probability == row[final]
+            assert winner.final_rank == sorted(row, reverse=True).index(row[final]) + 1
+            assert winner.word == double.model.tokenizer.token(winner.id)
+        assert layers.list_winners(double, token) is found
+
+
+def test_others_lead_before_the_bundled_models_answer(rome):
+    found = layers.list_winners(rome, 8)
+    assert [winner.word for winner in found] == ["that", "the", "world", "world", "people", "people", "people"]
+    assert [winner.final_rank for winner in found] == [69, 50, 4, 2, 1, 1, 1]
+
+
+def test_without_a_head_nobody_wins(tmp_path):
+    trace = bv.run(bv.load_model(random_checkpoint(tmp_path, kind="base")), "the cat")
+    assert layers.list_winners(trace, 1) == ()
+
+
 def test_rollout_is_the_product_of_half_attention_and_half_identity():
     attention = RNG.dirichlet(np.ones(6), size=(3, 6))
     found = layers.roll_out(attention)

@@ -10,7 +10,7 @@ from safetensors import safe_open
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.checkpoint.hub import locate
 from bertviz_core.checkpoint.model import load_model
-from tests.factory import SIZES, random_checkpoint
+from tests.factory import KINDS, SIZES, random_checkpoint
 
 RNG = np.random.default_rng(11)
 MATRIX = RNG.normal(size=(7, 10)).astype(np.float32)
@@ -53,6 +53,27 @@ def test_totals_of_the_parts_add_up_to_the_whole(model):
         "pooler": d * d + d, "next sentence": 2 * d + 2,
     }  # fmt: skip
     assert sum(analysis.count_parts(analysis.list_tensors(model)).values()) == model.parameter_count
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_add_up_to_the_whole_model(tmp_path, kind):
+    model = load_model(random_checkpoint(tmp_path, kind=kind))
+    groups = analysis.count_groups(analysis.list_tensors(model))
+    assert sum(groups.values()) == model.parameter_count
+    heads = [head.removeprefix("token ") for head in model.heads]
+    assert list(groups) == ["embeddings", "attention", "LayerNorm", "feed-forward", *heads]
+
+
+def test_groups_run_through_all_layers(model):
+    d, ff, layers = SIZES["hidden_size"], SIZES["intermediate_size"], SIZES["num_hidden_layers"]
+    tensors = analysis.list_tensors(model)
+    groups, parts = analysis.count_groups(tensors), analysis.count_parts(tensors)
+    assert groups["attention"] == layers * 4 * (d * d + d)
+    assert groups["feed-forward"] == layers * (d * ff + ff + ff * d + d)
+    assert groups["LayerNorm"] == layers * 2 * 2 * d
+    assert {name: size for name, size in groups.items() if name in parts} == {
+        name: size for name, size in parts.items() if not name.startswith("layer ")
+    }
 
 
 def test_shapes_are_those_of_the_arrays_with_the_names_of_their_axes(model):

@@ -1,11 +1,47 @@
-"""LayerNorm with numbers: other epsilons, and what post-LayerNorm leaves of a token's embedding."""
+"""Add & Norm with numbers: what a sublayer adds to its input, other epsilons, what is left of a token's embedding."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from bertviz_core.analysis.layers import compute_norms, scale_to_unit
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
+
+ATTENTION, FEED_FORWARD = "attention.output", "output"  # the sublayers, by the module that adds
+SUBLAYERS = {ATTENTION: "attention", FEED_FORWARD: "feed-forward"}
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """A sublayer's residual sum, token by token; float64, all (token,).
+
+    skip, added, total: Euclidean lengths of the sublayer's input, of what it adds and of their sum; angles: between
+    input and what is added, 0 to 180 degrees; NaN where one of them has no length.
+    """
+
+    skip: np.ndarray
+    added: np.ndarray
+    total: np.ndarray
+    angles: np.ndarray
+
+
+def measure_sums(trace: Trace, layer: int, sublayer: str) -> Sums:
+    """The lengths and angles of one of SUBLAYERS. Where the residual connection was cut, the skip has length 0."""
+    module = Address.in_layer(layer, sublayer)
+    total, added = (trace[module.enter(leaf)].astype(np.float64) for leaf in ("residual", "dense"))
+    others = [leaf for leaf in trace.step(module.enter("residual")).leaves if leaf.address != f"{module}.dense"]
+    skip = sum((trace[leaf.address].astype(np.float64) for leaf in others), np.zeros_like(added))
+    return Sums(compute_norms(skip), compute_norms(added), compute_norms(total), _measure_angles(skip, added))
+
+
+def _measure_angles(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(token,) in degrees, by the half-angle form, which is exact for vectors that point nearly the same way."""
+    x, y = scale_to_unit(x), scale_to_unit(y)
+    angles = np.degrees(2 * np.arctan2(compute_norms(x - y), compute_norms(x + y)))
+    return np.where(x.any(axis=-1) & y.any(axis=-1), angles, np.nan)
 
 
 def normalize_with(x: np.ndarray, epsilon: float) -> np.ndarray:
@@ -22,7 +58,7 @@ def follow_direct_path(trace: Trace, token: int) -> tuple[list[str], np.ndarray]
     places = [
         (f"layer {layer} {name}", Address.in_layer(layer, f"{module}.LayerNorm.variance").fix(token=token))
         for layer in range(trace.model.config.num_hidden_layers)
-        for name, module in (("attention", "attention.output"), ("feed-forward", "output"))
+        for module, name in SUBLAYERS.items()
     ]
     variances = np.array([float(trace[address]) for _, address in places])
     return [name for name, _ in places], np.cumprod(1 / np.sqrt(variances + trace.model.config.layer_norm_eps))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -158,11 +158,40 @@ def read_first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray,
 
 
 def _read_first_choice(trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
-    def read() -> tuple[np.ndarray, np.ndarray]:
-        probs = Lens(trace, token).probs
-        return lock(probs.argmax(axis=-1)), lock(probs.max(axis=-1))
+    winners = list_winners(trace, token)
+    return np.array([each.id for each in winners]), np.array([each.probability for each in winners])
 
-    return remember(trace, f"first choice at {token}", read)
+
+@dataclass(frozen=True)
+class Winner:
+    """The vocabulary entry that the lens puts first at one stage, and where the last stage's winner stands there.
+
+    layer: the layer that the stage comes after, None for the embeddings; final_rank: 1 for the most probable.
+    """
+
+    layer: int | None
+    id: int
+    word: str
+    probability: float
+    final_probability: float
+    final_rank: int
+
+
+def list_winners(trace: Trace, token: int) -> tuple[Winner, ...]:
+    """Who leads at every stage of a token's way, the embeddings first; nobody without the LM head. Remembered."""
+    if _PROBS not in trace:
+        return ()
+    return remember(trace, f"winners at {token}", lambda: tuple(_read_winners(trace, token)))
+
+
+def _read_winners(trace: Trace, token: int) -> Iterator[Winner]:
+    lens, name = Lens(trace, token), trace.model.tokenizer.token
+    probs = lens.probs
+    first = probs.argmax(axis=-1)
+    final = int(first[-1])
+    for stage, (best, rank) in enumerate(zip(first.tolist(), lens.ranks(final).tolist(), strict=True)):
+        share, of_final = float(probs[stage, best]), float(probs[stage, final])
+        yield Winner(stage - 1 if stage else None, best, name(best), share, of_final, rank)
 
 
 def average_attention(trace: Trace) -> Iterable[np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,14 @@ from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER
 from bertviz_core.programs.config import BertConfig
 
 _CHUNK = 1 << 20  # numbers that are widened to float64 at a time
+_GROUPS = {
+    Stage.EMBEDDINGS: "embeddings",
+    Stage.QUERY_KEY_VALUE: "attention",
+    Stage.ATTENTION: "attention",
+    Stage.ATTENTION_OUTPUT: "attention",
+    Stage.FEED_FORWARD: "feed-forward",
+    Stage.ADD_NORM: "LayerNorm",
+}  # what the layers' stages are made of; the rest are heads
 _HEADS = {"cls": NEXT_SENTENCE, "pooler": POOLER, "classifier": CLASSIFIER}  # of the whole input, by their modules
 _GREEK = {r"\gamma": "γ", r"\beta": "β", r"\tilde{T}": "T̃"}
 _FONTS = re.compile(r"\\(mathrm|mathcal)|[{}]")
@@ -28,7 +36,8 @@ _RAISED = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")
 class Tensor:
     """One line of the inventory.
 
-    size: how many numbers it holds; part: embeddings, a layer or a head; same_as: the tensor listed before whose
+    size: how many numbers it holds; part: embeddings, a layer or a head; group: embeddings, attention, feed-forward,
+    LayerNorm (the layers' own; others count where they stand) or a head; same_as: the tensor listed before whose
     numbers these are, where the two are tied.
     """
 
@@ -36,6 +45,7 @@ class Tensor:
     shape: tuple[int, ...]
     size: int
     part: str
+    group: str
     same_as: str = ""
 
     @property
@@ -63,7 +73,9 @@ def list_tensors(model: Model) -> list[Tensor]:
         values = model.parameters[symbol.address]
         owner = owners.setdefault(values.data_ptr(), symbol.address)
         same_as = "" if owner == symbol.address else owner
-        tensors.append(Tensor(symbol, tuple(values.shape), values.numel(), _name_part(model.program, symbol), same_as))
+        part = _name_part(model.program, symbol)
+        group = _GROUPS.get(model.program.stages[symbol.address], part)
+        tensors.append(Tensor(symbol, tuple(values.shape), values.numel(), part, group, same_as))
     return tensors
 
 
@@ -77,9 +89,18 @@ def _name_part(program: Program, symbol: Symbol) -> str:
 
 def count_parts(tensors: Iterable[Tensor]) -> dict[str, int]:
     """How many numbers each part holds, tied ones counted where they stand first."""
+    return _count(tensors, lambda tensor: tensor.part)
+
+
+def count_groups(tensors: Iterable[Tensor]) -> dict[str, int]:
+    """How many numbers each group holds over all layers, counted likewise; together the model's `parameter_count`."""
+    return _count(tensors, lambda tensor: tensor.group)
+
+
+def _count(tensors: Iterable[Tensor], key: Callable[[Tensor], str]) -> dict[str, int]:
     sums: dict[str, int] = {}
     for tensor in tensors:
-        sums[tensor.part] = sums.get(tensor.part, 0) + tensor.counted
+        sums[key(tensor)] = sums.get(key(tensor), 0) + tensor.counted
     return sums
 
 
