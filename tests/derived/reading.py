@@ -203,7 +203,9 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
         patch.setattr(streamlit, "download_button", kept)
         at.run()
         for name in [info.name for info in PAGES] if pages is None else pages:
-            at.switch_page(f"pages/{name}.py").run()
+            at.switch_page(f"pages/{name}.py")
+            at.query_params["open"] = "all"  # every fold
+            at.run()
             assert not at.exception, (name, [one.value for one in at.exception])
             for panel in read_page(name, at.main):
                 assert (name, panel.name) not in panels, (name, panel.name)
@@ -222,9 +224,9 @@ def read_page(page: str, root) -> list[Panel]:
 
 def _walk(block, panel: Panel, page: str, found: list[Panel]) -> None:
     children = list(block.children.values())
-    first = children[0].proto.body if children and getattr(children[0], "type", "") == "html" else ""
-    if TITLE in first:
-        title, of = re.search(r"<b>(.*?)</b><br><span[^>]*>(.*?)</span>", first, re.DOTALL).groups()
+    heading = _find_heading(children)
+    if heading:
+        title, of = re.search(r"<b[^>]*>(.*?)</b><span[^>]*>(.*?)</span>", heading, re.DOTALL).groups()
         panel = Panel(page, html.unescape(title), html.unescape(title), html.unescape(of))
         found.append(panel)
     for child in children:
@@ -232,6 +234,13 @@ def _walk(block, panel: Panel, page: str, found: list[Panel]) -> None:
             _walk(child, panel, page, found)
         else:
             _take(child, panel)
+
+
+def _find_heading(children: list) -> str:
+    """The heading of a card, as HTML: the first thing in its first line; empty for any other block."""
+    line = list(getattr(children[0], "children", {}).values()) if children else []
+    body = line[0].proto.body if line and getattr(line[0], "type", "") == "html" else ""
+    return body if TITLE in body else ""
 
 
 def _take(element, panel: Panel) -> None:
