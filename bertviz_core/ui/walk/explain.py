@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.walk import Operands, Terms, split_terms, weigh_operands
+from bertviz_core.analysis.parts import WITHOUT, Parts, take_apart
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, style
@@ -32,8 +30,7 @@ class Explained:
     """A number with all that is said about it, as Markdown."""
 
     why: Explanation
-    found: Operands
-    parts: Terms | None
+    found: Parts
     text: str
 
     @property
@@ -71,9 +68,8 @@ def show_explanation(view: View, address: str, start: Address) -> None:
 def work_out(view: View, cell: Where) -> Explained:
     """Work out a cell. Raises AddressError for what is none."""
     why = view.trace.explain(cell)
-    found = weigh_operands(view.trace, why)
-    parts = split_terms(why, found)
-    return Explained(why, found, parts, _write_text(view, why, found, parts))
+    found = take_apart(view.trace, why)
+    return Explained(why, found, _write_text(view, why, found))
 
 
 def _try(view: View, cell: Where) -> Explained | AddressError:
@@ -110,12 +106,12 @@ def _show_address_field(panel: str, cell: str) -> None:
 
 def draw_operands(view: View, key: str, shown: Explained) -> None:
     """The chart of what a computed number was made from, and how to read it."""
-    chart, note = choose_chart(view, shown.why, shown.found, shown.parts)
+    chart, note = choose_chart(view, shown.why, shown.found)
     show_chart(chart, f"operands-{key}", note)
     st.caption(note)
 
 
-def _write_text(view: View, why: Explanation, found: Operands, parts: Terms | None) -> str:
+def _write_text(view: View, why: Explanation, found: Parts) -> str:
     """The formula in letters and with numbers, what they say, and how exactly they give the number."""
     if why.step is None:
         return "\n\n".join([_write_end(view, why), describe_change(view, why)])
@@ -124,7 +120,7 @@ def _write_text(view: View, why: Explanation, found: Operands, parts: Terms | No
         f"{format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
     )
     formulas = (f"$$\n{latex}\n$$" for latex in (view.typeset(why.step), style.break_lines(why.latex)))
-    words = _write_words(view.trace, why, found, parts)
+    words = _write_words(view.trace, why, found)
     return "\n\n".join([*formulas, words, f":small[:gray[{exact}]]", describe_change(view, why)])
 
 
@@ -138,23 +134,23 @@ def _write_end(view: View, why: Explanation) -> str:
     return escape_markdown(f"An input of the forward pass, made by the tokenizer for “{token}”. The walk ends here.")
 
 
-def _write_words(trace: Trace, why: Explanation, found: Operands, parts: Terms | None) -> str:
+def _write_words(trace: Trace, why: Explanation, found: Parts) -> str:
     """The numbers as a sentence, where they support one."""
-    if why.step is not None and isinstance(why.step.expr, Softmax) and "key" in why.cell.at:
-        return escape_markdown(_write_share(trace, why, found))
-    if parts is None or len(parts.places) < 2:
+    if found.measure is WITHOUT and "key" in why.cell.at:
+        return escape_markdown(_write_share(trace, why))
+    if not found.measure.sums or len(found) < 2:
         return ""
-    best = int(np.abs(parts.values).argmax())
-    name = shorten(trace, found[int(parts.places[best])])
+    best = found.strongest(1)[0]
+    name = " × ".join(shorten(trace, operand) for operand in found[best].operands)
+    largest, total = (format_number(float(amount)) for amount in (found.amounts[best], found.amounts.sum()))
     return escape_markdown(
-        f"A sum of {len(parts.places)} terms. The largest is {format_number(float(parts.values[best]))}, with {name}; "
-        f"their sum is {format_number(parts.total)}."
+        f"A sum of {len(found):,} {found.measure.heading}s. The largest is {largest}, {name}; their sum is {total}."
     )
 
 
-def _write_share(trace: Trace, why: Explanation, found: Operands) -> str:
+def _write_share(trace: Trace, why: Explanation) -> str:
     at, tokens = why.cell.at, trace.tokens
-    scores = {cell.at["key"]: value for cell, value in zip(found, found.values, strict=True)}
+    scores = dict(enumerate(why.sources[0].values))
     own = scores.pop(at["key"])
     said = (
         f"In head {at['head']}, “{tokens[at['query']]}” attends to “{tokens[at['key']]}” "
