@@ -1,0 +1,304 @@
+// What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
+// for, charts by the `meta` of their traces (listener_offer.js), elements by data-cell, -step, -keep, -close, -token,
+// -head, -story; that is sent. `data`: the cell that is explained and its drawn operands by address, the chosen token,
+// the caption of pictures that are taken away, the theme's colours. The parts of this module stand in files beside it.
+
+const BAR = 124; // pixels at the top of the window that the app's frame covers
+const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
+const SENT = {
+  cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
+};
+const SAYING = [...Object.keys(SENT), "picture", "copy"].map((name) => `[data-${name}]`).join();
+const PRESSED = "button, a, input, select, textarea, label, summary";
+const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
+const TITLE = "#bv-drawer-title";
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const listener = (parentElement.listener ??= new Listener(parentElement));
+  const turn = listener.show(data, setTriggerValue);
+  return () => listener.close(turn);
+}
+
+class Listener {
+  constructor(root) {
+    this.live = root.querySelector(".bv-live");
+    this.app = root.closest(".stApp") ?? document.body;
+    this.plots = new Map(); // by the element that Plotly draws into
+    this.turn = 0;
+    this.data = {};
+    this.lit = null;
+    this.touched = false;
+  }
+
+  show(data, send) {
+    const moved = !isSame(data.cell, this.data.cell);
+    Object.assign(this, { data, send });
+    for (const [name, color] of Object.entries(data.colors)) {
+      document.documentElement.style.setProperty(`--bv-${name}`, color);
+    }
+    if (!this.stopped) this.start();
+    if (moved) this.wanted = data.cell && { cell: data.cell, until: Infinity };
+    for (const plot of this.plots.values()) plot.draw();
+    this.sync();
+    return ++this.turn;
+  }
+
+  // A turn that another one has followed has nothing to close any more.
+  close(turn) {
+    if (turn !== this.turn) return;
+    this.stopped?.abort();
+    this.stopped = null;
+    this.changed.disconnect();
+    for (const plot of this.plots.values()) plot.leave();
+    this.plots.clear();
+  }
+
+  start() {
+    this.stopped = new AbortController();
+    const { signal } = this.stopped;
+    const listen = (name, act, more) => document.addEventListener(name, act, { signal, ...more });
+    listen("click", (event) => this.click(event));
+    listen("keydown", (event) => this.key(event));
+    listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
+    listen("focusin", (event) => this.focus(event));
+    const early = { capture: true, passive: true };
+    listen("pointerdown", (event) => (this.touched = event.pointerType === "touch"), early);
+    for (const name of ["pointerdown", "wheel", "touchmove", "keydown"]) listen(name, () => this.release(), early);
+    this.changed = new MutationObserver(() => this.plan());
+    this.changed.observe(this.app, {
+      childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"],
+    });
+  }
+
+  // Whoever goes on by hand is neither scrolled nor led elsewhere.
+  release() {
+    this.wanted = this.opening = this.closing = null;
+  }
+
+  plan() {
+    this.planned ??= requestAnimationFrame(() => {
+      this.planned = null;
+      if (this.stopped) this.sync();
+    });
+  }
+
+  sync() {
+    for (const [drawn, plot] of this.plots) {
+      if (!drawn.isConnected) this.plots.delete(drawn);
+      else plot.listen();
+    }
+    for (const drawn of this.app.querySelectorAll(".js-plotly-plot")) {
+      if (this.plots.has(drawn)) continue;
+      this.plots.set(drawn, new Plot(drawn, this));
+      this.plots.get(drawn).listen();
+    }
+    this.reveal();
+    this.settle();
+  }
+
+  // Clicks and keys.
+
+  click(event) {
+    const said = event.target.closest?.(SAYING);
+    const pressed = event.target.closest?.(PRESSED);
+    const token = this.plots.get(event.target.closest?.(".js-plotly-plot"))?.readName(event) ?? null;
+    if (token !== null) return this.send("token", token);
+    if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
+    if (said.matches("a[href]")) {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+    }
+    this.obey(said);
+  }
+
+  obey(said) {
+    const { picture, copy } = said.dataset;
+    if (picture) return savePicture(said, picture, this.data).then(() => this.tell("Saved", said));
+    if (copy) return copyText(copy === "link" ? location.href : copy).then(() => this.tell("Copied", said));
+    const name = Object.keys(SENT).find((each) => each in said.dataset);
+    const value = SENT[name](said.dataset[name]);
+    if (name === "cell") return this.explain(value, said);
+    if (name === "close") return this.leave(said);
+    if (name in FOLLOWED) this.held = { element: said, follow: FOLLOWED[name] };
+    this.send(name, value);
+  }
+
+  key(event) {
+    if (event.defaultPrevented) return;
+    const { target } = event;
+    if (event.key === "Escape") this.escape();
+    else if (this.plots.get(target)?.key(event)) event.preventDefault();
+    else if ((event.key === "Enter" || event.key === " ") && target.matches?.(SAYING) && !target.matches(PRESSED)) {
+      event.preventDefault();
+      this.obey(target);
+    }
+  }
+
+  // Escape belongs to what lies over the page, or to the field that is written in, before it belongs to the drawer.
+  escape() {
+    const covering = (each) => each.checkVisibility() && !each.querySelector(TITLE);
+    const over = [...document.querySelectorAll(OVER)].some(covering);
+    const typing = findFocus()?.matches("input, textarea, select, [contenteditable=true]");
+    if (this.data.cell && !over && !typing) this.leave(null);
+  }
+
+  explain(address, opener) {
+    this.opener = { element: opener, again: nameAgain(opener) };
+    this.opening = address;
+    this.send("cell", address);
+    this.settle();
+  }
+
+  leave(pressed) {
+    this.closing = { pressed };
+    this.send("close", true);
+  }
+
+  // Where the keyboard goes on: in the drawer once it is open, after a step with the next, at the end where it began.
+  settle() {
+    const focus = findFocus();
+    const lost = !focus || focus === document.body;
+    const title = document.querySelector(TITLE);
+    if (this.opening && title && isSame(this.opening, this.data.cell)) {
+      this.opening = null;
+      this.hold(title, findTitle);
+    } else if (this.closing && !this.data.cell && (lost || focus === this.closing.pressed || focus === title)) {
+      this.closing = this.held = null;
+      this.goBack();
+    } else if (this.held && !this.held.element.isConnected && lost) {
+      const next = this.held.follow(this.running);
+      if (next) this.hold(next, this.held.follow);
+    }
+  }
+
+  hold(element, follow) {
+    this.held = { element, follow };
+    element.focus({ preventScroll: true });
+  }
+
+  goBack() {
+    const { element, again } = this.opener ?? {};
+    const there = element?.isConnected ? element : again && document.querySelector(again);
+    there?.focus({ preventScroll: true });
+  }
+
+  get running() {
+    return this.app.dataset.testScriptState === "running";
+  }
+
+  // Pointing: a token is lit wherever it stands.
+
+  point(event) {
+    const path = event.composedPath();
+    if (path.some((each) => this.plots.has(each))) return; // the chart says itself which token it is
+    this.light(findToken(path));
+  }
+
+  focus(event) {
+    const plot = this.plots.get(event.target);
+    if (plot) plot.enter();
+    else this.light(findToken(event.composedPath()));
+  }
+
+  // lit: the token whose row is lit, and the one whose column as a key is.
+  light(lit) {
+    if (lit?.row === this.lit?.row && lit?.key === this.lit?.key) return;
+    this.lit = lit;
+    for (const root of findRoots()) {
+      for (const each of root.querySelectorAll("[data-token]")) {
+        const token = Number(each.dataset.token);
+        each.classList.toggle("bv-lit", token === lit?.row || token === lit?.key);
+      }
+    }
+    for (const plot of this.plots.values()) plot.drawBands();
+  }
+
+  // The cell of a link, or one that was walked to, is brought into what frame and drawer leave of the window; once.
+  reveal() {
+    if (!this.wanted || performance.now() > this.wanted.until) return;
+    const rings = [...this.app.querySelectorAll(".bv-ring")].filter((ring) => ring.checkVisibility());
+    if (!rings.length) return;
+    if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
+    const end = findEnd();
+    const boxes = rings.map((ring) => ring.getBoundingClientRect());
+    if (boxes.some(({ top, bottom }) => top >= BAR && bottom <= end)) return;
+    const clicked = rings.find((ring) => this.opener?.element.contains(ring)) ?? rings[0];
+    const { top, bottom } = clicked.getBoundingClientRect();
+    findScroller(clicked).scrollBy({ top: (top + bottom) / 2 - (BAR + end) / 2, behavior: "instant" });
+  }
+
+  // Words for eyes and ears.
+
+  say(text) {
+    this.live.textContent = text;
+  }
+
+  tell(text, beside) {
+    const { left, bottom } = beside.getBoundingClientRect();
+    const told = element("div", "bv-told", text);
+    told.style.left = `${Math.min(left, innerWidth - 80)}px`;
+    told.style.top = `${Math.min(bottom + 4, innerHeight - 30)}px`;
+    document.body.append(told);
+    setTimeout(() => told.remove(), 1600);
+    this.say(text);
+  }
+}
+
+// After a step on: the operand that matters most. After a crumb: the crumb before it. Where there is none, once all has
+// been drawn: the title.
+const FOLLOWED = {
+  step: (running) => document.querySelector("[data-step]") ?? (running ? null : findTitle()),
+  story: (running) => FOLLOWED.step(running),
+  keep: (running) => [...document.querySelectorAll("[data-keep]")].at(-1) ?? (running ? null : findTitle()),
+};
+
+function findTitle() {
+  return document.querySelector(TITLE);
+}
+
+// What has the focus, also inside of a component that is isolated from the page.
+function findFocus() {
+  let focus = document.activeElement;
+  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
+  return focus;
+}
+
+// The page, and the isolated components in it.
+function findRoots() {
+  const isolated = [...document.querySelectorAll('[data-testid="stBidiComponentIsolated"]')];
+  return [document, ...isolated.flatMap(({ shadowRoot }) => shadowRoot ?? [])];
+}
+
+function findToken(path) {
+  const token = path.find((each) => each.dataset?.token)?.dataset.token;
+  return token === undefined ? null : { row: Number(token), key: Number(token) };
+}
+
+// Where the part of the window ends that a drawer from below leaves free.
+function findEnd() {
+  const sheet = findTitle()?.closest('[class*="st-key-drawer"]')?.getBoundingClientRect();
+  return sheet && sheet.height && sheet.width > innerWidth / 2 ? sheet.top : innerHeight;
+}
+
+function findScroller(element) {
+  const scrolls = (each) =>
+    each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
+  let scroller = element.parentElement;
+  while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
+  return scroller ?? document.scrollingElement;
+}
+
+// How an element is found once the page has drawn it anew.
+function nameAgain(opener) {
+  if (opener.dataset.cell) return `[data-cell="${CSS.escape(opener.dataset.cell)}"]`;
+  const names = [...(opener.closest('[class*="st-key-chart-"]')?.classList ?? [])];
+  const key = names.find((name) => name.startsWith("st-key-"));
+  return key && `.${CSS.escape(key)} .js-plotly-plot`;
+}
+
+function element(tag, name, ...content) {
+  const made = document.createElement(tag);
+  made.className = name;
+  made.append(...content);
+  return made;
+}
