@@ -206,7 +206,10 @@ def test_on_a_phone_a_small_cell_is_chosen_by_one_touch_and_explained_by_the_nex
         assert events(phone) == []
         cursor = chart(phone, "weights").locator(".bv-cursor")
         assert box(cursor)[:2] == pytest.approx(cell_box(phone, "weights", row, column)[:2], abs=CLOSE)
-        assert chart(phone, "weights").locator(".bv-readout").inner_text() == heard(phone) != ""
+        readout = chart(phone, "weights").locator(".bv-readout")
+        assert readout.inner_text() == heard(phone) and heard(phone).endswith("tap again to explain")
+        left, _, width, height = box(readout)
+        assert left >= 0 and left + width <= PHONE["width"] and height < 50, "it can be read"
     with sends(phone, "cell", PROBS.format(4, 4)):
         tap(4, 4)
 

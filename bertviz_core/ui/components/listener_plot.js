@@ -5,7 +5,7 @@ const MOVES = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"]
 
 class Plot {
   constructor(drawn, listener) {
-    Object.assign(this, { drawn, listener, offers: [], cursor: null });
+    Object.assign(this, { drawn, listener, offers: [], cursor: null, shown: null });
     this.bands = element("div", "");
     this.marks = element("div", "");
     this.pointer = element("div", "");
@@ -18,7 +18,7 @@ class Plot {
       plotly_afterplot: () => this.read(),
     };
     this.stopped = new AbortController();
-    drawn.addEventListener("blur", () => this.drawCursor(false), this.stopped);
+    drawn.addEventListener("blur", () => this.hideCursor(), this.stopped);
     drawn.addEventListener("pointermove", (event) => this.move(event), this.stopped);
   }
 
@@ -69,8 +69,9 @@ class Plot {
     if (!found || event?.type.startsWith("touch")) return; // a touch comes again, as a click of where it really is
     const again = this.isAtCursor(found);
     this.put(found);
-    if (this.listener.touched && !again && this.isSmall(found)) this.drawCursor(true);
-    else this.explain();
+    if (!this.listener.touched || again || !this.isSmall(found)) return this.explain();
+    this.drawn.focus({ preventScroll: true });
+    this.showCursor(" · tap again to explain");
   }
 
   hover({ points: [point] }) {
@@ -133,7 +134,7 @@ class Plot {
   }
 
   enter() {
-    if (this.offers.length && this.drawn.matches(":focus-visible")) this.drawCursor(true);
+    if (this.offers.length && this.drawn.matches(":focus-visible")) this.showCursor();
   }
 
   // Whether the key meant something here.
@@ -144,7 +145,7 @@ class Plot {
     else if (MOVES.includes(key)) this.put({ offer, place: offer.move(place, key, ctrlKey) });
     else if (key === "PageUp" || key === "PageDown") this.put(this.change(offer, place, key === "PageDown" ? 1 : -1));
     else return false;
-    if (key !== "Enter" && key !== " ") this.drawCursor(true);
+    if (key !== "Enter" && key !== " ") this.showCursor();
     return true;
   }
 
@@ -176,7 +177,7 @@ class Plot {
       ...this.list(cell).flatMap(outline("bv-ring")),
     );
     this.drawBands();
-    this.drawCursor(this.pointer.childElementCount > 0, true);
+    this.drawCursor();
   }
 
   drawBands() {
@@ -185,18 +186,29 @@ class Plot {
     this.bands.replaceChildren(...boxes.flatMap((box) => makeMark("bv-band", box)));
   }
 
-  drawCursor(shown, silent = false) {
+  // more: words that stand behind what is read out.
+  showCursor(more = "") {
+    const { offer, place } = this.current();
+    this.shown = { more };
+    this.drawCursor();
+    this.listener.light(readTokens(offer.address(place)));
+    this.listener.say(offer.describe(place) + more);
+  }
+
+  hideCursor() {
+    this.shown = null;
+    this.drawCursor();
+    this.listener.light(null);
+  }
+
+  drawCursor() {
     this.pointer.replaceChildren();
-    if (!shown || !this.offers.length) return silent || this.listener.light(null);
+    if (!this.shown || !this.offers.length) return;
     const { offer, place } = this.current();
     const box = offer.box(place);
-    const text = offer.describe(place);
-    const readout = element("div", "bv-readout", text);
+    const readout = element("div", "bv-readout", offer.describe(place) + this.shown.more);
     this.pointer.append(...makeMark("bv-cursor", box), readout);
     if (box) standBeside(readout, box, this.layer);
-    if (silent) return;
-    this.listener.light(readTokens(offer.address(place)));
-    this.listener.say(text);
   }
 }
 
