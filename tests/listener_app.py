@@ -24,6 +24,7 @@ numbers = np.random.default_rng(0)
 shares = numbers.dirichlet(np.ones(SIZE), SIZE)
 events = st.session_state.setdefault("events", [])
 cell = st.session_state.get("cell", st.query_params.get("cell"))
+chosen = st.session_state.get("token", 3)
 listen = load_component("listener", isolated=False)
 
 
@@ -33,6 +34,9 @@ def sent(name):
         events.append([name, value])
         if name in ("cell", "step", "keep", "close"):
             st.session_state["cell"] = {"close": None, "keep": "a.b[token=0]"}.get(name, value)
+
+        if name == "token":
+            st.session_state["token"] = value
 
     return take
 
@@ -45,16 +49,20 @@ listen(
     key="listener",
     data={
         "cell": cell, "operands": [f"encoder.layer.1.attention.self.probs[head=2,query=1,key={i}]" for i in range(2)],
-        "token": 3, "caption": {"checkpoint": "a checkpoint", "sentence": "When in <Rome> & do"},
+        "token": chosen, "caption": {"checkpoint": "a checkpoint", "sentence": "When in <Rome> & do"},
         "colors": list_colors(colors),
     },
     **{f"on_{name}_change": sent(name) for name in ("cell", "step", "keep", "close", "head", "story", "token")},
 )  # fmt: skip
 st.title("Trial")
-chips = "".join(f'<button data-token="{i}">{escape(token)}</button>' for i, token in enumerate(TOKENS))
+chips = "".join(
+    f'<button data-token="{i}" tabindex="{(i == chosen) - 1}" aria-pressed="{i == chosen}">{escape(token)}</button>'
+    for i, token in enumerate(TOKENS)
+)
 st.html(
-    f'<div id="chips">{chips}</div><button data-head="1,2">head</button><button data-cell="a.b[token=1]">cell</button>'
-    '<button data-copy="some text">copy</button><button data-copy="link">link</button>'
+    f'<div id="chips" data-roving>{chips}</div><button data-head="1,2">head</button>'
+    '<button data-cell="a.b[token=1]">cell</button><button data-copy="some text">copy</button>'
+    '<button data-copy="link">link</button>'
 )
 with st.popover("Menu"):
     st.text_input("Field")

@@ -312,6 +312,18 @@ def test_the_focus_stays_in_the_drawer_and_returns_to_what_opened_it(app):
     wait_for_focus(app, "[data-cell]")
 
 
+def test_arrow_keys_lead_along_the_tokens(app):
+    app.page.locator("#chips button").first.focus()
+    for key in ("End", "ArrowRight", "ArrowLeft", "ArrowLeft"):
+        app.page.keyboard.press(key)
+    wait_for_focus(app, '#chips [data-token="3"][tabindex="0"]')
+    assert app.page.locator("#chips [tabindex='0']").count() == 1
+    app.page.keyboard.press("Home")
+    with sends(app, "token", 0):
+        app.page.keyboard.press("Enter")
+    wait_for_focus(app, '#chips [data-token="0"][aria-pressed="True"]')
+
+
 def save(app, kind, folder):
     with app.page.expect_download() as started:
         app.page.locator(f'[data-picture="{kind}"]').click()

@@ -12,6 +12,7 @@ const SAYING = [...Object.keys(SENT), "picture", "copy"].map((name) => `[data-${
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
 const TITLE = "#bv-drawer-title";
+const DRAWER = ".st-key-drawer";
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const listener = (parentElement.listener ??= new Listener(parentElement));
@@ -62,7 +63,8 @@ class Listener {
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.focus(event));
     const early = { capture: true, passive: true };
-    listen("pointerdown", (event) => (this.touched = event.pointerType === "touch"), early);
+    const touch = ({ pointerType }) => Object.assign(this, { touched: pointerType === "touch", held: null });
+    listen("pointerdown", touch, early);
     for (const name of ["pointerdown", "wheel", "touchmove", "keydown"]) listen(name, () => this.release(), early);
     this.changed = new MutationObserver(() => this.plan());
     this.changed.observe(this.app, {
@@ -119,7 +121,8 @@ class Listener {
     const value = SENT[name](said.dataset[name]);
     if (name === "cell") return this.explain(value, said);
     if (name === "close") return this.leave(said);
-    if (name in FOLLOWED) this.held = { element: said, follow: FOLLOWED[name] };
+    const again = () => document.querySelector(`[data-${name}="${CSS.escape(said.dataset[name])}"]`);
+    this.held = { element: said, follow: FOLLOWED[name] ?? again };
     this.send(name, value);
   }
 
@@ -127,7 +130,7 @@ class Listener {
     if (event.defaultPrevented) return;
     const { target } = event;
     if (event.key === "Escape") this.escape();
-    else if (this.plots.get(target)?.key(event)) event.preventDefault();
+    else if (this.plots.get(target)?.key(event) || rove(target, event.key)) event.preventDefault();
     else if ((event.key === "Enter" || event.key === " ") && target.matches?.(SAYING) && !target.matches(PRESSED)) {
       event.preventDefault();
       this.obey(target);
@@ -143,7 +146,7 @@ class Listener {
   }
 
   explain(address, opener) {
-    this.opener = { element: opener, again: nameAgain(opener) };
+    if (!opener.closest(DRAWER)) this.opener = { element: opener, again: nameAgain(opener) };
     this.opening = address;
     this.send("cell", address);
     this.settle();
@@ -216,7 +219,8 @@ class Listener {
   // The cell of a link, or one that was walked to, is brought into what frame and drawer leave of the window; once.
   reveal() {
     if (!this.wanted || performance.now() > this.wanted.until) return;
-    const rings = [...this.app.querySelectorAll(".bv-ring")].filter((ring) => ring.checkVisibility());
+    const onPage = (ring) => ring.checkVisibility() && !ring.closest(DRAWER);
+    const rings = [...this.app.querySelectorAll(".bv-ring")].filter(onPage);
     if (!rings.length) return;
     if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
     const end = findEnd();
@@ -251,54 +255,3 @@ const FOLLOWED = {
   story: (running) => FOLLOWED.step(running),
   keep: (running) => [...document.querySelectorAll("[data-keep]")].at(-1) ?? (running ? null : findTitle()),
 };
-
-function findTitle() {
-  return document.querySelector(TITLE);
-}
-
-// What has the focus, also inside of a component that is isolated from the page.
-function findFocus() {
-  let focus = document.activeElement;
-  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
-  return focus;
-}
-
-// The page, and the isolated components in it.
-function findRoots() {
-  const isolated = [...document.querySelectorAll('[data-testid="stBidiComponentIsolated"]')];
-  return [document, ...isolated.flatMap(({ shadowRoot }) => shadowRoot ?? [])];
-}
-
-function findToken(path) {
-  const token = path.find((each) => each.dataset?.token)?.dataset.token;
-  return token === undefined ? null : { row: Number(token), key: Number(token) };
-}
-
-// Where the part of the window ends that a drawer from below leaves free.
-function findEnd() {
-  const sheet = findTitle()?.closest('[class*="st-key-drawer"]')?.getBoundingClientRect();
-  return sheet && sheet.height && sheet.width > innerWidth / 2 ? sheet.top : innerHeight;
-}
-
-function findScroller(element) {
-  const scrolls = (each) =>
-    each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
-  let scroller = element.parentElement;
-  while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
-  return scroller ?? document.scrollingElement;
-}
-
-// How an element is found once the page has drawn it anew.
-function nameAgain(opener) {
-  if (opener.dataset.cell) return `[data-cell="${CSS.escape(opener.dataset.cell)}"]`;
-  const names = [...(opener.closest('[class*="st-key-chart-"]')?.classList ?? [])];
-  const key = names.find((name) => name.startsWith("st-key-"));
-  return key && `.${CSS.escape(key)} .js-plotly-plot`;
-}
-
-function element(tag, name, ...content) {
-  const made = document.createElement(tag);
-  made.className = name;
-  made.append(...content);
-  return made;
-}
