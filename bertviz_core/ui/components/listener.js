@@ -194,17 +194,20 @@ class Listener {
   point(event) {
     const path = event.composedPath();
     if (path.some((each) => this.plots.has(each))) return; // the chart says itself which token it is
-    this.light(findToken(path));
+    this.light(findToken(path), this);
   }
 
   focus(event) {
     const plot = this.plots.get(event.target);
     if (plot) plot.enter();
-    else this.light(findToken(event.composedPath()));
+    else this.light(findToken(event.composedPath()), this);
   }
 
-  // lit: the token whose row is lit, and the one whose column as a key is.
-  light(lit) {
+  // lit: the token whose row is lit, and the one whose column as a key is. Only who lit it puts it out: a chart says late
+  // that the pointer has left it.
+  light(lit, by) {
+    if (!lit && by !== this.lighter) return;
+    this.lighter = by;
     if (lit?.row === this.lit?.row && lit?.key === this.lit?.key) return;
     this.lit = lit;
     for (const root of findRoots()) {

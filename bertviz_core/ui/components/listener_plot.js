@@ -14,7 +14,7 @@ class Plot {
     this.handlers = {
       plotly_click: (event) => this.click(event),
       plotly_hover: (event) => this.hover(event),
-      plotly_unhover: () => listener.light(null),
+      plotly_unhover: () => listener.light(null, this),
       plotly_afterplot: () => this.read(),
     };
     this.stopped = new AbortController();
@@ -76,15 +76,15 @@ class Plot {
 
   hover({ points: [point] }) {
     const found = this.locate(point);
-    this.listener.light(found ? readTokens(found.offer.address(found.place)) : null);
+    this.listener.light(found ? readTokens(found.offer.address(found.place)) : null, this);
   }
 
   // A token's name beside a row is the token: pointed at it is lit, clicked it is chosen.
   move(event) {
     const token = this.readName(event);
     const named = token !== null;
-    if (named) this.listener.light({ row: token, key: token });
-    else if (this.named) this.listener.light(null);
+    if (named) this.listener.light({ row: token, key: token }, this);
+    else if (this.named) this.listener.light(null, this);
     this.named = named;
     this.drawn.classList.toggle("bv-naming", named);
   }
@@ -191,14 +191,14 @@ class Plot {
     const { offer, place } = this.current();
     this.shown = { more };
     this.drawCursor();
-    this.listener.light(readTokens(offer.address(place)));
+    this.listener.light(readTokens(offer.address(place)), this);
     this.listener.say(offer.describe(place) + more);
   }
 
   hideCursor() {
     this.shown = null;
     this.drawCursor();
-    this.listener.light(null);
+    this.listener.light(null, this);
   }
 
   drawCursor() {
