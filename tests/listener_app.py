@@ -92,4 +92,5 @@ if cell:
             f'<button data-keep="1">crumb</button><button data-close="true">Close</button>'
             f'<button data-step="{escape(cell)}x">first</button><button data-step="other">second</button>'
         )
+        st.text_input("Another number")
 st.html(f'<pre id="events">{escape(json.dumps(events))}</pre>')

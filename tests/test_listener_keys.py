@@ -63,7 +63,11 @@ def test_escape_closes_what_lies_on_top(app):
     field.wait_for()
     keyboard.press("Escape")
     field.wait_for(state="detached")
+    app.page.get_by_role("textbox", name="Another number").focus()
+    keyboard.press("Escape")
+    app.page.wait_for_timeout(200)
     assert len(events(app)) == before
+    app.page.locator("[data-step]").first.focus()
     with sends(app, "close", True):
         keyboard.press("Escape")
     keyboard.press("Escape")  # nothing is open any more
