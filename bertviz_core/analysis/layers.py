@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,6 +48,16 @@ def scale_to_unit(states: np.ndarray) -> np.ndarray:
 def compute_cosine(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The cosine between each vector and the one at its place; 0 where one is zero. The last axis disappears."""
     return _bound((scale_to_unit(x) * scale_to_unit(y)).sum(axis=-1))
+
+
+def compute_angles(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The angle between each vector and the one at its place, 0 to 180 degrees; NaN where one has no length.
+
+    By the half-angle form, which is exact for vectors that point nearly the same way. The last axis disappears.
+    """
+    x, y = scale_to_unit(x), scale_to_unit(y)
+    angles = np.degrees(2 * np.arctan2(compute_norms(x - y), compute_norms(x + y)))
+    return np.where(x.any(axis=-1) & y.any(axis=-1), angles, np.nan)
 
 
 def compute_turns(states: np.ndarray) -> np.ndarray:
@@ -179,9 +189,15 @@ class Winner:
 
 def list_winners(trace: Trace, token: int) -> tuple[Winner, ...]:
     """Who leads at every stage of a token's way, the embeddings first; nobody without the LM head. Remembered."""
-    if _PROBS not in trace:
+    if PROBS not in trace:
         return ()
     return remember(trace, f"winners at {token}", lambda: tuple(_read_winners(trace, token)))
+
+
+def find_lead(winners: Sequence[Winner]) -> int:
+    """The stage from which on the last stage's winner leads without a break."""
+    final = winners[-1].id
+    return max((stage + 1 for stage, winner in enumerate(winners) if winner.id != final), default=0)
 
 
 def _read_winners(trace: Trace, token: int) -> Iterator[Winner]:
