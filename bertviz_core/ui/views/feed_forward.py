@@ -141,7 +141,7 @@ def show_sum(view: View) -> None:
             show_values("neuron-parts", Values(np.column_stack([parts, shares]), names, [*width, "share"]))
         show_chart(chart.offer(picks.pick_vectors(trace, [at] * len(names))), "neuron-parts", see)
         st.caption(
-            "One row a part, one column a component: a neuron's activation times its row of W₂. All of them and the bias "
+            "One row a part, one column a component: a neuron's activation times its row of W₂. They and the bias "
             f"sum to the output, whose length is {np.linalg.norm(parts[-1]):.2f}. At the right, the share: a part's "
             "length along the output's direction, over the output's length. A part that points against it is below 0."
         )
