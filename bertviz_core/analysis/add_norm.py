@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.layers import compute_angles, compute_norms
-from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
@@ -56,8 +55,3 @@ def follow_direct_path(trace: Trace, token: int) -> tuple[list[str], np.ndarray]
     ]
     variances = np.array([float(trace[address]) for _, address in places])
     return [name for name, _ in places], np.cumprod(1 / np.sqrt(variances + trace.model.config.layer_norm_eps))
-
-
-def find_component(trace: Trace, layer: int, sublayer: str, token: int) -> int:
-    """The component of one token's vector to which a sublayer adds most, in absolute value."""
-    return find_strongest(trace[Address.in_layer(layer, sublayer).enter("dense").fix(token=token)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -192,12 +192,6 @@ def list_winners(trace: Trace, token: int) -> tuple[Winner, ...]:
     if PROBS not in trace:
         return ()
     return remember(trace, f"winners at {token}", lambda: tuple(_read_winners(trace, token)))
-
-
-def find_lead(winners: Sequence[Winner]) -> int:
-    """The stage from which on the last stage's winner leads without a break."""
-    final = winners[-1].id
-    return max((stage + 1 for stage, winner in enumerate(winners) if winner.id != final), default=0)
 
 
 def _read_winners(trace: Trace, token: int) -> Iterator[Winner]:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.add_norm import SUBLAYERS, find_component, follow_direct_path, normalize_with
+from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with
+from bertviz_core.analysis.openings import open_component
 from bertviz_core.figures.add_norm import Strip, draw_aligned
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
@@ -15,6 +16,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_tensor
@@ -31,7 +33,7 @@ def show_norm(view: View) -> None:
     trace, token, where = view.trace, view.chosen.token, read_where()
     module = Address.in_layer(view.chosen.layer, where)
     norm, word = module.enter("LayerNorm"), trace.tokens[token]
-    chosen, asked = _choose_component(view, where)
+    chosen, reason = _choose_component(view, where)
     mean, variance = (float(trace[norm.enter(leaf).fix(token=token)]) for leaf in ("mean", "variance"))
     with open_card(
         view, NORM, f"Norm: LayerNorm of “{word}”, component by component", norm.enter("normalized")
@@ -50,22 +52,23 @@ def show_norm(view: View) -> None:
             show_values("strips", Values(np.stack([strip.values for strip in strips]), list(rows),
                                          [str(i) for i in range(len(strips[0].values))]))  # fmt: skip
         show_chart(draw_aligned(strips, chosen, view.colors), "strips", f"LayerNorm of {word}, step by step")
-        rule = "" if asked else f", to which {SUBLAYERS[where]} adds most"
         st.caption(
-            f"One column a component, framed: component {chosen}{rule}. In every column result = γ × normalized + β. "
+            f"One column a component. {reason} In every column result = γ × normalized + β. "
             "Tinted: one standard deviation to each side of the mean. Each strip has its own scale; its largest number "
             "is written, and its bar cut where it stands out far."
         )
         _show_steps(view, norm, norm.fix(token=token, hidden=chosen))
 
 
-def _choose_component(view: View, where: str) -> tuple[int, bool]:
-    """The component whose numbers are written, and whether somebody asked for it; else a rule chooses."""
+def _choose_component(view: View, where: str) -> tuple[int, str]:
+    """The component whose numbers are written, and why it is that one, if nobody asked for it."""
     state.bind("component", "")
     text = str(state.read("component"))
     if text.isascii() and text.isdecimal() and len(text) < 9 and int(text) < view.trace.model.config.hidden_size:
-        return int(text), True
-    return find_component(view.trace, view.chosen.layer, where, view.chosen.token), False
+        return int(text), f"Framed: component {int(text)}."
+    added = Address.in_layer(view.chosen.layer, where).enter("dense")
+    found = open_component(view.trace, added, view.chosen.token)
+    return found.component, escape_markdown(found.reason)
 
 
 def _show_steps(view: View, norm: Address, cell: Address) -> None:
