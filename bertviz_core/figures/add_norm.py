@@ -10,7 +10,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_degrees, format_number
 
 _ARC = 24  # points of the angle's arc
 _STRIP, _GAP = 62, 0.035  # pixels of a strip; the part of the chart between two
@@ -78,7 +78,7 @@ def _name_sides(
         return named
     corner = ways[0][1]
     place = {"yanchor": "top", "xanchor": "left", "xshift": 8, "yshift": -4}
-    return [*named, write_text(f"<b>{angle:.0f}°</b>", *corner, set_font(colors.text, 13), **place)]
+    return [*named, write_text(f"<b>{format_degrees(angle)}</b>", *corner, set_font(colors.text, 13), **place)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -102,7 +102,7 @@ def draw_parts(parts: np.ndarray, names: Sequence[str], shares: Sequence[str], e
     rules = [
         {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y,
          "line": {"color": colors.surface, "width": 4 if y < count - 1.5 else 8}}
-        for y in np.arange(0.5, count - 1)
+        for y in np.arange(0.5, count - 1).tolist()
     ]  # fmt: skip
     layout = {**chart.layout, "annotations": texts, "shapes": rules,
               "margin": {**chart.layout["margin"], "r": 72, "t": 36}}  # fmt: skip

@@ -17,11 +17,11 @@ def draw_resemblance(
     others = [i for i in range(len(names)) if i != nearest]
     gap = np.full((len(others), 1), np.nan)
     joined = np.concatenate([cosines[others], gap], axis=1).ravel()
-    places = [*range(len(stages)), None] * len(others)
+    places = pack(np.tile(np.arange(len(stages) + 1), len(others)))  # the last one is the gap
     low, high = min(0.0, float(cosines.min(initial=0.0))), float(cosines.max(initial=0.1))
     band = {"type": "rect", "x0": at - 0.3, "x1": at + 0.3, "yref": "paper", "y0": 0, "y1": 1, "fillcolor": colors.line,
             "opacity": 0.5, "line": {"width": 0}, "layer": "below"}  # fmt: skip
-    name = names[nearest] if len(names) else ""
+    name = names[nearest]
     return make_chart(
         [
             {"type": "scatter", "x": places, "y": pack(joined), "mode": "lines", "opacity": 0.5,

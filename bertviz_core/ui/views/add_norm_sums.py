@@ -14,6 +14,7 @@ from bertviz_core.analysis.add_norm import ATTENTION, SUBLAYERS, Sums, measure_s
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.add_norm import draw_triangle
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_degrees
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
@@ -46,7 +47,7 @@ def write_headline(view: View) -> str:
     start = f"{SUBLAYERS[where].capitalize()} adds **{added:.2f}** to {word}, **{skip:.2f}** long"
     if not math.isfinite(angle):
         return f"{start}: there is no angle between them"
-    return f"{start}, at **{angle:.0f}°**: {next(words for end, words in _WORDS if angle <= end)}"
+    return f"{start}, at **{format_degrees(angle)}**: {next(words for end, words in _WORDS if angle <= end)}"
 
 
 def show_sums(view: View) -> None:
@@ -90,7 +91,7 @@ def _show_triangle(view: View, sums: Sums, residual: Address, inks: tuple[str, s
     skip, added, total, angle = (float(each[token]) for each in (sums.skip, sums.added, sums.total, sums.angles))
     st.markdown(f"**“{escape_markdown(view.trace.tokens[token])}”**, true to length and angle: "
                 f"${view.typeset(view.trace.step(residual))}$")  # fmt: skip
-    show_chart(draw_triangle(skip, added, total, angle, view.colors, inks), "triangle",
+    show_chart(draw_triangle(skip, added, total, angle, view.colors, inks), "sums",
                f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
     st.caption(
         f"Two vectors of these lengths could add up to anything from {abs(skip - added):.2f} (opposed) through "
@@ -128,7 +129,7 @@ def _render_row(view: View, sums: Sums, i: int, end: float, inks: Sequence[str])
                    for length, ink in zip((skip, added, total), inks, strict=True))  # fmt: skip
     numbers = "".join(f"<td>{length:.2f}</td>" for length in (skip, added, total))
     dial = f'<i class="bv-dial" style="--kind:{inks[1]};--turn:{-angle:.1f}deg"></i>'
-    turn = f"{dial}{angle:.0f}°" if math.isfinite(angle) else "–"
+    turn = f"{dial if math.isfinite(angle) else ''}{format_degrees(angle)}"
     here = ' class="bv-here"' if i == view.chosen.token else ""
     name = f'<button data-token="{i}">{escape(view.trace.tokens[i])}</button>'
     return f'<tr{here}><th scope="row">{name}</th><td class="bv-lengths">{bars}</td>{numbers}<td>{turn}</td></tr>'

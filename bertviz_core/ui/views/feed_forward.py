@@ -66,7 +66,7 @@ def show_neurons(view: View) -> None:
             ))  # fmt: skip
         drawn, table = st.columns([9, 11], gap="medium", vertical_alignment="center")
         with drawn:
-            show_chart(_draw_curve(view, found, top).offer(picks.pick_every(trace, after)), str(after), see)
+            show_chart(_draw_curve(view, found, top).offer(picks.pick_every(trace, after)), "neurons", see)
         with table:
             st.html(_RULES)
             st.html(_render_neurons(view, found, top))

@@ -26,7 +26,7 @@ def show_functions(view: View) -> None:
     after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=token)
     chart = draw_curve(grid, apply_activation(own, grid), found.before, found.after, view.colors,
                        view.colors.kinds[FFN], others)  # fmt: skip
-    apart = {label: np.abs(apply_activation(name, found.before) - found.after).max()
+    apart = {label: np.abs(apply_activation(name, found.before) - apply_activation(own, found.before)).max()
              for name, label in ACTIVATIONS.items() if name != own}  # fmt: skip
     written = " ".join(f"{label} would change an activation by at most {format_number(float(most))}."
                        for label, most in apart.items())  # fmt: skip
@@ -42,10 +42,8 @@ def show_functions(view: View) -> None:
 
 
 def show_table(view: View) -> None:
-    """Every neuron of the chosen token with its numbers, the one that writes the longest vector first."""
+    """Every neuron of the chosen token with its numbers; a click on a column's head sorts."""
     found = measure_neurons(view.trace, view.chosen.layer, view.chosen.token)
-    order = np.argsort(-found.lengths, kind="stable")
-    columns = {"neuron": order, "pre-activation": found.before[order], "activation": found.after[order],
-               "length of row": found.rows[order], "length written": found.lengths[order],
-               "share of sum": found.shares[order]}  # fmt: skip
+    columns = {"neuron": np.arange(len(found.after)), "pre-activation": found.before, "activation": found.after,
+               "length of row": found.rows, "length written": found.lengths, "share of sum": found.shares}  # fmt: skip
     st.dataframe(columns, hide_index=True, width="stretch", height=380)

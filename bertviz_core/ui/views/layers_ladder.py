@@ -12,7 +12,7 @@ import streamlit as st
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.openings import open_layer_for_answer
 from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import format_degrees, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -49,7 +49,7 @@ def _write_turn(view: View) -> str:
     angles = np.nan_to_num(layers.compute_angles(states[1:], states[:-1]))
     most = int(angles.argmax())
     word = escape_markdown(view.trace.tokens[view.chosen.token])
-    return f"How does “{word}” move? It turns most in **layer {most}**, by **{angles[most]:.0f}°**"
+    return f"How does “{word}” move? It turns most in **layer {most}**, by **{format_degrees(float(angles[most]))}**"
 
 
 def quote(word: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
+from bertviz_core.formula.numbers import format_degrees
 from bertviz_core.formula.steps import EMBEDDING, NORM, RESIDUAL
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -34,12 +35,12 @@ def show_way(view: View) -> None:
         st.caption(
             f"At “{escape_markdown(view.trace.tokens[token])}”: angles and lengths are true and on one scale. "
             "Flat: before the layer; coloured: after it; dashed: the change. "
-            f"Layer {most} turns it most, by {np.nan_to_num(angles)[most]:.0f}°."
+            f"Layer {most} turns it most, by {format_degrees(float(np.nan_to_num(angles)[most]))}."
         )  # fmt: skip
 
 
 def _render_way(view: View, angles: np.ndarray, lengths: np.ndarray) -> str:
-    turns = ["", *(f"{angle:.0f}°" if math.isfinite(angle) else "–" for angle in angles)]
+    turns = ["", *map(format_degrees, angles.tolist())]
     scale = 92 / (float(lengths.max()) or 1.0)
     first = _draw_arrow(0, 0, float(lengths[0]) * scale, 0, view.colors.kinds[EMBEDDING])
     pictures = [write_picture(116, 76, f'<g transform="translate(12 66)">{first}</g>')]
