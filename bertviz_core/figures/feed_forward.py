@@ -34,8 +34,9 @@ def draw_neurons(
     offer cells.
     """
     low, high = _find_ends(before)
-    cut = int((before < low).sum())
-    counts, edges = np.histogram(before, _BINS, (low, high))
+    edges = _find_edges(low, high)
+    cut = int((before < edges[0]).sum())
+    counts, _ = np.histogram(before, edges)
     middles = (edges[:-1] + edges[1:]) / 2
     sizes = _LARGEST * np.sqrt(lengths / (lengths.max(initial=0.0) or 1.0))
     top = max(float(after.max(initial=0.0)), 1.0) * 1.12
@@ -88,6 +89,12 @@ def _find_ends(before: np.ndarray) -> tuple[float, float]:
         low = max(low, -_LEFT)
     high = max(float(before.max(initial=0.0)), 1.0)
     return low * 1.03, high + 0.06 * (high - low)
+
+
+def _find_edges(low: float, high: float) -> np.ndarray:
+    """The edges of the histogram's bars, one of them at 0."""
+    width = (high - low) / _BINS
+    return width * np.arange(int(np.ceil(low / width)), int(np.floor(high / width)) + 1)
 
 
 def draw_parts(parts: np.ndarray, names: Sequence[str], shares: Sequence[str], end: float, colors: Palette) -> Chart:
