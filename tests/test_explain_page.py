@@ -67,6 +67,7 @@ def page():
 def opened(page, address):
     """The page after a link that explains this cell: its text, its operands, its chart."""
     page.query_params["walk"] = address
+    page._finished_page_script_hash = ""  # otherwise the page alone is run, without the app around it
     page.run()
     assert not page.exception
     bodies = [element.proto.body for element in page.get("html")]
@@ -83,7 +84,7 @@ def test_a_link_may_walk_over_what_is_no_address(page):
     cell = f"{LAYER}.output.residual[token=3,hidden=7]"
     walk = ["<b>nonsense", "embeddings.sum[token=99,hidden=0]", f"{LAYER}.output.LayerNorm[token=3,hidden=7]", cell]
     text, _, _ = opened(page, "~".join(walk))
-    (crumbs,) = (element.proto.body for element in page.get("html") if "bv-crumbs" in element.proto.body)
+    (crumbs,) = (element.proto.body for element in page.get("html") if 'class="bv-crumbs"' in element.proto.body)
     assert TITLE.search(text)["address"] == cell
     assert re.findall(r'data-keep="[1-9]">([^<]+) ›<', crumbs) == [
         "&lt;b&gt;nonsense", walk[1], "layer 2 · output.LayerNorm · 3 rome · 7"]  # fmt: skip
