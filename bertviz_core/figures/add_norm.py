@@ -114,7 +114,7 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
              "line": {"color": colors.text, "width": 1.5}}  # fmt: skip
     across = {"range": [-1.5, width + 0.5], "anchor": "free", "position": 0, "tickvals": [0, chosen, width - 1]}
     return make_chart(
-        traces, count * _STRIP + 36, colors, left=96, right=12, bottom=28, bargap=0,
+        traces, count * _STRIP + 36, colors, left=96, right=12, bottom=28, bargap=0, hovermode="x",
         annotations=texts, shapes=[*shapes, frame], xaxis=set_axis(colors, **across), **axes,
     )  # fmt: skip
 

@@ -46,8 +46,8 @@ def draw_neurons(
         for near in _join_near(named, after, 0.06 * top)
     ]  # fmt: skip
     if cut:
-        texts.append(write_text(f"◂ {cut:,} more, to {before.min():.1f}".replace("-", "\N{MINUS SIGN}"), low, 0.27,
-                                set_font(colors.faint), yref="paper", xanchor="left", yanchor="top"))  # fmt: skip
+        texts.append(write_text(f"◂ {cut:,} more, to {before.min():.1f}".replace("-", "\N{MINUS SIGN}"), low, 0.0,
+                                set_font(colors.faint), xanchor="left", yanchor="bottom", yshift=8))  # fmt: skip
     return make_chart(
         [
             {"type": "bar", "x": pack(middles), "y": pack(counts), "width": float(edges[1] - edges[0]), "yaxis": "y2",
