@@ -13,7 +13,7 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_degrees, format_number
 
 _ARC = 24  # points of the angle's arc
-_STRIP, _GAP = 62, 0.035  # pixels of a strip; the part of the chart between two
+_STRIP, _GAP = 58, 0.03  # pixels of a strip; the part of the chart between two
 
 
 def draw_triangle(
@@ -123,7 +123,7 @@ def _find_limit(values: np.ndarray) -> float:
     """The end of a strip's scale. Few outliers would flatten all others: then they are cut off."""
     sizes = np.abs(values)
     largest, usual = float(sizes.max(initial=0.0)), float(np.quantile(sizes, 0.98))
-    return 1.08 * (2 * usual if 0 < 2 * usual < largest else largest) or 1.0
+    return 1.08 * (1.3 * usual if 0 < 1.3 * usual < largest else largest) or 1.0
 
 
 def _draw_strip(strip: Strip, axis: str) -> Spec:

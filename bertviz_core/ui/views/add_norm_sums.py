@@ -22,11 +22,12 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.tables import Column, render_table
 
 WHERE = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
-_ROWS = 16
+_ROWS, _ROW = 16, 26  # tokens shown; pixels of a row
 _RULES = Path(__file__).with_name("add_norm.css")
 _WORDS = ((25, "almost the same way"), (70, "partly the same way"), (110, "almost a right angle"),
           (155, "partly against it"), (181, "almost the opposite way"))  # fmt: skip
@@ -61,7 +62,7 @@ def show_sums(view: View) -> None:
                                  format_func=lambda name: f"after {name}")  # fmt: skip
             matrix = np.stack([sums.skip, sums.added, sums.total, sums.angles], axis=1)
             show_values("sums", Values(matrix, label_tokens(view.trace), ["skip", "added", "sum", "angle"]))
-        every, own = st.columns([13, 7], gap="medium", vertical_alignment="center")
+        every, own = st.columns([14, 6], gap="medium", vertical_alignment="center")
         with every:
             st.html(_RULES)
             shown = center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
@@ -109,30 +110,41 @@ def _find_end(sums: Sums, shown: range) -> tuple[float, int | None]:
 
 
 def _render_sums(view: View, sums: Sums, shown: range, inks: Sequence[str]) -> str:
-    """One row a token."""
-    end, apart = _find_end(sums, shown)
-    rows = "".join(
-        _render_row(view, sums, i, float(sums.skip[i] + sums.added[i]) if i == apart else end, inks) for i in shown
-    )
+    """One row a token. The bars of all rows are one picture, which hangs down from the head of their column."""
+    end, _ = _find_end(sums, shown)
+    rows = "".join(_render_row(view, sums, i) for i in shown)
+    bars = f'<img alt="" src="{_draw_bars(sums, shown, inks)}" style="--rows:{len(shown)}">'
     return (
         '<div class="bv-sums" tabindex="0" role="region" aria-label="Lengths by token"><table><thead><tr>'
-        f'<th scope="col">token</th><th scope="col">0 to {end:.1f}</th>'
+        f'<th scope="col">token</th><th scope="col" class="bv-lengths">{bars}0 to {end:.1f}</th>'
         f'<th scope="col" style="color:{inks[0]}">skip</th><th scope="col" style="color:{inks[1]}">added</th>'
         f'<th scope="col" style="color:{inks[2]}">sum</th><th scope="col">angle</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
 
-def _render_row(view: View, sums: Sums, i: int, end: float, inks: Sequence[str]) -> str:
+def _draw_bars(sums: Sums, shown: range, inks: Sequence[str]) -> str:
+    """Skip and added end to end, the sum below them, row by row under the head."""
+    end, apart = _find_end(sums, shown)
+    drawn = []
+    for row, i in enumerate(shown):
+        skip, added, total = (float(each[i]) for each in (sums.skip, sums.added, sums.total))
+        unit = 1000 / (skip + added if i == apart else end)
+        top = (row + 1) * _ROW
+        drawn += [
+            f'<rect x="{x * unit:.1f}" y="{top + y}" width="{length * unit:.1f}" height="9" fill="{ink}"/>'
+            for x, y, length, ink in zip((0, skip, 0), (3, 3, 13), (skip, added, total), inks, strict=True)
+        ]
+    return write_picture(1000, (len(shown) + 1) * _ROW, "".join(drawn), stretched=True)
+
+
+def _render_row(view: View, sums: Sums, i: int) -> str:
     skip, added, total, angle = (float(each[i]) for each in (sums.skip, sums.added, sums.total, sums.angles))
-    bars = "".join(f'<i style="width:calc({length / end:.2%} - 1px);background:{ink}"></i>'
-                   for length, ink in zip((skip, added, total), inks, strict=True))  # fmt: skip
     numbers = "".join(f"<td>{length:.2f}</td>" for length in (skip, added, total))
-    dial = f'<i class="bv-dial" style="--kind:{inks[1]};--turn:{-angle:.1f}deg"></i>'
-    turn = f"{dial if math.isfinite(angle) else ''}{format_degrees(angle)}"
+    dial = f'<i class="bv-dial" style="--turn:{-angle:.1f}deg"></i>' if math.isfinite(angle) else ""
     here = ' class="bv-here"' if i == view.chosen.token else ""
     name = f'<button data-token="{i}">{escape(view.trace.tokens[i])}</button>'
-    return f'<tr{here}><th scope="row">{name}</th><td class="bv-lengths">{bars}</td>{numbers}<td>{turn}</td></tr>'
+    return f'<tr{here}><th scope="row">{name}</th><td></td>{numbers}<td>{dial}{format_degrees(angle)}</td></tr>'
 
 
 def show_all_layers(view: View) -> None:

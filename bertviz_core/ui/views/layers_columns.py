@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,13 +29,3 @@ def render_row(view: View, name: str, cells: Sequence[str]) -> str:
     """One row of cells, as HTML."""
     inside = "".join(f"<td{_mark(view, i)}>{cell}</td>" for i, cell in enumerate(cells))
     return f'<tr><th scope="row">{name}</th>{inside}</tr>'
-
-
-def write_picture(width: float, height: float, inside: str, stretched: bool = False) -> str:
-    """An SVG as the source of a picture: HTML of the app's own may hold none as it is."""
-    ratio, each = (' preserveAspectRatio="none"', ' vector-effect="non-scaling-stroke"') if stretched else ("", "")
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"{ratio} fill="none" '
-        f'stroke-width="1">{inside.replace("<path", f"<path{each}")}</svg>'
-    )
-    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"

@@ -19,10 +19,11 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
-from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row, write_picture
+from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
 PLACES = 5
-_ROW, _COLUMN = 50.0, 100.0  # the lines' own units for a row and a stage
+_HEAD, _ROW, _COLUMN = 26.0, 50.0, 100.0  # the lines' own units for the head, a row and a stage
 _NAMES = ("leads", "2nd", "3rd", "4th", "5th")
 
 
@@ -140,10 +141,10 @@ def _draw_lines(best: Sequence[list[int]], word: int, ranks: np.ndarray, view: V
             elif PLACES not in (start, end):
                 paths.insert(0, f'{curve} stroke="{view.colors.faint}" opacity=".45"/>')
     rows = PLACES + bool((ranks > PLACES).any())
-    return write_picture(_COLUMN * len(best), _ROW * rows, "".join(paths), stretched=True)
+    return write_picture(_COLUMN * len(best), _HEAD + _ROW * rows, "".join(paths), stretched=True)
 
 
 def _curve(stage: int, start: int, end: int) -> str:
     left, right = (stage + 0.5) * _COLUMN, (stage + 1.5) * _COLUMN
-    middle, y, z = (stage + 1) * _COLUMN, (start + 0.5) * _ROW, (end + 0.5) * _ROW
+    middle, y, z = (stage + 1) * _COLUMN, _HEAD + (start + 0.5) * _ROW, _HEAD + (end + 0.5) * _ROW
     return f"M{left} {y}H{middle - 6}C{middle} {y} {middle} {z} {middle + 6} {z}H{right}"

@@ -15,7 +15,8 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
-from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row, write_picture
+from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
 
 def show_way(view: View) -> None:
@@ -51,10 +52,13 @@ def _render_way(view: View, angles: np.ndarray, lengths: np.ndarray) -> str:
         *(f"{a:.1f} → <b>{b:.1f}</b>" for a, b in pairwise(lengths.tolist())),
     ]
     drawn = [f'<img alt="" src="{picture}">' for picture in pictures]
-    rows = "".join(render_row(view, name, cells) for name, cells in (("turn", turns), ("", drawn), ("length", sizes)))
+    rows = "".join(
+        render_row(view, name, cells) for name, cells in (("turn", turns), ("to scale", drawn), ("length", sizes))
+    )
     return (
         '<div class="bv-ladder bv-turns" tabindex="0" role="region" aria-label="Turn and length by stage">'
-        f'<div style="--stages:{len(lengths)}"><table>{render_head(view, "")}<tbody>{rows}</tbody></table></div></div>'
+        f'<div style="--stages:{len(lengths)}"><table>{render_head(view, "measure")}<tbody>{rows}</tbody></table></div>'
+        "</div>"
     )
 
 
