@@ -27,6 +27,7 @@ from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.stages import draw_by_stage
 from tests.test_pages import decoded
+from tests.test_vector_figures import VECTORS
 
 SIZE = 6
 WORDS = [f"{i} word" for i in range(SIZE)]
@@ -45,6 +46,7 @@ SERIES = {"first": SHARE, "second": SHARE[::-1]}
 PROJECTION = Projection(SIGNED, numbers(4, SIZE), {"XW": numbers(4), "b": numbers(4, seed=1)}, (1.0, 2.0, 3.0), 5)
 
 CASES = {
+    **VECTORS,
     "draw_products": {
         "all terms": lambda c: draw_products(WORDS, SIGNED, SIGNED.cumsum(), c, color=INK, title="component"),
         "some terms": lambda c: draw_products(WORDS, -SHARE, -SHARE.cumsum(), c, color=INK, title="", whole=False),
