@@ -59,6 +59,10 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
         state.choose_token(int(sent("token")))
         state.ask_for_rerun()
 
+    def choose_key() -> None:
+        state.choose_token(int(sent("key")), "key_token")
+        state.ask_for_rerun()
+
     _listener(
         key=key,
         data={"cell": str(way[-1]) if way else None, "operands": list(lit), "token": view.chosen.token,
@@ -71,6 +75,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
         on_story_change=lambda: state.open_drawer(_take_story(trace, way)),
         on_head_change=choose_head,
         on_token_change=choose_token,
+        on_key_change=choose_key,
     )  # fmt: skip
 
 
