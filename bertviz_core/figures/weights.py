@@ -69,7 +69,7 @@ def draw_overview(blocks: np.ndarray, side: int, window: range, colors: Palette,
     """The largest weight of every block of `side` x `side` tokens, from 0 to `end`; framed: the window drawn beside."""
     axis = {"start": (side - 1) / 2, "step": side}
     chart = draw_heatmap(
-        blocks, Side("query", **axis), Side("key", **axis), colors, share=True, end=end, gaps=False, height=270,
+        blocks, Side("queries", **axis), Side("keys", **axis), colors, share=True, end=end, gaps=False, height=270,
         name_inside=True,
     )  # fmt: skip
     edges = (window.start - 0.5, window.stop - 0.5)

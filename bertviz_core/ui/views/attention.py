@@ -212,11 +212,12 @@ def show_table(view: View, key: int) -> None:
         + "</tr>"
         for q in queries
     )
-    st.html(
-        '<div class="bv-table bv-cells" tabindex="0" role="region" aria-label="Attention weights as a table"><table>'
-        f'<thead><tr><th scope="col">query</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
     left_out = (
-        "" if len(queries) == len(names) else f" Shown: queries {queries.start}–{queries.stop - 1} of {len(names)}."
+        f" Shown: queries {queries.start}–{queries.stop - 1} of {len(names)}." if len(queries) < len(names) else ""
     )
-    st.caption(f"Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")
+    with open_card(view, ATTENTION, "The attention weights in numbers", locate(view, "probs")):
+        st.html(
+            '<div class="bv-table bv-cells" tabindex="0" role="region" aria-label="Attention weights as a table">'
+            f'<table><thead><tr><th scope="col">query</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+        )
+        st.caption(f"Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")

@@ -135,7 +135,8 @@ def show_sum(view: View, place: Place) -> None:
         up, down = float(products[products > 0].sum()), float(products[products < 0].sum())
         st.latex(_write_sum(view, cell, up, down, shift))
         st.caption(
-            f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight."
+            f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. "
+            "In the formula: the products above 0 together, those below 0, and the bias."
             + (
                 ""
                 if len(shown) == len(products)
@@ -144,7 +145,7 @@ def show_sum(view: View, place: Place) -> None:
         )
         with tools:
             show_values(
-                f"terms-{cell}",
+                "one-number",
                 Values(np.stack([vector, weights, products], axis=1), [str(i) for i in range(len(vector))],
                        ["x", "W", "x · W"]),
             )  # fmt: skip
@@ -167,11 +168,8 @@ def _show_choices(view: View, place: Place) -> None:
 def _write_sum(view: View, cell: Address, up: float, down: float, bias: float) -> str:
     step, value = view.trace.step(cell), float(view.trace[cell])
     token, component = view.chosen.token, cell.at["head_dim"]
-    parts = (
-        rf"\underbrace{{{format_latex(up)}}}_{{\text{{products above 0}}}} - "
-        rf"\underbrace{{{format_latex(-down)}}}_{{\text{{products below 0}}}} "
-        rf"{'-' if bias < 0 else '+'} \underbrace{{{format_latex(abs(bias))}}}_{{\text{{bias}}}}"
-    )
+    sign = "-" if bias < 0 else "+"
+    parts = f"{format_latex(up)} - {format_latex(-down)} {sign} {format_latex(abs(bias))}"
     symbol = style.make_painter(view.colors)(step.output)
     return rf"{symbol}_{{{view.chosen.head},\,{token},\,{component}}} = {parts} = {format_latex(value)}"
 
