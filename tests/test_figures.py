@@ -15,6 +15,7 @@ from bertviz_core import figures
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_counts, draw_curve
 from bertviz_core.figures.base import Chart, to_plotly
+from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram
@@ -26,6 +27,7 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.stages import draw_by_stage
+from bertviz_core.figures.weights import draw_overview, draw_weights
 from tests.test_pages import decoded
 
 SIZE = 6
@@ -43,6 +45,8 @@ LINE = np.linspace(-3, 3, 50)
 SIDES = Side("token", WORDS), Side("hidden")
 SERIES = {"first": SHARE, "second": SHARE[::-1]}
 PROJECTION = Projection(SIGNED, numbers(4, SIZE), {"XW": numbers(4), "b": numbers(4, seed=1)}, (1.0, 2.0, 3.0), 5)
+BLOCKS = [Block(kind, kind, numbers(SIZE, 4, seed=i), f"L.{kind}[x={{x}}]") for i, kind in enumerate(("query", "key"))]
+TERMS = Terms(SIGNED, numbers(SIZE, seed=2), ("L.x[i={x}]", "L.w[i={x}]"), (1.0, 2.0), 3)
 
 CASES = {
     "draw_products": {
@@ -102,6 +106,19 @@ CASES = {
             numbers(3, SIZE, n), WORDS, ["emb", "L0", "L1"], ["one", "two", "three"][:n], c, INK, chosen=1, at=2)
         for n in (2, 3)
     },
+    "draw_weights": {
+        "with numbers": lambda c: draw_weights(np.abs(numbers(SIZE, SIZE)), WORDS, 0, c, end=1.0, at=(2, 3),
+                                               texts={3: "63", 0: "2"}),
+        "a window": lambda c: draw_weights(np.abs(numbers(40, 40)), [f"{i} w" for i in range(40)], 100, c, end=2.0,
+                                           at=(120, 7), texts={}),
+    },
+    "draw_overview": {"blocks": lambda c: draw_overview(np.abs(numbers(SIZE, SIZE)), 4, range(4, 12), c, 1.0)},
+    "draw_blocks": {
+        "two": lambda c: draw_blocks(BLOCKS, WORDS, 7, c, end=1.0, at=(8, "key", 3)),
+        "many rows": lambda c: draw_blocks([Block("a", "value", numbers(30, 4), "")], list(map(str, range(30))), 0, c,
+                                           end=9.0, at=(8, "key", 3)),
+    },
+    "draw_terms": {"a sum": lambda c: draw_terms(TERMS, ("x", "W", "x · W"), c, "query")},
     "draw_nearness": {"two": lambda c: draw_nearness(SERIES, 2, c, INK)},
     "draw_by_stage": {
         "logarithmic": lambda c: draw_by_stage(SERIES, WORDS, c, INK, name="spread"),
@@ -286,3 +303,46 @@ def test_a_cut_vector_is_the_matrix_row_by_row(variant, head):
     assert (long["x0"], long["x1"], row["y0"], row["y1"]) == (8 * head - 0.5, 8 * head + 7.5, head - 0.5, head + 0.5)
     above, below = chart.layout["yaxis2"]["domain"], chart.layout["yaxis"]["domain"]
     assert (above[0] > below[1]) == (variant == "cut")
+
+
+def test_weights_ring_the_chosen_row_and_cell_and_write_into_it():
+    chart = CASES["draw_weights"]["with numbers"](LIGHT)
+    row, cell = ([shape[side] for side in ("x0", "x1", "y0", "y1")] for shape in chart.layout["shapes"])
+    assert (row, cell) == ([-0.5, SIZE - 0.5, 1.5, 2.5], [2.5, 3.5, 1.5, 2.5])
+    name, *written = chart.layout["annotations"]
+    assert name["text"] == "query" and [(note["x"], note["y"], note["text"]) for note in written] == [
+        (3, 2, "63"), (0, 2, "2")]  # fmt: skip
+    inks = {note["font"]["color"] for note in written}
+    assert inks <= {LIGHT.text, LIGHT.surface}
+    (row,) = CASES["draw_weights"]["a window"](LIGHT).layout["shapes"]  # the key lies outside
+    assert (row["x0"], row["y0"]) == (99.5, 119.5)
+
+
+def test_an_overview_stands_over_its_blocks_and_frames_the_window():
+    chart = CASES["draw_overview"]["blocks"](LIGHT)
+    assert (chart.traces[0]["x0"], chart.traces[0]["dx"]) == (1.5, 4)
+    (frame,) = chart.layout["shapes"]
+    assert [frame[side] for side in ("x0", "x1", "y0", "y1")] == [3.5, 11.5, 3.5, 11.5]
+
+
+def test_blocks_share_their_rows_and_ring_one_number():
+    chart = CASES["draw_blocks"]["two"](LIGHT)
+    first, second = chart.traces
+    assert (first["xaxis"], second["xaxis"], first["y0"], first["meta"]) == ("x", "x2", 7, "L.query[x={x}]")
+    assert first["colorscale"][-1][1] == LIGHT.kinds["query"] and second["colorscale"][-1][1] == LIGHT.kinds["key"]
+    assert chart.layout["yaxis"]["tickvals"] == list(range(7, 7 + SIZE))
+    *rows, ring = chart.layout["shapes"]
+    assert [(row["y0"], row["xref"]) for row in rows] == [(7.5, "x"), (7.5, "x2")]
+    assert (ring["x0"], ring["x1"], ring["xref"]) == (2.5, 3.5, "x2")
+
+
+def test_terms_stand_below_their_factors_and_the_largest_is_named():
+    chart = CASES["draw_terms"]["a sum"](LIGHT)
+    x, w, bars = chart.traces
+    assert (x["yaxis"], w["yaxis"], x["x0"], bars["x"][0]) == ("y3", "y2", 3, 3)
+    products = TERMS.x.astype(float) * TERMS.weights
+    assert np.allclose(bars["y"], products)
+    best = int(np.abs(products).argmax())
+    said = chart.layout["annotations"][0]
+    assert said["x"] == 3 + best and f"= <b>{products[best]:.4f}</b>".replace("-", "−") in said["text"]
+    assert (x["meta"], w["meta"]) == TERMS.cells and "meta" not in bars

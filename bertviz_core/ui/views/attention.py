@@ -86,7 +86,8 @@ def show_weights(view: View, key: int) -> None:
             st.latex(view.typeset(step))
             show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
             cell = locate(view, "probs", query=view.chosen.token, key=key)
-            st.latex(style.break_lines(view.trace.explain(cell).latex))
+            if len(view.trace.tokens) <= WHOLE:
+                st.latex(style.break_lines(view.trace.explain(cell).latex))
             show_worked_link(view, cell)
             show_moved(view, address, cell)
             if len(view.trace.tokens) > WHOLE:
