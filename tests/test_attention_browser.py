@@ -20,5 +20,5 @@ def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app
 
 def test_another_component_of_another_projection_is_a_link(app):
     app.open("query_key_value", layer="2", head="0", projection="value", of_head="3")
-    assert "One of them: value 3 of “[MASK]”" in app.shown()
+    assert "One of them: value 3 of “[MASK]”" in app.page.locator(".bv-panel-title").nth(1).inner_text()
     assert app.query == {"layer": "2", "head": "0", "projection": "value", "of_head": "3"}

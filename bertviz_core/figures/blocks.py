@@ -73,15 +73,29 @@ def draw_blocks(
 
 def _make_block(block: Block, i: int, start: int, right: float, end: float, colors: Palette) -> Spec:
     scale = make_color_bar(block.values, -end, end, colors)
-    scale |= {"x": right, "len": 0.2, "y": 0, "yanchor": "top", "ypad": 8, "xpad": 24, "tickvals": [-end, end]}
-    scale["ticktext"] = [f"{'≤ ' if block.values.min(initial=0) < -end else ''}{format_number(-end)}",
-                         f"{'≥ ' if block.values.max(initial=0) > end else ''}{format_number(end)}"]  # fmt: skip
+    scale |= {
+        "x": right,
+        "len": 0.2,
+        "y": 0,
+        "yanchor": "top",
+        "ypad": 8,
+        "xpad": 24,
+        "tickvals": [-end, end],
+        "tickangle": 0,
+    }
+    scale["ticktext"] = [f"{'≤ ' if block.values.min(initial=0) < -end else ''}{_write_end(-end)}",
+                         f"{'≥ ' if block.values.max(initial=0) > end else ''}{_write_end(end)}"]  # fmt: skip
     return {
         "type": "heatmap", "z": pack(block.values), "x0": 0, "dx": 1, "y0": start, "dy": 1, "zmin": -end, "zmax": end,
         "colorscale": colors.shade(block.kind), "colorbar": scale, "xgap": 1, "ygap": 1, "name": block.name,
         "xaxis": f"x{i + 1 if i else ''}", "meta": block.cells,
         "hovertemplate": f"{block.name}, token %{{y}}<br>component %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
     }  # fmt: skip
+
+
+def _write_end(end: float) -> str:
+    """An end of the scale in the few letters that there is room for below a narrow block."""
+    return f"{end:.2g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _name_block(block: Block, left: float, colors: Palette) -> Spec:
@@ -138,7 +152,7 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
         "hovertemplate": f"{names[2]} %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>",
     }  # fmt: skip
     numbers = (float(shown.x[best]), float(shown.weights[best]), float(products[best]))
-    said = "component {}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers))
+    said = "{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers))
     left = best > len(products) / 2
     axes: dict[str, Any] = {
         name: set_axis(colors, domain=list(part), showticklabels=False) for name, part in _STRIPS.items()
