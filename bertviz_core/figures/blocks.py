@@ -25,7 +25,7 @@ from bertviz_core.formula.numbers import format_number
 
 _ROW, _SMALL, _MANY = 20, 15, 16  # pixels of a row, and of one where there are more rows than the last
 _GAP = 0.035  # between two blocks, of the width
-_TOP, _BOTTOM = 30, 46
+_TOP, _BOTTOM = 30, 64
 _STRIPS = {"yaxis": (0.0, 0.52), "yaxis2": (0.58, 0.76), "yaxis3": (0.82, 1.0)}  # the products, the weights, the input
 
 
@@ -64,25 +64,18 @@ def draw_blocks(
     rows = set_axis(colors, autorange="reversed", **name_ticks(words))
     rows["tickvals"] = [start + i for i in rows["tickvals"]]
     return make_chart(
-        [_make_block(block, i, start, lefts[i] + width, end, colors) for i, block in enumerate(blocks)],
+        [_make_block(block, i, start, (lefts[i], width), end, colors) for i, block in enumerate(blocks)],
         _TOP + height + _BOTTOM, colors, top=_TOP, bottom=_BOTTOM, right=20, **axes, yaxis=rows,
         annotations=[_name_block(block, left, colors) for left, block in zip(lefts, blocks, strict=True)],
         shapes=[shape for i, block in enumerate(blocks) for shape in _frame(block, i, at, colors)],
     )  # fmt: skip
 
 
-def _make_block(block: Block, i: int, start: int, right: float, end: float, colors: Palette) -> Spec:
+def _make_block(block: Block, i: int, start: int, across: tuple[float, float], end: float, colors: Palette) -> Spec:
     scale = make_color_bar(block.values, -end, end, colors)
-    scale |= {
-        "x": right,
-        "len": 0.2,
-        "y": 0,
-        "yanchor": "top",
-        "ypad": 8,
-        "xpad": 24,
-        "tickvals": [-end, end],
-        "tickangle": 0,
-    }
+    left, width = across
+    scale |= {"x": left + width / 2, "xanchor": "center", "len": 0.55 * width, "y": 0, "yanchor": "top", "ypad": 24,
+              "tickvals": [-end, end], "tickangle": 0}  # fmt: skip
     scale["ticktext"] = [f"{'≤ ' if block.values.min(initial=0) < -end else ''}{_write_end(-end)}",
                          f"{'≥ ' if block.values.max(initial=0) > end else ''}{_write_end(end)}"]  # fmt: skip
     return {
