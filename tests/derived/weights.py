@@ -12,7 +12,14 @@ def project(s: Scene, name: str) -> np.ndarray:
     return read_input(s) @ s.own(f"attention.self.{name}.weight")[:, own] + s.own(f"attention.self.{name}.bias")[own]
 
 
-BLOCK_ROWS, FITTING = 32, 16  # tokens of the blocks, keys in order of fit
+FITTING = 16  # keys in order of fit
+
+
+def compared_key(s: Scene) -> int:
+    """The key that is asked for, else the one with the largest dot product."""
+    products, real = project(s, "key") @ project(s, "query")[s.token], s.trace.encoding.mask
+    best = max((i for i, keep in enumerate(real) if keep), key=lambda i: products[i])
+    return int(s.asked.get("key_token", best))
 
 
 @truth("query_key_value", "blocks")
@@ -25,7 +32,7 @@ def blocks(s: Scene) -> Truth:
 def one_number(s: Scene) -> Truth:
     name = s.asked.get("projection", "query")
     rows = {each: project(s, each) for each in ("query", "key", "value")}
-    terms = rows["query"][s.token] * rows["key"][s.key]
+    terms = rows["query"][s.token] * rows["key"][compared_key(s)]
     found = strongest(rows["value"][s.token]) if name == "value" else int(terms.argmax())
     x, column = read_input(s)[s.token], s.head * s.config.head_dim + found
     weight = s.own(f"attention.self.{name}.weight")[:, column]
@@ -43,7 +50,8 @@ def fit(s: Scene, word: str) -> Truth:
     real = [i for i, keep in enumerate(s.trace.encoding.mask) if keep]
     order = sorted(real, key=lambda i: -products[i])
     shown = order if len(order) <= FITTING + 1 else order[:FITTING]
-    shown += [] if s.key in shown else [s.key]
+    key = compared_key(s)
+    shown += [] if key in shown else [key]
     columns = {
         "Dot product\ntheir sum: how well it fits": products,
         "Angle\nbetween q and k": [float(np.degrees(np.arccos(cosine(q, k)))) for k in keys],

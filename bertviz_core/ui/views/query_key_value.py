@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention
-from bertviz_core.analysis.openings import open_key, open_product
+from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.figures.thumbnails import draw_thumbnail
@@ -45,12 +45,12 @@ class Place:
 
 
 def choose_place(view: View) -> Place:
-    """What the URL names; else the component that brings most to the product of the query and the key it looks at."""
+    """What the URL names; else the component that brings most to the product of the query and its best key."""
     state.bind("projection", "query", PROJECTIONS)
     state.bind(_COMPONENT, "")
     chosen, name = view.chosen, state.read("projection")
     named = read_index("key_token", len(view.trace.tokens), "input", [])
-    key = open_key(view.trace, chosen.layer, chosen.head, chosen.token).key if named is None else named
+    key = _find_best(view) if named is None else named
     component = read_index(_COMPONENT, view.trace.model.config.head_dim, "model", [])
     if component is not None:
         return Place(name, component, "", key)
@@ -64,14 +64,18 @@ def choose_place(view: View) -> Place:
 def write_headline(view: View) -> str:
     """Which key fits the chosen token's query best, and what one component brings to that."""
     trace, chosen = view.trace, view.chosen
-    products = trace[_locate_products(view)]
-    best = int(np.where(trace.encoding.mask, products, -np.inf).argmax())
+    products, best = trace[_locate_products(view)], _find_best(view)
     most = open_product(trace, chosen.layer, chosen.head, chosen.token, best)
     return (
         f"What does {_quote(read_word(view))} ask for? Of {sum(trace.encoding.mask)} keys that of "
         f"**{_quote(trace.tokens[best])}** fits its query best: **{write_short(float(products[best]))}**; component "
         f"{most.component} alone brings **{write_short(most.product)}**"
     )
+
+
+def _find_best(view: View) -> int:
+    """The key that fits the chosen token's query best, padding left out."""
+    return int(np.where(view.trace.encoding.mask, view.trace[_locate_products(view)], -np.inf).argmax())
 
 
 def show_blocks(view: View, place: Place) -> None:
@@ -226,7 +230,7 @@ def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     total = len(view.trace.tokens)
     end = float(np.abs(terms[shown]).max())
     st.caption(
-        f"Best fit first. The query's length is {format_number(parts.query_norm)}. Products are coloured from "
+        f"Best fit first; a click on a key compares with that one. The query's length is {format_number(parts.query_norm)}. Products are coloured from "
         f"{format_number(-end)} to {format_number(end)}."
         + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")
     )
