@@ -230,7 +230,8 @@ def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     total = len(view.trace.tokens)
     end = float(np.abs(terms[shown]).max())
     st.caption(
-        f"Best fit first; a click on a key compares with that one. The query's length is {format_number(parts.query_norm)}. Products are coloured from "
+        f"Best fit first; a click on a key compares with that one. The query's length is "
+        f"{format_number(parts.query_norm)}. Products are coloured from "
         f"{format_number(-end)} to {format_number(end)}."
         + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")
     )
