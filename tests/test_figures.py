@@ -15,6 +15,7 @@ from bertviz_core import figures
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_counts, draw_curve
 from bertviz_core.figures.base import Chart, to_plotly
+from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram
@@ -26,6 +27,7 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.stages import draw_by_stage
+from bertviz_core.figures.weights import draw_overview, draw_weights
 from tests.test_pages import decoded
 from tests.test_vector_figures import VECTORS
 
@@ -44,6 +46,8 @@ LINE = np.linspace(-3, 3, 50)
 SIDES = Side("token", WORDS), Side("hidden")
 SERIES = {"first": SHARE, "second": SHARE[::-1]}
 PROJECTION = Projection(SIGNED, numbers(4, SIZE), {"XW": numbers(4), "b": numbers(4, seed=1)}, (1.0, 2.0, 3.0), 5)
+BLOCKS = [Block(kind, kind, numbers(SIZE, 4, seed=i), f"L.{kind}[x={{x}}]") for i, kind in enumerate(("query", "key"))]
+TERMS = Terms(SIGNED, numbers(SIZE, seed=2), ("L.x[i={x}]", "L.w[i={x}]"), (1.0, 2.0), 3)
 
 CASES = {
     **VECTORS,
@@ -104,6 +108,19 @@ CASES = {
             numbers(3, SIZE, n), WORDS, ["emb", "L0", "L1"], ["one", "two", "three"][:n], c, INK, chosen=1, at=2)
         for n in (2, 3)
     },
+    "draw_weights": {
+        "with numbers": lambda c: draw_weights(np.abs(numbers(SIZE, SIZE)), WORDS, 0, c, end=1.0, at=(2, 3),
+                                               texts={3: "63", 0: "2"}),
+        "a window": lambda c: draw_weights(np.abs(numbers(40, 40)), [f"{i} w" for i in range(40)], 100, c, end=2.0,
+                                           at=(120, 7), texts={}),
+    },
+    "draw_overview": {"blocks": lambda c: draw_overview(np.abs(numbers(SIZE, SIZE)), 4, range(4, 12), c, 1.0)},
+    "draw_blocks": {
+        "two": lambda c: draw_blocks(BLOCKS, WORDS, 7, c, end=1.0, at=(8, "key", 3)),
+        "many rows": lambda c: draw_blocks([Block("a", "value", numbers(30, 4), "")], list(map(str, range(30))), 0, c,
+                                           end=9.0, at=(8, "key", 3)),
+    },
+    "draw_terms": {"a sum": lambda c: draw_terms(TERMS, ("x", "W", "x · W"), c, "query")},
     "draw_nearness": {"two": lambda c: draw_nearness(SERIES, 2, c, INK)},
     "draw_by_stage": {
         "logarithmic": lambda c: draw_by_stage(SERIES, WORDS, c, INK, name="spread"),

@@ -16,7 +16,6 @@ from tests.derived.truth import (
     cosine,
     length,
     points,
-    softmax,
     strongest,
     truth,
     window,
@@ -95,23 +94,18 @@ def softmax_row(s: Scene) -> Truth:
     below = scores - max(scores)
     powers = [float(np.exp(x)) for x in below]
     running = list(itertools.accumulate(powers))
-    shares = [power / running[-1] for power in powers]
+    shares, plain = [power / running[-1] for power in powers], [float(np.exp(x)) for x in scores]
     shown = choose_keys(s)
     part = {name: [values[i] for i in shown] for name, values in {
         "masked score S": [x if x > MASKED else "masked out" for x in scores.tolist()],
         "S − max": [x if y > MASKED else "masked out" for x, y in zip(below.tolist(), scores, strict=True)],
-        "e^(S − max)": powers, "sum so far": running, "attention weight": shares}.items()}  # fmt: skip
+        "e^(S − max)": powers, "sum so far": running, "attention weight": shares,
+        "e^S, not shifted": plain}.items()}  # fmt: skip
     sums, drawn = part["sum so far"], part["e^(S − max)"]
     bars = points(x=drawn, base=[a - b for a, b in zip(sums, drawn, strict=True)])
-    return Truth([bars, points(x=sums)], np.stack([scores, below, powers, running, shares], axis=1),
-                 told=[max(scores), running[-1], *told_of(s, shown)], worked=[shares[s.key]], tables=[part],
+    return Truth([bars, points(x=sums)], np.stack([scores, below, powers, running, shares, plain], axis=1),
+                 told=[max(scores), running[-1], sum(plain), *told_of(s, shown)], worked=[shares[s.key]], tables=[part],
                  rows=[s.names[i] for i in shown])  # fmt: skip
-
-
-@truth("attention", "encoder.layer.*.attention.self.probs[head=*,query=*]")
-def shares(s: Scene, layer: str, head: str, query: str) -> Truth:
-    row, shown = softmax(s.own("attention.self.scores")[s.head, s.token]), choose_keys(s)
-    return Truth([Bars({s.names[i]: row[i] for i in shown})], row, told=told_of(s, shown), worked=[row[s.key]])
 
 
 @truth("attention_output", "brought")

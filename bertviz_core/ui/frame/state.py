@@ -160,17 +160,17 @@ def choose_head(layer: int, head: int) -> None:
             open_drawer([read_address(text).move(layer, head)])
 
 
-def choose_token(position: int, key: str = "token") -> None:
+def choose_token(position: int) -> None:
     """Look at another token, of the same head."""
     view = read_view()
     if view is not None:
         _choose(layer=str(view.chosen.layer), head=str(view.chosen.head))
-    _choose(**{key: str(position)})
+    _choose(token=str(position))
 
 
 def choose(key: str, text: str) -> None:
-    """Set what a page has bound under a key, as the URL would."""
-    usual = st.session_state.get(_USUAL, {})
+    """Set what the URL names by a key: something that a page has bound, or a position."""
+    usual = {**dict.fromkeys(_UNDRAWN, ""), **st.session_state.get(_USUAL, {})}
     if key in usual:
         _choose(**{key: _read_as(usual[key], text)})
 

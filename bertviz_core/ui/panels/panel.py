@@ -61,8 +61,13 @@ def show_panel(
         if table:
             st.html(table)
         with tools:
-            _show_values(view.trace, address)
-            _show_names(view, step, address)
+            show_tools(view, address)
+
+
+def show_tools(view: View, address: Address) -> None:
+    """What stands at the right of a recorded tensor's heading: its values, its step as code and in the documents."""
+    _show_values(view.trace, address)
+    _show_names(view, view.trace.step(address), address)
 
 
 @contextmanager

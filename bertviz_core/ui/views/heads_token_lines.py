@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.heads import CLS, SEP
@@ -10,15 +9,13 @@ from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Lin
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.token_lines import show_lines
 
 LINES = 40  # tokens on each side of the lines, at most
-_WHOLE = 10_000  # shares travel to the browser as whole numbers of this
 
 _OVER = {HEAD: "This head", MEAN: "Mean over the layer", MAX: "Maximum over the layer"}
-_lines = load_component("token_lines")
 
 
 def show_token_lines(view: View) -> None:
@@ -31,7 +28,7 @@ def show_token_lines(view: View) -> None:
     if not shown.weights.size:
         st.info("No tokens are left to draw: show the special tokens, or choose another pair of sentences.")
         return
-    _lines(key="token-lines", data=_make_drawing(view, shown, over), on_token_change=_choose_token)
+    show_lines(view, shown, whole=over != MAX)
     st.caption(_note_left_out(trace, shown, over))
 
 
@@ -59,29 +56,6 @@ def _list_tokens(trace: Trace) -> list[tuple[str, bool]]:
     return [(token, bool(real)) for token, real in zip(trace.tokens, trace.encoding.mask, strict=True)]
 
 
-def _make_drawing(view: View, shown: Links, over: str) -> dict[str, object]:
-    """What the lines need: tokens, shares and colours."""
-    return {
-        "query": [_make_token(view.trace, i) for i in shown.queries],
-        "key": [_make_token(view.trace, i) for i in shown.keys],
-        "shares": np.rint(shown.weights * _WHOLE).astype(int).ravel().tolist(),
-        "hidden": [0] * len(shown.queries) if over == MAX else np.rint(shown.hidden * _WHOLE).astype(int).tolist(),
-        "chosen": view.chosen.token,
-        "captions": {"query": "attends (query)", "key": "is attended to (key)"},
-        "prompt": "Point at a token, or use Tab and the arrow keys, to see its attention weights. "
-        "Click it or press Enter to choose it.",
-        "colors": list_colors(view.colors),
-    }
-
-
-def _make_token(trace: Trace, i: int) -> dict[str, object]:
-    text = trace.tokens[i]
-    return {
-        "index": i, "text": text, "special": text in trace.model.tokenizer.special_tokens,
-        "piece": text.startswith("##"), "second": trace.encoding.segments[i] > 0,
-    }  # fmt: skip
-
-
 def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
     parts = ["The stronger a line, the larger the attention weight; nothing is rescaled."]
     if over == MAX:
@@ -92,7 +66,3 @@ def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
     if over != MAX and len(shown.keys) < len(trace.tokens):
         parts.append(f"Not shown: on average {format_percent(float(shown.hidden.mean()))} of a query's attention.")
     return " ".join(parts)
-
-
-def _choose_token() -> None:
-    state.choose_token(state.read_event("token-lines", "token"))
