@@ -2,9 +2,9 @@ export default function ({ parentElement, setTriggerValue }) {
   const root = document.querySelector('[data-testid="stApp"]');
   const picked = ({ points: [point] }) => { const a = addressOf(point); if (a) setTriggerValue("cell", a); };
   const clicked = ({ target }) => {
-    const b = target.closest("[data-cell],[data-step],[data-keep],[data-close],[data-story],[data-token],[data-head]");
+    const b = target.closest("[data-cell],[data-step],[data-keep],[data-close],[data-story],[data-token],[data-head],[data-choose]");
     if (!b) return;
-    for (const n of ["cell","step","keep","close","story","token","head"]) if (b.dataset[n] !== undefined) return setTriggerValue(n, b.dataset[n]);
+    for (const n of ["cell","step","keep","close","story","token","head","choose"]) if (b.dataset[n] !== undefined) return setTriggerValue(n, b.dataset[n]);
   };
   const changed = () => { for (const c of root.querySelectorAll(".js-plotly-plot")) { if (!c.pickable && c.on) { c.pickable = true; c.on("plotly_click", (e) => c.picked(e)); } c.picked = picked; } };
   const drawn = new MutationObserver(changed);

@@ -176,12 +176,21 @@ def pad_to(length: str) -> None:
     _choose(pad=length)
 
 
+def choose(key: str, text: str) -> None:
+    """Give what stands in the URL under this name the value that the URL would give it."""
+    session = st.session_state
+    if key in session.get(_USUAL, {}):
+        _choose(**{key: _read_as(session[_USUAL][key], text)})
+    elif key in _COMMON:
+        _choose(**{key: text})
+
+
 def note_choice() -> None:
     """A widget was used: what it says counts, whatever the URL says that the browser sent along."""
     st.session_state[_CHOSE] = True
 
 
-def _choose(**what: str) -> None:
+def _choose(**what: Any) -> None:
     st.session_state.update(what)
     note_choice()
 
