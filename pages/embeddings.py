@@ -13,7 +13,6 @@ view = open_page(
 )
 state.bind("component", "")
 embeddings.show_token(view)
-embeddings.show_component_field()
 embeddings.show_all_tokens(view)
 with fold("neighbours", "**Nearest words** · vocabulary entries with similar embeddings") as opened:
     if opened:

@@ -47,14 +47,13 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
     refs = {"xref": "x2", "yref": "y2"}
     rings = [
         make_outline((first, last), (-0.5, bottom), colors, width=1),
-        make_outline((chosen - 0.5, chosen + 0.5), (-0.5, bottom), colors, width=2),
         make_outline((chosen - 0.5, chosen + 0.5), (-0.5, bottom), colors, width=2, **refs),
     ]
     rows = name_rows(names, colors)
     return make_chart(
-        [*upper, *lower], 44 * len(strips) + 76, colors, top=26, shapes=rings,
+        [*upper, *lower], 44 * len(strips) + 96, colors, top=46, shapes=rings,
         annotations=_print_scales(strips, colors),
-        xaxis=set_axis(colors, anchor="y"), yaxis={**rows, "domain": list(_UPPER)},
+        xaxis=set_axis(colors, anchor="y", side="top"), yaxis={**rows, "domain": list(_UPPER)},
         xaxis2=set_axis(colors, anchor="y2", side="top", tickvals=list(shown), ticktext=list(map(str, shown)),
                         tickangle=0),
         yaxis2={**rows, "domain": list(_LOWER)},
@@ -64,13 +63,18 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
 def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarged: bool = False) -> Spec:
     """The shown components of one vector, as a heat map of one row."""
     part = strip.values[shown.start : shown.stop]
-    numbers: Spec = {"text": [[f"{x:.2f}".replace("-", "−") for x in part]], "texttemplate": "%{text}", "xgap": 1,
+    numbers: Spec = {"text": [[_write(float(x)) for x in part]], "texttemplate": "%{text}", "xgap": 1,
                      "ygap": 1, "textfont": {"size": 12}} if enlarged else {}  # fmt: skip
     return {
         "type": "heatmap", "z": pack(part[None, :]), "x0": shown.start, "dx": 1, "y0": row, "dy": 1, "ygap": 3,
         "zmin": -strip.end, "zmax": strip.end, "colorscale": colors.signed, "showscale": False, "meta": strip.cells,
         "hovertemplate": f"{strip.name}, component %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>", **numbers,
     }  # fmt: skip
+
+
+def _write(value: float) -> str:
+    """Two decimals, the sign of nothing left out."""
+    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")
 
 
 def _print_scales(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
@@ -80,4 +84,4 @@ def _print_scales(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
         groups.setdefault(strip.end, []).append(strip.name)
     said = "; ".join(f"{', '.join(names)}: ±{format_number(end)}" for end, names in groups.items())
     return [write_text(f"full colour at {said}", 0, 1, set_font(colors.faint), xref="paper", yref="paper",
-                       xanchor="left", yanchor="bottom", yshift=6)]  # fmt: skip
+                       xanchor="left", yanchor="bottom", yshift=24)]  # fmt: skip

@@ -61,7 +61,6 @@ def show_token(view: View) -> None:
     component, reason = _read_component(total)
     parts = {**_PARTS, "normalized": _NORM.enter("normalized"), "embedding": _NORM}
     cell = _NORM.fix(token=token, hidden=component)
-    lengths = {name: _measure_length(view, part) for name, part in parts.items()}
     values = np.stack([trace[part.fix(token=token)] for part in parts.values()])
     show_derived(
         view, "three-rows", f"“{trace.tokens[token]}”: three rows, added and normalized",
@@ -73,8 +72,7 @@ def show_token(view: View) -> None:
                _write_component(view, component),
                trace.explain(cell).latex),
         values=Values(values.T, [f"component {i}" for i in range(len(total))], list(parts)),
-        note=f"{reason} Lengths: " + ", ".join(f"{name} {format_number(x)}" for name, x in lengths.items()) + ".",
-        start=cell,
+        note=reason, start=cell, beside=lambda: _show_beside(view, parts, component),
     )  # fmt: skip
 
 
@@ -116,10 +114,17 @@ def _write_component(view: View, component: int) -> str:
     )
 
 
-def show_component_field() -> None:
-    """Which component is ringed."""
-    st.text_input("Component", key="component", width=340, placeholder="the one where the sum is largest",
-                  help="A whole number from 0.")  # fmt: skip
+def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> None:
+    """Every row's length and its number at the ringed component, and a field to ring another one."""
+    at = {"token": view.chosen.token}
+    columns = [
+        Column("length", [_measure_length(view, part) for part in parts.values()]),
+        Column(
+            f"component {component}", [float(view.trace[part.fix(**at, hidden=component)]) for part in parts.values()]
+        ),
+    ]
+    st.html(render_table("row", list(parts), columns))
+    st.text_input("Ring another component", key="component", placeholder="the one where the sum is largest")
 
 
 def show_all_tokens(view: View) -> None:
