@@ -118,7 +118,7 @@ def _render_brackets(word: Word) -> str:
     if len(word.searches) < 2 or word.note:
         return ""
     parts = "".join(
-        f"<span>{escape(piece.removeprefix('##') if i else piece)}<small>{escape(piece)}</small></span>"
+        f"<span>{escape(piece.removeprefix('##') if i else piece)}<i></i><small>{escape(piece)}</small></span>"
         for i, piece in enumerate(word.pieces)
     )
     return f'<div class="bv-brackets" aria-hidden="true">{parts}</div>'

@@ -21,6 +21,7 @@ _STYLE = Path(__file__).with_name("tokenization.css")
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
 _GUESSED = 48  # tokens at most for which every guess is offered: each is a pass
 _LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.1, 1.0, 94  # of a letter: width in its size; sizes, and all, in percent
+_BENDS = 10  # corners of a band's side
 _BETWEEN = " / "  # the sentence and the second one
 _NAMED = 8  # hidden tokens
 
@@ -88,12 +89,13 @@ def _render(view: View, guesses: Mapping[int, Guess]) -> str:
     size = min(_LARGEST, _WIDEST / (_LETTER * max(len(letters), 1)))
     drawn = count <= _DRAWN and size >= _LEAST
     above = _render_letters(letters, size) + _render_lines(view, len(letters), size) if drawn else ""
-    cards = "".join(_render_token(view, i, guesses.get(i)) for i in range(count))
+    cards = "".join(_render_token(view, i, _render_guess(guesses.get(i)) if guesses else "") for i in range(count))
     guess = "<span>BERT guesses</span>" if guesses else ""
     labels = f"<b>token</b><span>id</span><span>segment</span><span>position</span>{guess}"
     return (
         f'<div class="bv-cut{"" if drawn else " bv-cut-flow"}" style="--count:{count}">'
-        f'<div class="bv-cut-above">{above}</div><div class="bv-cut-labels">{labels}</div><div class="bv-cut-tokens">{cards}</div></div>'
+        f'<div class="bv-cut-above">{above}</div><div class="bv-cut-labels">{labels}</div>'
+        f'<div class="bv-cut-tokens">{cards}</div></div>'
     )
 
 
@@ -113,21 +115,24 @@ def _render_lines(view: View, letters: int, size: float) -> str:
             bands.append(_render_band(start + (offset + first) * width, start + (offset + last) * width,
                                       100 * (i + 0.12) / count, 100 * (i + 0.88) / count,
                                       "bv-band-chosen" if i == view.chosen.token else ""))  # fmt: skip
-    return (
-        f'<svg class="bv-cut-lines" viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">'
-        f"{''.join(bands)}</svg>"
-    )
+    return f'<div class="bv-cut-lines" aria-hidden="true">{"".join(bands)}</div>'
 
 
 def _render_band(a: float, b: float, c: float, d: float, kind: str) -> str:
-    """From a to b above, from c to d below."""
-    return (
-        f'<path class="{kind}" d="M{a:.2f} 0C{a:.2f} 55 {c:.2f} 45 {c:.2f} 100L{d:.2f} 100'
-        f'C{d:.2f} 45 {b:.2f} 55 {b:.2f} 0Z"/>'
-    )
+    """A bent band, from a to b above and from c to d below, all in percent: a polygon, since HTML here has no paths."""
+    steps = [i / _BENDS for i in range(_BENDS + 1)]
+    left = [(a + (c - a) * _ease(step), 100 * step) for step in steps]
+    right = [(b + (d - b) * _ease(step), 100 * step) for step in reversed(steps)]
+    corners = ",".join(f"{x:.2f}% {y:.0f}%" for x, y in (*left, *right))
+    return f'<i class="{kind}" style="clip-path:polygon({corners})"></i>'
 
 
-def _render_token(view: View, i: int, guess: Guess | None) -> str:
+def _ease(step: float) -> float:
+    """From 0 to 1, flat at both ends."""
+    return step * step * (3 - 2 * step)
+
+
+def _render_token(view: View, i: int, guess: str) -> str:
     """One token: a button where it can be hidden or shown, and what the model reads of it."""
     encoding = view.trace.encoding
     return (
@@ -139,21 +144,21 @@ def _render_token(view: View, i: int, guess: Guess | None) -> str:
 
 def _render_button(view: View, i: int) -> str:
     token, typed = view.trace.tokens[i], view.typed
-    kinds = " ".join(style.describe_token(view.trace, i))
+    masked = view.trace.encoding.ids[i] == view.trace.model.tokenizer.mask_id
+    kinds = " ".join([*style.describe_token(view.trace, i), *["bv-cut-masked"] * masked])
     if i not in view.trace.model.tokenizer.maskable(typed):
         return f'<span class="bv-cut-chip {kinds}">{escape(token)}</span>'
-    hidden = i in view.masked
-    masked = sorted({*view.masked} ^ {i})
+    hidden, positions = i in view.masked, sorted({*view.masked} ^ {i})
     said = f"Show “{typed.tokens[i]}” again" if hidden else f"Hide “{token}” behind [MASK]"
     return (
-        f'<button class="bv-cut-chip {kinds}" data-choose="mask={",".join(map(str, masked))}" title="{escape(said)}" '
+        f'<button class="bv-cut-chip {kinds}" data-choose="mask={",".join(map(str, positions))}" title="{escape(said)}" '
         f'aria-pressed="{str(hidden).lower()}">{escape(token)}</button>'
     )
 
 
 def _render_guess(guess: Guess | None) -> str:
     if guess is None:
-        return ""
+        return '<span class="bv-cut-guess"></span>'
     return (
         f'<span class="bv-cut-guess"><b>{escape(guess.word)}{" ✓" if guess.rank == 1 else ""}</b>'
         f'<i><u style="width:{guess.probability:.1%}"></u></i>{format_share(guess.probability)}</span>'
