@@ -37,9 +37,26 @@ def strips(s: Scene, addresses: dict[str, str]) -> Rows:
     return Rows({name: s[address][s.token] for name, address in addresses.items()})
 
 
-@truth("embeddings", "embeddings.sum[token=*]")
-def three_make_one(s: Scene, token: str) -> Truth:
-    return Truth([strips(s, {name: f"embeddings.{part}" for name, part in PARTS.items()})])
+@truth("embeddings", "three-rows")
+def three_rows(s: Scene) -> Truth:
+    word, position, segment = (s[f"embeddings.{part}"][s.token] for name, part in PARTS.items() if name != "sum")
+    total = word + position + segment
+    flat = norm(total, s.config.layer_norm_eps)
+    output = s["embeddings.LayerNorm.weight"] * flat + s["embeddings.LayerNorm.bias"]
+    at = strongest(total)
+    rows = np.stack([word, position, segment, total, flat, output])
+    columns = {"length": [length(row) for row in rows], f"component {at}": list(rows[:, at])}
+    return Truth([Map(rows)] * 12, rows.T, told=[at, *rows[:4, at], abs(flat[at])], worked=[output[at]],
+                 tables=[columns])  # fmt: skip
+
+
+@truth("embeddings", "embeddings.word_embeddings")
+def same_rows(s: Scene) -> Truth:
+    found, told = s["embeddings.word_embeddings.weight"][list(s.trace.encoding.ids)], []
+    repeated = [token for i, token in enumerate(s.trace.tokens) if token in s.trace.tokens[:i]]
+    if repeated:
+        told = [s.trace.tokens.count(repeated[0]), s.trace.encoding.ids[s.trace.tokens.index(repeated[0])]]
+    return Truth([Map(found)], told=told)
 
 
 @truth("embeddings", "embeddings.LayerNorm[token=*]")
@@ -50,14 +67,11 @@ def fixed_size(s: Scene, token: str) -> Truth:
                  told=[math.sqrt(np.mean((x - x.mean()) ** 2)) for x in (before, after)])  # fmt: skip
 
 
-@truth("embeddings", "embeddings.sum")
+@truth("embeddings", "How long the three rows and their sum are")
 def lengths(s: Scene) -> Truth:
     shown = window(s.token, 24, len(s.names))
     columns = {f"length of {name}": [length(s[f"embeddings.{part}"][i]) for i in shown] for name, part in PARTS.items()}
-    total = (
-        s["embeddings.word_embeddings"] + s["embeddings.position_embeddings"] + s["embeddings.token_type_embeddings"]
-    )
-    return Truth([Map(total)], total, tables=[columns], rows=[s.names[i] for i in shown])
+    return Truth(tables=[columns], rows=[s.names[i] for i in shown])
 
 
 @truth("embeddings", "page")

@@ -32,7 +32,7 @@ _PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("em
 _NORM = Address("embeddings.LayerNorm")
 _CELLS = 5_000
 _ROWS = 24  # of the table of lengths
-_WINDOW = 13  # components with their numbers
+_WINDOW = 7  # components with their numbers
 _TITLES = {
     "word": "All tokens: word embeddings", "position": "All tokens: position embeddings",
     "segment": "All tokens: segment embeddings", "sum": "All tokens: sum of the three embeddings",

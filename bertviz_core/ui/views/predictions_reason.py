@@ -9,6 +9,7 @@ from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, dra
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_share
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -49,7 +50,7 @@ def show_all_scores(view: View, vocab: int) -> None:
     scores = trace[SCORES.fix(token=token)].astype(np.float64)
     best = np.argsort(-scores, kind="stable")[:_MARKED].tolist()
     marked = list(dict.fromkeys([*best, vocab]))
-    entries = trace.model.tokenizer.vocabulary
+    entries = _name_entries(trace)
     main, other = entries[vocab], best[1] if vocab == best[0] else best[0]
     apart = abs(float(scores[vocab] - scores[other]))
     factor, mean = float(np.exp(apart)), float(scores.mean())
@@ -75,33 +76,39 @@ def show_softmax(view: View, vocab: int) -> None:
     trace, token = view.trace, view.chosen.token
     cell = PROBS.fix(token=token, vocab=vocab)
     found = run_softmax(trace[SCORES.fix(token=token)])
-    entries, z = trace.model.tokenizer.vocabulary, float(found.sums[-1])
-    named = found.ids[:_NAMED].tolist()
-    shares = {entries[i]: float(term / z) for i, term in zip(named, found.terms.tolist(), strict=False)}
-    groups = _group_tail(found.shares, len(named))
-    main = entries[vocab]
-    place = int(np.flatnonzero(found.ids == vocab)[0])
-    term = float(found.terms[place])
+    entries, z = _name_entries(trace), float(found.sums[-1])
+    place, main = int(np.flatnonzero(found.ids == vocab)[0]), entries[vocab]
+    term, named = float(found.terms[place]), list(dict.fromkeys([*found.ids[:_NAMED].tolist(), vocab]))
+    probs = trace[PROBS.fix(token=token)].astype(np.float64)
+    shares = {entries[i]: float(probs[i]) for i in named}
+    groups = _group_tail(found.shares, place)
     show_derived(
         view, "softmax-stack", f"3 · Softmax: how “{main}” comes to {format_share(term / z)}",
         draw_stack({**shares, **groups}, main, len(groups), view.colors, view.colors.kinds[PREDICTION])
         .offer([*picks.pick_points(trace, PROBS.fix(token=token), named), *[""] * len(groups)]),
         Origin(PROBS.fix(token=token), PREDICTION, view.typeset(trace.step(PROBS)),
-               f"{len(found.ids):,} powers of e, end to end. The tail is grouped by rank.",
+               f"{len(found.ids):,} powers of e, end to end. The tail is grouped by rank; "
+               f"“{escape_markdown(main)}” stands by itself.",
                rf"P = \frac{{{format_latex(term)}}}{{{format_latex(z)}}} = {format_latex(float(trace[cell]))}"),
         values=Values(np.array([[*shares.values(), *groups.values()]]), ["share"], [*shares, *groups]),
         start=cell,
     )  # fmt: skip
 
 
-def _group_tail(shares: np.ndarray, first: int) -> dict[str, float]:
-    """What groups of ranks hold together: name by share. shares: cumulative, by rank; first: the ranks left out."""
-    ends = [end for end in _ENDS if first < end < len(shares)] + [len(shares)] * (len(shares) > first)
-    starts = [first, *ends]
-    return {
-        f"{start + 1:,}–{end:,}": float(shares[end - 1] - shares[start - 1])
-        for start, end in zip(starts, ends, strict=False)
-    }
+def _name_entries(trace: Trace) -> list[str]:
+    """What every row of the vocabulary matrix is called; by its id where it has no entry."""
+    return [entry or f"id {i}" for i, entry in enumerate(trace.model.tokenizer.vocabulary)]
+
+
+def _group_tail(shares: np.ndarray, place: int) -> dict[str, float]:
+    """What groups of ranks hold together, but for the entry at one place; by name. shares: cumulative, by rank."""
+    ends = [end for end in _ENDS if end < len(shares)] + [len(shares)] * (len(shares) > _NAMED)
+    found = {}
+    for start, end in zip([_NAMED, *ends], ends, strict=False):
+        own = float(shares[place] - shares[place - 1]) if start <= place < end else 0.0
+        name = f"{start + 1:,} on" if end == len(shares) else f"{start + 1:,}–{end:,}"
+        found[name] = float(shares[end - 1] - shares[start - 1]) - own
+    return found
 
 
 def _sign(value: float) -> str:

@@ -138,7 +138,7 @@ def _render_token(view: View, i: int, guess: str) -> str:
     return (
         f'<div class="bv-cut-token">{_render_button(view, i)}'
         f'<button class="bv-cut-id" data-cell="input_ids[token={i}]">{encoding.ids[i]}</button>'
-        f"<span>{encoding.segments[i]}</span><span>{i}</span>{_render_guess(guess)}</div>"
+        f"<span>{encoding.segments[i]}</span><span>{i}</span>{guess}</div>"
     )
 
 
@@ -151,8 +151,8 @@ def _render_button(view: View, i: int) -> str:
     hidden, positions = i in view.masked, sorted({*view.masked} ^ {i})
     said = f"Show “{typed.tokens[i]}” again" if hidden else f"Hide “{token}” behind [MASK]"
     return (
-        f'<button class="bv-cut-chip {kinds}" data-choose="mask={",".join(map(str, positions))}" title="{escape(said)}" '
-        f'aria-pressed="{str(hidden).lower()}">{escape(token)}</button>'
+        f'<button class="bv-cut-chip {kinds}" data-choose="mask={",".join(map(str, positions))}" '
+        f'title="{escape(said)}" aria-pressed="{str(hidden).lower()}">{escape(token)}</button>'
     )
 
 
