@@ -45,7 +45,7 @@ def name_entry(s: Scene, i: int) -> str:
 def best_words(s: Scene, place: str) -> Truth:
     probs = softmax(read_scores(s)[s.token])
     top = best(probs, 12)
-    columns = {"word": [s.word(i) for i in top], "probability": [probs[i] for i in top]}
+    columns = {"word": [s.word(i) or "∅" for i in top], "probability": [probs[i] for i in top]}
     return Truth(told=[len(probs) - 12, 1 - sum(probs[i] for i in top)], tables=[columns],
                  rows=[f"{1 + sum(p > probs[i] for p in probs):,}" for i in top])  # fmt: skip
 
@@ -86,7 +86,7 @@ def all_scores(s: Scene) -> Truth:
     apart, heights = scores[top[0]] - scores[top[1]], [0.8 * max(counts), *[0.25 * max(counts)] * (len(top) - 1)]
     return Truth([points(x=(edges[:-1] + edges[1:]) / 2, y=counts), points(x=[scores[i] for i in top], y=heights)],
                  np.stack([edges[:-1], edges[1:], counts], axis=1),
-                 told=[apart, math.exp(apart), sum(scores) / len(scores), len(top)], worked=[math.exp(apart)])  # fmt: skip
+                 told=[apart, math.exp(apart), scores.mean(), len(top)], worked=[math.exp(apart)])  # fmt: skip
 
 
 @truth("predictions", "softmax-stack")
@@ -96,7 +96,7 @@ def softmax_stack(s: Scene) -> Truth:
     groups = [falling[start:end].sum() for start, end in zip([7, *ends], ends, strict=False)]
     parts = [*falling[:7], *groups]
     assert math.isclose(sum(parts), 1)
-    return Truth([points(x=parts)], np.array([parts]), told=[falling[0]], worked=[falling[0]])
+    return Truth([points(x=parts)], np.array([parts]), told=[falling[0]], worked=[falling[0]], may=[3])
 
 
 @truth("predictions", "From logits to probabilities for *")

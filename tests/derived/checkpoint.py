@@ -33,6 +33,12 @@ def census(s: Scene) -> Truth:
     return Truth([Bars(found)], np.array([list(found.values())]), worked=[s.config.vocab_size])
 
 
+@truth("tokenization", "The sentence, cut into tokens")
+def cut_into_tokens(s: Scene) -> Truth:
+    """Its numbers stand in no table: test_inputs_page reads them."""
+    return Truth()
+
+
 @truth("tokenization", "The search for the longest piece: “*”")
 def longest_piece(s: Scene, word: str) -> Truth:
     """The word is the scene's with most pieces, or an example; its candidates are counted by taking letters off."""
