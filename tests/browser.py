@@ -142,12 +142,12 @@ class App:
 
 
 @contextmanager
-def running(folder: Path):
+def running(folder: Path, script: str = "app.py"):
     """The app's server with nothing remembered; gives its URL. What it logs must hold no traceback."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url, log = f"http://127.0.0.1:{port}", folder / "server.log"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}",
+    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}",
                "--server.address=127.0.0.1", "--server.fileWatcherType=none"]  # fmt: skip
     environment = {**os.environ, "HF_ENDPOINT": CLOSED_PORT, "HF_HOME": str(folder / "hub")}
     with (
