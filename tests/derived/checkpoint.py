@@ -70,7 +70,7 @@ def tokens(s: Scene) -> Truth:
             "masked score": [scaled[most], scaled[size] + lowest, None],
             "attention weight": [shares[most], 0.0, float(probs[size:].sum())],
         })  # fmt: skip
-    return Truth(told=[*told, count], tables=tables)
+    return Truth(told=told, tables=tables)
 
 
 def count_parameters(s: Scene) -> dict[str, int]:
