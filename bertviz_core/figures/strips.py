@@ -15,11 +15,8 @@ from bertviz_core.figures.base import (
     name_rows,
     pack,
     set_axis,
-    set_font,
-    write_text,
 )
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.numbers import format_number
 
 _UPPER, _LOWER = (0.56, 1.0), (0.0, 0.46)  # of the height: all components, and some of them enlarged
 
@@ -37,7 +34,7 @@ class Strip:
 def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, colors: Palette) -> Chart:
     """Strips under each other over all components, and below them the shown ones enlarged, with their numbers.
 
-    chosen: the component that is ringed through all of them. Strips with the same end have one scale, which is printed.
+    chosen: the component that is ringed through all of them. Each strip has its own scale.
     """
     names = [strip.name for strip in strips]
     upper = [_draw_strip(strip, i, range(len(strip.values)), colors) for i, strip in enumerate(strips)]
@@ -51,8 +48,7 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
     ]
     rows = name_rows(names, colors)
     return make_chart(
-        [*upper, *lower], 44 * len(strips) + 96, colors, top=46, shapes=rings,
-        annotations=_print_scales(strips, colors),
+        [*upper, *lower], 44 * len(strips) + 76, colors, top=26, shapes=rings,
         xaxis=set_axis(colors, anchor="y", side="top"), yaxis={**rows, "domain": list(_UPPER)},
         xaxis2=set_axis(colors, anchor="y2", side="top", tickvals=list(shown), ticktext=list(map(str, shown)),
                         tickangle=0),
@@ -75,13 +71,3 @@ def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarg
 def _write(value: float) -> str:
     """Two decimals, the sign of nothing left out."""
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")
-
-
-def _print_scales(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
-    """The scales' ends above the strips, each with the strips that it holds for."""
-    groups: dict[float, list[str]] = {}
-    for strip in strips:
-        groups.setdefault(strip.end, []).append(strip.name)
-    said = "; ".join(f"{', '.join(names)}: ±{format_number(end)}" for end, names in groups.items())
-    return [write_text(f"full colour at {said}", 0, 1, set_font(colors.faint), xref="paper", yref="paper",
-                       xanchor="left", yanchor="bottom", yshift=24)]  # fmt: skip

@@ -37,6 +37,13 @@ def strips(s: Scene, addresses: dict[str, str]) -> Rows:
     return Rows({name: s[address][s.token] for name, address in addresses.items()})
 
 
+def full_colour(rows: np.ndarray) -> float:
+    """The largest size; where it is more than twice what 99 in 100 stay below, that."""
+    sizes = np.sort(np.abs(rows).ravel())
+    usual = float(np.interp(0.99 * (len(sizes) - 1), np.arange(len(sizes)), sizes))
+    return usual if usual < sizes[-1] / 2 else float(sizes[-1])
+
+
 @truth("embeddings", "three-rows")
 def three_rows(s: Scene) -> Truth:
     word, position, segment = (s[f"embeddings.{part}"][s.token] for name, part in PARTS.items() if name != "sum")
@@ -46,8 +53,8 @@ def three_rows(s: Scene) -> Truth:
     at = strongest(total)
     rows = np.stack([word, position, segment, total, flat, output])
     columns = {"length": [length(row) for row in rows], f"component {at}": list(rows[:, at])}
-    return Truth([Map(rows)] * 12, rows.T, told=[at, *rows[:4, at], abs(flat[at])], worked=[output[at]],
-                 tables=[columns])  # fmt: skip
+    told = [at, *rows[:4, at], abs(flat[at]), full_colour(rows[:4]), full_colour(rows[4:])]
+    return Truth([Map(rows)] * 12, rows.T, told=told, worked=[output[at]], tables=[columns])
 
 
 @truth("embeddings", "embeddings.word_embeddings")

@@ -72,7 +72,7 @@ def show_token(view: View) -> None:
                _write_component(view, component),
                trace.explain(cell).latex),
         values=Values(values.T, [f"component {i}" for i in range(len(total))], list(parts)),
-        note=reason, start=cell, beside=lambda: _show_beside(view, parts, component),
+        note=f"{reason} {_write_scales(values)}", start=cell, beside=lambda: _show_beside(view, parts, component),
     )  # fmt: skip
 
 
@@ -88,9 +88,20 @@ def _read_component(total: np.ndarray) -> tuple[int, str]:
     return strongest, f"Ringed: component {strongest}, where the sum is largest in size."
 
 
+def _find_ends(values: np.ndarray) -> tuple[float, float]:
+    """Where colours are full: of the three rows and their sum, and of what LayerNorm makes of it."""
+    return find_robust_limit(values[:4]), find_robust_limit(values[4:])
+
+
+def _write_scales(values: np.ndarray) -> str:
+    rows, normed = map(format_number, _find_ends(values))
+    return f"Full colour: ±{rows} for the three rows and their sum, ±{normed} for normalized and embedding."
+
+
 def _make_strips(view: View, parts: Mapping[str, Address], values: np.ndarray) -> list[Strip]:
     """Two scales: of the rows and their sum, and of what LayerNorm makes of it."""
-    ends = [find_robust_limit(values[:4])] * 4 + [find_robust_limit(values[4:])] * 2
+    rows, normed = _find_ends(values)
+    ends = [rows] * 4 + [normed] * 2
     cells = picks.pick_vectors(view.trace, [part.fix(token=view.chosen.token) for part in parts.values()])
     signs = ("", "+ ", "+ ", "= ", "", "")
     return [Strip(f"{sign}{name}", row, end, cell)

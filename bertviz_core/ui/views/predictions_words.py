@@ -123,9 +123,7 @@ def show_any_word(view: View) -> None:
     """Rank and probability of a word that the user types; at first, of the one that was typed there."""
     trace, token = view.trace, view.chosen.token
     own = _choose_word(view)
-    with open_card(
-        view, PREDICTION, f"Rank and probability of a word at position {token}", str(PROBS.fix(token=token))
-    ):
+    with open_card(view, PREDICTION, f"Any word at position {token}", str(PROBS.fix(token=token))):
         text = st.text_input("Word to look up", key="word", max_chars=_LONGEST_WORD, placeholder=own)
         try:
             found = find_places(trace, token, text if text.strip() else own)
