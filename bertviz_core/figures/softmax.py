@@ -10,6 +10,7 @@ from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, s
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_number, format_share
 
+_DECADES = (1.0, 1e-2, 1e-4, 1e-6)  # ticks of probabilities
 _POINTS = 240  # of a curve over all ranks
 _NARROW = 0.055  # of a stack's width: what is narrower carries no words
 _HATCH = {"size": 5, "solidity": 0.3}
@@ -121,7 +122,8 @@ def draw_rank_curve(
     return make_chart(
         [*lines, points], 190, colors, right=16, top=20, picked_from=len(lines),
         xaxis=set_axis(colors, "rank", grid=True, type="log", dtick=1, tickformat=",d", standoff=2),
-        yaxis=set_axis(colors, grid=True, type="log", dtick=2, tickformat=".0e", range=[-7.5, 0.2]),
+        yaxis=set_axis(colors, grid=True, type="log", tickvals=list(_DECADES),
+                       ticktext=[f"{100 * share:g} %" for share in _DECADES], range=[-7.5, 0.2]),
     )  # fmt: skip
 
 

@@ -45,8 +45,7 @@ def show_search(view: View) -> None:
     word, reason = _choose_word(view, searched, asked)
     if word is None:
         return
-    tried = sum(len(search.rejected) + (search.found is not None) for search in word.searches)
-    found = sum(search.found is not None for search in word.searches)
+    tried, found = _count_tried(word), sum(search.found is not None for search in word.searches)
     with open_card(view, PREDICTION, f"The search for the longest piece: “{word.text}”", "the vocabulary"):
         drawn, side = st.columns([7, 3], gap="medium")
         with drawn:
@@ -65,7 +64,12 @@ def show_search(view: View) -> None:
 def _list_searched(view: View) -> list[Word]:
     """The sentence's different words that are not found at the first try, the longest search first."""
     words = dict.fromkeys(word for record in _make_records(view) for word in record.words if word.searches)
-    return sorted((word for word in words if word.pieces != (word.text,)), key=lambda word: -len(word.searches))
+    return sorted((word for word in words if word.pieces != (word.text,)), key=lambda word: -_count_tried(word))
+
+
+def _count_tried(word: Word) -> int:
+    """How many candidates were looked up."""
+    return sum(len(search.rejected) + (search.found is not None) for search in word.searches)
 
 
 def _choose_word(view: View, searched: list[Word], asked: str) -> tuple[Word | None, str]:
