@@ -40,7 +40,7 @@ def show_score(view: View, vocab: int) -> None:
                f"{format_number(float(row[best]))} = {format_number(float(terms[best]))}.",
                rf"L = {format_latex(up)} {_sign(down)} {_sign(bias)} = {format_latex(score)}"),
         values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
-        note="Those that raise the logit, those that lower it, and the bias.", start=cell,
+        start=cell,
     )  # fmt: skip
 
 

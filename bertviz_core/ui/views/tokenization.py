@@ -49,7 +49,7 @@ def show_search(view: View) -> None:
     with open_card(view, PREDICTION, f"The search for the longest piece: “{word.text}”", "the vocabulary"):
         drawn, side = st.columns([7, 3], gap="medium")
         with drawn:
-            st.html(_render_choices(searched, word) + _render_stairs(view, word) + _render_brackets(word))
+            st.html(_render_choices(searched, word) + _render_stairs(view, word))
         with side:
             st.text_input("Another word", key="split", max_chars=100, placeholder=word.text)
             st.latex(_LONGEST)
@@ -99,7 +99,7 @@ def _render_choices(searched: list[Word], word: Word) -> str:
 def _render_stairs(view: View, word: Word) -> str:
     columns = "".join(_render_column(view, i, search) for i, search in enumerate(word.searches, 1))
     note = f"<div><span>{escape(word.note)}</span></div>" if word.note else ""
-    return f'<div class="bv-stairs">{columns}{note}</div>'
+    return f'<div class="bv-stairs">{columns}{note}{_render_brackets(word)}</div>'
 
 
 def _render_column(view: View, number: int, search: Search) -> str:
