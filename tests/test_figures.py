@@ -26,7 +26,9 @@ from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
+from bertviz_core.figures.softmax import draw_all_scores, draw_rank_curve, draw_sorted_terms, draw_stack
 from bertviz_core.figures.stages import draw_by_stage
+from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.figures.weights import draw_overview, draw_weights
 from tests.test_pages import decoded
 from tests.test_vector_figures import VECTORS
@@ -121,6 +123,24 @@ CASES = {
                                            end=9.0, at=(8, "key", 3)),
     },
     "draw_terms": {"a sum": lambda c: draw_terms(TERMS, ("x", "W", "x · W"), c, "query")},
+    "draw_sorted_terms": {"both signs": lambda c: draw_sorted_terms(SIGNED, WORDS, c, INK)},
+    "draw_all_scores": {
+        "three marked": lambda c: draw_all_scores(np.array([3, 0, 5]), np.linspace(-1, 1, 4),
+                                                  {"one": 0.9, "two": 0.5, "three": -0.5}, "two", c, INK),
+    },
+    "draw_stack": {
+        "with groups": lambda c: draw_stack({"one": 0.5, "two": 0.01, "3–30": 0.3, "31 on": 0.19}, "one", 2, c, INK),
+        "without": lambda c: draw_stack({"one": 0.6, "two": 0.4}, "two", 0, c, INK),
+    },
+    "draw_rank_curve": {
+        "one pass": lambda c: draw_rank_curve(np.sort(SHARE)[::-1], {"first": 1, "last": SIZE}, c, INK),
+        "two passes": lambda c: draw_rank_curve(np.sort(SHARE)[::-1], {"first": 1}, c, INK, np.sort(SHARE)[::-1]),
+    },
+    "draw_enlarged_strips": {
+        "two scales": lambda c: draw_enlarged_strips(
+            [Strip(word, row, end, f"{word}[hidden={{x}}]")
+             for word, row, end in zip(WORDS, numbers(3, 40), (1.0, 1.0, 3.0), strict=False)], range(4, 11), 7, c),
+    },
     "draw_nearness": {"two": lambda c: draw_nearness(SERIES, 2, c, INK)},
     "draw_by_stage": {
         "logarithmic": lambda c: draw_by_stage(SERIES, WORDS, c, INK, name="spread"),

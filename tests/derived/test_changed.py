@@ -27,7 +27,10 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def swapped():
-    return Scene(open_pages({**ASKED, "changes": SWAP}, ["predictions", "embeddings", "attention_output"]), ASKED)
+    return Scene(
+        open_pages({**ASKED, "changes": SWAP, "vectors": "sum"}, ["predictions", "embeddings", "attention_output"]),
+        ASKED,
+    )
 
 
 @torch.inference_mode()

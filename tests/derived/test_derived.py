@@ -5,7 +5,19 @@ import re
 import numpy as np
 import pytest
 
-from tests.derived import answers, articles, attention, checkpoint, neurons, playground, stages, vectors, weights  # noqa: F401 - they register
+from tests.derived import (  # noqa: F401 - they register
+    answers,
+    articles,
+    attention,
+    checkpoint,
+    embeddings,
+    neurons,
+    playground,
+    stages,
+    vectors,
+    weights,
+    words,
+)
 from tests.derived.checks import RECORDED, check_cell, check_table, check_texts
 from tests.derived.reading import Panel, find_numbers, open_pages
 from tests.derived.truth import ELSEWHERE, Map, Scene, Truth, assert_near, find_truth

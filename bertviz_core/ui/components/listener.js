@@ -1,7 +1,8 @@
 // What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
 // for, charts by the `meta` of their traces (listener_offer.js), elements by data-cell, -step, -keep, -close, -token,
-// -head, -story, -choose; that is sent. `data`: the cell that is explained and its drawn operands by address, the chosen
-// token, the caption of pictures that are taken away, the theme's colours. The parts of this module stand beside it.
+// -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. `data`: the cell that is
+// explained and its drawn operands by address, the chosen token, the caption of pictures that are taken away, the
+// theme's colours. The parts of this module stand in files beside it.
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again

@@ -78,7 +78,8 @@ def _name(trace: Trace, token: int, marked: bool) -> str:
     kinds = " ".join(describe_token(trace, token))
     pressed = "true" if marked else "false"
     return (
-        f'<th scope="row"><button data-choose="key_token={token}" aria-pressed="{pressed}" class="{kinds}"><small>{token}</small> '
+        f'<th scope="row"><button data-choose="key_token={token}" aria-pressed="{pressed}" class="{kinds}">'
+        f"<small>{token}</small> "
         f"{escape(trace.tokens[token])}</button></th>"
     )
 

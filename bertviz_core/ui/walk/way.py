@@ -41,7 +41,8 @@ def _read_step(trace: Trace, text: str) -> Where:
 
 
 def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
-    """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head, a page's own choice.
+    """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head, or whatever else the
+    URL names (`data-choose="word=rome"`); ring the chosen cell.
 
     lit: the operands that are outlined where a chart draws them.
     """
@@ -61,7 +62,8 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
         state.ask_for_rerun()
 
     def choose() -> None:
-        state.choose(*sent("choose").split("=", 1))
+        name, _, value = sent("choose").partition("=")
+        state.choose(name, value)
         state.ask_for_rerun()
 
     _listener(
