@@ -61,7 +61,7 @@ def show_panel(
         if table:
             st.html(table)
         with tools:
-            _show_values(view.trace, address)
+            show_values(view.trace, address)
             _show_names(view, step, address)
 
 
@@ -118,7 +118,8 @@ def _choose_cell(view: View, where: Address, at: Mapping[str, int]) -> Address:
     return part.fix(**strongest).sort(view.trace.dims(where.whole))
 
 
-def _show_values(trace: Trace, address: Address) -> None:
+def show_values(trace: Trace, address: Address) -> None:
+    """A menu of a tensor's or slice's values."""
     name = "-".join([address.path, *(f"{axis}{i}" for axis, i in address.index)])
     show_downloads(name, partial(_write_csv, trace, address), lambda: write_npy(trace[address]))
 
