@@ -70,8 +70,10 @@ def test_every_neuron_writes_a_part_of_the_sum(double):
         assert found.shares[i] == pytest.approx(part @ output / (output @ output))
         assert found.active[i] == (before[i] > 0)
     assert found.bias == pytest.approx(bias @ output / (output @ output))
+    lengths = np.linalg.norm(after[:, None] * directions, axis=1)
+    everyone = np.argsort(-lengths).tolist()  # those with negative activations too
+    assert found.strongest(len(after)) == rank_neurons(after, directions, len(after)) == everyone
     shown = found.strongest(5)
-    assert shown == rank_neurons(after, directions, 5)
     assert found.shares[shown].sum() + found.rest(shown) + found.bias == pytest.approx(1)
     assert found.rest(shown) == pytest.approx(sum(s for i, s in enumerate(found.shares) if i not in shown))
     assert measure_neurons(double, 1, token) is found and not found.shares.flags.writeable

@@ -106,11 +106,11 @@ def test_the_vocabulary_is_searched():
     expected = [entry for entry in vocabulary if entry.startswith("cat")]
     assert found[0] == ["cat", "4937", "whole word or sign", "position 2"]
     assert sorted(row[0] for row in found) == sorted(expected)
-    at = opened("tokenization", search="2000-2002", **{"search-by": "has the id"})
+    at = opened("tokenization", search="2000-2002", **{"search-by": "id"})
     assert [row[:2] for row in rows(at, "entry")] == [[vocabulary[i], str(i)] for i in (2000, 2001, 2002)]
     at = opened("tokenization", search="<b>", **{"search-by": "contains"})
     assert "No entry contains" in at.info[0].value and "\\<b\\>" in at.info[0].value
-    at = opened("tokenization", search="cat", **{"search-by": "has the id"})
+    at = opened("tokenization", search="cat", **{"search-by": "id"})
     assert "whole number" in at.info[0].value
 
 

@@ -49,7 +49,12 @@ def scene(request, tmp_path_factory):
                 random_checkpoint(folder, kind=request.param)
             patch.setenv("BERTVIZ_MODELS", str(folder))
         at.run()
-        return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run()) for info in PAGES}
+        return {info.name: shown(unfolded(at.switch_page(f"pages/{info.name}.py")).run()) for info in PAGES}
+
+
+def unfolded(at):
+    at.query_params["open"] = "all"
+    return at
 
 
 def shown(at):
@@ -227,9 +232,9 @@ def test_all_pages_together_run_a_new_sentence_once(monkeypatch):
 
 def test_formulas_are_written_as_the_reader_wishes():
     written = {}
-    for notation, label in (("row", "rows"), ("column", "columns"), ("function", "arguments of functions")):
+    for notation in ("row", "column", "function"):
         at = AppTest.from_file(APP, default_timeout=60)
-        at.query_params["formulas"] = label
+        at.query_params["formulas"] = notation
         at.run().switch_page("pages/attention.py").run()
         written[notation] = [element.value for element in at.latex]
         step = at.session_state["view"].trace.step("encoder.layer.0.attention.self.products")

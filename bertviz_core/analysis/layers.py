@@ -179,7 +179,7 @@ class Winner:
 
 def list_winners(trace: Trace, token: int) -> tuple[Winner, ...]:
     """Who leads at every stage of a token's way, the embeddings first; nobody without the LM head. Remembered."""
-    if _PROBS not in trace:
+    if PROBS not in trace:
         return ()
     return remember(trace, f"winners at {token}", lambda: tuple(_read_winners(trace, token)))
 

@@ -6,7 +6,6 @@ import unicodedata
 
 import numpy as np
 
-from bertviz_core.analysis.heads import STATISTICS
 from tests.derived.truth import (
     Bars,
     Map,
@@ -223,8 +222,8 @@ def name_roles(numbers: dict[str, float | None]) -> list[str]:
 
 
 def chosen_statistic(s: Scene) -> str:
-    """The name of the statistic whose title is in the link."""
-    return next((one.name for one in STATISTICS.values() if one.title == s.asked.get("statistic")), "previous")
+    """The name of the statistic that is in the link."""
+    return s.asked.get("statistic", "previous")
 
 
 @truth("heads", "head-statistic")

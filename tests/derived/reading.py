@@ -16,10 +16,12 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame.site import PAGES
+from bertviz_core.ui.walk.explain import work_out
 
 APP = str(Path(__file__).parents[2] / "app.py")
 TITLE = 'class="bv-panel-title"'
 _MATH = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
+_OFFER = re.compile(r'class="bv-worked" data-cell="([^"]*)"')
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of ten by themselves
     r":gray\[[^\n]*\]|`[^`]*`|\bIn \[\d+\]|\(00\d\)|\bsec\. [\d.]+|(?<![·×])(?<![·×] )\b10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
@@ -99,6 +101,7 @@ class Panel:
     tables: list[Table] = field(default_factory=list)
     answers: list[list[tuple[str, str]]] = field(default_factory=list)
     frames: list[Table] = field(default_factory=list)
+    offered: str = ""  # the cell that a button of the panel opens the drawer with
 
     @property
     def traces(self) -> list[dict]:
@@ -203,13 +206,25 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
         patch.setattr(streamlit, "download_button", kept)
         at.run()
         for name in [info.name for info in PAGES] if pages is None else pages:
-            at.switch_page(f"pages/{name}.py").run()
+            at.switch_page(f"pages/{name}.py")
+            at.query_params["open"] = "all"  # every fold
+            at.run()
             assert not at.exception, (name, [one.value for one in at.exception])
             for panel in read_page(name, at.main):
+                _read_drawer(panel, at.session_state["view"])
                 assert (name, panel.name) not in panels, (name, panel.name)
                 panels[name, panel.name] = panel
     shown = Shown(at.session_state["view"], panels, files)
     return (shown, at) if keep else shown
+
+
+def _read_drawer(panel: Panel, view) -> None:
+    """Add what the drawer says of the cell that a tensor's panel offers: the formula worked, and how exact it is."""
+    if panel.offered and panel.name.partition("[")[0] in view.trace:
+        text = work_out(view, panel.offered).text
+        panel.formulas += _MATH.findall(text)
+        panel.texts += [part.removeprefix(":small[:gray[").removesuffix("]]") for part in text.split("\n\n")
+                        if part.startswith(":small[:gray[")]  # fmt: skip
 
 
 def read_page(page: str, root) -> list[Panel]:
@@ -222,9 +237,9 @@ def read_page(page: str, root) -> list[Panel]:
 
 def _walk(block, panel: Panel, page: str, found: list[Panel]) -> None:
     children = list(block.children.values())
-    first = children[0].proto.body if children and getattr(children[0], "type", "") == "html" else ""
-    if TITLE in first:
-        title, of = re.search(r"<b>(.*?)</b><br><span[^>]*>(.*?)</span>", first, re.DOTALL).groups()
+    heading = _find_heading(children)
+    if heading:
+        title, of = re.search(r"<b[^>]*>(.*?)</b><span[^>]*>(.*?)</span>", heading, re.DOTALL).groups()
         panel = Panel(page, html.unescape(title), html.unescape(title), html.unescape(of))
         found.append(panel)
     for child in children:
@@ -232,6 +247,13 @@ def _walk(block, panel: Panel, page: str, found: list[Panel]) -> None:
             _walk(child, panel, page, found)
         else:
             _take(child, panel)
+
+
+def _find_heading(children: list) -> str:
+    """The heading of a card, as HTML: the first thing in its first line; empty for any other block."""
+    line = list(getattr(children[0], "children", {}).values()) if children else []
+    body = line[0].proto.body if line and getattr(line[0], "type", "") == "html" else ""
+    return body if TITLE in body else ""
 
 
 def _take(element, panel: Panel) -> None:
@@ -243,6 +265,8 @@ def _take(element, panel: Panel) -> None:
         tables, answers = read_html(element.proto.body)
         panel.tables += tables
         panel.answers += answers
+        offer = _OFFER.search(element.proto.body)
+        panel.offered = html.unescape(offer[1]) if offer else panel.offered
     elif kind in ("markdown", "caption", "info", "success", "warning"):
         panel.formulas += _MATH.findall(element.value)
         panel.texts.append(_MATH.sub(" ", element.value))

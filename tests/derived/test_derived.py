@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-from bertviz_core.analysis.heads import STATISTICS
 from tests.derived import answers, articles, attention, checkpoint, playground, vectors  # noqa: F401 - they register
 from tests.derived.checks import RECORDED, check_cell, check_table, check_texts
 from tests.derived.reading import Panel, find_numbers, open_pages
@@ -20,19 +19,19 @@ LONG = (
 SCENES = {
     "a pair": {
         "text": "He sat by the river.", "pair": "The [MASK] was cold.", "layer": "3", "head": "7", "key_token": "4",
-        "statistic": STATISTICS["distance"].title, "projection": "value", "document": "formula-post", "mix": "mixed",
+        "statistic": "distance", "projection": "value", "document": "formula-post", "mix": "mixed",
         "tensor": "encoder.layer.2.intermediate.dense.weight", "row": "7", "column": "40", "cell": "49",
     },
     "a long sentence": {
         "text": LONG, "layer": "2", "head": "4", "token": "20", "key_token": "11", "projection": "key",
-        "statistic": STATISTICS["evenness"].title, "document": "definition", "beside": "notebook",
-        "rows": "All layers", "length": "100", "width": "30", "at_component": "7",
+        "statistic": "evenness", "document": "definition", "beside": "notebook",
+        "rows": "all", "length": "100", "width": "30", "at_component": "7",
         "tensor": "encoder.layer.4.output.LayerNorm.weight", "scores": "1.2=60;0.4=78", "score_row": ",",
         "mix": "your row",
     },
     "padding": {
         "text": "the cat sat on the [MASK]", "pair": "playing in rome?", "pad": "16", "layer": "1", "head": "2",
-        "token": "3", "statistic": STATISTICS["same_word"].title,
+        "token": "3", "statistic": "same_word",
     },
     "classes": {"text": "the cat sat", "layer": "1", "head": "1", "token": "2"},
     "token classes": {"text": "the cat sat", "layer": "1", "head": "1", "token": "2"},

@@ -35,7 +35,7 @@ _COMMON = ("text", "pair", "model", "pad", "mask", _CHANGES, _SHOW, "formulas", 
 # What is remembered about the URL: what it says, as it was last taken or written; what links said; on which page; the
 # usual values; which parameters each page has of its own; whether somebody has just chosen something here.
 _SAYS, _LINKED, _PAGE, _USUAL, _OWN, _CHOSE = "url-says", "url-linked", "url-page", "url-usual", "url-own", "url-chose"
-_TAKEN = "url-taken"  # whether this run has taken the URL
+_LEFT = "url-left"  # what it says to widgets that have not been drawn yet
 
 
 # The URL.
@@ -47,11 +47,11 @@ def begin_run(page: str) -> None:
     first, chose = _SAYS not in session, session.pop(_CHOSE, False)
     came = session.get(_PAGE) != page
     linked = came and says == session.get(_LINKED, {}).get(page)
-    session[_TAKEN] = first or (says != session[_SAYS] and not chose and not linked)
-    if session[_TAKEN]:
+    if first or (says != session[_SAYS] and not chose and not linked):
         for key in (*_COMMON, *session.get(_USUAL, {})):
             session.pop(key, None)
         session.update({key: _unpack(text) for key, text in says.items() if key in _COMMON})
+        session[_LEFT] = {key: text for key, text in says.items() if key not in _COMMON}
     elif came:
         session[_OPEN] = ""
     for key in session.get(_USUAL, {}):  # of widgets that are not drawn on this page: the session would forget them
@@ -71,8 +71,8 @@ def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
     own = session[_OWN][session[_PAGE]]
     if key not in _COMMON and key not in own:
         own.append(key)
-    if key not in _COMMON and session[_TAKEN] and key in session[_SAYS]:
-        session[key] = _read_as(usual, session[_SAYS][key])
+    if key in session[_LEFT]:
+        session[key] = _read_as(usual, session[_LEFT].pop(key))
     if key not in session or (options and session[key] not in options):
         session[key] = usual
 
@@ -82,7 +82,7 @@ def publish() -> None:
     says = list_query()
     if says != dict(st.query_params.items()):
         st.query_params.from_dict(says)
-    st.session_state.update({_SAYS: says, _CHOSE: False, _TAKEN: False})
+    st.session_state.update({_SAYS: says, _CHOSE: False})
 
 
 def list_query(page: str = "") -> dict[str, str]:

@@ -71,7 +71,8 @@ def _render_moves(found: Outcome, token: int) -> str:
     """What became of the likeliest words at a token: paired bars on one scale, after over before."""
     if PROBS not in found.after:
         return '<span class="bv-faint">This model predicts no words; the pages show what moved.</span>'
-    shifts = list_shifts(found.before, found.after, token, _TOP)[:_TOP]
+    every = list_shifts(found.before, found.after, token, _TOP)
+    shifts = sorted(every, key=lambda shift: -max(shift.before, shift.after))[:_TOP]
     end = max((max(shift.before, shift.after) for shift in shifts), default=1.0) or 1.0
     moves = "".join(
         f'<span class="bv-move"><b>{escape(shift.word)}</b><span class="bv-pair" aria-hidden="true">'

@@ -1,0 +1,271 @@
+"""Where a page opens: the token, head, key, neuron, component and layer at which there is something to see.
+
+Each rule gives a place and, in `reason`, the sentence that says why it is this one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.analysis.attention import multiply_terms
+from bertviz_core.analysis.feed_forward import measure_neurons
+from bertviz_core.analysis.heads import Sentence
+from bertviz_core.analysis.layers import list_winners
+from bertviz_core.analysis.ranking import find_masks, find_strongest
+from bertviz_core.analysis.token_attention import read_weights
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.trace import Trace
+
+FIRST_MASK, LAST_WORD, NO_WORD = "the first masked token", "the last word; no token is masked", "there is no word"
+FAR = "on a token that is neither special, nor itself, nor next to it"
+OTHER = "on another token"  # where no token is far
+ITSELF = "on itself"  # where there is no other token
+WORD = "on a token that is neither special nor itself"
+ANY = "on any token, as no word has an even share"
+_VECTORS = {
+    "embeddings.sum": "the sum of the embeddings",
+    "attention.output.dense": "the attention output",
+    "output.dense": "the feed-forward output",
+}
+
+
+@dataclass(frozen=True)
+class OpenToken:
+    """The token that a page opens at. text: its own; rule: FIRST_MASK, LAST_WORD or NO_WORD."""
+
+    token: int
+    text: str
+    rule: str
+
+    @property
+    def reason(self) -> str:
+        why = f"because {self.rule}" if self.rule == NO_WORD else f"as {self.rule}"
+        return f"“{self.text}” at position {self.token} is shown, {why}."
+
+
+def open_token(trace: Trace) -> OpenToken:
+    """The first [MASK]; else the last token that is neither special nor a punctuation mark; else position 1 or 0."""
+    tokens, special = trace.tokens, trace.model.tokenizer.special_tokens
+    signs = Sentence(tokens, special).punctuation
+    words = [i for i, text in enumerate(tokens) if text not in special and not signs[i]]
+    masks = find_masks(tokens)
+    token, rule = min(1, len(tokens) - 1), NO_WORD
+    if masks:
+        token, rule = masks[0], FIRST_MASK
+    elif words:
+        token, rule = words[-1], LAST_WORD
+    return OpenToken(token, tokens[token], rule)
+
+
+@dataclass(frozen=True)
+class OpenHead:
+    """The head that a page opens at, and the key that speaks for it.
+
+    token, text: the query; key, key_text, weight: the key, and the attention weight on it, 0 to 1; rule: what the key
+    had to be, FAR, OTHER or ITSELF.
+    """
+
+    layer: int
+    head: int
+    token: int
+    text: str
+    key: int
+    key_text: str
+    weight: float
+    rule: str
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"Layer {self.layer}, head {self.head} is shown: of all heads it gives the largest attention weight of "
+            f"“{self.text}” {self.rule}, {format_percent(self.weight)} on “{self.key_text}”."
+        )
+
+
+def open_head(trace: Trace, token: int) -> OpenHead:
+    """The head with a token's largest attention weight on a key that is neither special, nor itself, nor next to it.
+
+    Where there is no such key, on any key but itself; of equal weights that of the first layer and head. Remembered.
+    """
+    return remember(trace, f"head opened at {token}", lambda: _find_head(trace, token))
+
+
+def _find_head(trace: Trace, token: int) -> OpenHead:
+    tokens, weights = trace.tokens, read_weights(trace, token)
+    away = np.abs(np.arange(len(tokens)) - token)
+    allowed = {FAR: _find_words(trace) & (away > 1), OTHER: away > 0, ITSELF: away == 0}
+    rule = next(name for name, keys in allowed.items() if keys.any())
+    seen = np.where(allowed[rule], weights, -1.0)
+    layer, head, key = (int(i) for i in np.unravel_index(int(seen.argmax()), seen.shape))
+    return OpenHead(layer, head, token, tokens[token], key, tokens[key], float(weights[layer, head, key]), rule)
+
+
+def _find_words(trace: Trace) -> np.ndarray:
+    """(token,) which tokens are not special."""
+    special = trace.model.tokenizer.special_tokens
+    return np.array([text not in special for text in trace.tokens])
+
+
+@dataclass(frozen=True)
+class OpenKey:
+    """The key that a page opens at. weight: the token's attention weight on it; rule: what it had to be, WORD or ANY.
+
+    text: the token's own, key_text: the key's.
+    """
+
+    key: int
+    key_text: str
+    text: str
+    weight: float
+    rule: str
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}: the largest "
+            f"attention weight of “{self.text}” {self.rule}."
+        )
+
+
+def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
+    """The key with the largest weight among words other than the token itself, if that is at least an even share.
+
+    Else the key with the largest weight of all. An even share is 1 over the number of tokens, padding left out.
+    """
+    row = trace[Address.in_layer(layer, "attention.self.probs").fix(head=head, query=token)]
+    words = np.where(_find_words(trace) & (np.arange(len(row)) != token), row, -1.0)
+    enough = float(words.max()) * sum(trace.encoding.mask) >= 1
+    key, rule = (int(words.argmax()), WORD) if enough else (int(row.argmax()), ANY)
+    return OpenKey(key, trace.tokens[key], trace.tokens[token], float(row[key]), rule)
+
+
+@dataclass(frozen=True)
+class OpenNeuron:
+    """The neuron that a page opens at: its activation, the length of its row of W₂, and of the vector it writes."""
+
+    neuron: int
+    text: str
+    activation: float
+    row: float
+    length: float
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"Neuron {self.neuron} is shown: of all neurons it writes the longest vector at “{self.text}”, activation "
+            f"{format_number(self.activation)} times a row of length {format_number(self.row)}."
+        )
+
+
+def open_neuron(trace: Trace, layer: int, token: int) -> OpenNeuron:
+    """The neuron that writes the longest vector: the size of its activation times the length of its row of W₂."""
+    found = measure_neurons(trace, layer, token)
+    (best,) = found.strongest(1)
+    numbers = (float(each[best]) for each in (found.after, found.rows, found.lengths))
+    return OpenNeuron(best, trace.tokens[token], *numbers)
+
+
+@dataclass(frozen=True)
+class OpenComponent:
+    """The component of a vector that a page opens at, and its value. vector: what the vector is called."""
+
+    component: int
+    text: str
+    vector: str
+    value: float
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"Component {self.component} is shown: there {self.vector} of “{self.text}” is largest in size, "
+            f"{format_number(self.value)}."
+        )
+
+
+def open_component(trace: Trace, address: Address, token: int) -> OpenComponent:
+    """The component where a token's vector is largest in size.
+
+    address: of (token, component) vectors: of `embeddings.sum`, or of what a sublayer adds to its input.
+    """
+    vector = trace[address.fix(token=token)]
+    best = find_strongest(vector)
+    name = _VECTORS.get(address.leaf, address.path)
+    return OpenComponent(best, trace.tokens[token], name, float(vector[best]))
+
+
+@dataclass(frozen=True)
+class OpenProduct:
+    """The component of one head's queries and keys that a page opens at.
+
+    query, key: its two factors; total: the whole dot product; text, key_text: of the tokens that are compared.
+    """
+
+    component: int
+    text: str
+    key_text: str
+    query: float
+    key: float
+    total: float
+
+    @property
+    def product(self) -> float:
+        """What the component brings to the dot product."""
+        return self.query * self.key
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"Component {self.component} is shown: it brings most to the dot product of “{self.text}” and "
+            f"“{self.key_text}”, {format_number(self.product)} of {format_number(self.total)}."
+        )
+
+
+def open_product(trace: Trace, layer: int, head: int, token: int, key: int) -> OpenProduct:
+    """The component whose product q_i k_i is largest, of a token's query and a key in one head."""
+    own = Address.in_layer(layer, "attention.self")
+    q, k = trace[own.enter("query").fix(head=head, query=token)], trace[own.enter("key").fix(head=head, key=key)]
+    terms = multiply_terms(q, k)
+    best = int(terms.order[terms.terms.argmax()])
+    text, key_text, total = trace.tokens[token], trace.tokens[key], float(terms.running[-1])
+    return OpenProduct(best, text, key_text, float(q[best]), float(k[best]), total)
+
+
+@dataclass(frozen=True)
+class OpenLayer:
+    """The layer that a page opens at.
+
+    word: the last layer's winner by the logit lens, None without an LM head; led: whether it leads already in the
+    embeddings; probability: what the lens gives it after this layer, None without an LM head.
+    """
+
+    layer: int
+    word: str | None
+    led: bool
+    probability: float | None
+
+    @property
+    def reason(self) -> str:
+        if self.word is None or self.probability is None:
+            return f"Layer {self.layer}, the last one, is shown: this checkpoint has no LM head to read the layers."
+        share = format_percent(self.probability)
+        if self.led:
+            return f"Layer {self.layer} is shown: “{self.word}” leads from the embeddings on, with {share} after it."
+        return f"Layer {self.layer} is shown: after it “{self.word}” leads, with {share}, and does so to the end."
+
+
+def open_layer_for_answer(trace: Trace, token: int) -> OpenLayer:
+    """The layer after which the word that leads at the end takes the lead for good, by the logit lens.
+
+    The first layer where it leads from the embeddings on; the last one without an LM head.
+    """
+    winners = list_winners(trace, token)
+    if not winners:
+        return OpenLayer(trace.model.config.num_hidden_layers - 1, None, False, None)
+    others = [stage for stage, winner in enumerate(winners) if winner.id != winners[-1].id]
+    since = max(others, default=-1) + 1
+    layer = max(since, 1) - 1
+    return OpenLayer(layer, winners[-1].word, since == 0, winners[layer + 1].final_probability)

@@ -1,0 +1,200 @@
+"""Where pages open: every rule against loops over the recorded tensors, its fallbacks, and the sentence it gives."""
+
+import numpy as np
+import pytest
+import torch
+
+import bertviz_core as bv
+from bertviz_core.analysis import openings
+from bertviz_core.analysis.layers import Lens
+from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number
+from tests.factory import random_checkpoint
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = random_checkpoint(tmp_path_factory.mktemp("openings"), num_hidden_layers=3, num_attention_heads=4)
+    return bv.load_model(folder, dtype=torch.float64)
+
+
+@pytest.fixture(scope="module")
+def double(model):
+    return bv.run(model, "The cat sat on the mat.", "Playing in Rome?", pad_to=16)
+
+
+@pytest.fixture(scope="module")
+def single(model):
+    """One token, and nothing around it."""
+    return bv.run(model, Encoding(("z",), ids=(30,), segments=(0,), mask=(1,)))
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "token", "rule"),
+    [
+        ("the cat [MASK] on [MASK] mat.", 3, "[MASK]", openings.FIRST_MASK),
+        ("the cat sat on the mat.", 6, "mat", openings.LAST_WORD),
+        ("playing!?", 2, "##ing", openings.LAST_WORD),
+        ("...", 1, ".", openings.NO_WORD),
+    ],
+)
+def test_the_token_is_a_mask_or_a_word(model, text, place, token, rule):
+    found = openings.open_token(bv.run(model, text, pad_to=12))
+    assert (found.token, found.text, found.rule) == (place, token, rule)
+    assert found.reason.startswith(f"“{token}” at position {place} is shown, ") and rule in found.reason
+
+
+def test_a_pair_opens_at_the_last_word_of_the_second_sentence(double, single):
+    assert openings.open_token(double).text == "rome"
+    assert openings.open_token(single).token == 0
+
+
+def list_weights(trace, token, allowed):
+    """(weight, layer, head, key) of all heads, keys as allowed."""
+    for layer in range(trace.model.config.num_hidden_layers):
+        probs = trace[f"encoder.layer.{layer}.attention.self.probs"]
+        for head, key in np.ndindex(len(probs), len(trace.tokens)):
+            if allowed(key, trace.tokens[key]):
+                yield float(probs[head, token, key]), layer, head, key
+
+
+def test_the_head_looks_hardest_at_a_word_that_is_not_near(double, rome):
+    special = {"[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]"}
+    for trace in (double, rome):
+        for token in range(len(trace.tokens)):
+            best, *place = max(
+                list_weights(trace, token, lambda k, text, t=token: text not in special and k not in (t - 1, t, t + 1))
+            )
+            found = openings.open_head(trace, token)
+            assert [found.layer, found.head, found.key] == place and found.rule == openings.FAR
+            assert found.weight == pytest.approx(best, abs=1e-5)
+            assert (found.text, found.key_text) == (trace.tokens[token], trace.tokens[found.key])
+
+
+def test_in_a_short_sentence_the_head_looks_at_any_other_token(model, single):
+    trace = bv.run(model, "cat")  # between [CLS] and [SEP] nothing is far
+    found = openings.open_head(trace, 1)
+    best, *place = max(list_weights(trace, 1, lambda k, _: k != 1))
+    assert [found.layer, found.head, found.key] == place and found.weight == pytest.approx(best)
+    assert found.reason.endswith(f"on another token, {100 * best:.0f}\xa0% on “{found.key_text}”.")
+    alone = openings.open_head(single, 0)
+    assert (alone.layer, alone.head, alone.key, alone.weight) == (0, 0, 0, pytest.approx(1))
+    assert "on itself" in alone.reason
+
+
+def test_the_head_moves_when_it_is_zeroed(rome):
+    found = openings.open_head(rome, 8)
+    assert (found.layer, found.head, found.key_text) == (2, 0, "as")
+    assert found.reason == (
+        "Layer 2, head 0 is shown: of all heads it gives the largest attention weight of “[MASK]” on a token that is "
+        "neither special, nor itself, nor next to it, 63\xa0% on “as”."
+    )
+    other = openings.open_head(rome.with_changes({"encoder.layer.2.attention.self.probs[head=0]": 0.0}), 8)
+    assert (other.layer, other.head) != (2, 0) and other.weight < found.weight
+
+
+def test_the_key_is_a_word_with_at_least_an_even_share(double, rome):
+    rules, special = set(), double.model.tokenizer.special_tokens
+    for trace in (double, rome):
+        real = sum(trace.encoding.mask)
+        for layer, head, token in np.ndindex(2, 4, real):
+            row = trace[f"encoder.layer.{layer}.attention.self.probs"][head, token].tolist()
+            words = [k for k, text in enumerate(trace.tokens) if text not in special and k != token]
+            best = max(words, key=row.__getitem__)
+            expected = best if row[best] >= 1 / real else row.index(max(row))
+            found = openings.open_key(trace, layer, head, token)
+            assert (found.key, found.weight) == (expected, row[expected])
+            assert (found.rule == openings.WORD) == (row[best] >= 1 / real)
+            rules.add(found.rule)
+    assert rules == {openings.WORD, openings.ANY}
+    assert openings.open_key(rome, 2, 0, 8).reason == (
+        "“as” at position 6 is shown, with 63\xa0%: the largest attention weight of “[MASK]” on a token that is "
+        "neither special nor itself."
+    )
+
+
+def test_a_token_alone_opens_at_itself(single):
+    assert (openings.open_key(single, 0, 0, 0).key, openings.open_key(single, 0, 0, 0).rule) == (0, openings.ANY)
+
+
+def test_the_neuron_writes_the_longest_vector(double, rome):
+    path = "encoder.layer.1"
+    after, rows = double[f"{path}.intermediate.activation[token=3]"], double[f"{path}.output.dense.weight"]
+    lengths = [float(np.sqrt(sum((a * w) ** 2 for w in row))) for a, row in zip(after, rows, strict=True)]
+    found = openings.open_neuron(double, 1, 3)
+    assert found.neuron == lengths.index(max(lengths))
+    assert found.length == pytest.approx(max(lengths)) == pytest.approx(abs(found.activation) * found.row)
+    assert openings.open_neuron(rome, 2, 8).reason == (
+        "Neuron 572 is shown: of all neurons it writes the longest vector at “[MASK]”, activation 4.4745 times a row "
+        "of length 0.8919."
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "component", "reason"),
+    [
+        ("embeddings.sum", 267, "there the sum of the embeddings of “[MASK]” is largest in size, 0.7064."),
+        (
+            "encoder.layer.2.attention.output.dense",
+            61,
+            "there the attention output of “[MASK]” is largest in size, −1.4683.",
+        ),
+        (
+            "encoder.layer.2.output.dense",
+            57,
+            "there the feed-forward output of “[MASK]” is largest in size, −1.4183.",
+        ),
+        (
+            "encoder.layer.5.output.LayerNorm",
+            None,
+            "there encoder.layer.5.output.LayerNorm of “[MASK]” is largest in size, {value}.",
+        ),
+    ],
+)
+def test_the_component_is_the_largest_in_size(rome, address, component, reason):
+    row = [abs(float(x)) for x in rome[address][8]]
+    found = openings.open_component(rome, Address(address), 8)
+    assert found.component == row.index(max(row)) and found.value == rome[address][8, found.component]
+    assert component in (None, found.component)
+    value = format_number(found.value)
+    assert found.reason == f"Component {found.component} is shown: {reason.format(value=value)}"
+
+
+def test_the_product_brings_most_to_the_dot_product(double, rome):
+    for layer, head, key in np.ndindex(3, 4, 5):
+        own = f"encoder.layer.{layer}.attention.self"
+        q, k = double[f"{own}.query"][head, 2].tolist(), double[f"{own}.key"][head, key].tolist()
+        products = [a * b for a, b in zip(q, k, strict=True)]
+        found = openings.open_product(double, layer, head, 2, key)
+        assert found.component == products.index(max(products)) and found.product == pytest.approx(max(products))
+        assert (found.query, found.key) == (q[found.component], k[found.component])
+        assert found.total == pytest.approx(sum(products))
+    assert openings.open_product(rome, 2, 0, 8, 6).reason == (
+        "Component 12 is shown: it brings most to the dot product of “[MASK]” and “as”, 9.8858 of 37.0104."
+    )
+
+
+def test_the_layer_is_where_the_answer_takes_the_lead_for_good(double, rome):
+    for trace in (double, rome):
+        for token in range(len(trace.tokens)):
+            found = openings.open_layer_for_answer(trace, token)
+            leaders = [int(probs.argmax()) for probs in Lens(trace, token).probs]
+            stage = found.layer + 1
+            assert set(leaders[stage:]) == {leaders[-1]}
+            assert found.led == (set(leaders) == {leaders[-1]})
+            assert found.led or leaders[stage - 1] != leaders[-1]
+            assert found.word == trace.model.tokenizer.token(leaders[-1])
+    assert openings.open_layer_for_answer(rome, 8).reason == (
+        "Layer 3 is shown: after it “people” leads, with 5.6\xa0%, and does so to the end."
+    )
+    assert openings.open_layer_for_answer(rome, 6).reason == (
+        "Layer 0 is shown: “as” leads from the embeddings on, with 97\xa0% after it."
+    )
+
+
+def test_without_a_language_model_head_the_last_layer_is_shown(tmp_path):
+    trace = bv.run(bv.load_model(random_checkpoint(tmp_path, kind="base")), "the cat")
+    found = openings.open_layer_for_answer(trace, 1)
+    assert (found.layer, found.word, found.probability) == (1, None, None)
+    assert found.reason == "Layer 1, the last one, is shown: this checkpoint has no LM head to read the layers."
