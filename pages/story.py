@@ -5,7 +5,7 @@ from bertviz_core.ui.views import story
 
 view = open_page(
     "story",
-    "Where does the prediction come from? Start at its number, go to the operand with the largest contribution, and "
-    "repeat down to a token id or a learned parameter. This is one path of very many; every number on it is real.",
+    "Where does the prediction come from? Start at its number, go on to the part of it that counts most and depends on "
+    "the words, and repeat down to a token id. This is one path of very many; every number on it is real.",
 )
 story.show_story(view, story.choose_beginning(view))

@@ -91,7 +91,7 @@ def test_choosing_a_key_changes_the_products_and_the_url():
     at = opened("attention")
     before = numbers(chart(at, "dot-product")[0]["y"])
     at.selectbox(key="key_token-menu").select(KEY).run()
-    assert at.query_params["key_token"] == [str(KEY)]
+    assert at.session_state["key_token"] == str(KEY)
     assert not np.array_equal(numbers(chart(at, "dot-product")[0]["y"]), before)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.formula.address import parse
+from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.walk import explain
 from bertviz_core.ui.walk.way import OFFERED
@@ -26,25 +26,35 @@ EXACT = re.compile(
 )
 
 
-class Operands(HTMLParser):
-    """Reads the table of operands: rows of (address, value, contribution)."""
+class Table(HTMLParser):
+    """Reads the table of parts: its headings, its rows of (operands, numbers), and what stands in no row.
+
+    rows: the addresses of the operands of each row, and the texts of its cells; beside: addresses below the table.
+    """
 
     def __init__(self, body):
         super().__init__()
-        self.rows, self._cells = [], None
+        self.titles, self.rows, self.beside, self._tag, self._inside = [], [], [], "", False
         self.feed(body)
 
     def handle_starttag(self, tag, attributes):
+        self._tag = tag
+        if tag == "tr":
+            self._inside = True
+            self.rows.append(([], []))
+        elif tag == "td":
+            self.rows[-1][1].append("")
         if "data-step" in (found := dict(attributes)):
-            self.rows.append([found["data-step"]])
-        self._cells = self.rows[-1] if tag == "td" and self.rows and len(self.rows[-1]) < 3 else None
+            (self.rows[-1][0] if self._inside else self.beside).append(found["data-step"])
 
     def handle_endtag(self, tag):
-        self._cells = None
+        self._inside = self._inside and tag != "table"
 
     def handle_data(self, text):
-        if self._cells is not None:
-            self._cells.append(text)
+        if self._inside and self._tag == "th":
+            self.titles.append(text)
+        elif self._inside and self.rows[-1][1]:
+            self.rows[-1][1][-1] += text
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +73,7 @@ def opened(page, address):
     (text,) = (element.value for element in page.markdown if TITLE.search(element.value))
     (table,) = (element.proto.body for element in page.get("html") if "bv-onward" in element.proto.body)
     charts = [json.loads(chart.proto.spec) for chart in page.get("plotly_chart") if "chart-operands" in chart.proto.id]
-    return text, Operands(table).rows, charts[0]["data"]
+    return text, Table(table), charts[0]["data"]
 
 
 def test_a_link_may_walk_over_what_is_no_address(page):
@@ -85,27 +95,41 @@ def test_a_number_of_every_address_stands_on_the_page_as_in_the_trace(page, rome
     chance = random.Random(20170612)
     for path in rome.addresses:
         address = random_cell(rome, path, chance)
-        text, rows, chart = opened(page, address)
+        text, table, chart = opened(page, address)
         why, title, exact = rome.explain(address), TITLE.search(text), EXACT.search(text)
         assert title["address"] == address
         assert title["value"] == exact["recorded"] == format_number(rome[address].item())
         assert exact["recomputed"] == format_number(why.recomputed) and number(exact["count"]) == len(why.operands)
         assert number(exact["difference"]) <= 1e-5 * scale(rome, why), address
-        assert_strongest(rome, why, rows)
+        assert_parts(rome, why, table)
         assert chart
 
 
-def assert_strongest(trace, why, rows):
-    """The operands on the page are those with the largest contributions, once each, with their recorded values."""
-    effects = {}
-    for (operand, value), slope in zip(why.operands, trace.derivatives(why.address), strict=True):
-        effects[operand] = value * slope
-    assert len(rows) == min(OFFERED, len(effects)) == len({operand for operand, *_ in rows}), why.address
-    least = min(abs(effects[operand]) for operand, *_ in rows)
-    assert all(abs(effect) <= least for operand, effect in effects.items() if operand not in {row[0] for row in rows})
-    for operand, value, *contribution in rows:
-        assert value == format_number(trace[operand].item()), operand
-        assert contribution == ([] if parse(operand).path.endswith("_ids") else [format_number(effects[operand])])
+def assert_parts(trace, why, table):
+    """The parts on the page are those that count most, with recorded values and the amounts that the heading names."""
+    found = take_apart(trace, why)
+    expected = [found[i] for i in found.strongest(OFFERED)]
+    rows = [row for row in table.rows if row[0]]
+    measure = found.measure
+    assert table.titles == ["operand", measure.operand, *measure.columns, *filter(None, [measure.heading])], why.address
+    assert [operands for operands, _ in rows] == [[str(o) for o in part.operands] for part in expected], why.address
+    assert table.beside == [str(operand) for operand in found.shared]
+    for (operands, (_, value, *numbers)), part in zip(rows, expected, strict=True):
+        assert value == " × ".join(format_number(trace[operand].item()) for operand in operands)
+        amounts = [] if part.amount is None else [part.amount]
+        assert numbers == [format_number(number) for number in (*part.columns, *amounts)], why.address
+
+
+def test_a_weights_table_says_what_it_would_be_without_each_key(page, rome):
+    """No huge number, no amount that is none: the score, its power, its share, and the weight without it."""
+    cell = f"{LAYER}.attention.self.probs[head=1,query=8,key=3]"
+    _, table, _ = opened(page, cell)
+    assert table.titles == ["operand", "score", "e^(score − max)", "share", "the result without it"]
+    own = next(cells for operands, cells in table.rows if operands and operands[0].endswith("key=3]"))
+    assert own[-2:] == [format_number(rome[cell].item()), "0.0000"]
+    _, table, _ = opened(page, cell.replace("probs", "scores"))
+    assert table.titles[-1] == "summand"
+    assert table.rows[-1] == (["attention_mask[token=3]"], ["attention_mask · 3 rome", "1.0000", "0.0000"])
 
 
 @pytest.mark.parametrize(

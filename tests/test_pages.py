@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analysis.walk import weigh_operands
+from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.frame.site import PAGES
@@ -39,7 +39,7 @@ SCENES = {
 def scene(request, tmp_path_factory):
     """What every page shows for one checkpoint and input, by the page's name."""
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update(SCENES[request.param])
+    at.query_params.update({"open": "all", **SCENES[request.param]})
     with pytest.MonkeyPatch.context() as patch:
         if not request.param.startswith("bundled"):
             folder = tmp_path_factory.mktemp("model")
@@ -49,12 +49,7 @@ def scene(request, tmp_path_factory):
                 random_checkpoint(folder, kind=request.param)
             patch.setenv("BERTVIZ_MODELS", str(folder))
         at.run()
-        return {info.name: shown(unfolded(at.switch_page(f"pages/{info.name}.py")).run()) for info in PAGES}
-
-
-def unfolded(at):
-    at.query_params["open"] = "all"
-    return at
+        return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run()) for info in PAGES}
 
 
 def shown(at):
@@ -142,7 +137,7 @@ def test_a_click_on_a_chart_means_the_cell_that_is_drawn_there_or_whose_term_is(
                 for address, numbers in clickable(drawn) if "meta" in drawn else ():
                     why = page.view.trace.explain(address)
                     if is_address(name, page.view.trace) and not any(np.isclose(why.value, numbers, 1e-5, 1e-37)):
-                        terms = weigh_operands(page.view.trace, why).effects
+                        terms = take_apart(page.view.trace, why).amounts
                         assert np.isclose(terms, numbers[0], rtol=1e-4, atol=1e-9).any(), (name, address)
                     seen.add(is_address(name, page.view.trace))
     assert seen == {True, False}

@@ -6,9 +6,11 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analysis.walk import choose_stops, tell_story
+from bertviz_core.analysis.parts import TERM
+from bertviz_core.analysis.walk import choose_stops, list_turns, tell_story
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.frame.cell_names import shorten
 from tests.factory import random_checkpoint
 from tests.test_pages import APP
 
@@ -47,6 +49,23 @@ def test_it_begins_at_the_likeliest_word_of_the_chosen_token():
     at = opened()
     row = at.session_state["view"].trace["cls.predictions.probs[token=6]"]
     agrees(at, f"cls.predictions.probs[token=6,vocab={row.argmax()}]")
+
+
+def test_each_stop_says_why_the_way_led_there_and_what_is_the_same_for_every_sentence():
+    at = opened(text="When in Rome, do as the [MASK] do.")
+    turns = list_turns(at.session_state["view"].trace, parse("cls.predictions.probs[token=8,vocab=2111]"))
+    said = " ".join(caption.value for caption in at.caption).replace("\\", "")
+    passed = [turn.choice.passed for turn in turns if turn.choice and turn.choice.passed]
+    assert passed and said.count("is the same") == len(passed)
+    for part in passed:
+        name = shorten(at.session_state["view"].trace, part.operands[0])
+        assert f"is the same for every sentence: {name}, {format_number(part.amount)}." in said
+    assert "without this one it would be 0.0000" in said
+    stops = choose_stops(at.session_state["view"].trace, [turn.cell for turn in turns])
+    terms = [turns[stop - 1].choice for stop in stops[1:] if turns[stop - 1].choice.measure is TERM]
+    assert len(terms) > 3
+    for choice in terms:
+        assert re.search(rf"Of the terms of [^:]+ the largest[^:]*: {format_number(choice.part.amount)}\.", said)
 
 
 def test_another_word_and_another_token_by_the_url():

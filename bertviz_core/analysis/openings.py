@@ -13,7 +13,8 @@ from bertviz_core.analysis.attention import multiply_terms
 from bertviz_core.analysis.feed_forward import measure_neurons
 from bertviz_core.analysis.heads import Sentence
 from bertviz_core.analysis.layers import list_winners
-from bertviz_core.analysis.ranking import find_masks, find_strongest
+from bertviz_core.analysis.predictions import find_masks
+from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import read_weights
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
@@ -52,7 +53,7 @@ def open_token(trace: Trace) -> OpenToken:
     tokens, special = trace.tokens, trace.model.tokenizer.special_tokens
     signs = Sentence(tokens, special).punctuation
     words = [i for i, text in enumerate(tokens) if text not in special and not signs[i]]
-    masks = find_masks(tokens)
+    masks = find_masks(trace)
     token, rule = min(1, len(tokens) - 1), NO_WORD
     if masks:
         token, rule = masks[0], FIRST_MASK

@@ -26,7 +26,7 @@ from bertviz_core.formula.address import Where
 from bertviz_core.formula.cells import At
 from bertviz_core.formula.dims import Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
-from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes
 from bertviz_core.tracing.layout import Layout
@@ -140,8 +140,12 @@ class Trace:
         if step is None or self.overrides(symbol.address):
             return lock(self[address].astype(np.float64))
         at = {axis: range(index, index + 1) for axis, index in fixed.items()}
+        return lock(self.work(step.expr, at).reshape(self.shape(address)))
+
+    def work(self, expr: Expr, at: At) -> np.ndarray:
+        """The cells `at` of an expression in float64, from the recorded numbers that it reads; every axis is kept."""
         with torch.inference_mode():
-            return lock(step.expr.work(_Env(self), at).reshape(self.shape(address)))
+            return lock(expr.work(_Env(self), at))
 
     def derivatives(self, address: Where) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.

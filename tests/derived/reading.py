@@ -201,14 +201,12 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
         return plain(label, data, file_name, *args, **kwargs)
 
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update(query)
+    at.query_params.update({"open": "all", **query})  # every fold
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streamlit, "download_button", kept)
         at.run()
         for name in [info.name for info in PAGES] if pages is None else pages:
-            at.switch_page(f"pages/{name}.py")
-            at.query_params["open"] = "all"  # every fold
-            at.run()
+            at.switch_page(f"pages/{name}.py").run()
             assert not at.exception, (name, [one.value for one in at.exception])
             for panel in read_page(name, at.main):
                 _read_drawer(panel, at.session_state["view"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertviz_core.analysis.predictions import find_masks
+from bertviz_core.analysis.openings import open_head, open_token
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -19,13 +19,11 @@ def choose_place(trace: Trace) -> tuple[Selection, list[str]]:
     layer = read_index("layer", config.num_hidden_layers, "model", remarks)
     head = read_index("head", config.num_attention_heads, "model", remarks)
     if token is None:
-        token = _open_token(trace)
+        token = open_token(trace).token
+    if layer is None and head is None:
+        opened = open_head(trace, token)
+        layer, head = opened.layer, opened.head
     return Selection(layer or 0, head or 0, token), remarks
-
-
-def _open_token(trace: Trace) -> int:
-    masks = find_masks(trace)
-    return masks[0] if masks else min(1, len(trace.tokens) - 1)
 
 
 def read_index(key: str, size: int, where: str, remarks: list[str]) -> int | None:

@@ -54,7 +54,9 @@ def _try(view: View, cell: Where) -> Explained | AddressError:
 
 def _list_lit(shown: Explained | AddressError | None) -> list[str]:
     """The operands that the page's charts outline."""
-    return [str(shown.found[i]) for i in shown.found.strongest(OFFERED)] if isinstance(shown, Explained) else []
+    if not isinstance(shown, Explained):
+        return []
+    return [str(operand) for i in shown.found.strongest(OFFERED) for operand in shown.found[i].operands]
 
 
 def _show(view: View, shown: Explained) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.walk import Operands, Terms, split_terms, weigh_operands
+from bertviz_core.analysis.parts import WITHOUT, Parts, take_apart
 from bertviz_core.formula.address import Where
 from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
@@ -27,8 +25,7 @@ class Explained:
     """A number with all that is said about it. words, text: Markdown; a sentence, and the formula worked."""
 
     why: Explanation
-    found: Operands
-    parts: Terms | None
+    found: Parts
     words: str
     text: str
 
@@ -36,14 +33,13 @@ class Explained:
 def work_out(view: View, cell: Where) -> Explained:
     """Work out a cell. Raises AddressError for what is none."""
     why = view.trace.explain(cell)
-    found = weigh_operands(view.trace, why)
-    parts = split_terms(why, found)
-    return Explained(why, found, parts, _write_words(view.trace, why, found, parts), _write_text(view, why))
+    found = take_apart(view.trace, why)
+    return Explained(why, found, _write_words(view.trace, why, found), _write_text(view, why))
 
 
 def draw_operands(view: View, key: str, shown: Explained) -> None:
     """The chart of what a computed number was made from, and how to read it."""
-    chart, note = choose_chart(view, shown.why, shown.found, shown.parts)
+    chart, note = choose_chart(view, shown.why, shown.found)
     show_chart(chart, f"operands-{key}", note)
     st.caption(note)
 
@@ -70,23 +66,23 @@ def _write_end(view: View, why: Explanation) -> str:
     return escape_markdown(f"An input of the forward pass, made by the tokenizer for “{token}”. The walk ends here.")
 
 
-def _write_words(trace: Trace, why: Explanation, found: Operands, parts: Terms | None) -> str:
+def _write_words(trace: Trace, why: Explanation, found: Parts) -> str:
     """The numbers as a sentence, where they support one."""
-    if why.step is not None and isinstance(why.step.expr, Softmax) and "key" in why.cell.at:
-        return escape_markdown(_write_share(trace, why, found))
-    if parts is None or len(parts.places) < 2:
+    if found.measure is WITHOUT and "key" in why.cell.at:
+        return escape_markdown(_write_share(trace, why))
+    if not found.measure.sums or len(found) < 2:
         return ""
-    best = int(np.abs(parts.values).argmax())
-    name = shorten(trace, found[int(parts.places[best])])
+    best = found.strongest(1)[0]
+    name = " × ".join(shorten(trace, operand) for operand in found[best].operands)
+    largest, total = (format_number(float(amount)) for amount in (found.amounts[best], found.amounts.sum()))
     return escape_markdown(
-        f"A sum of {len(parts.places)} terms. The largest is {format_number(float(parts.values[best]))}, with {name}; "
-        f"their sum is {format_number(parts.total)}."
+        f"A sum of {len(found):,} {found.measure.heading}s. The largest is {largest}, {name}; their sum is {total}."
     )
 
 
-def _write_share(trace: Trace, why: Explanation, found: Operands) -> str:
+def _write_share(trace: Trace, why: Explanation) -> str:
     at, tokens = why.cell.at, trace.tokens
-    scores = {cell.at["key"]: value for cell, value in zip(found, found.values, strict=True)}
+    scores = dict(enumerate(why.sources[0].values))
     own = scores.pop(at["key"])
     said = (
         f"In head {at['head']}, “{tokens[at['query']]}” attends to “{tokens[at['key']]}” "

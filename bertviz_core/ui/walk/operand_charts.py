@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from bertviz_core.analysis.parts import SUMMAND, TERM, Parts, unwrap
 from bertviz_core.analysis.ranking import MASKED, rank_top
-from bertviz_core.analysis.walk import Operands, Terms, sample_function, split_addends, unwrap
+from bertviz_core.analysis.walk import sample_function
 from bertviz_core.figures.attention import draw_products
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import Chart
@@ -13,7 +16,7 @@ from bertviz_core.figures.operands import Spread, draw_point_on_curve, draw_row,
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Apply, Function, Mean, Softmax, Sqrt, Square
-from bertviz_core.formula.nodes import Add, Div, Expr, MatMul, Sub, Symbol
+from bertviz_core.formula.nodes import Add, Div, Sub, Symbol
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.steps import NORM
@@ -26,24 +29,24 @@ _WHOLE = 64  # a softmax over no more than this is drawn whole
 Drawn = tuple[Chart, str]
 
 
-def choose_chart(view: View, why: Explanation, found: Operands, parts: Terms | None) -> Drawn:
+def choose_chart(view: View, why: Explanation, found: Parts) -> Drawn:
     """The chart that fits the formula, with one line of how to read it."""
     assert why.step is not None
     match unwrap(why.step.expr)[0]:
         case Softmax(inner=Symbol() as scores, along=axis):
             drawn = _draw_softmax(view, why, scores, axis.name)
         case Apply(function=function):
-            drawn = _draw_on_curve(view, why, found, function)
+            drawn = _draw_on_curve(view, why, function)
         case Lookup(table=table):
             drawn = _draw_lookup(view, why, table)
         case Mean(inner=Symbol() as x, over=axis) | Mean(inner=Square(inner=Sub(left=Symbol() as x)), over=axis):
             drawn = _draw_spread(view, why, x, axis.name)
         case Div(left=Sub(left=Symbol() as x, right=Symbol()), right=Sqrt()):
             drawn = _draw_spread(view, why, x, x.axes[-1].name)
-        case expr if parts is not None and _has_product(expr):
-            drawn = _draw_terms(view, why, found, parts)
-        case Add() | Sub():
-            drawn = _draw_parts(view, why)
+        case _ if found.measure is TERM:
+            drawn = _draw_terms(view, why, found)
+        case Add() | Sub() if found.measure is SUMMAND:
+            drawn = _draw_summands(view, why, found)
         case _:
             drawn = _draw_values(view, why, found)
     return drawn
@@ -75,9 +78,9 @@ def _rank_largest(shares: np.ndarray, picked: int) -> np.ndarray:
     return np.array(best if picked in best else [*best[:-1], picked])
 
 
-def _draw_on_curve(view: View, why: Explanation, found: Operands, function: Function) -> Drawn:
+def _draw_on_curve(view: View, why: Explanation, function: Function) -> Drawn:
     """The function around the operand, which is its only one."""
-    at = float(found.values[0])
+    at = float(why.sources[0].values[0])
     x = np.linspace(min(-4.0, 1.25 * at), max(4.0, 1.25 * at), 200)
     figure = draw_point_on_curve(x, sample_function(function, x), at, why.value, view.colors, _choose_color(view, why))
     return figure, "The function; the point marks this operand and its result."
@@ -105,50 +108,49 @@ def _draw_spread(view: View, why: Explanation, x: Symbol, axis: str) -> Drawn:
     return figure, note + (" The circle marks the operand." if axis in at else "")
 
 
-def _draw_terms(view: View, why: Explanation, found: Operands, parts: Terms) -> Drawn:
-    order = np.argsort(-np.abs(parts.values), kind="stable")
-    running = np.cumsum(parts.values[order])
+def _draw_terms(view: View, why: Explanation, found: Parts) -> Drawn:
+    order = found.strongest(len(found))
+    terms = found.amounts[order]
     shown = order[:_ROWS]
-    names = [name_term(found[int(parts.places[i])]) for i in shown]
-    figure = draw_products(names, parts.values[shown], running[:_ROWS], view.colors, color=_choose_color(view, why),
+    names = [name_term(found[i].operands[0]) for i in shown]
+    figure = draw_products(names, terms[:_ROWS], np.cumsum(terms)[:_ROWS], view.colors, color=_choose_color(view, why),
                            title="operand, largest term first", whole=len(shown) == len(order))  # fmt: skip
     more = f" The {_ROWS} largest of {len(order)} are drawn." if len(order) > _ROWS else ""
     return figure, f"Bars: the terms of the sum, largest first. Line: the sum so far.{more}"
 
 
-def _draw_parts(view: View, why: Explanation) -> Drawn:
+def _draw_summands(view: View, why: Explanation, found: Parts) -> Drawn:
     """A sum of a few parts, each in the colour of its kind."""
-    found = split_addends(view.trace, why)
-    names = [_name_factors([Address(symbol.address) for symbol in part.symbols]) for part in found]
-    kinds = [next((view.colors.kinds[s.kind] for s in part.symbols if s.kind in view.colors.kinds), view.colors.faint)
-             for part in found]  # fmt: skip
-    figure = draw_sum_of_parts(names, [part.value for part in found], [*kinds, _choose_color(view, why)], view.colors,
+    names = [_name_factors(part.operands) for part in found]
+    kinds = [_choose_kind(view, part.operands) for part in found]
+    figure = draw_sum_of_parts(names, found.amounts.tolist(), [*kinds, _choose_color(view, why)], view.colors,
                                name_leaf(why.cell))  # fmt: skip
     return figure, "The parts of the sum, end to end; below them, the sum."
 
 
-def _name_factors(tensors: list[Address]) -> str:
+def _choose_kind(view: View, operands: Sequence[Address]) -> str:
+    """The colour of the first operand that has one."""
+    symbols = (view.trace.program.symbol(operand.path) for operand in operands)
+    return next((view.colors.kinds[s.kind] for s in symbols if s and s.kind in view.colors.kinds), view.colors.faint)
+
+
+def _name_factors(operands: Sequence[Address]) -> str:
     """What a part of a sum is called: its tensor, or the last names of those that are multiplied."""
-    return name_leaf(tensors[0]) if len(tensors) == 1 else " × ".join(tensor.name for tensor in tensors)
+    return name_leaf(operands[0]) if len(operands) == 1 else " × ".join(operand.name for operand in operands)
 
 
-def _draw_values(view: View, why: Explanation, found: Operands) -> Drawn:
+def _draw_values(view: View, why: Explanation, found: Parts) -> Drawn:
     """The operands' values, and below them the number that they made."""
-    shown = sorted(found.strongest(_ROWS))
-    operands = [found[i] for i in shown]
+    operands = [operand for i in sorted(found.strongest(_ROWS)) for operand in found[i].operands]
     names = (
         drop_common([shorten(view.trace, operand) for operand in operands])
-        if len(shown) > 1
+        if len(operands) > 1
         else [name_leaf(operands[0])]
     )
-    more = f" The {_ROWS} largest contributions of {len(found)}." if len(found) > _ROWS else ""
-    values = np.append(found.values[shown], why.value)
+    more = f" The {_ROWS} of {len(found)} that count most." if len(found) > _ROWS else ""
+    values = np.array([*(view.trace[operand].item() for operand in operands), why.value])
     names = [*names, name_leaf(why.cell)]
     return draw_bars(values, names, view.colors, _choose_color(view, why), name="value"), f"Operands and result.{more}"
-
-
-def _has_product(expr: Expr) -> bool:
-    return isinstance(expr, MatMul) or any(_has_product(part) for part in expr.parts)
 
 
 def _choose_color(view: View, why: Explanation) -> str:

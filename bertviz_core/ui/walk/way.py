@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from bertviz_core.analysis.walk import Operands, choose_stops, tell_story
+from bertviz_core.analysis.parts import Part, Parts
+from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.errors import AddressError
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.address import Address, Where, read_address
@@ -89,32 +90,39 @@ def _name_crumb(trace: Trace, place: Where) -> str:
     return shorten(trace, place) if isinstance(place, Address) else place
 
 
-def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Operands) -> str:
-    """The operands that matter most as a table, each a step of the walk, and the whole walk at once."""
-    rows = "".join(
-        _render_row(shorten(trace, operand, why.cell.layer), operand, trace[operand].item(), float(found.effects[i]))
-        for i in found.strongest(OFFERED)
-        for operand in [found[i]]
-    )
-    if not rows:
+def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Parts) -> str:
+    """The parts that count most as a table, each operand a step of the walk, and the whole walk at once."""
+    if not len(found):
         return '<p class="bv-onward" tabindex="-1">This number has no operands.</p>'
-    more = f"The {OFFERED} largest, of {len(found):,}. " if len(found) > OFFERED else ""
+    measure = found.measure
+    titles = ("operand", measure.operand, *measure.columns, *([measure.heading] if measure.heading else []))
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
+    rows = "".join(_render_row(trace, why, found[i]) for i in found.strongest(OFFERED))
+    more = f"The {OFFERED} that count most, of {len(found):,}. " if len(found) > OFFERED else ""
+    shared = ", ".join(
+        f"{_render_step(trace, why, operand)} {format_number(trace[operand].item())}" for operand in found.shared
+    )
     return (
         f'<div class="bv-onward" style="{_write_colors(colors)}"><table><caption>Walk back to</caption>'
-        '<tr><th scope="col">operand</th><th scope="col">value</th><th scope="col">contribution</th></tr>'
-        f"{rows}</table><p>{more}Contribution: value times derivative; in a sum of products, the term.</p>"
-        '<button class="bv-story" data-story="all" title="At every step: the operand with the largest contribution.">'
-        "Shortest story down to the input</button></div>"
+        f"<tr>{head}</tr>{rows}</table>{f'<p>In each of them: {shared}</p>' if shared else ''}"
+        f"<p>{more}{escape(measure.note)}</p>"
+        '<button class="bv-story" data-story="all" title="At every step: the part that counts most of those that '
+        'depend on the words.">Shortest story down to the input</button></div>'
     )
 
 
-def _render_row(name: str, operand: Address, value: float, effect: float) -> str:
-    """One operand. An id, a whole number, chooses a row of a table: it contributes no amount."""
-    contribution = "" if isinstance(value, int) else format_number(effect)
-    return (
-        f'<tr><td><button data-step="{escape(str(operand))}">{escape(name)}</button></td>'
-        f"<td>{format_number(value)}</td><td>{contribution}</td></tr>"
-    )
+def _render_row(trace: Trace, why: Explanation, part: Part) -> str:
+    """One part: its operand, or the factors of a product; their values; its amount, if it has one."""
+    steps = " × ".join(_render_step(trace, why, operand) for operand in part.operands)
+    values = " × ".join(format_number(trace[operand].item()) for operand in part.operands)
+    numbers = (*part.columns, *([] if part.amount is None else [part.amount]))
+    cells = "".join(f"<td>{text}</td>" for text in (values, *map(format_number, numbers)))
+    return f"<tr><td>{steps}</td>{cells}</tr>"
+
+
+def _render_step(trace: Trace, why: Explanation, operand: Address) -> str:
+    name = escape(shorten(trace, operand, why.cell.layer))
+    return f'<button data-step="{escape(str(operand))}">{name}</button>'
 
 
 def _write_colors(colors: Palette) -> str:
