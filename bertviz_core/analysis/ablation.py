@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.errors import BertvizError
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace
@@ -52,6 +53,16 @@ def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, hea
     """(address,) the cells' values when one head is zeroed."""
     without = trace.with_changes(zero_head(layer, head))
     return np.array([float(without.recomputed(address)) for address in addresses])
+
+
+def run_without_cell(trace: Trace, address: Address, cell: Address) -> float | None:
+    """A cell's value when one number on the way to it is 0; None for itself and for what cannot be set to 0."""
+    if cell == address or cell.path not in trace.program.by_address:
+        return None
+    try:
+        return float(trace.with_changes({str(cell): 0.0}).recomputed(address))
+    except BertvizError:
+        return None
 
 
 class Ablation:

@@ -172,7 +172,7 @@ def write_part(part: float) -> str:
     """A part of a sum, negative where it points the other way."""
     if part >= 0:
         return format_percent(part)
-    return f"> \N{MINUS SIGN}0.1\N{NO-BREAK SPACE}%" if part > -0.001 else f"\N{MINUS SIGN}{format_percent(-part)}"
+    return "> \N{MINUS SIGN}0.1\N{NO-BREAK SPACE}%" if part > -0.001 else f"\N{MINUS SIGN}{format_percent(-part)}"
 
 
 def _draw_every(view: View, found: Bringing) -> Chart:
@@ -193,8 +193,9 @@ def _write_note(trace: Trace, found: Bringing) -> str:
     more = f" Shown: the {len(found.shown)} of which head {found.head} takes most." if others else ""
     return (
         "A large weight on a short value takes little. The last row is the sum of all weighted values, the head's "
-        "output; a part of the sum is measured along it, and is negative where the value points the other way. At the right: "
-        "the area of a square is the weight, the filled area what is taken; below, the length of each head's sum."
+        "output; a part of the sum is measured along it, and is negative where the value points the other way. At the "
+        "right, the area of a square is the weight and the filled area what is taken; below stands the length of each "
+        "head's sum."
         f"{more}"
     )
 
