@@ -1,11 +1,15 @@
 """The shortest story: from an answer back to the input, one line first, each stop with its formula worked."""
 
-import streamlit as st
-
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views.story import read_story, show_line, show_stop, write_headline
-from bertviz_core.ui.views.story_words import render_steps, render_without
+from bertviz_core.ui.views.story import (
+    read_story,
+    show_line,
+    show_steps,
+    show_stop,
+    show_without,
+    write_headline,
+)
 
 view = open_page(
     "story",
@@ -18,7 +22,7 @@ chosen = show_line(view, story)
 show_stop(view, story, chosen)
 with fold("steps", "**All steps** · with every sum, norm and curve between the stops") as opened:
     if opened:
-        st.html(render_steps(view.trace, story.turns, story.stops))
+        show_steps(view, story)
 with fold("without", "**And without it?** · each stop set to 0, and the pass run again") as opened:
     if opened:
-        st.html(render_without(view, story.start, story.cells))
+        show_without(view, story)

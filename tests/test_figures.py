@@ -16,6 +16,7 @@ from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_counts, draw_curve
 from bertviz_core.figures.base import Chart, to_plotly
 from bertviz_core.figures.head_grid import draw_head_grid
+from bertviz_core.figures.heads import draw_head
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram
 from bertviz_core.figures.lines import draw_growing_sum, draw_shares_by_stage
@@ -26,6 +27,7 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.stages import draw_by_stage
+from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_row_strips, draw_taken_squares
 from tests.test_pages import decoded
 
 SIZE = 6
@@ -43,8 +45,22 @@ LINE = np.linspace(-3, 3, 50)
 SIDES = Side("token", WORDS), Side("hidden")
 SERIES = {"first": SHARE, "second": SHARE[::-1]}
 PROJECTION = Projection(SIGNED, numbers(4, SIZE), {"XW": numbers(4), "b": numbers(4, seed=1)}, (1.0, 2.0, 3.0), 5)
+WEIGHTS = np.exp(numbers(SIZE, SIZE)) / np.exp(numbers(SIZE, SIZE)).sum(axis=1, keepdims=True)
+COLUMNS = [
+    BarColumn("weight", SHARE, [f"{x:.2f}" for x in SHARE], INK, 1.0, [f"L.a[x={i}]" for i in range(SIZE)]),
+    BarColumn("part", np.where(SIGNED > 1, np.nan, SIGNED), ["" if x > 1 else f"{x:.2f}" for x in SIGNED], INK),
+]
+SQUARES = Squares(WEIGHTS[:3], WEIGHTS[:3] * np.abs(numbers(3, SIZE)), ["1.0", "2.0", "3.0"],
+                  [f"L.a[h={h},x={i}]" for h in range(3) for i in range(SIZE)])  # fmt: skip
 
 CASES = {
+    "draw_head": {"a head": lambda c: draw_head(WEIGHTS, WORDS, 2, c)},
+    "draw_bar_columns": {
+        "with a sum": lambda c: draw_bar_columns(WORDS, COLUMNS, c, marked=[1], last=True),
+        "plain": lambda c: draw_bar_columns(WORDS, COLUMNS, c),
+    },
+    "draw_taken_squares": {"heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c)},
+    "draw_row_strips": {"rows": lambda c: draw_row_strips(MATRIX, WORDS, 1.0, [2], c)},
     "draw_products": {
         "all terms": lambda c: draw_products(WORDS, SIGNED, SIGNED.cumsum(), c, color=INK, title="component"),
         "some terms": lambda c: draw_products(WORDS, -SHARE, -SHARE.cumsum(), c, color=INK, title="", whole=False),

@@ -9,7 +9,7 @@ import numpy as np
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError
-from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace
 
@@ -38,15 +38,12 @@ def zero_head(layer: int, head: int) -> Changes:
     return {str(Address.in_layer(layer, _WEIGHTS).fix(head=head)): 0.0}
 
 
-def drop_zeroed(changes: Changes) -> Changes:
-    """The changes without those that zero a whole head: a map of all heads zeroed in turn is the same with and without
-    them."""
-    return {address: value for address, value in changes.items() if not _zeroes_head(address, value)}
-
-
-def _zeroes_head(address: str, value: object) -> bool:
-    where = read_address(address)
-    return where.leaf == _WEIGHTS and set(where.at) == {"head"} and isinstance(value, int | float) and value == 0
+def drop_zeroed(trace: Trace) -> Changes:
+    """What was changed in a pass, without whole heads that were zeroed: all are, in turn, on a map of their worth."""
+    config = trace.model.config
+    layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
+    zeros = {address for layer in layers for head in heads for address in zero_head(layer, head)}
+    return {address: value for address, value in trace.changes.items() if address not in zeros or value != 0}
 
 
 def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, head: int) -> np.ndarray:

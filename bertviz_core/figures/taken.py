@@ -133,7 +133,8 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     heads, count = shown.weights.shape
     lengths = np.divide(shown.taken, shown.weights, out=np.zeros_like(shown.taken), where=shown.weights > 0)
     full = shown.taken / (float(lengths.max(initial=0.0)) or 1.0)
-    place = {"x": np.repeat(np.arange(heads), count), "y": np.tile(np.arange(count), heads), "type": "scatter",
+    place = {"x": np.repeat(np.arange(heads, dtype=np.int32), count),
+             "y": np.tile(np.arange(count, dtype=np.int32), heads), "type": "scatter",
              "mode": "markers", "meta": list(shown.cells)}  # fmt: skip
     hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4f}</b><br>taken <b>%{customdata[2]:.4f}</b>"
     said = [[rows[i % count], float(w), float(t)]

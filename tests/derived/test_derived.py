@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.derived import answers, articles, attention, checkpoint, playground, vectors  # noqa: F401 - they register
+from tests.derived import answers, articles, attention, checkpoint, heads, playground, vectors  # noqa: F401 - they register
 from tests.derived.checks import RECORDED, check_cell, check_table, check_texts
 from tests.derived.reading import Panel, find_numbers, open_pages
 from tests.derived.truth import ELSEWHERE, Map, Scene, Truth, assert_near, find_truth

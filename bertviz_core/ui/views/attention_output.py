@@ -61,7 +61,11 @@ def show_brought(view: View) -> None:
         + _name_most(trace[probs], lengths)
         + (f" Shown: the {len(shown)} longest; the others are summed in one row." if others else ""),
         table=render_table(
-            "token", words, _list_columns(view, trace[probs], trace[value], parts, shown), [shown.index(token)]
+            "token",
+            words,
+            _list_columns(view, trace[probs], trace[value], parts, shown),
+            [shown.index(token)],
+            ("token", shown),
         ),
         start=value.fix(key=shown[0], head_dim=find_strongest(rows[0])),
     )

@@ -15,7 +15,7 @@ from bertviz_core.analysis.token_attention import Taken, measure_taken
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import format_latex, format_percent
 from bertviz_core.formula.steps import ATTENTION, VALUE
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
@@ -205,8 +205,7 @@ def _write_formula(view: View, found: Bringing) -> str:
     own = Address.in_layer(view.chosen.layer, "attention.self")
     a, v = (style.make_painter(view.colors)(view.trace.step(own.enter(name)).output) for name in ("probs", "value"))
     i, t, u = found.head, view.chosen.token, found.best
-    weight, length = found.found.weights[i, u], found.found.lengths[i, u]
-    return (
-        rf"\|{a}_{{{i},{t},u}}\,{v}_{{{i},u,:}}\| = {a}_{{{i},{t},u}}\,\|{v}_{{{i},u,:}}\|,\quad "
-        rf"u = {u}:\ {weight:.4f} \cdot {length:.4f} = {weight * length:.4f}"
-    )
+    weight, length = float(found.found.weights[i, u]), float(found.found.lengths[i, u])
+    share, vector = rf"{a}_{{{i},{t},{u}}}", rf"{v}_{{{i},{u},:}}"
+    worked = rf"{format_latex(weight)} \cdot {format_latex(length)} = {format_latex(weight * length)}"
+    return style.break_lines(rf"\|{share}\,{vector}\| = {share}\,\|{vector}\| = {worked}")

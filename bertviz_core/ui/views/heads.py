@@ -27,7 +27,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
 from bertviz_core.ui.views.heads_ablation import begin, find_base
-from bertviz_core.ui.views.heads_numbers import render_profile, write_roles
+from bertviz_core.ui.views.heads_numbers import render_profile, write_profile
 
 PICTURE = 32  # cells along one side of a head's small picture, at most
 ALL, NONE = "all", "no role"
@@ -98,7 +98,7 @@ def show_heads(view: View, all_heads: Summary) -> None:
             _show_one(view, address)
         with role:
             st.html(render_profile(view, all_heads))
-            st.caption(write_roles(all_heads.of(view.chosen.layer, view.chosen.head)))
+            st.caption(write_profile(all_heads.of(view.chosen.layer, view.chosen.head), all_heads.tokens))
         with tools:
             show_values(view.trace, address)
 

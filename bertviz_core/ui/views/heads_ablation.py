@@ -64,7 +64,7 @@ def find_base(view: View) -> Trace:
     So the map stays when one of them is then left out.
     """
     trace = view.trace
-    others = drop_zeroed(trace.changes)
+    others = drop_zeroed(trace)
     if len(others) == len(trace.changes):
         return trace
     return get_store().get(trace.model, view.text, view.pair, len(trace.tokens), view.masked, changes=others)

@@ -39,19 +39,17 @@ _TERMS = 2  # written out at each end of a sum
 
 
 def render_profile(view: View, all_heads: Summary) -> str:
-    """The chosen head's mean weights, each with the mark from which it is a role; its entropy and distance."""
+    """The chosen head's mean weights as HTML, each with the mark from which it is a role."""
     numbers = all_heads.of(view.chosen.layer, view.chosen.head)
     roles = find_roles(numbers)
     shares = [s for s in STATISTICS.values() if s.unit == SHARE and s is not EVENNESS]
     absent = ", ".join(s.short for s in shares if np.isnan(numbers[s.name]))
     rows = "".join(_render_share(s, numbers, roles) for s in shares if not np.isnan(numbers[s.name]))
-    even, uniform = (format_number(x) for x in (numbers["entropy"], float(np.log2(all_heads.tokens))))
     return (
         f'<p class="bv-worth-title"><b>Role: {escape(", ".join(role.name for role in roles) or "none")}</b></p>'
-        f'<p class="bv-faint">mean attention weight on the</p><div class="bv-answer bv-profile">{rows}</div>'
+        f'<p class="bv-faint">mean attention weight on the</p>'
+        f'<div class="bv-profile"><div class="bv-answer">{rows}</div></div>'
         f'<p class="bv-faint">From the mark on, it is a role.{f" Not here: {escape(absent)}." if absent else ""}</p>'
-        f"<p><b>Entropy</b> {even} of {uniform} bits: as if {2 ** numbers['entropy']:.1f} tokens shared it evenly.</p>"
-        f"<p><b>Mean distance</b> {numbers['distance']:.1f} tokens.</p>"
     )
 
 
@@ -66,8 +64,16 @@ def _render_share(statistic: Statistic, numbers: Mapping[str, float], roles: lis
     )
 
 
-def write_roles(numbers: Mapping[str, float]) -> str:
-    """The rules that hold, each with its number."""
+def write_profile(numbers: Mapping[str, float], tokens: int) -> str:
+    """One head's entropy, distance, and the rules that hold for it, with numbers. tokens: how many there are."""
+    even, uniform = (format_number(x) for x in (numbers["entropy"], float(np.log2(tokens))))
+    return (
+        f"**Entropy** {even} of {uniform} bits: as if {2 ** numbers['entropy']:.1f} tokens shared it evenly. "
+        f"**Mean distance** {numbers['distance']:.1f} tokens. {_write_roles(numbers)}"
+    )
+
+
+def _write_roles(numbers: Mapping[str, float]) -> str:
     found = [
         f"{escape_markdown(role.name)}, as {escape_markdown(role.statistic.title)} = "
         f"{format_number(numbers[role.statistic.name])} > "
@@ -169,7 +175,8 @@ def _render_table(view: View, all_heads: Summary, shown: list[tuple[int, int]], 
     roles = Column("role here", ["\n".join(role.name for role in find_roles(row)) or None for row in numbers])
     chosen = [i for i, place in enumerate(shown) if place == (view.chosen.layer, view.chosen.head)]
     names = [f"{layer}, {head}" if with_layer else str(head) for layer, head in shown]
-    return render_table("layer, head" if with_layer else "head", names, [roles, *columns], chosen)
+    heads = [f"{layer},{head}" for layer, head in shown]
+    return render_table("layer, head" if with_layer else "head", names, [roles, *columns], chosen, ("head", heads))
 
 
 def write_rules() -> str:

@@ -21,7 +21,7 @@ from bertviz_core.ui.frame.cell_names import name_leaf, shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
-from bertviz_core.ui.views.story_words import tell_choice, tell_passed
+from bertviz_core.ui.views.story_words import render_steps, render_without, tell_choice, tell_passed
 from bertviz_core.ui.walk.explain import draw_operands, work_out
 
 _CHOICES = 10
@@ -185,3 +185,15 @@ def show_stop(view: View, story: Story, number: int) -> None:
             show_worked_link(view, cell)
             link = site.find_link(view.trace, cell)
             site.show_link(link.page, escape_markdown(f"The page “{link.page.title}”"), link.page.icon, **link.query)
+
+
+def show_steps(view: View, story: Story) -> None:
+    """Every step of the way as a table."""
+    with open_card(view, PARAMETER, "All steps", story.start):
+        st.html(render_steps(view.trace, story.turns, story.stops))
+
+
+def show_without(view: View, story: Story) -> None:
+    """What the number becomes without each stop."""
+    with open_card(view, PARAMETER, "Without each stop", story.start):
+        st.html(render_without(view, story.start, story.cells))

@@ -16,6 +16,9 @@ from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.tables import Column, render_table
 
+_GOES_ON = {SLOPE.heading: "what it is a function of", WITHOUT.heading: "the score that moves it most",
+            ALONE.heading: "the same number elsewhere"}  # fmt: skip
+
 
 def tell_choice(trace: Trace, turn: Turn) -> str:
     """Why the way led here from the number before; nothing where that is made of this number alone."""
@@ -46,21 +49,22 @@ def render_steps(trace: Trace, turns: Sequence[Turn], stops: Sequence[int]) -> s
     rows = "".join(
         f'<tr{" class=bv-stop" if i in stops else ""}><th scope="row">{i + 1}</th>'
         f'<td><button data-cell="{escape(str(turn.cell))}">{escape(shorten(trace, turn.cell))}</button></td>'
-        f"<td>{format_number(trace[turn.cell].item())}</td><td>{_write_part(turn)}</td></tr>"
+        f"<td>{format_number(trace[turn.cell].item())}</td><td>{_name_part(turn)}</td></tr>"
         for i, turn in enumerate(turns)
     )
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("step", "number", "value", "followed part"))
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("step", "name", "value", "goes on with"))
     return (
         '<div class="bv-table bv-steps" tabindex="0" role="region" aria-label="Table by step">'
         f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
-def _write_part(turn: Turn) -> str:
-    choice = turn.choice
-    if choice is None or choice.part.amount is None:
+def _name_part(turn: Turn) -> str:
+    """Which of its parts the way takes."""
+    if turn.choice is None or turn.choice.part.amount is None:
         return "–"
-    return f"{format_number(choice.part.amount)} {escape(choice.measure.heading)}"
+    heading = turn.choice.measure.heading
+    return _GOES_ON.get(heading, f"the largest {heading}")
 
 
 def render_without(view: View, start: Address, cells: Sequence[Address]) -> str:
@@ -72,4 +76,4 @@ def render_without(view: View, start: Address, cells: Sequence[Address]) -> str:
     names = [f"{i + 1}. {shorten(view.trace, cell)}" for i, cell in enumerate(cells)]
     end = max([value, *(x for x in without if x is not None)])
     columns = [Column("without it", without, color, end), Column("change", change, color, signed=True)]
-    return render_table("stop set to 0", names, columns)
+    return render_table("stop set to 0", names, columns, opens=("cell", cells))
