@@ -13,6 +13,10 @@ from bertviz_core.ui.frame import share, site
 from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 
+_STAGES = tuple(info for info in site.PAGES if info.stage)
+MAP_MARKS = "".join(
+    f".st-key-map > :nth-child({i}) a::before{{background:var(--bv-{info.kind})}}" for i, info in enumerate(_STAGES, 1)
+)
 _LONGEST = 120  # characters of a text that could not be read as tokens
 
 
@@ -67,8 +71,6 @@ def _render_tokens(view: View) -> str:
 def show_map(here: site.PageInfo) -> None:
     """The pass as a thin line of stages, in their colours; a click goes there, the page's own place is marked."""
     with st.container(horizontal=True, key="map", wrap=False, gap=None):
-        for info in site.PAGES:
-            if info.stage:
-                marked = st.container(key=f"map-here-{info.kind}", width="content") if info is here else nullcontext()
-                with marked:
-                    site.show_link(info, info.short)
+        for info in _STAGES:
+            with st.container(key=f"map-here-{info.kind}", width="content") if info is here else nullcontext():
+                site.show_link(info, info.short)

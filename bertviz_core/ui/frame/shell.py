@@ -12,7 +12,7 @@ from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace, encode
 from bertviz_core.ui.frame import site, state, style, what_if
-from bertviz_core.ui.frame.bar import Bar, show_map
+from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
@@ -30,7 +30,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     info, page = site.declare_pages()
     state.begin_run(info.name)
     colors = style.read_colors()
-    st.html(style.write_css(colors))
+    st.html(style.write_css(colors, MAP_MARKS))
     frame = st.container(key="frame", gap=None)
     with frame:
         bar = Bar.open()

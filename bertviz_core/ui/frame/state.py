@@ -30,8 +30,8 @@ _STEP = "~"
 _OF_TOKENS = ("token", "key_token", "mask")  # positions: they mean nothing once there are other tokens
 _VIEW, _CHANGES, _SHOW, _WALK, _OPEN, _AGAIN = "view", "changes", "show", "walk", "open", "again"
 # What stands in the URL of every page. Positions, layer and head are text, empty where a rule chooses them.
-_COMMON = ("text", "pair", "model", "pad", "mask", _CHANGES, _SHOW, "formulas", "layer", "head", "token", "key_token",
-           _WALK, _OPEN)  # fmt: skip
+_UNDRAWN = ("mask", _CHANGES, "layer", "head", "token", "key_token", _WALK, _OPEN)  # no widget has them as its key
+_COMMON = ("text", "pair", "model", "pad", _SHOW, "formulas", *_UNDRAWN)
 # What is remembered about the URL: what it says, as it was last taken or written; what links said; on which page; the
 # usual values; which parameters each page has of its own; whether somebody has just chosen something here.
 _SAYS, _LINKED, _PAGE, _USUAL, _OWN, _CHOSE = "url-says", "url-linked", "url-page", "url-usual", "url-own", "url-chose"
@@ -54,6 +54,8 @@ def begin_run(page: str) -> None:
         session[_LEFT] = {key: text for key, text in says.items() if key not in _COMMON}
     elif came:
         session[_OPEN] = ""
+    for key in _UNDRAWN:
+        session.setdefault(key, "")
     for key in session.get(_USUAL, {}):  # of widgets that are not drawn on this page: the session would forget them
         if key in session:
             session[key] = session[key]

@@ -23,7 +23,7 @@ from bertviz_core.ui.frame.view import View
 
 OFFERED = 12  # operands to walk on to
 
-_listener = load_component("listener")
+_listener = load_component("listener", isolated=False)
 
 
 def read_way(trace: Trace) -> tuple[Where, ...]:
