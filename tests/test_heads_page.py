@@ -21,8 +21,8 @@ def heads(app):
 
 
 def opened(app, **query):
-    """The page with its components, which the browser draws after everything else."""
-    app.open("heads", **query)
+    """The page with its components, which the browser draws after everything else; the fold with the lines is open."""
+    app.open("heads", open="lines", **query)
     for drawn in (".head", ".lines line"):
         app.page.locator(drawn).first.wait_for(state="attached")
     return app
@@ -63,7 +63,7 @@ def test_a_click_in_the_map_chooses_layer_and_head_for_all_pages(heads):
     with heads.rerun():
         head_button(heads, 3, 5).click()
     assert selected(heads) == heads.chosen()[:2] == ("3", "5")
-    assert heads.query == {"layer": "3", "head": "5"}
+    assert heads.query == {"open": "lines", "layer": "3", "head": "5"}
     assert PROBS.format(3, 5) in heads.shown()
     heads.page.reload()
     heads.settle()
@@ -145,7 +145,7 @@ def test_the_keyboard_reaches_every_token_and_chooses_one(heads, rome):
     assert runs(heads) == before
     with heads.rerun():
         heads.page.keyboard.press("Enter")
-    assert heads.chosen()[2] == f"{MASK - 1} the" and heads.query == {"token": f"{MASK - 1}"}
+    assert heads.chosen()[2] == f"{MASK - 1} the" and heads.query["token"] == f"{MASK - 1}"
     assert token(heads, "key", MASK - 1).get_attribute("aria-selected") == "true"
 
 
