@@ -96,15 +96,15 @@ def show_line(view: View, story: Story) -> int:
     """The whole way as one line. Returns the stop that is looked at."""
     state.bind(_STOP, 0, range(len(story.stops)))
     chosen = int(state.read(_STOP))
-    with open_card(view, PARAMETER, "The way back", story.start) as tools:
-        with tools:
-            st.selectbox("The story of", list(_list_beginnings(view)), key=_OF, width=260, label_visibility="collapsed",
-                         on_change=state.write, args=(_STOP, 0))  # fmt: skip
+    with open_card(view, PARAMETER, "The way back", story.start):
+        _line(key="story-line", data=_make_drawing(view, story, chosen), on_stop_change=_choose_stop)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.selectbox("The story of", list(_list_beginnings(view)), key=_OF, width=240, label_visibility="collapsed",
+                         on_change=_go, args=(0,))  # fmt: skip
             st.button("Back", icon=":material/chevron_left:", key="stop-back", on_click=_go, args=(chosen - 1,),
-                      disabled=not chosen, type="tertiary")  # fmt: skip
+                      disabled=not chosen)  # fmt: skip
             st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
                       disabled=chosen + 1 == len(story.stops))  # fmt: skip
-        _line(key="story-line", data=_make_drawing(view, story, chosen), on_stop_change=_choose_stop)
         st.caption(
             f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a sum "
             "the largest, in a softmax the score that moves the result most, in attention the value. A stop is where "
