@@ -117,7 +117,7 @@ class App:
         link = self.page.get_by_test_id("stPopoverBody").get_by_role("link", name=title, exact=True)
         with self.rerun():
             link.click()
-        assert self.title == title
+        assert self.title == title, self.title
 
     def point(self, token: int) -> None:
         """Choose a token in the bar."""

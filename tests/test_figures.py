@@ -29,6 +29,7 @@ from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_row_strips, draw_taken_squares
 from tests.test_pages import decoded
+from tests.test_vector_figures import VECTORS
 
 SIZE = 6
 WORDS = [f"{i} word" for i in range(SIZE)]
@@ -61,6 +62,7 @@ CASES = {
     },
     "draw_taken_squares": {"heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c)},
     "draw_row_strips": {"rows": lambda c: draw_row_strips(MATRIX, WORDS, 1.0, [2], c)},
+    **VECTORS,
     "draw_products": {
         "all terms": lambda c: draw_products(WORDS, SIGNED, SIGNED.cumsum(), c, color=INK, title="component"),
         "some terms": lambda c: draw_products(WORDS, -SHARE, -SHARE.cumsum(), c, color=INK, title="", whole=False),

@@ -43,5 +43,12 @@ def format_percent(part: float) -> str:
     return f"{text}\N{NO-BREAK SPACE}%"
 
 
+def format_degrees(angle: float) -> str:
+    """An angle with the digits worth reading: `80°`, `8.4°`; `–` where there is none."""
+    if not math.isfinite(angle):
+        return "–"
+    return f"{angle:.0f}°" if angle >= 9.95 else f"{angle:.1f}°"
+
+
 def _is_plain(value: float) -> bool:
     return value == 0 or 1e-3 <= abs(value) < 1e5

@@ -1,12 +1,13 @@
 // What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
 // for, charts by the `meta` of their traces (listener_offer.js), elements by data-cell, -step, -keep, -close, -token,
-// -head, -story; that is sent. `data`: the cell that is explained and its drawn operands by address, the chosen token,
+// -head, -story, -choose; that is sent. `data`: the cell that is explained and its drawn operands by address, the chosen token,
 // the caption of pictures that are taken away, the theme's colours. The parts of this module stand in files beside it.
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
 const SENT = {
   cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
+  choose: String,
 };
 const SAYING = [...Object.keys(SENT), "picture", "copy"].map((name) => `[data-${name}]`).join();
 const PRESSED = "button, a, input, select, textarea, label, summary";

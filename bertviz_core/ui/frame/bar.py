@@ -31,10 +31,10 @@ class Bar:
     actions: DeltaGenerator
 
     @classmethod
-    def open(cls) -> Bar:
-        """Draw the bar, empty."""
+    def open(cls, page: str) -> Bar:
+        """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed."""
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
-            menu = st.popover("Pages", icon=":material/menu:", key="menu", type="tertiary", help="All pages")
+            menu = st.popover("Pages", icon=":material/menu:", key=f"menu-{page}", type="tertiary", help="All pages")
             st.html('<b class="bv-brand">BERT</b>', width="content")
             tokens = st.container(key="tokens", width="stretch")
             editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary",

@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import run_changes
-from bertviz_core.ui.frame.words import show_text
+from bertviz_core.ui.frame.words import explain_words
 
 _ICON = "bertviz_core/ui/frame/icon.png"
 
@@ -33,7 +33,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     st.html(style.write_css(colors, MAP_MARKS))
     frame = st.container(key="frame", gap=None)
     with frame:
-        bar = Bar.open()
+        bar = Bar.open(info.name)
     with bar.editor:
         asked = show_sentence_editor()
     try:
@@ -82,7 +82,7 @@ def open_page(name: str, what_happens: str, write_headline: Callable[[View], str
     view = view.unchanged if info.unchanged else view
     with st.container(key="headline", gap=None):
         st.title(write_headline(view) if write_headline else info.title, anchor=False)
-        show_text(f"**{info.title}.** {what_happens}")
+        st.markdown(f"**{info.title}.** {explain_words(what_happens)}", unsafe_allow_html=True)
     return view
 
 

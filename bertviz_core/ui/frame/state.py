@@ -168,6 +168,13 @@ def choose_token(position: int, key: str = "token") -> None:
     _choose(**{key: str(position)})
 
 
+def choose(key: str, text: str) -> None:
+    """Set what a page has bound under a key, as the URL would."""
+    usual = st.session_state.get(_USUAL, {})
+    if key in usual:
+        _choose(**{key: _read_as(usual[key], text)})
+
+
 def mask_tokens(positions: Iterable[int]) -> None:
     """Put [MASK] at these positions, and nowhere else."""
     _choose(mask=",".join(map(str, sorted(positions))))
@@ -183,7 +190,7 @@ def note_choice() -> None:
     st.session_state[_CHOSE] = True
 
 
-def _choose(**what: str) -> None:
+def _choose(**what: Any) -> None:
     st.session_state.update(what)
     note_choice()
 

@@ -69,10 +69,15 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
         if table:
             st.html(table)
         with tools:
-            show_downloads(name, partial(write_csv, values), partial(write_npy, values.matrix))
+            show_values(name, values)
 
 
-def write_csv(values: Values) -> bytes:
+def show_values(name: str, values: Values) -> None:
+    """A menu that saves derived numbers. name: of the files."""
+    show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
+
+
+def _write_csv(values: Values) -> bytes:
     """The matrix with the names of its rows and columns."""
     out = io.StringIO()
     writer = csv.writer(out)

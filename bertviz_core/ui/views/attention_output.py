@@ -22,8 +22,8 @@ from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived, write_csv
-from bertviz_core.ui.panels.panel import open_card, show_downloads, show_panel, show_worked_link, write_npy
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
+from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.attention_output_taken import SHOWN, format_length, write_part
 
@@ -176,7 +176,7 @@ def show_heads(view: View) -> None:
             show_worked_link(view, output.fix(token=token, hidden=column))
         with tools:
             values = Values(drawn, [*names, "sum"], [str(i) for i in range(drawn.shape[1])])
-            show_downloads("head-parts", lambda: write_csv(values), lambda: write_npy(values.matrix))
+            show_values("head-parts", values)
 
 
 def _draw_sizes(view: View, found: OutputParts, order: list[int], names: list[str], marked: list[int]) -> Chart:

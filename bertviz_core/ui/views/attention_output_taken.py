@@ -22,8 +22,8 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Values, write_csv
-from bertviz_core.ui.panels.panel import open_card, show_downloads, show_worked_link, write_npy
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.panel import open_card, show_worked_link
 
 SHOWN = 16  # tokens, at most, that are drawn
 _LITTLE = 0.5  # part of a full share above which a weight is not worth a contrast
@@ -126,7 +126,7 @@ def show_taken(view: View) -> None:
         with tools:
             heads = [f"head {i}" for i in range(len(found.taken))]
             values = Values(found.taken.T, label_tokens(view.trace), heads)
-            show_downloads("taken-by-head", lambda: write_csv(values), lambda: write_npy(values.matrix))
+            show_values("taken-by-head", values)
 
 
 def _list_rows(view: View, found: Bringing) -> list[str]:

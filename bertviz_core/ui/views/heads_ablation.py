@@ -20,8 +20,8 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
-from bertviz_core.ui.panels.derived import write_csv
-from bertviz_core.ui.panels.panel import open_card, show_downloads, write_npy
+from bertviz_core.ui.panels.derived import show_values
+from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.views.heads_numbers import make_values
 from bertviz_core.ui.views.heads_worth import Worth, render_grid, render_ranking, render_words
 
@@ -50,7 +50,7 @@ def show_ablation(view: View, all_heads: Summary) -> None:
             _show_worth(view, all_heads, list(offered), found)
             with tools:
                 values = make_values(found.change(_read_choice(list(offered))))
-                show_downloads("head-ablation", lambda: write_csv(values), lambda: write_npy(values.matrix))
+                show_values("head-ablation", values)
         else:
             st.caption(
                 "Each head in turn is zeroed and the forward pass is run again from its layer on: the map then shows "

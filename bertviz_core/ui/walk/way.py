@@ -41,7 +41,7 @@ def _read_step(trace: Trace, text: str) -> Where:
 
 
 def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
-    """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head; ring the chosen cell.
+    """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head, a page's own choice.
 
     lit: the operands that are outlined where a chart draws them.
     """
@@ -60,6 +60,10 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
         state.choose_token(int(sent("token")))
         state.ask_for_rerun()
 
+    def choose() -> None:
+        state.choose(*sent("choose").split("=", 1))
+        state.ask_for_rerun()
+
     _listener(
         key=key,
         data={"cell": str(way[-1]) if way else None, "operands": list(lit), "token": view.chosen.token,
@@ -72,6 +76,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
         on_story_change=lambda: state.open_drawer(_take_story(trace, way)),
         on_head_change=choose_head,
         on_token_change=choose_token,
+        on_choose_change=choose,
     )  # fmt: skip
 
 
