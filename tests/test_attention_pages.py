@@ -26,6 +26,8 @@ def opened(page, **query):
     at.query_params.update({"layer": str(LAYER), "head": str(HEAD), "token": str(TOKEN), "open": "all", **query})
     at.run()
     at.switch_page(f"pages/{page}.py").run()
+    at.session_state["open"] = "all"  # every fold
+    at.run()
     assert not at.exception
     return at
 
@@ -253,9 +255,23 @@ def test_heads_end_to_end_are_the_context(rome, output):
 
 def test_heads_and_bias_add_up_to_the_output(rome, output):
     *parts, total = numbers(chart(output, "head-parts")[0]["z"])
+    along = np.array([part @ total for part in parts[:-1]])
+    assert (np.diff(along) <= 1e-4).all()  # the largest part of the sum first
     own = slice(HEAD * WIDTH, (HEAD + 1) * WIDTH)
     expected = rome[f"{OWN}.context"][TOKEN, own] @ rome[f"{OUTPUT}.weight"][own]
-    np.testing.assert_allclose(parts[HEAD], expected, atol=1e-5)
+    assert min(np.abs(part - expected).max() for part in parts) < 1e-5
     np.testing.assert_array_equal(parts[-1], rome[f"{OUTPUT}.bias"])
     np.testing.assert_allclose(np.sum(parts, axis=0), total, atol=1e-5)
     np.testing.assert_array_equal(total, rome[OUTPUT][TOKEN])
+
+
+def test_the_headline_says_that_looking_is_not_taking(rome):
+    at = opened("attention_output", layer="2", head="0", token="8")
+    own = "encoder.layer.2.attention.self"
+    weights, lengths = rome[f"{own}.probs"][:, 8], np.linalg.norm(rome[f"{own}.value"], axis=-1)
+    taken = weights * lengths
+    most, missed = taken[0].argmax(), np.unravel_index((weights * (1 - lengths / lengths.max())).argmax(), taken.shape)
+    said = at.title[0].value.replace("\\", "")
+    assert f"**{taken[0].max():.2f}** from **“{rome.tokens[most]}”** in head 0" in said
+    assert f"only **{taken[missed]:.2f}** from “{rome.tokens[missed[1]]}”" in said
+    assert f"**{100 * weights[missed]:.0f}\N{NO-BREAK SPACE}%** of head {missed[0]}" in said

@@ -134,12 +134,33 @@ def overview(s: Scene) -> Truth:
     return Truth(told=[*masks[:6], count, 48, len(s.layers) - 1, *part], answers=answers)
 
 
-@truth("story", "page")
+@truth("story", "The way back")
 def story(s: Scene) -> Truth:
-    """How many steps lead from stop to stop, and how many stops there are."""
-    stops = [panel for (page, name), panel in s.shown.panels.items() if page == "story" and name != "page"]
-    steps = [re.search(r"^(\d+) steps", "\n".join(stop.texts), re.MULTILINE) for stop in stops]
-    return Truth(told=[1 + sum(int(found[1]) if found else 1 for found in steps[1:]), len(stops)])
+    """How many steps and stops there are."""
+    steps, stops = (s.shown.find("story", name).tables[0].rows for name in ("All steps", "Without each stop"))
+    return Truth(told=[len(steps), len(stops)])
+
+
+@truth("story", "All steps")
+def story_steps(s: Scene) -> Truth:
+    """Each number of the story, by the address that its button opens."""
+    values = [
+        float(s[path][tuple(at.values())]) for path, at in map(read_cell, s.shown.find("story", "All steps").cells)
+    ]
+    return Truth(tables=[{"value": [int(x) if i + 1 == len(values) else x for i, x in enumerate(values)]}],
+                 rows=[str(i + 1) for i in range(len(values))])  # fmt: skip
+
+
+@truth("story", "Without each stop")
+def story_without(s: Scene) -> Truth:
+    """The story's number where a stop is 0; not of the number itself, and not of the token's id."""
+    panel = s.shown.find("story", "Without each stop")
+    start, *stops = panel.cells
+    path, at = read_cell(start)
+    value = float(s[path][tuple(at.values())])
+    without = [None, *(float(s.trace.with_changes({stop: 0.0})[start]) for stop in stops[:-1]), None]
+    change = [None if x is None else x - value for x in without]
+    return Truth(tables=[{"without it": without, "change": change}])
 
 
 @truth("story", "operands-story-*")
@@ -188,7 +209,7 @@ def told_of_softmax(s: Scene, path: str, place: tuple[int, ...]) -> list[float]:
     """Of the vocabulary what the smallest share together; of attention the score and its lead over the next."""
     if path == "cls.predictions.probs":
         row = np.sort(softmax(s["cls.predictions.decoder"][place[0]]))[::-1]
-        return [40, row[40:].sum()]
+        return [24, row[24:].sum()]
     scores = s[path.replace("probs", "scores")][place[:2]]
     return [scores[place[2]], scores[place[2]] - max(np.delete(scores, place[2]))]
 

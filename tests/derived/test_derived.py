@@ -11,6 +11,7 @@ from tests.derived import (  # noqa: F401 - they register
     attention,
     checkpoint,
     embeddings,
+    heads,
     neurons,
     playground,
     stages,

@@ -82,6 +82,7 @@ def show_values(name: str, values: Values) -> None:
 
 
 def _write_csv(values: Values) -> bytes:
+    """The matrix with the names of its rows and columns."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["", *values.columns])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.heads import CLS, SEP
 from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, choose_links, combine_heads
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.token_lines import show_lines
 
 LINES = 40  # tokens on each side of the lines, at most
@@ -20,8 +23,13 @@ _OVER = {HEAD: "This head", MEAN: "Mean over the layer", MAX: "Maximum over the 
 
 def show_token_lines(view: View) -> None:
     """The chosen head, token to token, with what to leave out."""
+    address = Address.in_layer(view.chosen.layer, "attention.self.probs")
+    with open_card(view, ATTENTION, "Which token attends to which", address):
+        _show_lines(view, view.trace[address])
+
+
+def _show_lines(view: View, probs: np.ndarray) -> None:
     trace, (over, hide, between) = view.trace, _read_options(view)
-    probs = trace[Address.in_layer(view.chosen.layer, "attention.self.probs")]
     left_out = [not real or (hide and token in (CLS, SEP)) for token, real in _list_tokens(trace)]
     shown = choose_links(combine_heads(probs, over, view.chosen.head), trace.encoding.segments, left_out, between,
                          view.chosen.token, LINES)  # fmt: skip
