@@ -210,7 +210,7 @@ def test_blocks_stand_side_by_side_on_one_scale(rome):
 def test_cosines_of_the_chosen_query_with_every_key(rome, scores):
     q, keys = rome[f"{OWN}.query"][HEAD, TOKEN], rome[f"{OWN}.key"][HEAD]
     expected = [float(q @ k / np.sqrt(q @ q) / np.sqrt(k @ k)) for k in keys]
-    np.testing.assert_allclose(numbers(chart(scores, "cosines")[0]["x"]), expected, atol=1e-5)
+    np.testing.assert_allclose(numbers(chart(scores, "query-key-cosines")[0]["x"]), expected, atol=1e-5)
 
 
 def test_the_softmax_grows_to_its_denominator(rome, scores):

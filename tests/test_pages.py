@@ -52,6 +52,11 @@ def scene(request, tmp_path_factory):
         return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run()) for info in PAGES}
 
 
+def title_of(at):
+    """The page's own title, which stands under its headline."""
+    return next(found[1] for found in (re.match(r"\*\*(.+?)\.\*\*", text.value) for text in at.markdown) if found)
+
+
 def shown(at):
     charts = [(chart.proto.id.partition("-chart-")[2], json.loads(chart.proto.spec))
               for chart in at.get("plotly_chart")]  # fmt: skip
@@ -229,7 +234,7 @@ def test_formulas_are_written_as_the_reader_wishes():
     written = {}
     for notation in ("row", "column", "function"):
         at = AppTest.from_file(APP, default_timeout=60)
-        at.query_params["formulas"] = notation
+        at.query_params.update({"formulas": notation, "open": "all"})
         at.run().switch_page("pages/attention.py").run()
         written[notation] = [element.value for element in at.latex]
         step = at.session_state["view"].trace.step("encoder.layer.0.attention.self.products")

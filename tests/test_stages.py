@@ -45,7 +45,10 @@ EXPECTED = {
 
 
 # What one page shows after the other, by what its URL says.
-SWITCHES = {Stage.ADD_NORM: [{"where": "attention"}, {"where": "feed-forward"}]}
+SWITCHES = {
+    Stage.EMBEDDINGS: [{}, {"vectors": "normalized"}],
+    Stage.ADD_NORM: [{"where": "attention"}, {"where": "feed-forward"}],
+}
 
 
 def opened(page, **query):

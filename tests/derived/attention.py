@@ -77,7 +77,7 @@ def choose_keys(s: Scene) -> list[int]:
     return choose_some(s.own("attention.self.probs")[s.head, s.token], SHOWN, (s.token, s.key))
 
 
-@truth("attention", "cosines")
+@truth("attention", "query-key-cosines")
 def angles(s: Scene) -> Truth:
     q, keys = s.own("attention.self.query")[s.head, s.token], s.own("attention.self.key")[s.head]
     found = [(cosine(q, k), length(k), float(q @ k)) for k in keys]

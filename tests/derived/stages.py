@@ -26,7 +26,7 @@ from tests.derived.truth import (
 def ladder(s: Scene) -> Truth:
     """The five likeliest words of every stage; below them the followed one, where it is not among them."""
     probs = read_lens(s, s.token)
-    word = int(s.asked.get("word", best(probs[-1], 1)[0]))
+    word = int(s.asked.get("followed", best(probs[-1], 1)[0]))
     ranks = [1 + int((row > row[word]).sum()) for row in probs]
     columns = {}
     for name, row, rank in zip(name_columns(s), probs, ranks, strict=True):

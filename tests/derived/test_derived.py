@@ -38,7 +38,7 @@ SCENES = {
     "a long sentence": {
         "text": LONG, "layer": "2", "head": "4", "token": "20", "key_token": "11", "projection": "key",
         "statistic": "evenness", "document": "definition", "beside": "notebook",
-        "where": "feed-forward", "component": "7", "side": "before", "word": "2111", "rows": "all",
+        "where": "feed-forward", "normed": "7", "side": "before", "followed": "2111", "rows": "all",
         "length": "100", "width": "30", "at_component": "7",
         "tensor": "encoder.layer.4.output.LayerNorm.weight", "scores": "1.2=60;0.4=78", "score_row": ",",
         "mix": "your row",

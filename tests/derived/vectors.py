@@ -80,7 +80,7 @@ def strips_of_norm(s: Scene) -> Truth:
     rows = {"sum": x, "normalized": flat, "γ": gamma, "β": beta, "result": gamma * flat + beta}
     added = s.own(f"{at}.dense")[s.token]
     top = strongest(added)
-    asked = s.asked.get("component")
+    asked = s.asked.get("normed")
     return Truth([points(name, y=row) for name, row in rows.items()], np.stack(list(rows.values())),
                  told=[int(asked)] if asked else [top, added[top]])  # fmt: skip
 

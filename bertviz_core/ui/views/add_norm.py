@@ -47,7 +47,7 @@ def show_norm(view: View) -> None:
         strips = [Strip(name, trace[address], picks.pick_every(trace, address), ink, band)
                   for name, (address, ink, band) in rows.items()]  # fmt: skip
         with tools:
-            st.text_input("Component", key="component", placeholder=f"component {chosen}", width=128,
+            st.text_input("Component", key="normed", placeholder=f"component {chosen}", width=128,
                           label_visibility="collapsed", on_change=state.note_choice)  # fmt: skip
             show_values("strips", Values(np.stack([strip.values for strip in strips]), list(rows),
                                          [str(i) for i in range(len(strips[0].values))]))  # fmt: skip
@@ -62,8 +62,8 @@ def show_norm(view: View) -> None:
 
 def _choose_component(view: View, where: str) -> tuple[int, str]:
     """The component whose numbers are written, and why it is that one, if nobody asked for it."""
-    state.bind("component", "")
-    text = str(state.read("component"))
+    state.bind("normed", "")
+    text = str(state.read("normed"))
     if text.isascii() and text.isdecimal() and len(text) < 9 and int(text) < view.trace.model.config.hidden_size:
         return int(text), f"Framed: component {int(text)}."
     added = Address.in_layer(view.chosen.layer, where).enter("dense")

@@ -83,7 +83,7 @@ def show_angles(view: View, key: int) -> None:
     ]
     show_derived(
         view,
-        "cosines",
+        "query-key-cosines",
         f"Cosine and length: the query of “{read_word(view)}” and each key",
         figure.offer([str(locate(view, "products", query=view.chosen.token, key=i)) for i in shown]),
         _write_cosine(view, key, parts),

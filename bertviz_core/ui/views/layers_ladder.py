@@ -60,7 +60,7 @@ def quote(word: str) -> str:
 def show_ladder(view: View, lens: layers.Lens) -> None:
     """The lead: the likeliest words after every layer, the followed one marked on its way. A click follows another."""
     probs = lens.probs
-    state.bind("word", "")
+    state.bind("followed", "")
     word = _read_word(view, int(probs[-1].argmax()))
     ranks = lens.ranks(word)
     best = [rank_top(row, PLACES) for row in probs]
@@ -86,7 +86,7 @@ def _find_end(probs: np.ndarray) -> float:
 
 def _read_word(view: View, final: int) -> int:
     """The vocabulary entry that is followed: the one that was clicked, else the final winner."""
-    text = str(state.read("word"))
+    text = str(state.read("followed"))
     if text.isascii() and text.isdecimal() and len(text) < 9 and int(text) < len(view.trace.model.tokenizer.vocabulary):
         return int(text)
     return final
@@ -103,7 +103,7 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
     if deep:
         text = escape(view.trace.model.tokenizer.token(word))
         rows.append(render_row(view, "further down", [
-            f'<button class="bv-down" data-choose="word={word}"><i>{text}</i> <b>{write_ordinal(rank)}</b></button>'
+            f'<button class="bv-down" data-choose="followed={word}"><i>{text}</i> <b>{write_ordinal(rank)}</b></button>'
             if rank > PLACES else "" for rank in ranks.tolist()
         ]))  # fmt: skip
     lines = _draw_lines(best, word, ranks, view)
@@ -117,7 +117,7 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
 def _render_word(view: View, share: float, entry: int, followed: int, end: float) -> str:
     kind = ' class="bv-follow"' if entry == followed else ""
     return (
-        f'<button{kind} data-choose="word={entry}" style="--part:{share / end:.3f}">'
+        f'<button{kind} data-choose="followed={entry}" style="--part:{share / end:.3f}">'
         f"<i>{escape(view.trace.model.tokenizer.token(entry))}</i> <b>{format_percent(float(share))}</b></button>"
     )
 
