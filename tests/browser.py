@@ -78,7 +78,7 @@ class App:
     def settle(self, before: int = 0) -> None:
         """Wait until the script has run and everything it said is on screen."""
         try:
-            self.page.wait_for_function(SETTLED, arg=before, timeout=30_000)
+            self.page.wait_for_function(SETTLED, arg=before, timeout=60_000)
         except Error as error:
             raise AssertionError(f"waited in vain for: {', '.join(self.page.evaluate(AWAITED, before))}") from error
 

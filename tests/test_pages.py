@@ -14,19 +14,20 @@ from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.frame.site import PAGES
-from tests.factory import base_sized_checkpoint, random_checkpoint
+from tests.factory import random_checkpoint
 from tests.latex import balanced
 
 APP = str(Path(__file__).parent.parent / "app.py")
 
 FORMULA = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
 SENTENCE = "the cat sat on the [MASK]"
+BASE = "BERT base sizes"
 SCENES = {
     "bundled": {},
     "bundled: a pair": {"text": "He sat by the river.", "pair": "The [MASK] was cold.", "layer": "5", "head": "11"},
     "bundled: 512 tokens": {"text": "a " * 509 + "[MASK]", "token": "510"},
     "bundled: one letter": {"text": "a"},
-    "BERT base sizes": {"text": SENTENCE, "layer": "11", "head": "7"},
+    BASE: {"text": SENTENCE, "layer": "11", "head": "7"},
     "pretraining": {"text": SENTENCE, "layer": "1"},
     "base": {"text": SENTENCE},
     "base-without-pooler": {"text": SENTENCE, "pair": "in rome"},
@@ -35,18 +36,21 @@ SCENES = {
 }
 
 
-@pytest.fixture(scope="module", params=SCENES)
+def grouped(name):
+    """All that looks at one scene runs in one process, where it is made once."""
+    return pytest.param(name, marks=pytest.mark.xdist_group("base_sized" if name == BASE else f"pages: {name}"))
+
+
+@pytest.fixture(scope="module", params=map(grouped, SCENES))
 def scene(request, tmp_path_factory):
     """What every page shows for one checkpoint and input, by the page's name."""
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"open": "all", **SCENES[request.param]})
     with pytest.MonkeyPatch.context() as patch:
-        if not request.param.startswith("bundled"):
-            folder = tmp_path_factory.mktemp("model")
-            if request.param == "BERT base sizes":
-                base_sized_checkpoint(folder)
-            else:
-                random_checkpoint(folder, kind=request.param)
+        if request.param == BASE:
+            patch.setenv("BERTVIZ_MODELS", str(request.getfixturevalue("base_sized")))
+        elif not request.param.startswith("bundled"):
+            folder = random_checkpoint(tmp_path_factory.mktemp("model"), kind=request.param)
             patch.setenv("BERTVIZ_MODELS", str(folder))
         at.run()
         return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run()) for info in PAGES}

@@ -12,6 +12,7 @@ from tests.derived.reading import find_numbers, open_pages, read_html
 from tests.derived.truth import Scene, best, softmax
 from tests.factory import VOCABULARY, random_checkpoint
 
+pytestmark = pytest.mark.xdist_group("derived: changed")
 LAYER, HEAD, TOKEN, SWAPPED, WORD = 1, 2, 5, 2, 64
 ASKED = {"text": "the cat sat on the [MASK]", "layer": str(LAYER), "head": str(HEAD), "token": str(TOKEN)}
 SWAP = f"input_ids[token={SWAPPED}]:{WORD}"
