@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analysis.openings import open_head
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import run
@@ -107,7 +108,9 @@ def test_the_link_decides_what_is_shown(scene, request):
         chosen, trace = page.view.chosen, page.view.trace
         usual = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else 1
         assert chosen.token == int(asked.get("token", usual))
-        assert (chosen.layer, chosen.head) == (int(asked.get("layer", 0)), int(asked.get("head", 0)))
+        opened = open_head(trace, chosen.token)
+        place = (asked.get("layer", 0), asked.get("head", 0)) if "layer" in asked else (opened.layer, opened.head)
+        assert (chosen.layer, chosen.head) == tuple(map(int, place))
         assert (page.view.pair is not None) == ("pair" in asked)
         assert trace.tokens[0] == "[CLS]" and (len(trace.tokens) == 512) == ("token" in asked and asked["token"] > "1")
 
@@ -241,6 +244,7 @@ def test_formulas_are_written_as_the_reader_wishes():
         at.query_params.update({"formulas": notation, "open": "all"})
         at.run().switch_page("pages/attention.py").run()
         written[notation] = [element.value for element in at.latex]
-        step = at.session_state["view"].trace.step("encoder.layer.0.attention.self.products")
-        assert any(at.session_state["view"].typeset(step) in formula for formula in written[notation])
+        view = at.session_state["view"]
+        step = view.trace.step(f"encoder.layer.{view.chosen.layer}.attention.self.probs")
+        assert any(view.typeset(step) in formula for formula in written[notation])
     assert written["row"] != written["column"] != written["function"] != written["row"]

@@ -86,8 +86,10 @@ def test_every_page_opens_with_changes(show):
         assert view(at).trace is (found.before if show == "Before" else found.after) and found.show == show
 
 
-@pytest.mark.parametrize("page", ["embeddings", "attention", "feed_forward", "predictions"])
-def test_difference_charts_hold_after_minus_before(page):
+@pytest.mark.parametrize(
+    ("page", "least"), [("embeddings", 1), ("attention", 3), ("feed_forward", 3), ("predictions", 3)]
+)
+def test_difference_charts_hold_after_minus_before(page, least):
     at = opened(page, changes=f"{HEAD}~{WORD}", show="Difference", layer="1", head="2", open="all")
     found, compared = view(at).outcome, 0
     for chart in at.get("plotly_chart"):
@@ -101,14 +103,14 @@ def test_difference_charts_hold_after_minus_before(page):
         part = expected[rows : rows + drawn.shape[0], columns : columns + drawn.shape[1]]
         np.testing.assert_allclose(drawn, part, rtol=0, atol=1e-6)
         compared += bool(np.abs(drawn).max() > 0)
-    assert compared >= 3
+    assert compared >= least
 
 
 def test_panels_say_how_far_they_moved_and_which_are_not_reached():
-    at = opened("query_key_value", changes=HEAD, layer="1")
+    at = opened("query_key_value", changes=HEAD, layer="1", open="all")
     said = [caption.value for caption in at.caption if "What if" in caption.value]
     assert said and all("your changes do not reach this tensor" in line for line in said)
-    at = opened("attention_output", changes=HEAD, layer="1")
+    at = opened("attention_output", changes=HEAD, layer="1", open="all")
     found = view(at).outcome
     far = measure_moved(found.before, found.after, Address("encoder.layer.1.attention.output.dense"))
     assert any(f"{far.before:.4f}".replace("-", "\N{MINUS SIGN}") in caption.value for caption in at.caption)
