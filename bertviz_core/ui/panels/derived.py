@@ -69,7 +69,12 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
         if table:
             st.html(table)
         with tools:
-            show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
+            show_values(name, values)
+
+
+def show_values(name: str, values: Values) -> None:
+    """A menu of derived values to download. name: of the files."""
+    show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
 
 
 def _write_csv(values: Values) -> bytes:
