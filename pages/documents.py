@@ -3,22 +3,36 @@
 import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import documents, documents_alignment, documents_slips
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views import documents, documents_alignment, documents_differences, documents_slips
 
 view = open_page(
     "documents",
-    "This explorer grew from five documents about BERT, no two of which agree. Here each one runs as it is written, "
-    "with the model's weights on your sentence, next to BERT as released or to another document.",
+    "Five documents describe BERT, and no two agree. Each runs here as it is written, with the model's weights.",
+    documents.write_headline,
 )
-left, right = documents.choose_sides(view)
-st.header("How far from BERT?", anchor=False)
-documents.show_distances(view, left, right)
-documents.show_answers(view, left, right)
-st.header("Step by step", anchor=False)
-documents_alignment.show_side_by_side(view, left, right)
-documents.show_places(left, right)
-st.header("Errors in the documents, shown with numbers", anchor=False)
-documents_slips.show_sigma(view)
-documents_slips.show_residual(view)
-documents_slips.show_epsilon(view)
-documents_slips.show_softmax(view)
+documents.show_menus()
+left, right = documents.read_sides(view)
+lead, list_of_steps = st.columns([2, 3], gap="small")
+with lead:
+    documents.show_distances(view, left, right)
+    documents.show_answers(view, left, right)
+with list_of_steps:
+    documents_differences.show_differences(view, left, right)
+documents_slips.show_cards(view)
+with fold("slips", "**All four slips** · with the numbers that show each of them") as opened:
+    if opened:
+        documents_slips.show_sigma(view)
+        documents_slips.show_residual(view)
+        documents_slips.show_epsilon(view)
+        documents_slips.show_softmax(view)
+with fold("steps", "**Side by side** · every step, also those that are the same") as opened:
+    if opened:
+        documents_alignment.show_side_by_side(view, left, right)
+with fold("layers", "**Layer by layer** · cosines and largest differences as a table") as opened:
+    if opened:
+        documents.show_layers(view, left, right)
+for document in documents.list_shown(left, right):
+    with fold(f"places-{document.number}", f"**Every place in the {document.name}** · and its page") as opened:
+        if opened:
+            documents.show_places(document)

@@ -1,6 +1,7 @@
 """What everything is called: our symbols and addresses beside the names of five documents and three code bases."""
 
 from bertviz_core.ui.frame.shell import open_page
+from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import notation
 
 view = open_page(
@@ -8,7 +9,11 @@ view = open_page(
     "Every step, parameter and axis of the forward pass: its symbol and address in this explorer, and its name in five "
     "documents, Hugging Face, TransformerLens and the original TensorFlow code.",
 )
-notation.show_lengths(view)
-notation.show_differences()
 text, kind = notation.choose_search()
 notation.show_entries(view, text, kind)
+with fold("lengths", "**How long the axes are** · in this model and sentence") as opened:
+    if opened:
+        notation.show_lengths(view)
+with fold("differences", "**What to keep in mind** · where the sources differ") as opened:
+    if opened:
+        notation.show_differences()

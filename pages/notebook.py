@@ -1,8 +1,7 @@
 """Every number that the notebook prints for bert-base-uncased, beside ours."""
 
-import streamlit as st
-
 from bertviz_core.ui.frame.shell import open_page
+from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import notebook, notebook_facts
 
 view = open_page(
@@ -11,13 +10,15 @@ view = open_page(
     "This page compares each printed number with the one computed here.",
 )
 found = notebook.compare_all(view)
-notebook.show_status(view, found)
-st.header("One printed tensor", anchor=False)
-printed = notebook.choose_printed()
+printed = notebook.read_printed()
 notebook.show_tensor(view, printed, found.get(printed.cell))
+notebook.choose_printed()
+notebook.show_status(view, found)
 notebook.show_summary(view, found)
-st.header("The notebook against itself", anchor=False)
-notebook.show_itself(view)
-st.header("What else is printed", anchor=False)
-notebook_facts.show_facts(view)
-notebook_facts.show_other_facts(view)
+with fold("itself", "**The notebook against itself** · what it prints twice") as opened:
+    if opened:
+        notebook.show_itself(view)
+with fold("facts", "**What else is printed** · shapes, ids, sizes") as opened:
+    if opened:
+        notebook_facts.show_facts(view)
+        notebook_facts.show_other_facts(view)

@@ -1,21 +1,26 @@
 """The checkpoint itself: every tensor that was learned, what it is called, how large it is and what it looks like."""
 
-import streamlit as st
-
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import parameters
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views import parameters, parameters_values
 
 view = open_page(
     "parameters",
-    "A checkpoint is the file with the learned parameters: a list of tensors, the same for every sentence. This page "
-    "lists all of them, with the name, the shape and the values of each.",
+    "A checkpoint is the file with the learned parameters: a list of tensors, the same for every sentence.",
+    parameters.write_headline,
 )
-st.header("The checkpoint", anchor=False)
-parameters.show_checkpoint(view)
-st.header("Every tensor", anchor=False)
-tensor = parameters.choose_tensor(view)
-st.header("The chosen tensor", anchor=False)
-parameters.show_names(view, tensor)
-parameters.show_numbers(view, tensor)
-parameters.show_sizes(view, tensor)
-parameters.show_blocks(view, tensor)
+parameters.show_sizes(view)
+tensor, window = parameters.show_found(view)
+parameters_values.show_numbers(view, tensor, window)
+with fold("sizes", "**Distribution of its values** · mean, spread, extremes") as opened:
+    if opened:
+        parameters_values.show_sizes(view, tensor)
+with fold("blocks", "**The whole tensor at once** · a large one in blocks") as opened:
+    if opened:
+        parameters_values.show_blocks(view, tensor)
+with fold("tensors", "**All tensors** · with their shapes, sizes and names") as opened:
+    if opened:
+        parameters.show_table(view)
+with fold("config", "**config.json and the sum of every layer** · what the numbers are used for") as opened:
+    if opened:
+        parameters.show_config(view)

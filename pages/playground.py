@@ -1,27 +1,32 @@
 """The encoder article's examples, to be changed by hand: softmax, weighted sums, positions, scaling."""
 
-import streamlit as st
-
 from bertviz_core.ui.frame.shell import open_page
+from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import playground, playground_examples
 
 view = open_page(
     "playground",
     "One of the five documents, the encoder article, computes attention for six tokens: “Hello, how are you?”. Change "
     "its numbers here: all that follows from them is computed again.",
+    playground.write_headline,
 )
-st.header("Edit the scores", anchor=False)
-scores, row = playground.edit_scores()
-playground.show_scores(view, scores, row)
-st.header("The softmax, row by row", anchor=False)
-playground.show_softmax(view, scores, row)
+scores, row = playground.read_scores()
 shares = playground.show_shares(view, scores, row)
-st.header("The table as the article prints it", anchor=False)
-playground.show_printed(view)
-st.header("From attention weights to a weighted sum", anchor=False)
-playground_examples.show_weighted(view, shares, row)
-st.header("Sinusoidal positions of any length and size", anchor=False)
-playground_examples.show_sinusoidal(view)
-st.header("Why scores are divided by √d_k", anchor=False)
-playground_examples.show_divisors(view, scores, row)
-playground_examples.show_unscaled(view)
+playground.edit_scores(row)
+playground.show_softmax(view, scores, row)
+with fold("scores", "**All scores** · the six rows that the softmax reads") as opened:
+    if opened:
+        playground.show_scores(view, scores, row)
+with fold("printed", "**The table as the article prints it** · where it is right, and where not") as opened:
+    if opened:
+        playground.show_printed(view)
+with fold("sum", "**From attention weights to a weighted sum** · the article's six vectors") as opened:
+    if opened:
+        playground_examples.show_weighted(view, shares, row)
+with fold("positions", "**Sinusoidal positions** · of any length and size") as opened:
+    if opened:
+        playground_examples.show_sinusoidal(view)
+with fold("scaling", "**Why scores are divided by √d_k** · the softmax with and without") as opened:
+    if opened:
+        playground_examples.show_divisors(view, scores, row)
+        playground_examples.show_unscaled(view)

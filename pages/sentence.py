@@ -1,26 +1,27 @@
-"""Answers about the input as a whole: the pooled [CLS] vector, the next sentence, the classes."""
+"""Answers about the input as a whole: the next sentence, the classes, and the pooled [CLS] vector they are read from."""
 
 import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.absent import note_absent_heads
+from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import sentence
 
 view = open_page(
     "sentence",
-    r"Some tasks need one answer for the whole input. For them the pooler reads one vector, the last one at \[CLS\]; a "
-    "small matrix turns it into one logit per answer, and the softmax turns the logits into probabilities.",
+    r"Some tasks need one answer for the whole input. The pooler reads one vector for them, the last one at \[CLS\]; a "
+    "small matrix makes one logit per answer of it, and the softmax makes them probabilities.",
+    sentence.write_headline,
 )
-note_absent_heads(view)
-st.header("One vector for the whole input", anchor=False)
-sentence.show_one_vector(view)
-if "pooler.dense" in view.trace:
-    sentence.show_pooler(view)
+sentence.offer_pair(view)
 if "cls.seq_relationship" in view.trace:
-    st.header("Does the second sentence follow?", anchor=False)
     sentence.show_next_sentence(view)
 if "classifier" in view.trace:
-    by_token = "token" in view.trace.dims("classifier")
-    st.header("Which class has each token?" if by_token else "Which class?", anchor=False)
-    (sentence.show_token_classes if by_token else sentence.show_classes)(view)
+    (sentence.show_token_classes if "token" in view.trace.dims("classifier") else sentence.show_classes)(view)
+if "pooler.dense" in view.trace:
+    sentence.show_pooler(view)
+with fold("vector", "**One vector for a whole text** · the first token, or the mean of all") as opened:
+    if opened:
+        sentence.show_one_vector(view)
+note_absent_heads(view)
 st.caption(sentence.NOTES_LAST_LINE)

@@ -39,7 +39,9 @@ def opened(**query):
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"layer": str(LAYER), **query})
     at.run()
-    return at.switch_page("pages/documents.py").run()
+    at.switch_page("pages/documents.py")
+    at.query_params["open"] = "all"
+    return at.run()
 
 
 @pytest.fixture(scope="module")
@@ -136,12 +138,35 @@ def test_what_the_url_asks_wrongly_is_not_followed():
 
 @pytest.mark.parametrize("name", DOCUMENT_PROGRAMS)
 def test_every_place_of_a_document_is_listed(page, name):
-    document = find_document(name)
-    told = words(chosen(page, name, "bert"))
-    titles = {info.name: info.title for info in PAGES}
-    for place in document.places:
-        line = next(line for line in told.splitlines() if line.startswith(f"- {place.place} "))
-        assert place.what in line and line.endswith(f"page {titles[place.page]}]")
+    """Under a link to the page that shows it."""
+    document, at = find_document(name), chosen(page, name, "bert")
+    icons = {info.name: info.icon for info in PAGES}
+    blocks = [block for block in (element.value for element in at.markdown) if block.startswith("- ")]
+    pages = [info.name for info in PAGES if any(place.page == info.name for place in document.places)]
+    lists = [[f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}"
+              for place in document.places if place.page == name] for name in pages]  # fmt: skip
+    assert ["\n".join(lines) for lines in lists] == [block for block in blocks if block.split("\n") in lists]
+    links = [link.proto.icon for link in at.get("page_link")]
+    assert links[-len(pages) :] == [icons[name] for name in pages]
+
+
+def test_steps_that_differ_stand_first_with_links_to_their_pages(page, bundled):
+    at = chosen(page, "forward-pass-note", "bert")
+    rows = re.findall(r"^\| `([\w.]+)` \|", words(at), re.M)
+    assert rows == ["embeddings.sum", "attention.self.query", "attention.self.key", "attention.self.value",
+                    "attention.self.probs", "attention.output.residual", "output.residual", "intermediate.activation",
+                    "pooler.dense"]  # fmt: skip
+    assert "Only in the BERT as released: `attention.output.dense`" in words(at)
+    labels = [link.proto.label for link in at.get("page_link")]
+    assert {"Embeddings", "Query, key, value", "Attention output", "Add & Norm", "Sentence"} <= set(labels)
+
+
+def test_the_headline_tells_how_far_apart_the_two_end(page, bundled):
+    title = chosen(page, "forward-pass-note", "bert").title[0].value
+    one, other = (bv.run(bundled, TEXT, program=name)["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
+                  for name in ("bert", "forward-pass-note"))  # fmt: skip
+    cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+    assert f"**{cosine:.4f}**".replace("-", "−") in title and "“people” **14 %**" in title
 
 
 def program_of(document):

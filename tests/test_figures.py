@@ -12,6 +12,7 @@ import plotly.io
 import pytest
 
 from bertviz_core import figures
+from bertviz_core.figures.areas import draw_areas
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_counts, draw_curve
 from bertviz_core.figures.base import Chart, to_plotly
@@ -78,6 +79,10 @@ CASES = {
         "signed": lambda c: draw_bars(SIGNED, WORDS, c, INK, name="value"),
         "none below 0": lambda c: draw_bars(SHARE, WORDS, c, INK, name="value"),
         "shares": lambda c: draw_bars(SHARE, WORDS, c, INK, name="share", ends=SHARES),
+    },
+    "draw_areas": {
+        "a narrow last column": lambda c: draw_areas({"a": {"b": 50, "c": 1}, "d": {"e": 1, "f": 0, "g": 1}},
+                                                     dict.fromkeys("bcefg", INK), c),
     },
     "draw_counts": {"kinds": lambda c: draw_counts([1, 20, 30_000], WORDS[:3], c, INK, name="rows")},
     "draw_curve": {

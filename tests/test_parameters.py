@@ -147,3 +147,35 @@ def test_the_config_says_what_each_of_its_numbers_decides(model):
     assert rows["layer_norm_eps"]["value"] == "1e-12" and rows["tie_word_embeddings"]["value"] == "True"
     assert rows["architectures"]["value"] == "BertForPreTraining" and "problem_type" not in rows
     assert all(row["what it decides"] for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "first"),
+    [
+        ("W_Q", 6, "encoder.layer.2.attention.self.query.weight"),
+        ("W^Q", 6, "encoder.layer.2.attention.self.query.weight"),
+        ("blocks.0.attn.W_Q", 1, "encoder.layer.0.attention.self.query.weight"),
+        ("encoder.layer.0.attention.self.query.weight", 1, "encoder.layer.0.attention.self.query.weight"),
+        ("bert/encoder/layer_3/output/dense/kernel", 1, "encoder.layer.3.output.dense.weight"),
+        ("W_E", 1, "embeddings.word_embeddings.weight"),
+        ("query layer.4", 2, "encoder.layer.4.attention.self.query.weight"),
+        ("nothing is called so", 0, ""),
+    ],
+)
+def test_a_tensor_is_found_by_any_of_its_names(bundled, name, count, first):
+    found = analysis.find_tensors(analysis.list_tensors(bundled), name, 2)
+    assert len(found) == count and (not count or found[0].address == first)
+
+
+def test_the_shape_in_the_file_is_told(bundled):
+    with safe_open(locate("bundled").folder / "model.safetensors", framework="np") as file:
+        stored = {name.removeprefix("bert."): tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    for tensor in analysis.list_tensors(bundled):
+        if tensor.address in stored:
+            assert tensor.stored_shape == stored[tensor.address], tensor.address
+
+
+def test_kinds_add_up_to_their_groups(model):
+    tensors = analysis.list_tensors(model)
+    sums = {group: sum(kinds.values()) for group, kinds in analysis.count_kinds(tensors).items()}
+    assert sums == analysis.count_groups(tensors)

@@ -70,7 +70,7 @@ def list_axes() -> list[Entry]:
 
 def search_entries(entries: Iterable[Entry], text: str) -> list[Entry]:
     """The entries in which every word of `text` occurs; LaTeX's signs do not count, and Greek letters have names."""
-    words = [_spell(word) for word in text.split()]
+    words = [spell(word) for word in text.split()]
     return [entry for entry in entries if all(word in letters for letters in [_join_text(entry)] for word in words)]
 
 
@@ -78,10 +78,10 @@ def _join_text(entry: Entry) -> str:
     names = (getattr(entry.names, source) for source in SOURCES)
     axes = (axis.name for axis in entry.symbol.axes)
     parts = (entry.symbol.tex, entry.symbol.variable, entry.symbol.address, entry.meaning, *names, *axes)
-    return "\n".join(_spell(part) for part in parts)
+    return "\n".join(spell(part) for part in parts)
 
 
-def _spell(text: str) -> str:
+def spell(text: str) -> str:
     """The text as it is searched: small letters, Greek ones by name, without LaTeX's braces, signs and fonts."""
     spelled = "".join(
         unicodedata.name(sign).rsplit(" ", 1)[-1] if "GREEK" in unicodedata.name(sign, "") else sign for sign in text

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from bertviz_core.analysis.notation import spell
 from bertviz_core.checkpoint.model import Model
+from bertviz_core.checkpoint.weights import is_stored_turned
+from bertviz_core.documents.names import SOURCES, find_names
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import list_names
 from bertviz_core.formula.nodes import Symbol
@@ -27,7 +30,20 @@ _GROUPS = {
     Stage.ADD_NORM: "LayerNorm",
 }  # what the layers' stages are made of; the rest are heads
 _HEADS = {"cls": NEXT_SENTENCE, "pooler": POOLER, "classifier": CLASSIFIER}  # of the whole input, by their modules
+_KINDS = {
+    "embeddings.word_embeddings": "word embeddings",
+    "embeddings.position_embeddings": "position embeddings",
+    "embeddings.token_type_embeddings": "segment embeddings",
+    "embeddings.LayerNorm": "LayerNorm",
+    "attention.self.query": "query",
+    "attention.self.key": "key",
+    "attention.self.value": "value",
+    "attention.output.dense": "output",
+    "intermediate.dense": "into the neurons",
+    "output.dense": "out of the neurons",
+}  # by module, in every layer; the rest are called as their group is
 _GREEK = {r"\gamma": "γ", r"\beta": "β", r"\tilde{T}": "T̃"}
+_LAYER_MARK = re.compile(r"\^\{?\(\d+\)\}?|[_^]l\b|,l(?=\})")  # in anybody's notation
 _FONTS = re.compile(r"\\(mathrm|mathcal)|[{}]")
 _RAISED = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")
 
@@ -56,6 +72,21 @@ class Tensor:
     def counted(self) -> int:
         """How many numbers it adds to the checkpoint: none where it is tied."""
         return 0 if self.same_as else self.size
+
+    @property
+    def kind(self) -> str:
+        """What it does in its group: word embeddings, query, out of the neurons and so on."""
+        return _KINDS.get(Address(self.address).leaf.rpartition(".")[0], self.group)
+
+    @property
+    def turned(self) -> bool:
+        """Whether the file holds it as (out, in): all matrices but tables are."""
+        return is_stored_turned(self.symbol)
+
+    @property
+    def stored_shape(self) -> tuple[int, ...]:
+        """The shape in the file."""
+        return self.shape[::-1] if self.turned else self.shape
 
     @property
     def named_shape(self) -> str:
@@ -95,6 +126,41 @@ def count_parts(tensors: Iterable[Tensor]) -> dict[str, int]:
 def count_groups(tensors: Iterable[Tensor]) -> dict[str, int]:
     """How many numbers each group holds over all layers, counted likewise; together the model's `parameter_count`."""
     return _count(tensors, lambda tensor: tensor.group)
+
+
+def count_kinds(tensors: Iterable[Tensor]) -> dict[str, dict[str, int]]:
+    """How many numbers each group holds over all layers, by what they do there."""
+    held = list(tensors)
+    return {
+        group: _count([tensor for tensor in held if tensor.group == group], lambda tensor: tensor.kind)
+        for group in count_groups(held)
+    }
+
+
+def find_tensors(tensors: Sequence[Tensor], text: str, layer: int) -> list[Tensor]:
+    """The tensors that are called so anywhere: here, in a document, in Hugging Face, TransformerLens or TensorFlow.
+
+    Those with exactly this name alone, if there are any; otherwise those in whose names every word occurs. Of the
+    layers, which are alike, the given one comes first.
+    """
+    named = {tensor.address: [spell(name) for name in _list_names(tensor)] for tensor in tensors}
+    whole, words = spell(text), [spell(word) for word in text.split()]
+    exact = [tensor for tensor in tensors if any(_is_called(name, whole) for name in named[tensor.address])]
+    loose = [tensor for tensor in tensors if all(word in "\n".join(named[tensor.address]) for word in words)]
+    return sorted(exact if whole and exact else loose, key=lambda found: Address(found.address).layer != layer)
+
+
+def _is_called(name: str, asked: str) -> bool:
+    """Whether a name is the one that is asked for, or ends in it after a dot or slash: `attn.W_Q`, `W_Q`."""
+    return name == asked or name.endswith((f".{asked}", f"/{asked}"))
+
+
+def _list_names(tensor: Tensor) -> list[str]:
+    """Every name of a tensor; of a formula with a layer in it also the one without."""
+    names = find_names(tensor.address)
+    others = [getattr(names, source) for source in SOURCES]
+    bare = [_LAYER_MARK.sub("", name) for name in (tensor.symbol.tex, *others)]
+    return [tensor.address, tensor.symbol.tex, *others, *bare]
 
 
 def _count(tensors: Iterable[Tensor], key: Callable[[Tensor], str]) -> dict[str, int]:

@@ -15,6 +15,7 @@ _STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))
 def draw_by_stage(
     series: Mapping[str, np.ndarray], stages: Sequence[str], colors: Palette, color: str, *, name: str,
     ends: tuple[float, float] | None = None, words: Sequence[str] | None = None,
+    height: int = 320,
 ) -> Chart:  # fmt: skip
     """Up to three lines, told apart by dash and marker.
 
@@ -23,7 +24,7 @@ def draw_by_stage(
     """
     return make_chart(
         [_draw_line(title, values, stages, color, i) for i, (title, values) in enumerate(series.items())],
-        320, colors, right=16, showlegend=True, legend=set_legend({"size": 12}),
+        height, colors, right=16, showlegend=True, legend=set_legend({"size": 12}),
         xaxis=set_axis(colors, grid=True, **name_ticks(words or stages)), yaxis=_set_scale(name, ends, colors),
     )  # fmt: skip
 

@@ -47,8 +47,8 @@ def choose_documents(s: Scene) -> tuple[str, str]:
     return s.asked.get("document", "forward-pass-note"), s.asked.get("beside", "bert")
 
 
-@truth("documents", "document-cosines")
-def distances(s: Scene) -> Truth:
+def measure_documents(s: Scene) -> tuple[dict[str, list], list, list[float]]:
+    """The table of distances, the lines of the chart, and what is told of the last layer."""
     right, left = choose_documents(s)
     runs = {name: read_layers(s, name) for name in {"bert", right, left}}
     pairs = {NUMBERS[right]: ("bert", right)}
@@ -65,9 +65,19 @@ def distances(s: Scene) -> Truth:
         title = TITLES[other] if one == "bert" else f"{name} with each other"
         lines.append(points(title, y=turned[:, s.token]))
         told += [turned[-1, s.token], apart[-1]]
-    worked = cosine(runs["bert"][s.layer, s.token], runs[right][s.layer, s.token])
-    return Truth(lines, np.array(list(columns.values())).T, told=told, worked=[worked], tables=[columns],
-                 rows=s.stages[1:])  # fmt: skip
+    return columns, lines, told
+
+
+@truth("documents", "document-cosines")
+def distances(s: Scene) -> Truth:
+    columns, lines, told = measure_documents(s)
+    worked = cosine(*(read_layers(s, name)[s.layer, s.token] for name in ("bert", choose_documents(s)[0])))
+    return Truth(lines, np.array(list(columns.values())).T, told=told, worked=[worked])
+
+
+@truth("documents", "Distance after each layer")
+def layers(s: Scene) -> Truth:
+    return Truth(tables=[measure_documents(s)[0]], rows=s.stages[1:])
 
 
 @truth("documents", "Top predictions at position *")

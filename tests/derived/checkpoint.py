@@ -90,13 +90,82 @@ def read_tensor(s: Scene) -> np.ndarray:
     return s[s.asked.get("tensor", "embeddings.word_embeddings.weight")]
 
 
-@truth("parameters", "page")
-def checkpoint(s: Scene) -> Truth:
+GROUPS = {
+    "attention": r"encoder\.layer\.\d+\.attention\.(self|output\.dense)",
+    "LayerNorm": r"encoder\.layer\.\d+\.(attention\.)?output\.LayerNorm",
+    "feed-forward": r"encoder\.layer\.\d+\.(intermediate|output)\.dense",
+    "embeddings": r"embeddings", "masked language model": r"cls\.predictions", "next sentence": r"cls\.seq",
+    "pooler": r"pooler", "classifier": r"classifier",
+}  # fmt: skip
+TILES = {
+    "embeddings": ("word_embeddings", "position_embeddings", "token_type_embeddings", "embeddings.LayerNorm"),
+    "feed-forward": (r"intermediate", r"\d\.output\.dense"),
+    "attention": (r"self\.query", r"self\.key", r"self\.value", r"attention\.output\.dense"),
+}
+
+
+def list_sizes(s: Scene) -> dict[str, int]:
+    """How many numbers each of Hugging Face's tensors holds, a tied one once."""
+    return {name.removeprefix("bert."): tensor.numel() for name, tensor in s.hf.named_parameters()}
+
+
+@truth("parameters", "parameter-areas")
+def areas(s: Scene) -> Truth:
+    """Columns as wide as their share of all, tiles as high as their share of the column."""
+    sizes = list_sizes(s)
+    total = sum(sizes.values())
+    groups = {group: sum(n for name, n in sizes.items() if re.match(mark, name)) for group, mark in GROUPS.items()}
+    table = s.shown.find("parameters", "parameter-areas").tables[0]
+    assert sorted(table.rows) == sorted(group for group, count in groups.items() if count)
+    held = [[sum(n for name, n in sizes.items() if re.match(GROUPS[group], name) and re.search(mark, name))
+             for mark in marks] for group, marks in TILES.items()]  # fmt: skip
+    held.append([groups[group] for group in table.rows if group not in TILES])
+    x, width, base, y = [], [], [], []
+    for column in held:
+        start = (x[-1] + width[-1]) if x else 0.0
+        for i, count in enumerate(column):
+            x.append(start)
+            width.append(sum(column) / total)
+            base.append(sum(column[:i]) / sum(column))
+            y.append(count / sum(column))
+    return Truth(
+        [points(x=x, width=width, base=base, y=y)], told=[total, len(s.trace.model.program.parameters), 4 * total],
+        tables=[{"numbers": [groups[row] for row in table.rows],
+                 "% of all": [100 * groups[row] / total for row in table.rows]}],
+        worked=[groups["attention"], groups["feed-forward"]],
+    )  # fmt: skip
+
+
+@truth("parameters", "Parts and config.json")
+def parts(s: Scene) -> Truth:
     sums = count_parameters(s)
     total = sum(sums.values())
-    tensor = read_tensor(s)
+    shown = s.shown.find("parameters", "Parts and config.json").tables[0].rows
+    assert sorted(shown) == sorted(sums)
+    sums = {part: sums[part] for part in shown}
+    shares = [100 * count / total for count in sums.values()]
+    return Truth(tables=[{"numbers": list(sums.values()), "% of all": shares}], rows=list(sums))
+
+
+@truth("parameters", "A tensor by any of its names")
+def one_tensor(s: Scene) -> Truth:
+    tensor, total = read_tensor(s), sum(list_sizes(s).values())
+    stored = read_stored(s, s.asked.get("tensor", "embeddings.word_embeddings.weight"))
+    turned = list(stored) if stored != tensor.shape else []
+    return Truth(told=[tensor.size, tensor.size / total, *tensor.shape, *turned])
+
+
+def read_stored(s: Scene, address: str) -> tuple[int, ...]:
+    """A tensor's shape as Hugging Face has it, which is the file's."""
+    state = s.hf.state_dict()
+    return tuple(state[address if address in state else f"bert.{address}"].shape)
+
+
+@truth("parameters", "page")
+def all_tensors(s: Scene) -> Truth:
+    total = sum(list_sizes(s).values())
     program = s.trace.model.program.parameters
-    seen, sizes, counted, shapes, tied = {}, [], [], [], []
+    seen, sizes, counted, shapes, stored, tied = {}, [], [], [], [], []
     for address in [symbol.address for symbol in program]:
         values = s.trace.model.parameters[address]
         first = seen.setdefault(values.data_ptr(), address)
@@ -105,14 +174,9 @@ def checkpoint(s: Scene) -> Truth:
         tied.append("" if first == address else first)
         shapes.append(" × ".join(f"{axis} {size:,}" for axis, size in zip(s.trace.dims(address), values.shape,
                                                                           strict=True)))  # fmt: skip
-    parts = s.shown.find("parameters", "page").tables[0].rows
-    assert sorted(parts) == sorted(sums)
-    sums = {part: sums[part] for part in parts}
-    return Truth(
-        told=[total, len(program), 4 * total, tensor.size, tensor.size / total, *tensor.shape],
-        tables=[{"numbers": list(sums.values()), "% of all": [100 * count / total for count in sums.values()]}],
-        rows=list(sums), frames=[{"shape": shapes, "numbers": sizes, "% of all": counted, "tied to": tied}],
-    )  # fmt: skip
+        stored.append(" × ".join(f"{size:,}" for size in read_stored(s, address)))
+    return Truth(frames=[{"shape": shapes, "in the file": stored, "numbers": sizes, "% of all": counted,
+                          "tied to": tied}])  # fmt: skip
 
 
 @truth("parameters", "sizes-*")
@@ -145,7 +209,7 @@ def blocks(s: Scene, name: str) -> Truth:
 def numbers(s: Scene, name: str) -> Truth:
     matrix = np.atleast_2d(s[name.removeprefix("numbers-")])
     row, column = int(s.asked.get("row", 0)), int(s.asked.get("column", 0))
-    part = matrix[row : row + 24, column : column + 32]
+    part = matrix[row : row + 16, column : column + 32]
     return Truth([Map(matrix)], part, worked=[part[0, 0]])
 
 

@@ -17,11 +17,12 @@ from bertviz_core.ui.frame.view import Selection
 LONGEST_TEXT = 6000
 
 _NOTATIONS = {"row": "rows", "column": "columns", "function": "arguments of functions"}
+PAIR = ("He sat by the bank of the river.", "The bank lent him the money.")
 EXAMPLES: tuple[tuple[str, str], ...] = (
     ("When in Rome, do as the [MASK] do.", ""),
     ("She opened the door and [MASK] into the room.", ""),
     ("The old man was [MASK] and tired.", ""),
-    ("He sat by the bank of the river.", "The bank lent him the money."),
+    PAIR,
     ("The children went to bed.", "Their mother turned off the [MASK]."),
     ("Unbelievably, tokenizers split electroencephalography.", ""),
 )

@@ -38,7 +38,8 @@ class Numbers:
         """The column as HTML, cell by cell."""
         signed = any(value < 0 for value in self.values)
         bars = [self._bar(value, signed) for value in self.values] or [""] * len(self.texts)
-        inside = [f'<img src="{picture}" alt="">' for picture in self.pictures] or [escape(text) for text in self.texts]
+        drawn = [f'<img src="{picture}" alt="{escape(self.name)}">' for picture in self.pictures]
+        inside = drawn or [escape(text) for text in self.texts]
         return [
             f'<td><div><button data-cell="{escape(cell)}">{shown}</button>{bar}</div></td>'
             for cell, shown, bar in zip(self.cells, inside, bars, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -18,17 +19,17 @@ from bertviz_core.analysis.alignment import (
 )
 from bertviz_core.documents import Document, find_document, find_title
 from bertviz_core.figures.stages import draw_by_stage
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.notations import NOTATIONS, Notation
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION, Program
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import site, state, style
+from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import write_cosine
@@ -36,6 +37,7 @@ from bertviz_core.ui.panels.worked import write_cosine
 AS_WRITTEN = "as written"
 _OWN_NOTATION: dict[str, Notation] = {"definition": "column", "formula-post": "function"}
 _GUESSES = 5
+_SAME = 0.9999  # a cosine from which two runs agree
 
 
 @dataclass(frozen=True)
@@ -65,21 +67,36 @@ class Side:
         return find_title(self.name)
 
 
-def choose_sides(view: View) -> tuple[Side, Side]:
-    """What is compared with what: BERT or a second document, then the document."""
+def read_sides(view: View) -> tuple[Side, Side]:
+    """What is compared with what, as the URL has it: BERT or a second document, then the document."""
     state.bind("document", next(iter(DOCUMENT_PROGRAMS)), DOCUMENT_PROGRAMS)
     state.bind("beside", next(iter(PROGRAMS)), PROGRAMS)
     state.bind("notation", AS_WRITTEN, (AS_WRITTEN, *NOTATIONS))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Document", list(DOCUMENT_PROGRAMS), key="document", width=250)
-        beside = st.selectbox("Compared with", list(PROGRAMS), key="beside", width=250)
-        notation = st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), required=True,
-                                        key="notation", wrap=True)  # fmt: skip
-    left, right = (_make_side(view, one, str(notation)) for one in (beside or "bert", name or "forward-pass-note"))
-    for side in _list_documents(left, right):
-        if side.document:
-            st.markdown(f"**{side.title}**: {side.document.what} {side.document.differs}")
+    notation = str(state.read("notation"))
+    left, right = (_make_side(view, str(state.read(one)), notation) for one in ("beside", "document"))
     return left, right
+
+
+def write_headline(view: View) -> str:
+    """How far apart the two end, and which word each reads at the chosen token."""
+    left, right = read_sides(view)
+    token = view.chosen.token
+    apart = float(measure_layers(left.trace, right.trace)[-1].cosines[token])
+    told = [f"{side.short} reads “{escape_markdown(guess.token)}” **{format_percent(guess.probability)}**"
+            for side in (left, right) for guess in guess_words(side.trace, token, 1)]  # fmt: skip
+    word = escape_markdown(view.trace.tokens[token])
+    verdict = "Yes" if apart > _SAME else "No"
+    return f"Do the two agree? {verdict}: at “{word}” they end at a cosine of **{format_number(apart)}**" + (
+        f"; {', '.join(told)}" if told else "")  # fmt: skip
+
+
+def show_menus() -> None:
+    """Which two are compared, beside the headline."""
+    st.html(Path(__file__).with_name("documents.css"))
+    with st.container(horizontal=True, vertical_alignment="center", key="document-sides"):
+        for key, label, options in (("document", "Document", DOCUMENT_PROGRAMS), ("beside", "Against", PROGRAMS)):
+            st.selectbox(label, list(options), key=key, format_func=find_title, width=220,
+                         label_visibility="collapsed", on_change=state.note_choice)  # fmt: skip
 
 
 def _make_side(view: View, name: str, notation: str) -> Side:
@@ -90,6 +107,37 @@ def _make_side(view: View, name: str, notation: str) -> Side:
 
 def show_distances(view: View, left: Side, right: Side) -> None:
     """How far from BERT each shown document is after every layer."""
+    found, names = _measure(view, left, right)
+    token, layer = view.chosen.token, view.chosen.layer
+    series = {names[key]: np.array([one.cosines[token] for one in layers]) for key, layers in found.items()}
+    columns = _list_columns(found, token)
+    word = f"“{view.trace.tokens[token]}”"
+    x, y = (trace[find_layer_outputs(trace.program)[layer].fix(token=token)] for trace in (view.trace, right.trace))
+    see = f"Cosine with BERT's vector of {word}, after each layer"
+    with open_card(view, NORM, see, "of every layer's output") as tools:
+        show_chart(draw_by_stage(series, _list_stages(view), view.colors, view.colors.kinds[NORM], name="cosine",
+                                 ends=(min(0.0, *(float(line.min()) for line in series.values())), 1.0), height=250),
+                   "document-cosines", see)  # fmt: skip
+        st.latex(style.break_lines(write_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")))
+        st.caption(f"{_describe(found, names, word, token)} x is BERT's vector after the layer, y the document's.")
+        values = Values(np.array([column.values for column in columns], dtype=np.float64).T, _list_stages(view),
+                        [column.name for column in columns])  # fmt: skip
+        with tools:
+            show_values("document-cosines", values)
+
+
+def show_layers(view: View, left: Side, right: Side) -> None:
+    """How far apart the runs are after every layer, as a table."""
+    found, _ = _measure(view, left, right)
+    with open_card(view, NORM, "Distance after each layer", "all tokens, from the same weights and sentence"):
+        columns = _list_columns(found, view.chosen.token)
+        st.html(render_table("after layer", _list_stages(view), columns, [view.chosen.layer]))
+        st.latex(r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}")
+        st.caption("A cosine of 1: same direction. 0: orthogonal.")
+
+
+def _measure(view: View, left: Side, right: Side) -> tuple[dict[str, tuple[LayerDistance, ...]], dict[str, str]]:
+    """How far each shown document is from BERT, and two from each other, by short name; and their titles."""
     shown = _list_documents(left, right)
     names = {side.short: side.title for side in shown}
     found = {side.short: measure_layers(view.trace, side.trace) for side in shown}
@@ -97,25 +145,11 @@ def show_distances(view: View, left: Side, right: Side) -> None:
         both = " and ".join(found)
         names[both] = f"{both} with each other"
         found[both] = measure_layers(left.trace, right.trace)
-    token, layer = view.chosen.token, view.chosen.layer
-    series = {names[key]: np.array([one.cosines[token] for one in layers]) for key, layers in found.items()}
-    stages = [f"L{i}" for i in range(view.trace.model.config.num_hidden_layers)]
-    columns = _list_columns(found, token)
-    word = f"“{view.trace.tokens[token]}”"
-    x, y = (trace[find_layer_outputs(trace.program)[layer].fix(token=token)] for trace in (view.trace, right.trace))
-    show_derived(
-        view, "document-cosines", f"Cosine with BERT's vector of {word}, after each layer",
-        draw_by_stage(series, stages, view.colors, view.colors.kinds[NORM], name="cosine",
-                      ends=(min(0.0, *(float(line.min()) for line in series.values())), 1.0)),
-        Origin(f"{Address.in_layer(layer, 'output')} and every other layer's output, in each forward pass", NORM,
-               r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}",
-               "x is BERT's vector after the layer, y the document's, from the same weights and the same sentence. "
-               "1: same direction. 0: orthogonal.",
-               write_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")),
-        values=Values(np.array([column.values for column in columns], dtype=np.float64).T, stages,
-                      [column.name for column in columns]),
-        note=_describe(found, names, word, token), table=render_table("after layer", stages, columns, [layer]),
-    )  # fmt: skip
+    return found, names
+
+
+def _list_stages(view: View) -> list[str]:
+    return [f"L{i}" for i in range(view.trace.model.config.num_hidden_layers)]
 
 
 def _list_columns(found: dict[str, tuple[LayerDistance, ...]], token: int) -> list[Column]:
@@ -161,19 +195,18 @@ def show_answers(view: View, left: Side, right: Side) -> None:
                     st.caption("It ends before the LM head: BERT's LM head reads its last layer.")
 
 
-def show_places(left: Side, right: Side) -> None:
-    """Every place of each document that is shown."""
-    for document in dict.fromkeys(side.document for side in _list_documents(left, right)):
-        if document:
-            _show_document(document)
+def show_places(document: Document) -> None:
+    """What a document prints at each place and what that is, under a link to the page that shows it."""
+    for info in site.PAGES:
+        places = [place for place in document.places if place.page == info.name]
+        if places:
+            site.show_link(info, icon=info.icon)
+            st.markdown("\n".join(
+                f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}"
+                for place in places
+            ))  # fmt: skip
 
 
-def _show_document(document: Document) -> None:
-    """What a document prints at each place, what that is, and the page that shows it."""
-    titles = {info.name: info.title for info in site.PAGES}
-    with st.expander(f"Every place in the {document.name}, with the page that shows it"):
-        st.markdown("\n".join(
-            f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}: :gray[page "
-            f"{titles[place.page]}]"
-            for place in document.places
-        ))  # fmt: skip
+def list_shown(left: Side, right: Side) -> list[Document]:
+    """The documents that are compared, each once."""
+    return list(dict.fromkeys(side.document for side in _list_documents(left, right) if side.document))

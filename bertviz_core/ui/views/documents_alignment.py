@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.alignment import Pair, align_programs, measure_difference
+from bertviz_core.formula.notations import NOTATIONS
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
@@ -16,7 +17,7 @@ from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import format_shape
-from bertviz_core.ui.views.documents import Side
+from bertviz_core.ui.views.documents import AS_WRITTEN, Side
 
 CSS = """
 <style>
@@ -43,7 +44,9 @@ def show_side_by_side(view: View, left: Side, right: Side) -> None:
     ]
     count = Counter(pair.relation for pair, _ in grouped)
     state.bind("relation", _ALL, (_ALL, *_SIGNS))
-    asked = st.segmented_control("Show", (_ALL, *_SIGNS), required=True, key="relation", wrap=True)  # fmt: skip
+    with st.container(horizontal=True):
+        asked = st.segmented_control("Show", (_ALL, *_SIGNS), required=True, key="relation", wrap=True)
+        st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), required=True, key="notation", wrap=True)
     told = ", ".join(f"{count[one]} {one}" for one in _SIGNS)
     st.caption(
         f"Steps before, in and after layer {layer}: {told}. Missing and extra refer to the {right.title}. "

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 
 import numpy as np
+import streamlit as st
 
 from bertviz_core.analysis import playground, slips
 from bertviz_core.analysis.layers import compute_cosine, compute_norms
@@ -24,6 +26,32 @@ from bertviz_core.ui.panels.worked import write_cosine
 _VISIBLE = 5e-5  # half of the last digit that is printed
 _TWO_POINTS = "Each layer has two points: after attention, and after the feed-forward network."
 _PRINTED, _MEANT = "σ as printed", "standard deviation"
+
+
+def show_cards(view: View) -> None:
+    """The four slips in a line each: what is printed, what it should be, what shows it."""
+    token, layer = view.chosen.token, view.chosen.layer
+    total = view.trace[Address.in_layer(layer, "attention.output.residual").fix(token=token)][None]
+    printed, meant = (float(work(total)[0]) for work in (slips.compute_printed_sigma, slips.compute_deviation))
+    share = float(playground.apply_softmax(np.array(examples.SCORES))[0, 0])
+    first, _ = slips.list_added(view.trace)
+    turned = float(compute_cosine(view.trace[slips.X.fix(token=token)], view.trace[first[layer].fix(token=token)]))
+    sums = slips.list_norm_inputs(view.trace)
+    moved = max(slips.measure_epsilon(view.trace[one], EPSILON, EPSILON_OF_CELL_46) for one in sums.values())
+    word = escape(view.trace.tokens[token])
+    cards = (
+        ("One digit too many", "004, softmax", "72.40e−06", format_number(share),
+         "Its own scores give the second number: the printed one is 30 times that."),
+        ("The root ends too early", "003, σ", format_number(printed), format_number(meant),
+         f"σ as printed at “{word}” after attention in layer {layer}, and a standard deviation."),
+        ("One ε for another", "001, In [46]", "10⁻⁵", "10⁻¹²",
+         f"On this sentence a normalized sum moves by up to {format_number(moved)}."),
+        ("X in every sum", "000, residual sum", "X", "Z",
+         f"BERT adds the layer's input. In layer {layer} the two have a cosine of {format_number(turned)}."),
+    )  # fmt: skip
+    st.html('<div class="bv-slips">' + "".join(
+        f"<div><small>{where}</small><b>{title}</b><p><s>{wrong}</s> → {right}</p>{why}</div>"
+        for title, where, wrong, right, why in cards) + "</div>")  # fmt: skip
 
 
 def show_sigma(view: View) -> None:

@@ -24,8 +24,7 @@ _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": 
 
 def show_differences() -> None:
     """What each document leaves out, adds or writes otherwise."""
-    with st.expander("How the five documents differ from BERT as released"):
-        st.markdown("\n".join(f"- **{document.name}**: {document.what} {document.differs}" for document in DOCUMENTS))
+    st.markdown("\n".join(f"- **{document.name}**: {document.what} {document.differs}" for document in DOCUMENTS))
 
 
 def show_lengths(view: View) -> None:

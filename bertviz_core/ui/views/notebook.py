@@ -96,12 +96,20 @@ def _take_model() -> None:
     state.choose_model(MODEL)
 
 
-def choose_printed() -> PrintedTensor:
+def read_printed() -> PrintedTensor:
     """The printed tensor that is shown in full."""
-    cells = [printed.cell for printed in TENSORS]
+    cells = _list_cells()
     state.bind("cell", cells[0], cells)
-    number = st.radio("Cell of the notebook", cells, key="cell", horizontal=True)
-    return TENSORS[cells.index(number or cells[0])]
+    return TENSORS[cells.index(state.read("cell"))]
+
+
+def choose_printed() -> None:
+    """The cells of the notebook that print a tensor, to choose from."""
+    st.radio("Cell of the notebook", _list_cells(), key="cell", horizontal=True, on_change=state.note_choice)
+
+
+def _list_cells() -> list[str]:
+    return [printed.cell for printed in TENSORS]
 
 
 def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | None) -> None:

@@ -7,6 +7,7 @@ from itertools import groupby
 import streamlit as st
 
 from bertviz_core.analysis.predictions import RELATIONS, find_masks, rank_words
+from bertviz_core.formula.numbers import format_share
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import site, style
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -15,6 +16,17 @@ from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.panels.panel import format_shape
 
 _SHOWN_MASKS = 6
+
+
+def write_headline(view: View) -> str:
+    """The model's answer at the chosen token, in one line."""
+    trace = view.trace
+    if "cls.predictions.probs" not in trace:
+        return "The whole pass, from the characters to the last vectors"
+    token = view.chosen.token
+    (word, share, _), *_ = rank_words(trace, token, 1)
+    here = escape_markdown(trace.tokens[token])
+    return f"What does BERT put at “{here}”? **“{escape_markdown(word)}”: {format_share(share)}**"
 
 
 def show_answer(view: View) -> None:

@@ -1,37 +1,41 @@
-"""The checkpoint on screen: its config, the list of its tensors, and the chosen one from three sides."""
+"""The checkpoint on screen: how large each of its parts is, any tensor by any of its names, the list of all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.parameters import Tensor
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import OF_DOCUMENTS, find_names
+from bertviz_core.figures.areas import draw_areas
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.figures.histogram import draw_histogram, name_intervals
-from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.numbers import format_percent
+from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import MANY_CELLS, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.names import CSS, list_names
+from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.views.parameters_values import KIND, Window, choose_window
 
-KIND = "residual"  # parameters have no colour of their own; this is the grey one
 _TABLE_PX = 420
-_BINS = 80
-_BLOCKS = (96, 128)  # rows and columns of the map of a tensor with more than MANY_CELLS numbers
-_WINDOW = (24, 32)  # rows and columns of numbers drawn as they are
-
+_MAIN = ("embeddings", "feed-forward", "attention")  # the groups with a column of their own
+_REST = "heads and LayerNorm"
+_INKS = {
+    "query": "query",
+    "key": "key",
+    "value": "value",
+    "output": "attention",
+    "LayerNorm": "norm",
+    "into the neurons": "ffn",
+    "out of the neurons": "ffn",
+}  # kinds of vector whose colour a tile has
 _CSS = """
 <style>
 .bv-config { display: grid; grid-template-columns: max-content minmax(0, max-content) minmax(0, 1fr); gap: 2px 16px;
@@ -46,33 +50,126 @@ _CSS = """
 """
 
 
-def show_checkpoint(view: View) -> None:
-    """Where the numbers come from, how many there are in each part, and the config that says how to use them."""
+def write_headline(view: View) -> str:
+    """How many numbers there are, and in which kind of tensor most of them are."""
+    tensors = analysis.list_tensors(view.trace.model)
+    words = next(sums for sums in analysis.count_kinds(tensors).values())["word embeddings"]
+    total = view.trace.model.parameter_count
+    return (
+        f"What was learned? **{total / 1e6:.1f} million** numbers: **{format_percent(words / total)}** of them are "
+        "word embeddings"
+    )
+
+
+def show_sizes(view: View) -> None:
+    """How large each part of the model is, as areas, and the sums of its groups beside them."""
     model = view.trace.model
     tensors = analysis.list_tensors(model)
-    with st.container(border=True):
-        heads = ", ".join(model.heads) or "none"
+    sums = analysis.count_groups(tensors)
+    with open_card(view, KIND, "Where the numbers are", f"{model.parameter_count:,} in {len(tensors)} tensors"):
+        drawn, side = st.columns([2, 1], gap="medium")
+        with drawn:
+            show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
+            st.caption(
+                f"Areas are counts; layers are added up. {escape_markdown(model.name)}, revision "
+                f"{escape_markdown(model.revision)}: {model.nbytes:,} bytes as "
+                f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
+            )
+        with side:
+            shares = Column("% of all", [100 * count / model.parameter_count for count in sums.values()],
+                            view.colors.kinds[KIND], 100.0)  # fmt: skip
+            st.html(render_table("group", list(sums), [Column("numbers", list(sums.values())), shares]))
+            for name in ("attention", "feed-forward"):
+                st.latex(_write_count(model.config, name, sums[name]))
+            st.caption("Per layer: four matrices and biases in attention; two in the feed-forward network.")
+
+
+def _draw(view: View, tensors: Sequence[Tensor]) -> Chart:
+    kinds = analysis.count_kinds(tensors)
+    rest = {name: count for group, counts in kinds.items() if group not in _MAIN for name, count in counts.items()}
+    columns = {group: kinds[group] for group in _MAIN} | {_REST: rest}
+    inks = {
+        name: view.colors.kinds[_INKS.get(name, "embedding" if group == _MAIN[0] else "prediction")]
+        for group, counts in columns.items() for name in counts
+    }  # fmt: skip
+    return draw_areas(columns, inks, view.colors)
+
+
+def _write_count(config: BertConfig, group: str, count: int) -> str:
+    """How a group's sum follows from the config."""
+    layers, width, wide = config.num_hidden_layers, config.hidden_size, config.intermediate_size
+    if group == "attention":
+        return rf"L \cdot 4 \, (d^2 + d) = {layers} \cdot 4 \cdot ({width} \cdot {width} + {width}) = {count}"
+    return rf"L \, (2 d m + m + d) = {layers} \cdot (2 \cdot {width} \cdot {wide} + {wide} + {width}) = {count}"
+
+
+def show_found(view: View) -> tuple[Tensor, Window]:
+    """A field for any name of a tensor, and the found one: its names everywhere, its shapes, what reads it."""
+    tensors = analysis.list_tensors(view.trace.model)
+    with open_card(view, KIND, "A tensor by any of its names", "of the documents, Hugging Face, TransformerLens"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            found = _search(view, tensors)
+            addresses = [tensor.address for tensor in found]
+            state.bind("tensor", addresses[0], addresses)
+            chosen = found[addresses.index(st.selectbox("Tensor", addresses, key="tensor", width=430))]
+            window = choose_window(view, chosen)
+        _show_names(view, chosen)
+    return chosen, window
+
+
+def _search(view: View, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """The tensors with the name that is typed, the likeliest first; all of them where nothing has it."""
+    state.bind("name", "")
+    asked = st.text_input("Name", key="name", max_chars=80, width=330, help="Any source's name, or words of one",
+                          placeholder="W_Q, blocks.0.attn.W_Q, query.weight …")  # fmt: skip
+    if not asked.strip():
+        return tensors
+    found = analysis.find_tensors(tensors, asked, view.chosen.layer)
+    told = f"{len(found)} of {len(tensors)} tensors" if found else "Nothing has this name: all tensors"
+    st.markdown(f":small[{told}]", width="content")
+    return found or tensors
+
+
+def _show_names(view: View, tensor: Tensor) -> None:
+    """What the tensor is for, what it is called elsewhere, and the formulas that read it."""
+    own = find_names(tensor.address)
+    st.html(CSS)
+    with st.container(key="names-tensor"):
+        tied = f" The same numbers as `{tensor.same_as}`: the two are tied." if tensor.same_as else ""
         st.markdown(
-            f"**Source** {escape_markdown(model.name)} &ensp; **revision** {escape_markdown(model.revision)} &ensp; "
-            f"**heads** {heads}"
-            "  \n"
-            f"{model.parameter_count:,} numbers in {len(tensors)} tensors, {model.nbytes:,} bytes as "
-            f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
+            f"- $\\displaystyle {tensor.symbol.tex}$ &ensp; {own.meaning}{tied}  \n"
+            f"  :small[`{tensor.address}` ({tensor.named_shape}: {tensor.size:,} numbers, "
+            f"{format_percent(tensor.counted / view.trace.model.parameter_count)} of all){_write_stored(tensor)}]\n"
+            + "\n".join(f"  - {name}" for name in list_names(own))
         )
-        if model.unused:
-            st.caption(f"In the checkpoint, but not used by BERT: {escape_markdown(', '.join(model.unused))}")
+        paint = style.make_painter(view.colors)
+        for step in analysis.find_readers(view.trace.program, tensor.address):
+            st.markdown(f"Read by `{step.address}`: $\\displaystyle {step.typeset(paint)}$")
+
+
+def _write_stored(tensor: Tensor) -> str:
+    """How the file has it, where formulas have it transposed."""
+    if not tensor.turned:
+        return ""
+    rows, columns = tensor.stored_shape
+    return f" In the file {rows:,} × {columns:,}: (out, in), the other way round"
+
+
+def show_config(view: View) -> None:
+    """The config that says how to use the numbers, the sums of each part, and what of the file is not used."""
+    model = view.trace.model
+    tensors = analysis.list_tensors(model)
+    sums = analysis.count_parts(tensors)
+    with open_card(view, KIND, "Parts and config.json", ", ".join(model.heads) or "no heads"):
         left, right = st.columns([2, 3], gap="small")
         with left:
-            st.html(_write_parts(view, tensors))
+            shares = Column("% of all", [100 * count / model.parameter_count for count in sums.values()],
+                            view.colors.kinds[KIND], 100.0)  # fmt: skip
+            st.html(render_table("part", list(sums), [Column("numbers", list(sums.values())), shares]))
         with right:
             st.html(_CSS + _render_config(model))
-
-
-def _write_parts(view: View, tensors: Sequence[Tensor]) -> str:
-    sums = analysis.count_parts(tensors)
-    total = sum(sums.values())
-    shares = Column("% of all", [100 * count / total for count in sums.values()], view.colors.kinds[KIND], 100.0)
-    return render_table("part", list(sums), [Column("numbers", list(sums.values())), shares])
+        if model.unused:
+            st.caption(f"In the checkpoint, but not used by BERT: {escape_markdown(', '.join(model.unused))}")
 
 
 def _render_config(model: Model) -> str:
@@ -84,14 +181,12 @@ def _render_config(model: Model) -> str:
     return f'<dl class="bv-config">{rows}</dl>'
 
 
-def choose_tensor(view: View) -> Tensor:
-    """The list of all tensors; a click on a row, or the menu above it, chooses one."""
+def show_table(view: View) -> None:
+    """The list of all tensors; a click on a row chooses one."""
     model = view.trace.model
     tensors = analysis.list_tensors(model)
     addresses = [tensor.address for tensor in tensors]
-    state.bind("tensor", addresses[0], addresses)
-    address = st.selectbox("Tensor", addresses, key="tensor")
-    chosen = addresses.index(address)
+    chosen = addresses.index(state.read("tensor"))
     state.write("inventory", {"selection": {"rows": [chosen], "columns": [], "cells": []}})
     st.dataframe(
         _list_columns(model, tensors), key="inventory", hide_index=True, height=_TABLE_PX, alt="All tensors",
@@ -100,16 +195,17 @@ def choose_tensor(view: View) -> Tensor:
                        "numbers": st.column_config.NumberColumn(format="localized")},
     )  # fmt: skip
     st.caption(
-        "Click at the left of a row to show that tensor below. The last five columns: its name in each document. A "
+        "Click at the left of a row to show that tensor above. The last five columns: its name in each document. A "
         "weight is written as (in, out): one row per input, one column per output."
     )
-    return tensors[chosen]
 
 
 def _take(addresses: Sequence[str]) -> None:
     rows = state.read_event("inventory", "selection")["rows"]
     if rows:
+        state.write("name", "")
         state.write("tensor", addresses[rows[0]])
+        state.note_choice()
 
 
 def _list_columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Sequence[object]]:
@@ -118,6 +214,7 @@ def _list_columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Seque
         "symbol": [analysis.write_plain_symbol(tensor.symbol.tex) for tensor in tensors],
         "name": [tensor.address for tensor in tensors],
         "shape": [tensor.named_shape for tensor in tensors],
+        "in the file": [" × ".join(f"{size:,}" for size in tensor.stored_shape) for tensor in tensors],
         "numbers": [tensor.size for tensor in tensors],
         "% of all": [100 * tensor.counted / model.parameter_count for tensor in tensors],
         "tied to": [tensor.same_as for tensor in tensors],
@@ -126,161 +223,3 @@ def _list_columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Seque
         title: [analysis.write_plain_symbol(getattr(names, source)) for names in rows]
         for source, title in OF_DOCUMENTS.items()
     }
-
-
-def show_names(view: View, tensor: Tensor) -> None:
-    """What the tensor is for, what it is called elsewhere, and the formulas that read it."""
-    own = find_names(tensor.address)
-    st.html(CSS)
-    with st.container(border=True, key="names-tensor"):
-        tied = f" The same numbers as `{tensor.same_as}`: the two are tied." if tensor.same_as else ""
-        st.markdown(
-            f"- $\\displaystyle {tensor.symbol.tex}$ &ensp; {own.meaning}{tied}  \n"
-            f"  :small[`{tensor.address}` ({tensor.named_shape}: {tensor.size:,} numbers, "
-            f"{format_percent(tensor.counted / view.trace.model.parameter_count)} of all)]\n"
-            + "\n".join(f"  - {name}" for name in list_names(own))
-        )
-        paint = style.make_painter(view.colors)
-        for step in analysis.find_readers(view.trace.program, tensor.address):
-            st.markdown(f"Read by `{step.address}`: $\\displaystyle {step.typeset(paint)}$")
-
-
-def show_numbers(view: View, tensor: Tensor) -> None:
-    """A window of the tensor's own numbers, to be moved over the whole."""
-    matrix = _make_matrix(view, tensor)
-    rows, columns = _choose_window(matrix.shape)
-    part = matrix[rows.start : rows.stop, columns.start : columns.stop]
-    axes = ["", *view.trace.dims(tensor.address)][-2:]
-    sides = _make_side(view, axes[0], rows), _make_side(view, axes[1], columns)
-    figure = draw_heatmap(part, *sides, view.colors, end=find_robust_limit(part))
-    where = Address(tensor.address)
-    at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
-    first = view.trace.explain(where.fix(**at))
-    drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
-    show_derived(
-        view, tensor.address if axes[0] else f"numbers-{tensor.address}", "Values of the tensor",
-        figure.offer(picks.pick_matrix(view.trace, where) or picks.pick_vectors(view.trace, [where])),
-        Origin(tensor.address, KIND, first.latex,
-               "A parameter is not computed: it was learned in training and is read from the checkpoint. The formula "
-               "gives the number at the top left."),
-        values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
-        note=f"Shown: {', '.join(drawn)}. The download has only these values.",
-        start=first.cell,
-    )  # fmt: skip
-
-
-def _make_matrix(view: View, tensor: Tensor) -> np.ndarray:
-    """The tensor as a matrix: a vector is one row."""
-    values = view.trace[tensor.address]
-    return values if values.ndim > 1 else values[None]
-
-
-def _choose_window(shape: tuple[int, ...]) -> tuple[range, range]:
-    """Which rows and columns to draw, as two fields in the URL say."""
-    starts = []
-    with st.container(horizontal=True, key="tensor-window"):
-        for key, size, most in zip(("row", "column"), shape, _WINDOW, strict=True):
-            state.bind(key, 0, range(size))
-            first = st.number_input(
-                f"First {key}", 0, size - 1, key=key, step=min(most, size), width=160,
-                disabled=size <= most,
-            )  # fmt: skip
-            starts.append(max(0, min(int(first), size - most)))
-    row, column = starts
-    return range(row, min(shape[0], row + _WINDOW[0])), range(column, min(shape[1], column + _WINDOW[1]))
-
-
-def _make_side(view: View, axis: str, shown: range) -> Side:
-    """The entries of the vocabulary by their words, everything else by its index."""
-    token = view.trace.model.tokenizer.token
-    words = [f"{i} {token(i)}" for i in shown] if axis == "vocab" else None
-    return Side(axis, words, shown.start, labelled=len(shown) > 1)
-
-
-def _write_span(axis: str, shown: range, size: int) -> str:
-    return f"{axis} {shown.start}–{shown.stop - 1} of {size:,}"
-
-
-def show_sizes(view: View, tensor: Tensor) -> None:
-    """How often each size occurs in the tensor, with its mean, spread and extremes."""
-    values = view.trace[tensor.address]
-    found, symbol = analysis.summarize(values), tensor.symbol.tex
-    counts, edges = analysis.count_sizes(values, _BINS)
-    show_derived(
-        view,
-        f"sizes-{tensor.address}",
-        "Distribution of its values",
-        draw_histogram(counts, edges, view.colors, view.colors.kinds[KIND], "value"),
-        Origin(
-            tensor.address,
-            KIND,
-            _write_moments(symbol, tensor.size),
-            "Each bar counts the values between two edges. μ is the mean of all values, σ their standard "
-            "deviation, the typical distance from μ.",
-            _write_worked_moments(symbol, tensor.size, found),
-        ),
-        values=Values(counts[:, None], name_intervals(edges), ["count"]),
-        note=f"From {format_number(found.low)} to {format_number(found.high)}; {found.zeros:,} of {tensor.size:,} are "
-        f"0. "
-        f"{_BINS} bars of equal width.",
-    )
-
-
-def _write_moments(symbol: str, size: int) -> str:
-    return (
-        rf"\begin{{aligned}} \mu &= \frac{{1}}{{{size}}} \sum_k w_k \\ \sigma &= \sqrt{{\frac{{1}}{{{size}}} "
-        rf"\sum_k (w_k - \mu)^2}} \\ w_k &\text{{ in }} {symbol} \end{{aligned}}"
-    )
-
-
-def _write_worked_moments(symbol: str, size: int, found: analysis.Summary) -> str:
-    mean, squares = format_latex(found.mean), format_latex(found.deviation**2 * size)
-    return rf"\sigma({symbol}) = \sqrt{{{squares} / {size}}} = {format_latex(found.deviation)},\quad \mu = {mean}"
-
-
-def show_blocks(view: View, tensor: Tensor) -> None:
-    """The whole tensor at once; a large one in blocks, each as the root mean square of its numbers."""
-    matrix = _make_matrix(view, tensor)
-    few = (1, MANY_CELLS) if len(matrix) == 1 else _BLOCKS
-    found = analysis.pool_blocks(matrix, *(matrix.shape if matrix.size <= MANY_CELLS else few))
-    count = found.height * found.width
-    whole = count == 1
-    shown = matrix if whole else found.values
-    axes = ["", *view.trace.dims(tensor.address)][-2:]
-    note = "Every cell is one number." if whole else (
-        f"Pooled: a cell is the root mean square of {found.height} × {found.width} numbers, fewer at the edges. The "
-        "scale starts at 0. The axes count the tensor's rows and columns."
-    )  # fmt: skip
-    show_derived(
-        view, f"blocks-{tensor.address}", "The whole tensor" if whole else "The whole tensor, in blocks",
-        _draw_map(view, shown, axes, found, whole),
-        Origin(tensor.address, KIND, _describe_pooling(tensor.symbol.tex, whole),
-               "A row or column that stands out belongs to an input or output with larger or smaller weights.",
-               "" if whole else _write_block(matrix, found)),
-        values=Values(shown, [str(i * found.height) for i in range(len(shown))],
-                      [str(i * found.width) for i in range(shown.shape[1])]),
-        note=note,
-    )  # fmt: skip
-
-
-def _draw_map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks, whole: bool) -> Chart:
-    """Every block in the middle of the rows and columns that it stands for; a single row needs no numbers beside it."""
-    rows = Side(axes[0], start=(found.height - 1) / 2, step=found.height, labelled=len(shown) > 1)
-    columns = Side(axes[1], start=(found.width - 1) / 2, step=found.width)
-    return draw_heatmap(shown, rows, columns, view.colors, share=not whole, end=find_robust_limit(shown), gaps=False)
-
-
-def _describe_pooling(symbol: str, whole: bool) -> str:
-    if whole:
-        return symbol
-    size, cells = r"\lvert I \rvert \lvert J \rvert", r"\sum_{i \in I} \sum_{j \in J}"
-    return rf"B_{{IJ}} = \sqrt{{\frac{{1}}{{{size}}} {cells} \left({symbol}\right)_{{ij}}^2}}"
-
-
-def _write_block(matrix: np.ndarray, found: analysis.Blocks) -> str:
-    """The first block's root mean square."""
-    block = matrix[: found.height, : found.width].astype(np.float64)
-    return (
-        rf"B_{{0,0}} = \sqrt{{{format_latex(float(np.square(block).sum()))} / {block.size}}} "
-        rf"= {format_latex(float(found.values[0, 0]))}"
-    )

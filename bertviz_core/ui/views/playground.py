@@ -11,7 +11,7 @@ from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.attention import draw_denominator
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -26,25 +26,39 @@ _SOFTMAX = (
     r"\end{aligned}"
 )
 _STATE, _ROW = "scores", "score_row"
-_HIDDEN = f"<style>.st-key-{_STATE} {{ display: none; }}</style>"
 _ORIGINAL = np.array(examples.SCORES)
 _SIDES = Side("query", WORDS), Side("key", WORDS)
 
 
-def edit_scores() -> tuple[np.ndarray, int]:
-    """The fields of one row of the matrix. Returns the whole matrix and which row is open.
+def write_headline(_: View) -> str:
+    """Where the open row of the matrix looks, as it stands."""
+    scores, row = read_scores()
+    shares = attention.work_softmax(scores[row]).shares
+    best = int(shares.argmax())
+    return (
+        f"Where does “{escape_markdown(WORDS[row])}” look? **{format_percent(float(shares[best]))}** at "
+        f"“{escape_markdown(WORDS[best])}”; change a score and see"
+    )
+
+
+def read_scores() -> tuple[np.ndarray, int]:
+    """The whole matrix as it was edited, and which row is open."""
+    state.bind(_STATE, "")
+    state.bind(_ROW, WORDS[0], WORDS)
+    edits = playground.read_edits(str(state.read(_STATE)), _ORIGINAL.shape)
+    return playground.apply_edits(_ORIGINAL, edits).scores, WORDS.index(state.read(_ROW))
+
+
+def edit_scores(row: int) -> None:
+    """The fields of one row of the matrix.
 
     What was typed is held in the URL as it was typed, also where it is no number.
     """
-    st.html(_HIDDEN)
-    state.bind(_STATE, "")
-    state.bind(_ROW, WORDS[0], WORDS)
     asked = str(state.read(_STATE))
     edits = playground.read_edits(asked, _ORIGINAL.shape)
     found = playground.apply_edits(_ORIGINAL, edits)
     with st.container(border=True):
-        word = st.radio("Query to edit and to compute below", WORDS, key=_ROW, horizontal=True)
-        row = WORDS.index(word or WORDS[0])
+        st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice)
         with st.container(horizontal=True):
             for column, key_word in enumerate(WORDS):
                 _show_field(row, column, key_word, edits)
@@ -53,7 +67,6 @@ def edit_scores() -> tuple[np.ndarray, int]:
             st.caption(f"Edited: {len(edits)} of {_ORIGINAL.size} scores. The URL keeps them.")
         for place, problem in found.problems.items():
             _explain(place, problem)
-    return found.scores, row
 
 
 def _show_field(row: int, column: int, word: str, edits: playground.Edits) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import streamlit as st
 
 from bertviz_core.analysis import layers, sentence
 from bertviz_core.analysis.predictions import RELATIONS
@@ -13,6 +14,8 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -31,6 +34,33 @@ NOTES_LAST_LINE = (
     r"same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: it turns the pooled "
     "components into one logit per class."
 )
+
+
+def write_headline(view: View) -> str:
+    """The answer about the input as a whole, as far as this checkpoint gives one."""
+    trace = view.trace
+    if _NEXT in trace:
+        share = float(trace[_NEXT.enter("probs")][0])
+        if max(trace.encoding.segments):
+            return f"Does the second sentence follow the first? **{format_percent(share)}** that it does"
+        return f"Does a second sentence follow? There is none; BERT says **{format_percent(share)}** all the same"
+    if _CLASSES in trace and "token" not in trace.dims(_CLASSES):
+        shares = trace[_CLASSES.enter("probs")]
+        best = int(shares.argmax())
+        name = escape_markdown(trace.model.labels[best])
+        return f"Which class? **{name}**, {format_percent(float(shares[best]))}"
+    return "What BERT says about the whole input"
+
+
+def offer_pair(view: View) -> None:
+    """Where there is one sentence only: what to do, and a pair to begin with."""
+    if _NEXT not in view.trace or max(view.trace.encoding.segments):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            "This answer is about two sentences. Write a second one under the pencil in the bar, or", width="content"
+        )
+        st.button("use two sentences", on_click=state.use_sentence, args=PAIR, type="tertiary", icon=":material/add:")
 
 
 def show_one_vector(view: View) -> None:

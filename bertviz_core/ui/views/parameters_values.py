@@ -1,0 +1,166 @@
+"""The values of one tensor on screen: a window of them, how often each size occurs, and the whole in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis import parameters as analysis
+from bertviz_core.analysis.parameters import Tensor
+from bertviz_core.figures.base import Chart
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.histogram import draw_histogram, name_intervals
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.charts import MANY_CELLS, find_robust_limit
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+
+KIND = "residual"  # parameters have no colour of their own; this is the grey one
+_BINS = 80
+_BLOCKS = (96, 128)  # rows and columns of the map of a tensor with more than MANY_CELLS numbers
+_WINDOW = (16, 32)  # rows and columns of numbers drawn as they are
+Window = tuple[range, range]  # rows, columns
+
+
+def choose_window(view: View, tensor: Tensor) -> Window:
+    """Which rows and columns to draw, as two fields in the URL say."""
+    shape, starts = _make_matrix(view, tensor).shape, []
+    for key, size, most in zip(("row", "column"), shape, _WINDOW, strict=True):
+        state.bind(key, 0, range(size))
+        first = st.number_input(
+            f"From {key}", 0, size - 1, key=key, step=min(most, size), width=130, disabled=size <= most
+        )
+        starts.append(max(0, min(int(first), size - most)))
+    row, column = starts
+    return range(row, min(shape[0], row + _WINDOW[0])), range(column, min(shape[1], column + _WINDOW[1]))
+
+
+def show_numbers(view: View, tensor: Tensor, window: Window) -> None:
+    """A window of the tensor's own numbers, to be moved over the whole."""
+    matrix = _make_matrix(view, tensor)
+    rows, columns = window
+    part = matrix[rows.start : rows.stop, columns.start : columns.stop]
+    axes = ["", *view.trace.dims(tensor.address)][-2:]
+    sides = _make_side(view, axes[0], rows), _make_side(view, axes[1], columns)
+    figure = draw_heatmap(part, *sides, view.colors, end=find_robust_limit(part))
+    where = Address(tensor.address)
+    at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
+    first = view.trace.explain(where.fix(**at))
+    drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
+    show_derived(
+        view, tensor.address if axes[0] else f"numbers-{tensor.address}", "Values of the tensor",
+        figure.offer(picks.pick_matrix(view.trace, where) or picks.pick_vectors(view.trace, [where])),
+        Origin(tensor.address, KIND, first.latex,
+               "A parameter is not computed: it was learned in training and is read from the checkpoint. The formula "
+               "gives the number at the top left."),
+        values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
+        note=f"Shown: {', '.join(drawn)}. The download has only these values.",
+        start=first.cell,
+    )  # fmt: skip
+
+
+def _make_matrix(view: View, tensor: Tensor) -> np.ndarray:
+    """The tensor as a matrix: a vector is one row."""
+    values = view.trace[tensor.address]
+    return values if values.ndim > 1 else values[None]
+
+
+def _make_side(view: View, axis: str, shown: range) -> Side:
+    """The entries of the vocabulary by their words, everything else by its index."""
+    token = view.trace.model.tokenizer.token
+    words = [f"{i} {token(i)}" for i in shown] if axis == "vocab" else None
+    return Side(axis, words, shown.start, labelled=len(shown) > 1)
+
+
+def _write_span(axis: str, shown: range, size: int) -> str:
+    return f"{axis} {shown.start}–{shown.stop - 1} of {size:,}"
+
+
+def show_sizes(view: View, tensor: Tensor) -> None:
+    """How often each size occurs in the tensor, with its mean, spread and extremes."""
+    values = view.trace[tensor.address]
+    found, symbol = analysis.summarize(values), tensor.symbol.tex
+    counts, edges = analysis.count_sizes(values, _BINS)
+    show_derived(
+        view,
+        f"sizes-{tensor.address}",
+        "Distribution of its values",
+        draw_histogram(counts, edges, view.colors, view.colors.kinds[KIND], "value"),
+        Origin(
+            tensor.address,
+            KIND,
+            _write_moments(symbol, tensor.size),
+            "Each bar counts the values between two edges. μ is the mean of all values, σ their standard "
+            "deviation, the typical distance from μ.",
+            _write_worked_moments(symbol, tensor.size, found),
+        ),
+        values=Values(counts[:, None], name_intervals(edges), ["count"]),
+        note=f"From {format_number(found.low)} to {format_number(found.high)}; {found.zeros:,} of {tensor.size:,} are "
+        f"0. "
+        f"{_BINS} bars of equal width.",
+    )
+
+
+def _write_moments(symbol: str, size: int) -> str:
+    return (
+        rf"\begin{{aligned}} \mu &= \frac{{1}}{{{size}}} \sum_k w_k \\ \sigma &= \sqrt{{\frac{{1}}{{{size}}} "
+        rf"\sum_k (w_k - \mu)^2}} \\ w_k &\text{{ in }} {symbol} \end{{aligned}}"
+    )
+
+
+def _write_worked_moments(symbol: str, size: int, found: analysis.Summary) -> str:
+    mean, squares = format_latex(found.mean), format_latex(found.deviation**2 * size)
+    return rf"\sigma({symbol}) = \sqrt{{{squares} / {size}}} = {format_latex(found.deviation)},\quad \mu = {mean}"
+
+
+def show_blocks(view: View, tensor: Tensor) -> None:
+    """The whole tensor at once; a large one in blocks, each as the root mean square of its numbers."""
+    matrix = _make_matrix(view, tensor)
+    few = (1, MANY_CELLS) if len(matrix) == 1 else _BLOCKS
+    found = analysis.pool_blocks(matrix, *(matrix.shape if matrix.size <= MANY_CELLS else few))
+    count = found.height * found.width
+    whole = count == 1
+    shown = matrix if whole else found.values
+    axes = ["", *view.trace.dims(tensor.address)][-2:]
+    note = "Every cell is one number." if whole else (
+        f"Pooled: a cell is the root mean square of {found.height} × {found.width} numbers, fewer at the edges. The "
+        "scale starts at 0. The axes count the tensor's rows and columns."
+    )  # fmt: skip
+    show_derived(
+        view, f"blocks-{tensor.address}", "The whole tensor" if whole else "The whole tensor, in blocks",
+        _draw_map(view, shown, axes, found, whole),
+        Origin(tensor.address, KIND, _describe_pooling(tensor.symbol.tex, whole),
+               "A row or column that stands out belongs to an input or output with larger or smaller weights.",
+               "" if whole else _write_block(matrix, found)),
+        values=Values(shown, [str(i * found.height) for i in range(len(shown))],
+                      [str(i * found.width) for i in range(shown.shape[1])]),
+        note=note,
+    )  # fmt: skip
+
+
+def _draw_map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks, whole: bool) -> Chart:
+    """Every block in the middle of the rows and columns that it stands for; a single row needs no numbers beside it."""
+    rows = Side(axes[0], start=(found.height - 1) / 2, step=found.height, labelled=len(shown) > 1)
+    columns = Side(axes[1], start=(found.width - 1) / 2, step=found.width)
+    return draw_heatmap(shown, rows, columns, view.colors, share=not whole, end=find_robust_limit(shown), gaps=False)
+
+
+def _describe_pooling(symbol: str, whole: bool) -> str:
+    if whole:
+        return symbol
+    size, cells = r"\lvert I \rvert \lvert J \rvert", r"\sum_{i \in I} \sum_{j \in J}"
+    return rf"B_{{IJ}} = \sqrt{{\frac{{1}}{{{size}}} {cells} \left({symbol}\right)_{{ij}}^2}}"
+
+
+def _write_block(matrix: np.ndarray, found: analysis.Blocks) -> str:
+    """The first block's root mean square."""
+    block = matrix[: found.height, : found.width].astype(np.float64)
+    return (
+        rf"B_{{0,0}} = \sqrt{{{format_latex(float(np.square(block).sum()))} / {block.size}}} "
+        rf"= {format_latex(float(found.values[0, 0]))}"
+    )
