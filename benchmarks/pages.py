@@ -48,12 +48,10 @@ _WATCH = """document.addEventListener('click', ({target, timeStamp}) => {
     if (!target.closest('.js-plotly-plot')) return;
     const seen = {explained: null, drawn: null};
     const look = () => {
-        const walk = document.querySelector('[class*="st-key-walk-"]');
-        const operands = walk?.querySelector('[class*="st-key-operands-"]');
-        const links = [operands, ...(operands?.querySelectorAll('*') ?? [])].some(
-            (element) => (element?.shadowRoot ?? element)?.querySelector('button'));
-        if (walk?.querySelectorAll('.katex').length > 1 && links) seen.explained ??= performance.now() - timeStamp;
-        if (walk?.querySelector('.main-svg')) seen.drawn ??= performance.now() - timeStamp;
+        const drawer = document.querySelector('.st-key-drawer:has(#bv-drawer-title)');
+        const told = drawer?.querySelectorAll('.katex').length > 1 && drawer.querySelector('[data-step]');
+        if (told) seen.explained ??= performance.now() - timeStamp;
+        if (drawer?.querySelector('.main-svg')) seen.drawn ??= performance.now() - timeStamp;
         Object.assign(window, seen);
         if (performance.now() - timeStamp < 5000 && !(seen.explained && seen.drawn)) requestAnimationFrame(look);
     };
@@ -116,19 +114,19 @@ def _explain(page: Page, url: str) -> tuple[float, float, float]:
     page.goto(url)
     page.wait_for_selector("h1")
     _settle(page)
-    panel = page.locator('[class*="st-key-panel-encoder-layer-0-attention-self-products"]').first
-    chart = panel.locator(".nsewdrag").first
+    chart = page.locator(".nsewdrag").first
+    drawer = page.locator(".st-key-drawer")
     chart.scroll_into_view_if_needed()
     rows = []
     for repeat in range(CLICKS):
         page.wait_for_timeout(1000)  # not a double click
         received[0] = 0
         chart.click(position={"x": 60 + 24 * repeat, "y": 40}, force=True)
-        panel.locator('[class*="st-key-walk-"] .main-svg').first.wait_for()
+        drawer.locator(".main-svg").first.wait_for()
         page.wait_for_timeout(300)
         rows.append((*page.evaluate("[window.explained, window.drawn]"), received[0] / 1000))
-        panel.get_by_role("button", name="Close").click()
-        panel.locator('[class*="st-key-walk-"]').wait_for(state="detached")
+        drawer.locator("[data-close]").click()
+        page.locator("#bv-drawer-title").wait_for(state="detached")
     page.close()
     opened, drawn, sizes = zip(*rows, strict=True)
     return statistics.median(opened), statistics.median(drawn), statistics.median(sizes)

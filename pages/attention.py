@@ -1,22 +1,31 @@
-"""Attention scores: from the product of one query and one key to the shares that the softmax gives."""
-
-import streamlit as st
+"""Attention: which token looks at which, from the dot product of a query and a key to the weights of the softmax."""
 
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import attention
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views import attention, attention_worked
 
 view = open_page(
     "attention",
-    "The dot product of a query and a key says how well the two match. Divided by √d_k, with padding masked out, "
-    "these attention scores go through a softmax: each query gets attention weights over all keys that sum to 1.",
+    "Every query is compared with every key by a dot product. Divided by √d_k, with padding masked out, these scores "
+    "go through a softmax, which makes them attention weights.",
+    attention.write_headline,
 )
-st.header(f"One query and one key, layer {view.chosen.layer}, head {view.chosen.head}", anchor=False)
-key = attention.choose_key(view)
-attention.show_pair(view, key)
-attention.show_angles(view, key)
-st.header("Every query and every key", anchor=False)
-attention.show_maps(view, "products", "scaled", "scores")
-st.header("From scores to weights: the softmax", anchor=False)
-attention.show_softmax(view, key)
-attention.show_shares(view, key)
-attention.show_maps(view, "probs")
+key, reason = attention.choose_key(view)
+attention.show_weights(view, key)
+attention.show_steps(view, key, reason)
+count = len(view.trace.tokens)
+with fold("product", "**One product taken apart** · query and key, component by component") as opened:
+    if opened:
+        attention_worked.show_pair(view, key)
+with fold("cosines", "**Cosine and length** · the same dot products as geometry") as opened:
+    if opened:
+        attention_worked.show_angles(view, key)
+with fold("softmax", "**Softmax, step by step** · exponentials, their sum, with and without the shift") as opened:
+    if opened:
+        attention_worked.show_softmax(view, key)
+with fold("maps", f"**The scores of all tokens** · products, scaled, masked: 3 × {count} × {count}") as opened:
+    if opened:
+        attention.show_maps(view)
+with fold("table", f"**The same as a table** · {count * count:,} attention weights") as opened:
+    if opened:
+        attention.show_table(view, key)

@@ -1,19 +1,24 @@
 """Attention's output: values averaged by the shares, heads merged, mixed back into one vector."""
 
-import streamlit as st
-
 from bertviz_core.ui.frame.shell import open_page
+from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import attention_output
+from bertviz_core.ui.views.attention_output_taken import show_taken, write_headline
 
 view = open_page(
     "attention_output",
     "In every head, a token's output is the sum of all values, each times its attention weight. "
     "The head outputs are concatenated and projected back to the hidden size: the attention output.",
+    write_headline,
 )
-st.header(f"The weighted sum, layer {view.chosen.layer}, head {view.chosen.head}", anchor=False)
-attention_output.show_brought(view)
-st.header("The concatenated heads", anchor=False)
-attention_output.show_context(view)
-st.header("The output projection", anchor=False)
+show_taken(view)
 attention_output.show_heads(view)
-attention_output.show_all_tokens(view)
+with fold("values", "**Weighted values** · of the chosen head, component by component, and as a table") as opened:
+    if opened:
+        attention_output.show_brought(view)
+with fold("context", "**The concatenated heads** · all head outputs side by side, for one token and for all") as opened:
+    if opened:
+        attention_output.show_context(view)
+with fold("tokens", "**All tokens** · the attention output of every token") as opened:
+    if opened:
+        attention_output.show_all_tokens(view)

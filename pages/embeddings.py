@@ -1,20 +1,26 @@
 """Word, position and segment: from three tables to one vector per token."""
 
-import streamlit as st
-
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.shell import open_page
+from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import embeddings, embeddings_positions
 
 view = open_page(
     "embeddings",
     "Every token becomes a vector: the sum of its word embedding, position embedding and segment embedding. "
     "LayerNorm normalizes each vector before the first layer reads it.",
+    embeddings.write_headline,
 )
+state.bind("component", "")
 embeddings.show_token(view)
-st.header("All tokens", anchor=False)
 embeddings.show_all_tokens(view)
-st.header("Vocabulary entries with similar embeddings", anchor=False)
-embeddings.show_neighbours(view)
-st.header("Position embeddings, learned and sinusoidal", anchor=False)
-embeddings_positions.show_tables(view)
-embeddings_positions.show_resemblance(view)
+with fold("neighbours", "**Nearest words** · vocabulary entries with similar embeddings") as opened:
+    if opened:
+        embeddings.show_neighbours(view)
+with fold("positions", "**Positions** · learned and sinusoidal, and how near they are to each other") as opened:
+    if opened:
+        embeddings_positions.show_tables(view)
+        embeddings_positions.show_resemblance(view)
+with fold("lengths", "**Length and LayerNorm** · how long every vector is, and what LayerNorm makes of it") as opened:
+    if opened:
+        embeddings.show_lengths(view)

@@ -1,17 +1,17 @@
 """The feed-forward network of one layer: every token by itself, widened, activated, narrowed."""
 
-import streamlit as st
-
 from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.charts import draw_tensor
+from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.panels.panel import show_panel
-from bertviz_core.ui.views import feed_forward
+from bertviz_core.ui.views import feed_forward, feed_forward_functions
 
 view = open_page(
     "feed_forward",
     "The feed-forward network reads each token by itself. Each neuron takes a weighted sum of the token's vector (its "
     "pre-activation), applies the activation function, and adds its own direction, times its activation.",
+    feed_forward.write_headline,
 )
 before, after, output = (
     Address.in_layer(view.chosen.layer, leaf)
@@ -19,13 +19,21 @@ before, after, output = (
 )
 WIDE = 18_500  # cells of the two widest maps of the app
 
-figure, note = draw_tensor(view, before, cells=WIDE)
-show_panel(view, before, "Pre-activations: one column per neuron", figure, note=note)
-feed_forward.show_curve(view)
-figure, note = draw_tensor(view, after, cells=WIDE)
-show_panel(view, after, "Activations: one column per neuron", figure, note=note)
-
-st.header("Back to the hidden size", anchor=False)
-feed_forward.show_contributions(view)
-figure, note = draw_tensor(view, output)
-show_panel(view, output, "Output of the feed-forward network, for all tokens", figure, note=note)
+feed_forward.show_neurons(view)
+feed_forward.show_sum(view)
+with fold("neurons", "**All neurons** · of every token, before and after the activation function") as opened:
+    if opened:
+        for address, see in ((before, "Pre-activations: one column per neuron"),
+                             (after, "Activations: one column per neuron")):  # fmt: skip
+            figure, note = draw_tensor(view, address, cells=WIDE)
+            show_panel(view, address, see, figure, note=note)
+with fold("functions", "**GELU beside ReLU** · and its tanh form") as opened:
+    if opened:
+        feed_forward_functions.show_functions(view)
+with fold("output", "**Output** · of the feed-forward network, for all tokens") as opened:
+    if opened:
+        figure, note = draw_tensor(view, output)
+        show_panel(view, output, "Output of the feed-forward network, for all tokens", figure, note=note)
+with fold("table", "**The same, as a table** · every neuron of this token") as opened:
+    if opened:
+        feed_forward_functions.show_table(view)

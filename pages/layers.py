@@ -2,26 +2,47 @@
 
 import streamlit as st
 
+from bertviz_core.analysis.layers import Lens
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import layers, layers_flow
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views import layers, layers_flow, layers_ladder, layers_way
 
 view = open_page(
     "layers",
     "Every layer takes one vector per token and returns one of the same size. So the vectors of all layers can be "
-    "compared: how far each one moves, which become similar, and from which layer on the prediction can be read.",
+    "compared, and the LM head can read each of them.",
+    layers_ladder.write_headline,
 )
-st.header("How far each vector moves", anchor=False)
-layers.show_lengths(view)
-layers.show_turns(view)
-st.header("Which tokens become similar", anchor=False)
-layers.show_resemblance(view)
-st.header("The path through all layers in one picture", anchor=False)
-layers.show_ways(view)
-st.header("Logit lens: what the LM head predicts from each layer", anchor=False)
-if "cls.predictions.probs" in view.trace:
-    layers_flow.show_lens(view)
-    layers_flow.show_lens_everywhere(view)
-else:
-    st.caption("This checkpoint has no LM head (masked language model head), so its vectors give no predictions.")
-st.header("Attention rollout: attention traced back to the input tokens", anchor=False)
-layers_flow.show_rollout(view)
+lens = Lens(view.trace, view.chosen.token) if "cls.predictions.probs" in view.trace else None
+way, near = st.columns([27, 10], gap="small")
+with way:
+    if lens:
+        layers_ladder.show_ladder(view, lens)
+    else:
+        st.caption("This checkpoint has no LM head (masked language model head), so its vectors give no predictions.")
+    layers_way.show_way(view)
+with near:
+    layers.show_resemblance(view)
+if lens:
+    with fold("lens", "**The final words, layer by layer** · the logit lens with its formula") as opened:
+        if opened:
+            layers_flow.show_lens(view, lens)
+    with fold("winners", "**Every token’s winner** · after every layer") as opened:
+        if opened:
+            layers_flow.show_lens_everywhere(view)
+    with fold("table", "**The same, as a table** · top three after every layer") as opened:
+        if opened:
+            layers_flow.show_words(view, lens)
+with fold("near", "**Who comes near** · this token’s cosine with every other one, stage by stage") as opened:
+    if opened:
+        layers.show_resemblance_on_the_way(view)
+with fold("moves", "**All tokens** · length and turn at every stage") as opened:
+    if opened:
+        layers.show_lengths(view)
+        layers.show_turns(view)
+with fold("rollout", "**Roll-out** · attention followed back through all layers") as opened:
+    if opened:
+        layers_flow.show_rollout(view)
+with fold("paths", "**The map of meaning** · principal components of all vectors") as opened:
+    if opened:
+        layers.show_ways(view)

@@ -4,27 +4,44 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.absent import note_absent_heads
-from bertviz_core.ui.views import predictions
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views import predictions, predictions_reason, predictions_words
 
 view = open_page(
     "predictions",
-    "At every position the LM head (masked language model head) turns the token's last vector into logits, one per "
-    "vocabulary entry. The softmax turns them into probabilities; the most probable entry is the top prediction.",
+    "The LM head (masked language model head) turns the token's last vector into logits, one per vocabulary entry. "
+    "The softmax turns them into probabilities; the most probable entry is the top prediction.",
+    predictions_words.write_headline,
 )
-note_absent_heads(view)
 if "cls.predictions.probs" in view.trace:
-    st.header("From the last layer to the vocabulary", anchor=False)
-    predictions.show_transform(view)
-    st.header("The prediction for the chosen token", anchor=False)
-    predictions.show_moved(view)
-    predictions.show_ranking(view)
-    predictions.show_any_word(view)
-    st.header("The top predictions at every position", anchor=False)
-    predictions.show_every_position(view)
+    predictions_words.bind_word()
+    left, right = st.columns([5, 8], gap="small")
+    word = predictions_words.read_word(view)
+    with left:
+        predictions_words.show_words(view)
+        predictions_words.show_any_word(view)
+    with right:
+        predictions_reason.show_score(view, word)
+        predictions_reason.show_all_scores(view, word)
+        predictions_reason.show_softmax(view, word)
+    with fold("transform", "**Transform** · dense, GELU and LayerNorm before the logits") as opened:
+        if opened:
+            predictions.show_transform(view)
+    with fold("positions", f"**Every position** · {len(view.trace.tokens)} rankings, read as one text") as opened:
+        if opened:
+            predictions.show_every_position(view)
+    with fold("denominator", "**The denominator** · how fast it adds up") as opened:
+        if opened:
+            predictions.show_denominator(view)
+    with fold("table", "**The same as a table** · from logit to probability") as opened:
+        if opened:
+            predictions.show_moved(view)
+            predictions.show_table(view)
 else:
     st.info(
         "This checkpoint has no LM head (masked language model head), so it makes no predictions. "
-        "Choose another model under “Examples and options”, for example the bundled one.",
+        "Choose another model where the sentence is edited, for example the bundled one.",
         icon=":material/info:",
     )
     predictions.show_unread(view)
+note_absent_heads(view)

@@ -1,20 +1,27 @@
 """Queries, keys and values: one vector a token, turned into three by learned matrices."""
 
-import streamlit as st
-
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import query_key_value
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views import query_key_value, query_key_value_worked
 
 view = open_page(
     "query_key_value",
     "Three learned matrices turn each token's vector into a query, a key and a value. A token attends to the tokens "
-    "whose keys match its query, and sums up their values. Every head uses its own slice of the matrices.",
+    "whose keys match its query, and sums up their values.",
+    query_key_value.write_headline,
 )
-layer, head = view.chosen.layer, view.chosen.head
-st.header(f"One token, layer {layer}, head {head}", anchor=False)
-name = query_key_value.choose_projection()
-query_key_value.show_token(view, name)
-st.header("One matrix for all heads", anchor=False)
-query_key_value.show_split(view, name)
-st.header(f"All tokens, layer {layer}, head {head}", anchor=False)
-query_key_value.show_all_tokens(view)
+place = query_key_value.choose_place(view)
+query_key_value.show_blocks(view, place)
+query_key_value.show_sum(view, place)
+query_key_value.show_fit(view, place)
+config = view.trace.model.config
+heads, width, hidden = config.num_attention_heads, config.head_dim, config.hidden_size
+with fold("weights", f"**The matrix** · the head's {hidden} × {width} learned weights of its {place.name}") as opened:
+    if opened:
+        query_key_value_worked.show_token(view, place.name)
+with fold("heads", f"**All {heads} heads** · one long vector of {heads * width} numbers, cut into heads") as opened:
+    if opened:
+        query_key_value_worked.show_split(view, place.name)
+with fold("maps", f"**Each by itself** · all {len(view.trace.tokens)} queries, keys and values") as opened:
+    if opened:
+        query_key_value_worked.show_all_tokens(view)

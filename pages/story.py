@@ -1,11 +1,28 @@
-"""The shortest story: from an answer back to the input, each stop with its formula worked."""
+"""The shortest story: from an answer back to the input, one line first, each stop with its formula worked."""
 
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import story
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views.story import (
+    read_story,
+    show_line,
+    show_steps,
+    show_stop,
+    show_without,
+    write_headline,
+)
 
 view = open_page(
     "story",
-    "Where does the prediction come from? Start at its number, go on to the part of it that counts most and depends on "
-    "the words, and repeat down to a token id. This is one path of very many; every number on it is real.",
+    "Start at the answer's number, go on to the part of it that counts most and depends on the words, and repeat down "
+    "to a token id. This is one path of very many; every number on it is real.",
+    write_headline,
 )
-story.show_story(view, story.choose_beginning(view))
+story = read_story(view)
+chosen = show_line(view, story)
+show_stop(view, story, chosen)
+with fold("steps", "**All steps** · with every sum, norm and curve between the stops") as opened:
+    if opened:
+        show_steps(view, story)
+with fold("without", "**And without it?** · each stop set to 0, and the pass run again") as opened:
+    if opened:
+        show_without(view, story)

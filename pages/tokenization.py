@@ -3,24 +3,31 @@
 import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenization_vocabulary
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenization_lead, tokenization_vocabulary
 
 view = open_page(
     "tokenization",
-    "BERT reads numbers, not letters. The text is normalized and split into words, each word into the longest pieces "
-    "in the vocabulary (WordPiece). The index of a piece in the vocabulary is its token id.",
+    "The text is normalized and split into words, each word into the longest pieces in the vocabulary (WordPiece). "
+    "The index of a piece in the vocabulary is its token id.",
+    tokenization_lead.write_headline,
 )
-tokenization_inputs.show_result(view)
-st.header("How the text was split", anchor=False)
-tokenization.show_stages(view)
-st.header("The search for the longest piece", anchor=False)
-tokenization.show_searches(view)
-st.header("What the model reads", anchor=False)
-tokenization_inputs.show_numbers(view)
-st.header("Padding", anchor=False)
-with st.container(border=True):
-    tokenization_inputs.show_padding(view)
-st.header("The vocabulary", anchor=False)
-tokenization_vocabulary.show_census(view)
-with st.container(border=True):
-    tokenization_vocabulary.show_search(view)
+tokenization_lead.show_tokens(view)
+tokenization.bind_word()
+tokenization.show_search(view)
+with fold("cleaning", "**Cleaning** · how the text was normalized and split, and every word's search") as opened:
+    if opened:
+        tokenization.show_stages(view)
+        tokenization.show_searches(view)
+with fold(
+    "vocabulary", f"**Vocabulary** · {view.trace.model.config.vocab_size:,} entries by kind, and a search"
+) as opened:
+    if opened:
+        tokenization_vocabulary.show_census(view)
+        with st.container(border=True):
+            tokenization_vocabulary.show_search(view)
+with fold("padding", "**Segments and padding** · the four numbers of every token, and what padding does") as opened:
+    if opened:
+        tokenization_inputs.show_numbers(view)
+        with st.container(border=True):
+            tokenization_inputs.show_padding(view)

@@ -78,7 +78,7 @@ class App:
     def settle(self, before: int = 0) -> None:
         """Wait until the script has run and everything it said is on screen."""
         try:
-            self.page.wait_for_function(SETTLED, arg=before, timeout=30_000)
+            self.page.wait_for_function(SETTLED, arg=before, timeout=60_000)
         except Error as error:
             raise AssertionError(f"waited in vain for: {', '.join(self.page.evaluate(AWAITED, before))}") from error
 
@@ -97,9 +97,13 @@ class App:
         self.settle()
 
     def type(self, text: str) -> None:
+        """Read another sentence."""
+        self.page.get_by_role("button", name="Edit the sentence").click()
         self.sentence.fill(text)
         with self.rerun():
             self.sentence.press("Enter")
+        self.page.keyboard.press("Escape")
+        self.sentence.wait_for(state="hidden")
 
     def choose(self, label: str, option: str) -> None:
         """Pick from one of the menus."""
@@ -107,12 +111,18 @@ class App:
         with self.rerun():
             self.page.get_by_role("option", name=option, exact=True).click()
 
-    def follow(self, title: str, where: str = "stSidebar") -> None:
-        """Go to a page by its link in the sidebar, or in the page itself (stMain)."""
-        links = self.page.get_by_test_id(where).get_by_role("link", name=title)
+    def follow(self, title: str) -> None:
+        """Go to a page by its link in the menu of pages."""
+        self.page.get_by_role("button", name="Pages", exact=True).click()
+        link = self.page.get_by_test_id("stPopoverBody").get_by_role("link", name=title, exact=True)
         with self.rerun():
-            links.last.click()
-        assert self.title == title
+            link.click()
+        assert self.title == title, self.title
+
+    def point(self, token: int) -> None:
+        """Choose a token in the bar."""
+        with self.rerun():
+            self.page.locator(f'.bv-chips [data-token="{token}"]').click()
 
     @property
     def sentence(self) -> Locator:
@@ -120,34 +130,46 @@ class App:
 
     @property
     def title(self) -> str:
-        return self.page.locator("h1").inner_text()
+        """The page's own title, which stands below its headline."""
+        return self.page.locator(".st-key-headline p strong").first.inner_text().removesuffix(".")
 
     @property
     def query(self) -> dict[str, str]:
         return {key: values[-1] for key, values in parse_qs(urlsplit(self.page.url).query).items()}
 
+    @property
+    def drawer(self) -> Locator:
+        return self.page.locator(".st-key-drawer")
+
+    @property
+    def explained(self) -> str:
+        """The address of the cell that the drawer explains; empty where it is closed."""
+        found = self.page.locator(".st-key-drawer .bv-address")
+        return found.inner_text() if found.count() else ""
+
     def chosen(self) -> tuple[str, ...]:
-        """What stands in the menus Layer, Head and Token."""
-        return tuple(
-            self.page.get_by_role("combobox", name=name, exact=True).input_value()
-            for name in ("Layer", "Head", "Token")
-        )
+        """What stands in the menus of layer and head, and the token that is chosen."""
+        menus = (self.page.get_by_role("combobox", name=name, exact=True) for name in ("Layer", "Head"))
+        token = self.page.locator('.bv-chips [aria-checked="true"]')
+        return (*(menu.input_value() for menu in menus), token.get_attribute("aria-label") or "")
 
     def shown(self) -> str:
-        """All text of the page's own part, charts included; without the sentence and the menus above it."""
+        """All text of the frame, the page and the drawer, charts included."""
         return self.page.evaluate(
             """() => [...document.querySelector('[data-testid="stMain"]').querySelectorAll(
-                ':is(h1, p, code, span, text, .bv-cell, .bv-token)')].map(e => e.textContent).join(' ')"""
+                ':is(h1, h2, p, code, span, text, td, th, .bv-cell, .bv-token, [aria-checked="true"])')]
+                .filter(e => !e.closest('[data-testid="stPopoverBody"], .bv-live, .bv-readout'))
+                .map(e => e.textContent).join(' ')"""
         )
 
 
 @contextmanager
-def running(folder: Path):
+def running(folder: Path, script: str = "app.py"):
     """The app's server with nothing remembered; gives its URL. What it logs must hold no traceback."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url, log = f"http://127.0.0.1:{port}", folder / "server.log"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}",
+    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}",
                "--server.address=127.0.0.1", "--server.fileWatcherType=none"]  # fmt: skip
     environment = {**os.environ, "HF_ENDPOINT": CLOSED_PORT, "HF_HOME": str(folder / "hub")}
     with (

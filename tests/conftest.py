@@ -6,6 +6,8 @@ import torch
 import bertviz_core as bv
 from bertviz_core.formula import numbers, tex
 from tests.browser import app, chromium, server, window  # noqa: F401 - fixtures
+from tests.factory import base_sized_checkpoint
+from tests.listener import calm, phone, tab, trial  # noqa: F401 - fixtures
 
 torch.set_num_threads(1)  # most matrices here are too small to be worth a second thread
 
@@ -18,6 +20,12 @@ def bundled():
 @pytest.fixture(scope="session")
 def rome(bundled):
     return bv.run(bundled, "When in Rome, do as the [MASK] do.")
+
+
+@pytest.fixture(scope="session")
+def base_sized(tmp_path_factory):
+    """A checkpoint as large as BERT base; tests that read it are in the group of that name, so that it is made once."""
+    return base_sized_checkpoint(tmp_path_factory.mktemp("base"))
 
 
 @pytest.fixture

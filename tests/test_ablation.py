@@ -1,5 +1,6 @@
 """What each head is worth: every head zeroed in turn, against Hugging Face's model with the head zeroed by a hook."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from transformers import BertForPreTraining
 
 import bertviz_core as bv
-from bertviz_core.analysis.ablation import Ablation, list_outcomes
+from bertviz_core.analysis.ablation import Ablation, drop_zeroed, list_outcomes, run_without_cell, zero_head
 from bertviz_core.formula.address import Address
 from bertviz_core.ui.views import heads_ablation
 from tests.factory import random_checkpoint
@@ -42,21 +43,24 @@ def theirs(trace, layer, head, token, word):
 
 def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
     token, word = 3, int(trace["cls.predictions.probs[token=3]"].argmax())
-    found = Ablation(trace, Address("cls.predictions.probs").fix(token=token, vocab=word))
-    assert found.value == pytest.approx(trace["cls.predictions.probs"][token, word], abs=1e-12)
+    words = (word, 5)
+    found = Ablation(trace, [Address("cls.predictions.probs").fix(token=token, vocab=word) for word in words])
+    np.testing.assert_allclose(found.values, trace["cls.predictions.probs"][token, list(words)], atol=1e-12)
     for left in range(LAYERS * HEADS, 0, -1):
         assert found.left == left
         found.step(trace)
     assert found.left == 0
-    expected = [[theirs(trace, i, j, token, word) - found.value for j in range(HEADS)] for i in range(LAYERS)]
-    np.testing.assert_allclose(found.change, expected, rtol=0, atol=1e-10)
-    assert (np.abs(found.change) > 1e-9).all()
+    for which, word in enumerate(words):
+        without = [[theirs(trace, i, j, token, word) for j in range(HEADS)] for i in range(LAYERS)]
+        np.testing.assert_allclose(found.without[which], without, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found.change(which), without - found.values[which], rtol=0, atol=1e-10)
+        assert (np.abs(found.change(which)) > 1e-9).all()
 
 
 def test_the_last_layer_goes_first_and_more_steps_than_heads_do_no_harm(trace):
-    found = Ablation(trace, next(iter(list_outcomes(trace, 2, 1).values())))
+    found = Ablation(trace, list(list_outcomes(trace, 2, 1).values()))
     found.step(trace)
-    assert np.isfinite(found.change[-1, -1]) and found.left == LAYERS * HEADS - 1
+    assert np.isfinite(found.without[:, -1, -1]).all() and found.left == LAYERS * HEADS - 1
     for _ in range(LAYERS * HEADS + 2):
         found.step(trace)
     assert found.left == 0
@@ -77,15 +81,61 @@ def test_what_a_head_could_matter_to(tmp_path, kind, first, count):
         assert shares[:5] == sorted(shares[:5], reverse=True) or kind != "pretraining"
 
 
-def test_the_page_makes_the_map_and_offers_the_pass_without_the_strongest_head(monkeypatch):
-    monkeypatch.setattr(heads_ablation, "_AT_ONCE_S", 60)
+def test_zeroed_heads_are_no_part_of_the_pass_in_which_heads_are_zeroed(trace):
+    first = "encoder.layer.0.attention.self.probs"
+    kept = {f"{first}[head=1,query=2,key=1]": 0.0, "input_ids[token=1]": 7, f"{first}[head=1]": "uniform",
+            "encoder.layer.1.attention.self.context[token=2,concat=3]": 0.0}  # fmt: skip
+    changed = trace.with_changes({**kept, **zero_head(1, 2), f"{first}[head=0]": 0})
+    assert len(changed.changes) == len(kept) + 2 and drop_zeroed(changed) == kept
+
+
+def test_a_number_without_one_on_the_way_to_it(trace):
+    answer = Address("cls.predictions.probs").fix(token=3, vocab=5)
+    cell = Address.in_layer(1, "attention.self.context").fix(token=3, concat=4)
+    expected = trace.with_changes({str(cell): 0.0})["cls.predictions.probs"][3, 5]
+    assert run_without_cell(trace, answer, cell) == pytest.approx(expected, abs=1e-12)
+    assert expected != trace["cls.predictions.probs"][3, 5]
+    assert run_without_cell(trace, answer, answer) is None
+    assert run_without_cell(trace, answer, Address("input_ids").fix(token=3)) is None
+
+
+def write_html(at):
+    return "".join(element.proto.body for element in at.get("html"))
+
+
+def read_map(at):
+    """The numbers on the map's buttons, by layer and head."""
+    cells = re.findall(
+        r'<button data-head="(\d+,\d+)" class="[^"]*" style="--part[^>]*>([^<]+)</button>', write_html(at)
+    )
+    return {place: float(text.replace("−", "-")) for place, text in cells}
+
+
+def open_heads(**query):
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update({"text": "the [MASK]"})
+    at.query_params.update({"text": "the [MASK]", "layer": "1", "head": "8", **query})
     at.run()
-    at.switch_page("pages/heads.py").run()
+    return at.switch_page("pages/heads.py").run()
+
+
+def test_the_map_is_made_on_request_and_stays_when_a_head_is_left_out(monkeypatch):
+    monkeypatch.setattr(heads_ablation, "_AT_ONCE_S", 60)
+    at = open_heads()
+    assert not read_map(at) and "without it" not in at.title[0].value
     at.button("ablation-start").click().run()
     assert not at.exception
-    assert "head-ablation" in " ".join(chart.proto.id for chart in at.get("plotly_chart"))
+    made = read_map(at)
+    assert len(made) == 72 and "without it" in at.title[0].value
+    trace = at.session_state["view"].trace
+    word = int(trace["cls.predictions.probs[token=2]"].argmax())
+    for place in ("1,8", "0,3", "5,11"):
+        layer, head = map(int, place.split(","))
+        without = trace.with_changes({f"encoder.layer.{layer}.attention.self.probs[head={head}]": 0.0})
+        change = 100 * float(without["cls.predictions.probs"][2, word] - trace["cls.predictions.probs"][2, word])
+        assert made[place] == pytest.approx(change, abs=0.051), place
     at.button("ablation-look").click().run()
     assert not at.exception
-    assert ".attention.self.probs[head=" in at.session_state["changes"]
+    assert at.session_state["changes"].startswith("encoder.layer.1.attention.self.probs[head=8]:0")
+    changed = open_heads(changes=at.session_state["changes"])
+    assert changed.session_state["view"].trace.changes and read_map(changed) == made
+    assert changed.button("ablation-look").disabled

@@ -1,5 +1,6 @@
 """The pages of the answers: any word that is typed is looked up, and absent heads are told."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ def opened(page, **query):
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update(query)
     at.run()
-    return at.switch_page(f"pages/{page}.py").run()
+    at.switch_page(f"pages/{page}.py")
+    at.query_params.update(query)
+    return at.run()
 
 
 def html(at):
@@ -36,7 +39,7 @@ def test_a_typed_word_is_shown_with_its_rank_and_probability(predictions, rome, 
     rank = 1 + sum(score > scores[i] for score in scores)
     assert f'<th scope="row">{row}</th><td>{i:,}</td><td>{rank:,}</td>' in html(at)
     assert any(caption.value.startswith(f"Rank {rank:,} of 30,522") for caption in at.caption)
-    assert any(rf"\mathrm{{vocab}}={i}" in formula.value for formula in at.latex)
+    assert f'data-cell="cls.predictions.probs[token={MASK},vocab={i}]"' in html(at)
     assert probs[i] > 0 and not at.exception
 
 
@@ -46,6 +49,34 @@ def test_a_typed_word_is_shown_with_its_rank_and_probability(predictions, rome, 
 def test_words_that_the_vocabulary_does_not_have_are_told(predictions, word, told):
     at = predictions.text_input(key="word").set_value(word).run()
     assert any(told in caption.value for caption in at.caption) and not at.exception
+
+
+def test_a_click_on_a_word_looks_it_up_and_on_its_number_works_it_out(rome):
+    body, probs = html(opened("predictions")), rome[f"cls.predictions.probs[token={MASK}]"]
+    words = body.partition('class="bv-words"')[2].partition("</table>")[0]
+    best = np.argsort(-probs, kind="stable")[:12].tolist()
+    names = [rome.model.tokenizer.token(i) for i in best]
+    assert re.findall(r'data-choose="word=([^"]*)"', words) == names
+    assert re.findall(r"vocab=(\d+)", words) == [str(i) for i in best]
+    at = opened("predictions", word=names[3])
+    assert f"The logit of “{names[3]}”" in html(at) and f"how “{names[3]}” comes to" in html(at)
+
+
+def test_before_and_after_stand_beside_each_other(rome):
+    asked = {"changes": "encoder.layer.1.attention.self.probs[head=9]:0"}
+    changed = rome.with_changes({"encoder.layer.1.attention.self.probs[head=9]": 0})
+    passes = [trace[f"cls.predictions.probs[token={MASK}]"] for trace in (changed, rome)]
+    for show, shown, heads in (("After", passes[0], ["after", "before"]), ("Before", passes[1], ["before", "after"])):
+        at = opened("predictions", **asked, show=show)
+        words = html(at).partition('class="bv-words"')[2].partition("</table>")[0]
+        assert re.findall(r"<th>(after|before)</th>", words) == heads
+        best = int(shown.argmax())
+        written = re.findall(r"([\d.]+)\N{NO-BREAK SPACE}%(?:</b></button>)?</td>", words)
+        ordered = passes if show == "After" else passes[::-1]
+        for text, row in zip(written, ordered, strict=False):
+            assert float(text) == pytest.approx(100 * float(row[best]), abs=0.051)
+        assert len(written) == 24
+        assert ("before the change" in at.title[0].value) == (show == "After")
 
 
 def test_markup_stays_text(predictions):
@@ -58,9 +89,9 @@ def test_a_hidden_word_is_looked_up_first():
     assert at.text_input(key="word").placeholder == "romans" and '<th scope="row">romans</th>' in html(at)
 
 
-def test_the_best_entry_everywhere_is_read_as_one_text(predictions, rome):
+def test_the_best_entry_everywhere_is_read_as_one_text(rome):
     ids = rome["cls.predictions.decoder"].argmax(axis=-1).tolist()
-    assert f">{rome.model.tokenizer.decode(ids)}</p>" in html(predictions)
+    assert f">{rome.model.tokenizer.decode(ids)}</p>" in html(opened("predictions", open="positions"))
 
 
 def test_evidence_is_told_of_the_answer_given(rome):

@@ -8,6 +8,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.attention import (
     choose_shown,
+    find_block_maxima,
     measure_angles,
     multiply_terms,
     share_sum,
@@ -125,3 +126,20 @@ def test_what_is_worth_showing():
     assert choose_shown(sizes, 2) == [1, 3]
     assert choose_shown(sizes, 2, also=[2, 3]) == [1, 2, 3]
     assert choose_shown(sizes, 4) == choose_shown(sizes, 9) == [0, 1, 2, 3, 4]  # one row is not worth leaving out
+
+
+def test_the_exponentials_without_the_shift_give_the_same_shares():
+    steps = work_softmax(np.array([1.0, -2.0, 0.5]))
+    assert steps.plain.tolist() == pytest.approx([math.e, math.exp(-2), math.exp(0.5)])
+    np.testing.assert_allclose(steps.plain / steps.plain.sum(), steps.shares)
+    assert work_softmax(np.array([1000.0, 0.0])).plain.tolist() == [math.inf, 1.0]
+
+
+@pytest.mark.parametrize(("count", "size", "side"), [(4, 4, 1), (5, 4, 2), (9, 4, 3)])
+def test_a_block_has_its_largest_weight(count, size, side):
+    weights = np.random.default_rng(count).random((count, count))
+    blocks, found = find_block_maxima(weights, size)
+    starts = range(0, count, side)
+    assert found == side and len(blocks) <= size
+    expected = [[max(weights[i : i + side, j : j + side].ravel()) for j in starts] for i in starts]
+    np.testing.assert_array_equal(blocks, expected)

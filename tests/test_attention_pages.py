@@ -2,23 +2,32 @@
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import ImageColor
 from streamlit.testing.v1 import AppTest
+
+from bertviz_core.figures.palette import PALETTES
+from tests.derived.reading import open_pages
+from tests.test_thumbnails import pixels
 
 APP = str(Path(__file__).parent.parent / "app.py")
 LAYER, HEAD, TOKEN, KEY, WIDTH = 3, 5, 7, 4, 32
+LIGHT = PALETTES["light"]
 OWN = f"encoder.layer.{LAYER}.attention.self"
 OUTPUT = f"encoder.layer.{LAYER}.attention.output.dense"
 
 
 def opened(page, **query):
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update({"layer": str(LAYER), "head": str(HEAD), "token": str(TOKEN), **query})
+    at.query_params.update({"layer": str(LAYER), "head": str(HEAD), "token": str(TOKEN), "open": "all", **query})
     at.run()
     at.switch_page(f"pages/{page}.py").run()
+    at.session_state["open"] = "all"  # every fold
+    at.run()
     assert not at.exception
     return at
 
@@ -81,24 +90,127 @@ def test_products_of_the_chosen_pair_add_up_to_the_recorded_one(rome, scores):
     assert numbers(line["y"])[-1] == pytest.approx(rome[f"{OWN}.products"][HEAD, TOKEN, KEY], abs=1e-5)
 
 
-def test_without_a_chosen_key_it_is_the_one_most_looked_at(rome, scores):
-    menu = opened("attention").selectbox(key="key_token-menu")
-    assert menu.value == rome[f"{OWN}.probs"][HEAD, TOKEN].argmax() != KEY
-    assert scores.selectbox(key="key_token-menu").value == KEY
+def picked(at):
+    """The keys whose rows are marked in the tables of rows."""
+    return [int(key) for key in re.findall(r'data-choose="key_token=(\d+)" aria-pressed="true"', html(at))]
 
 
-def test_choosing_a_key_changes_the_products_and_the_url():
-    at = opened("attention")
-    before = numbers(chart(at, "dot-product")[0]["y"])
-    at.selectbox(key="key_token-menu").select(KEY).run()
-    assert at.session_state["key_token"] == str(KEY)
-    assert not np.array_equal(numbers(chart(at, "dot-product")[0]["y"]), before)
+@pytest.mark.parametrize(("layer", "head", "token", "word"), [(2, 0, 8, True), (LAYER, HEAD, TOKEN, False)])
+def test_without_a_chosen_key_it_is_the_word_most_looked_at_if_that_has_an_even_share(rome, layer, head, token, word):
+    row = rome[f"encoder.layer.{layer}.attention.self.probs"][head, token]
+    words = [i for i, text in enumerate(rome.tokens) if text not in ("[CLS]", "[SEP]", "[MASK]") and i != token]
+    best = max(words, key=lambda i: row[i])
+    assert (row[best] >= 1 / len(row)) == word
+    at = opened("attention", layer=str(layer), head=str(head), token=str(token))
+    assert picked(at) == [best if word else row.argmax()]
+    (reason,) = [one.value for one in at.caption if one.value.startswith("Key")]
+    assert f"“{rome.tokens[picked(at)[0]]}" in re.sub(r"\\(?=\W)", "", reason)
+
+
+def test_a_chosen_key_is_the_one_that_is_worked_out(scores):
+    assert picked(scores) == [KEY] and not any(one.value.startswith("Key") for one in scores.caption)
+
+
+def test_the_headline_is_the_row_in_a_sentence(rome):
+    row, (title,) = rome[f"{OWN}.probs"][HEAD, TOKEN], opened("attention").title
+    most = int(row.argmax())
+    said = f"looks hardest at **“{re.escape(rome.tokens[most])}”: {100 * row[most]:.0f}\N{NO-BREAK SPACE}%**"
+    assert said in title.value and title.value.startswith(f"Who looks at whom? “{rome.tokens[TOKEN]}”")
+
+
+def test_the_chosen_row_has_its_percents_in_its_cells(rome):
+    (element,) = [
+        one for one in opened("attention").get("plotly_chart") if one.proto.id.endswith(f"probs[head={HEAD}]")
+    ]
+    layout, row = json.loads(element.proto.spec)["layout"], rome[f"{OWN}.probs"][HEAD, TOKEN]
+    _, *written = layout["annotations"]
+    assert {note["x"]: note["text"] for note in written} == {
+        i: f"{100 * row[i]:.0f}" for i in range(len(row)) if row[i] >= 0.005}  # fmt: skip
+    assert {note["y"] for note in written} == {TOKEN}
+    frames = [[shape[side] for side in ("x0", "x1", "y0", "y1")] for shape in layout["shapes"]]
+    key = picked(opened("attention"))[0]
+    assert frames == [
+        [-0.5, len(row) - 0.5, TOKEN - 0.5, TOKEN + 0.5],
+        [key - 0.5, key + 0.5, TOKEN - 0.5, TOKEN + 0.5],
+    ]
+
+
+def test_of_a_long_text_a_window_is_drawn_and_an_overview_beside_it():
+    at = opened("attention", text="a " * 300 + "[MASK]", token="150")
+    weights = at.session_state["view"].trace[f"{OWN}.probs"][HEAD]
+    (shown,) = chart(at, f"{OWN}.probs[head={HEAD}]")
+    assert (shown["x0"], shown["y0"]) == (138, 138) and shown["zmax"] == pytest.approx(weights[138:162, 138:162].max())
+    np.testing.assert_array_equal(numbers(shown["z"]), weights[138:162, 138:162])
+    (blocks,) = chart(at, "weights-overview")
+    expected = [[weights[i : i + 5, j : j + 5].max() for j in range(0, 303, 5)] for i in range(0, 303, 5)]
+    np.testing.assert_array_equal(numbers(blocks["z"]), expected)
+    assert (blocks["x0"], blocks["dx"], blocks["zmax"]) == (2, 5, pytest.approx(weights.max()))
+
+
+def test_every_number_of_the_steps_leads_to_its_cell(rome, scores):
+    body = next(element.proto.body for element in scores.get("html") if "bv-aligned" in element.proto.body)
+    cells = re.findall(r'data-cell="([^"]+)">([^<]+)<', body)
+    assert len(cells) == 4 * len(rome.tokens)
+    for address, text in cells:
+        value = float(rome[address])
+        if text.endswith("%"):
+            number = text.removesuffix("\N{NO-BREAK SPACE}%")
+            assert value < 0.001 if number == "< 0.1" else value == pytest.approx(float(number) / 100, abs=0.0051)
+        elif text != "+ 0":
+            assert value == pytest.approx(float(text.replace("−", "-")), abs=0.0051)
+
+
+def test_the_steps_can_be_saved(rome):
+    shown = open_pages({"layer": str(LAYER), "head": str(HEAD), "token": str(TOKEN)}, ["attention", "query_key_value"])
+    row = f"{OWN}.{{}}[head={HEAD},query={TOKEN}]"
+    steps = np.stack([rome[row.format(name)] for name in ("products", "scaled", "scores", "probs")], axis=1)
+    np.testing.assert_array_equal(shown.held(f"steps-{row.format('probs')}"), steps)
+    q, keys = rome[row.format("query")].astype(float), rome[f"{OWN}.key[head={HEAD}]"].astype(float)
+    sizes = np.sqrt((keys**2).sum(axis=1))
+    fit = np.column_stack([q * keys, keys @ q, keys @ q / sizes / np.sqrt(q @ q), sizes, steps[:, 3]])
+    np.testing.assert_allclose(shown.held("fit"), fit, atol=1e-5)
+
+
+def test_strips_of_products_stand_in_order_of_fit(rome):
+    at = opened("query_key_value")
+    body = next(element.proto.body for element in at.get("html") if "bv-aligned" in element.proto.body)
+    q, keys = rome[f"{OWN}.query"][HEAD, TOKEN], rome[f"{OWN}.key"][HEAD]
+    order = sorted(range(len(keys)), key=lambda i: -float(q @ keys[i]))
+    assert [int(key) for key in re.findall(r'data-choose="key_token=(\d+)"', body)] == order
+    end = max(float(np.abs(q * k).max()) for k in keys)
+    strips = [pixels(url) for url in re.findall(r'<img src="([^"]+)"', body)]
+    ends = [ImageColor.getrgb(tint) for _, tint in LIGHT.shade("attention")]
+    for i, strip in zip(order, strips, strict=True):
+        place = np.clip((q * keys[i] / end + 1) / 2, 0, 1)
+        expected = [np.interp(place, (0, 0.5, 1), channel) for channel in zip(*ends, strict=True)]
+        np.testing.assert_allclose(strip[0].T, expected, atol=1)
+
+
+def test_any_component_can_be_worked_out(rome):
+    at = opened("query_key_value", projection="key")
+    at.selectbox(key="of_head-menu").select(9).run()
+    assert at.session_state["of_head"] == "9"
+    x, weights, bars = chart(at, "one-number")
+    column = rome[f"{OWN}.key.weight"][:, HEAD * WIDTH + 9]
+    np.testing.assert_array_equal(numbers(weights["z"])[0], column)
+    np.testing.assert_allclose(numbers(bars["y"]), numbers(x["z"])[0] * column, atol=1e-6)
+    total = numbers(bars["y"]).sum() + rome[f"{OWN}.key.bias"][HEAD * WIDTH + 9]
+    assert total == pytest.approx(rome[f"{OWN}.key"][HEAD, TOKEN, 9], abs=1e-4)
+
+
+def test_blocks_stand_side_by_side_on_one_scale(rome):
+    drawn = chart(opened("query_key_value"), "blocks")
+    assert [block["name"] for block in drawn] == ["Query", "Key", "Value"]
+    for block, name in zip(drawn, ("query", "key", "value"), strict=True):
+        np.testing.assert_array_equal(numbers(block["z"]), rome[f"{OWN}.{name}"][HEAD])
+        assert block["meta"].startswith(f"{OWN}.{name}[head={HEAD},")
+    assert len({(block["zmin"], block["zmax"]) for block in drawn}) == 1
 
 
 def test_cosines_of_the_chosen_query_with_every_key(rome, scores):
     q, keys = rome[f"{OWN}.query"][HEAD, TOKEN], rome[f"{OWN}.key"][HEAD]
     expected = [float(q @ k / np.sqrt(q @ q) / np.sqrt(k @ k)) for k in keys]
-    np.testing.assert_allclose(numbers(chart(scores, "cosines")[0]["x"]), expected, atol=1e-5)
+    np.testing.assert_allclose(numbers(chart(scores, "query-key-cosines")[0]["x"]), expected, atol=1e-5)
 
 
 def test_the_softmax_grows_to_its_denominator(rome, scores):
@@ -114,7 +226,7 @@ def test_the_softmax_grows_to_its_denominator(rome, scores):
 
 def test_padding_is_hidden_before_the_softmax():
     at = opened("attention", pad="16")
-    assert html(at).count(">masked out<") == 2 * 4  # four padded keys, in two columns
+    assert html(at).count(">masked out<") == 3 * 4  # four padded keys, in the steps and in two columns of the softmax
     powers = numbers(chart(at, "softmax")[0]["x"])
     assert (powers[12:] == 0).all() and (powers[:12] > 0).all()
 
@@ -143,9 +255,23 @@ def test_heads_end_to_end_are_the_context(rome, output):
 
 def test_heads_and_bias_add_up_to_the_output(rome, output):
     *parts, total = numbers(chart(output, "head-parts")[0]["z"])
+    along = np.array([part @ total for part in parts[:-1]])
+    assert (np.diff(along) <= 1e-4).all()  # the largest part of the sum first
     own = slice(HEAD * WIDTH, (HEAD + 1) * WIDTH)
     expected = rome[f"{OWN}.context"][TOKEN, own] @ rome[f"{OUTPUT}.weight"][own]
-    np.testing.assert_allclose(parts[HEAD], expected, atol=1e-5)
+    assert min(np.abs(part - expected).max() for part in parts) < 1e-5
     np.testing.assert_array_equal(parts[-1], rome[f"{OUTPUT}.bias"])
     np.testing.assert_allclose(np.sum(parts, axis=0), total, atol=1e-5)
     np.testing.assert_array_equal(total, rome[OUTPUT][TOKEN])
+
+
+def test_the_headline_says_that_looking_is_not_taking(rome):
+    at = opened("attention_output", layer="2", head="0", token="8")
+    own = "encoder.layer.2.attention.self"
+    weights, lengths = rome[f"{own}.probs"][:, 8], np.linalg.norm(rome[f"{own}.value"], axis=-1)
+    taken = weights * lengths
+    most, missed = taken[0].argmax(), np.unravel_index((weights * (1 - lengths / lengths.max())).argmax(), taken.shape)
+    said = at.title[0].value.replace("\\", "")
+    assert f"**{taken[0].max():.2f}** from **“{rome.tokens[most]}”** in head 0" in said
+    assert f"only **{taken[missed]:.2f}** from “{rome.tokens[missed[1]]}”" in said
+    assert f"**{100 * weights[missed]:.0f}\N{NO-BREAK SPACE}%** of head {missed[0]}" in said

@@ -84,7 +84,7 @@ def assert_recomputed(why, leaves, tolerance):
 
 def test_fifty_cells_of_every_address_agree_with_the_trace(rome):
     """Value, recomputed value, and the operands' addresses and values."""
-    chance = random.Random(20181011)
+    chance, whole = random.Random(20181011), Whole(rome)
     for path in rome.addresses:
         for i in range(CELLS):
             address = random_cell(rome, path, chance)
@@ -92,8 +92,21 @@ def test_fifty_cells_of_every_address_agree_with_the_trace(rome):
             assert why.address == address and why.value == rome[address].item()
             assert abs(why.recomputed - why.value) <= 1e-6 * scale(rome, why), address
             some = why.operands if i == 0 else chance.sample(why.operands, min(CHECKED, len(why.operands)))
-            assert some and [value for _, value in some] == [recorded(rome, operand) for operand, _ in some]
-            assert {parse(operand).path for operand, _ in some} <= {leaf.address for leaf in why.step.leaves}, address
+            cells = [parse(operand) for operand, _ in some]
+            assert some and [value for _, value in some] == [recorded(whole, cell) for cell in cells], address
+            assert {cell.path for cell in cells} <= {leaf.address for leaf in why.step.leaves}, address
+
+
+class Whole(dict):
+    """A trace's tensors by address, each read once, with its axes."""
+
+    def __init__(self, trace):
+        super().__init__()
+        self.trace = trace
+
+    def __missing__(self, path):
+        self[path] = self.trace.dims(path), self.trace[path]
+        return self[path]
 
 
 def scale(trace, why):
@@ -104,11 +117,11 @@ def scale(trace, why):
     return max(abs(why.value), float(np.abs(terms).sum()))
 
 
-def recorded(trace, operand):
+def recorded(whole, cell):
     """One number of the trace, read off its whole tensor by the axes' order."""
-    where = parse(operand)
-    assert tuple(axis for axis, _ in where.index) == trace.dims(where.path)
-    return trace[where.path][tuple(i for _, i in where.index)].item()
+    dims, tensor = whole[cell.path]
+    assert tuple(axis for axis, _ in cell.index) == dims
+    return tensor[tuple(i for _, i in cell.index)].item()
 
 
 def test_cells_are_recomputed_to_the_last_digits_in_float64(padded):

@@ -11,15 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.walk import explain
+from bertviz_core.ui.walk import drawer
 from bertviz_core.ui.walk.way import OFFERED
 from tests.test_explain import random_cell, scale
 from tests.test_pages import APP, decoded
 
-PANEL = "encoder.layer.0.intermediate.dense"  # of the page on which all are opened
 LAYER = "encoder.layer.2"
 NUMBER = r"−?[\d.,]+(?:e[+−]\d+)?"
-TITLE = re.compile(rf"\*\*`(?P<address>[^`]+)` is (?P<value>{NUMBER})\*\*")
+TITLE = re.compile(rf'class="bv-address">(?P<address>[^<]+)<.+class="bv-value"[^>]*>(?P<value>{NUMBER})<', re.DOTALL)
 EXACT = re.compile(
     rf"Recorded: (?P<recorded>{NUMBER})\. Recomputed in double precision from (?P<count>[\d,]+) operands: "
     rf"(?P<recomputed>{NUMBER})\. Difference: (?P<difference>{NUMBER})\."
@@ -61,19 +60,23 @@ class Table(HTMLParser):
 def page():
     at = AppTest.from_file(APP, default_timeout=60)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(explain, "_HEAD_START_S", 0.0)  # nobody waits for a chart here
-        yield at.run().switch_page("pages/feed_forward.py")
+        patch.setattr(drawer, "_HEAD_START_S", 0.0)  # nobody waits for a chart here
+        yield at
 
 
 def opened(page, address):
     """The page after a link that explains this cell: its text, its operands, its chart."""
-    page.query_params["panel"], page.query_params["walk"] = PANEL, address
+    page.query_params["walk"] = address
+    page._finished_page_script_hash = ""  # otherwise the page alone is run, without the app around it
     page.run()
     assert not page.exception
-    (text,) = (element.value for element in page.markdown if TITLE.search(element.value))
-    (table,) = (element.proto.body for element in page.get("html") if "bv-onward" in element.proto.body)
+    bodies = [element.proto.body for element in page.get("html")]
+    value, here, table = (
+        next(body for body in bodies if kind in body) for kind in ("bv-value", "bv-address", "bv-onward")
+    )
+    exact = next(element.value for element in page.markdown if EXACT.search(element.value))
     charts = [json.loads(chart.proto.spec) for chart in page.get("plotly_chart") if "chart-operands" in chart.proto.id]
-    return text, Table(table), charts[0]["data"]
+    return f"{here}{value}{exact}", Table(table), charts[0]["data"]
 
 
 def test_a_link_may_walk_over_what_is_no_address(page):
@@ -81,7 +84,7 @@ def test_a_link_may_walk_over_what_is_no_address(page):
     cell = f"{LAYER}.output.residual[token=3,hidden=7]"
     walk = ["<b>nonsense", "embeddings.sum[token=99,hidden=0]", f"{LAYER}.output.LayerNorm[token=3,hidden=7]", cell]
     text, _, _ = opened(page, "~".join(walk))
-    (crumbs,) = (element.proto.body for element in page.get("html") if "bv-crumbs" in element.proto.body)
+    (crumbs,) = (element.proto.body for element in page.get("html") if 'class="bv-crumbs"' in element.proto.body)
     assert TITLE.search(text)["address"] == cell
     assert re.findall(r'data-keep="[1-9]">([^<]+) ›<', crumbs) == [
         "&lt;b&gt;nonsense", walk[1], "layer 2 · output.LayerNorm · 3 rome · 7"]  # fmt: skip

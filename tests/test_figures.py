@@ -16,7 +16,9 @@ from bertviz_core.figures.areas import draw_areas
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_counts, draw_curve
 from bertviz_core.figures.base import Chart, to_plotly
+from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.figures.head_grid import draw_head_grid
+from bertviz_core.figures.heads import draw_head
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram
 from bertviz_core.figures.lines import draw_growing_sum, draw_shares_by_stage
@@ -26,8 +28,13 @@ from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
+from bertviz_core.figures.softmax import draw_all_scores, draw_rank_curve, draw_sorted_terms, draw_stack
 from bertviz_core.figures.stages import draw_by_stage
+from bertviz_core.figures.strips import Strip, draw_enlarged_strips
+from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_row_strips, draw_taken_squares
+from bertviz_core.figures.weights import draw_overview, draw_weights
 from tests.test_pages import decoded
+from tests.test_vector_figures import VECTORS
 
 SIZE = 6
 WORDS = [f"{i} word" for i in range(SIZE)]
@@ -44,8 +51,25 @@ LINE = np.linspace(-3, 3, 50)
 SIDES = Side("token", WORDS), Side("hidden")
 SERIES = {"first": SHARE, "second": SHARE[::-1]}
 PROJECTION = Projection(SIGNED, numbers(4, SIZE), {"XW": numbers(4), "b": numbers(4, seed=1)}, (1.0, 2.0, 3.0), 5)
+BLOCKS = [Block(kind, kind, numbers(SIZE, 4, seed=i), f"L.{kind}[x={{x}}]") for i, kind in enumerate(("query", "key"))]
+TERMS = Terms(SIGNED, numbers(SIZE, seed=2), ("L.x[i={x}]", "L.w[i={x}]"), (1.0, 2.0), 3)
+WEIGHTS = np.exp(numbers(SIZE, SIZE)) / np.exp(numbers(SIZE, SIZE)).sum(axis=1, keepdims=True)
+COLUMNS = [
+    BarColumn("weight", SHARE, [f"{x:.2f}" for x in SHARE], INK, 1.0, [f"L.a[x={i}]" for i in range(SIZE)]),
+    BarColumn("part", np.where(SIGNED > 1, np.nan, SIGNED), ["" if x > 1 else f"{x:.2f}" for x in SIGNED], INK),
+]
+SQUARES = Squares(WEIGHTS[:3], WEIGHTS[:3] * np.abs(numbers(3, SIZE)), ["1.0", "2.0", "3.0"],
+                  [f"L.a[h={h},x={i}]" for h in range(3) for i in range(SIZE)])  # fmt: skip
 
 CASES = {
+    "draw_head": {"a head": lambda c: draw_head(WEIGHTS, WORDS, 2, c)},
+    "draw_bar_columns": {
+        "with a sum": lambda c: draw_bar_columns(WORDS, COLUMNS, c, marked=[1], last=True),
+        "plain": lambda c: draw_bar_columns(WORDS, COLUMNS, c),
+    },
+    "draw_taken_squares": {"heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c)},
+    "draw_row_strips": {"rows": lambda c: draw_row_strips(MATRIX, WORDS, 1.0, [2], c)},
+    **VECTORS,
     "draw_products": {
         "all terms": lambda c: draw_products(WORDS, SIGNED, SIGNED.cumsum(), c, color=INK, title="component"),
         "some terms": lambda c: draw_products(WORDS, -SHARE, -SHARE.cumsum(), c, color=INK, title="", whole=False),
@@ -106,6 +130,37 @@ CASES = {
         f"{n} components": lambda c, n=n: draw_paths(
             numbers(3, SIZE, n), WORDS, ["emb", "L0", "L1"], ["one", "two", "three"][:n], c, INK, chosen=1, at=2)
         for n in (2, 3)
+    },
+    "draw_weights": {
+        "with numbers": lambda c: draw_weights(np.abs(numbers(SIZE, SIZE)), WORDS, 0, c, end=1.0, at=(2, 3),
+                                               texts={3: "63", 0: "2"}),
+        "a window": lambda c: draw_weights(np.abs(numbers(40, 40)), [f"{i} w" for i in range(40)], 100, c, end=2.0,
+                                           at=(120, 7), texts={}),
+    },
+    "draw_overview": {"blocks": lambda c: draw_overview(np.abs(numbers(SIZE, SIZE)), 4, range(4, 12), c, 1.0)},
+    "draw_blocks": {
+        "two": lambda c: draw_blocks(BLOCKS, WORDS, 7, c, end=1.0, at=(8, "key", 3)),
+        "many rows": lambda c: draw_blocks([Block("a", "value", numbers(30, 4), "")], list(map(str, range(30))), 0, c,
+                                           end=9.0, at=(8, "key", 3)),
+    },
+    "draw_terms": {"a sum": lambda c: draw_terms(TERMS, ("x", "W", "x · W"), c, "query")},
+    "draw_sorted_terms": {"both signs": lambda c: draw_sorted_terms(SIGNED, WORDS, c, INK)},
+    "draw_all_scores": {
+        "three marked": lambda c: draw_all_scores(np.array([3, 0, 5]), np.linspace(-1, 1, 4),
+                                                  {"one": 0.9, "two": 0.5, "three": -0.5}, "two", c, INK),
+    },
+    "draw_stack": {
+        "with groups": lambda c: draw_stack({"one": 0.5, "two": 0.01, "3–30": 0.3, "31 on": 0.19}, "one", 2, c, INK),
+        "without": lambda c: draw_stack({"one": 0.6, "two": 0.4}, "two", 0, c, INK),
+    },
+    "draw_rank_curve": {
+        "one pass": lambda c: draw_rank_curve(np.sort(SHARE)[::-1], {"first": 1, "last": SIZE}, c, INK),
+        "two passes": lambda c: draw_rank_curve(np.sort(SHARE)[::-1], {"first": 1}, c, INK, np.sort(SHARE)[::-1]),
+    },
+    "draw_enlarged_strips": {
+        "two scales": lambda c: draw_enlarged_strips(
+            [Strip(word, row, end, f"{word}[hidden={{x}}]")
+             for word, row, end in zip(WORDS, numbers(3, 40), (1.0, 1.0, 3.0), strict=False)], range(4, 11), 7, c),
     },
     "draw_nearness": {"two": lambda c: draw_nearness(SERIES, 2, c, INK)},
     "draw_by_stage": {
@@ -196,98 +251,3 @@ def test_no_two_charts_share_what_could_be_changed(draw):
     arrays = [part for part in changeable(one).values() if isinstance(part, np.ndarray)]
     given = (SIGNED, MATRIX, LARGE, SHARE, LINE, PROJECTION.weight)
     assert not any(np.shares_memory(array, source) for array in arrays for source in given)
-
-
-def test_what_a_chart_offers_is_part_of_it():
-    cells = ["L.a[i=0]", "L.a[i=1]"]
-    plain = draw_bars(SIGNED, WORDS, LIGHT, INK, name="value")
-    offering = plain.offer(cells)
-    assert (plain.cells, offering.cells) == ("", cells)
-    assert [trace.get("meta") for trace in (*plain.spec["data"], *offering.spec["data"])] == [None, cells]
-    with pytest.raises(AttributeError):
-        offering.cells = ""
-    both = draw_denominator(SHARE, SHARE.cumsum(), WORDS, LIGHT).offer(cells)
-    assert [trace["meta"] for trace in both.spec["data"]] == [cells, cells]
-
-
-@pytest.mark.parametrize(("variant", "lines"), [("alone", 1), ("beside others", 3)])
-def test_only_the_points_on_a_curve_are_cells(variant, lines):
-    *rest, points = CASES["draw_curve"][variant](LIGHT).offer("L.a[i={n}]").spec["data"]
-    assert points["mode"] == "markers" and points["meta"] == "L.a[i={n}]"
-    assert len(rest) == lines and not any("meta" in line for line in rest)
-
-
-def test_signed_maps_are_symmetric_and_shares_begin_at_nothing():
-    (signed,), (share,) = (
-        draw_heatmap(values, *SIDES, LIGHT, share=share, end=end).traces
-        for values, share, end in ((MATRIX, False, None), (np.abs(MATRIX), True, 0.5))
-    )
-    largest = float(np.abs(MATRIX).max())
-    assert (signed["zmin"], signed["zmax"], signed["colorscale"]) == (-largest, largest, LIGHT.signed)
-    assert (share["zmin"], share["zmax"], share["colorscale"]) == (0.0, 0.5, LIGHT.share)
-    assert share["colorbar"]["ticktext"] == ["≥ 0.5000", "0"] and share["colorbar"]["tickvals"] == [0.5, 0.0]
-    assert not any(text[0] in "≥≤" for text in signed["colorbar"]["ticktext"])
-    assert np.array_equal(signed["z"], MATRIX)
-
-
-def test_a_map_frames_what_is_marked_where_it_is_drawn():
-    rows, columns = Side("token", WORDS, 10), Side("hidden", None, 100)
-    for selected, drawn in ((9, 0), (10, 1), (15, 1), (16, 0)):
-        shapes = draw_heatmap(MATRIX, rows, columns, LIGHT, selected=selected).layout.get("shapes", [])
-        assert len(shapes) == drawn
-    frame = draw_heatmap(MATRIX, rows, columns, LIGHT, selected=12).layout["shapes"][0]
-    assert [frame[key] for key in ("x0", "x1", "y0", "y1")] == [99.5, 107.5, 11.5, 12.5]
-    (frame,) = draw_head_grid(MATRIX, 1.0, (2, 3), LIGHT).layout["shapes"]
-    assert [frame[key] for key in ("x0", "x1", "y0", "y1")] == [2.5, 3.5, 1.5, 2.5]
-
-
-def test_the_words_beside_a_map_stand_at_their_rows():
-    words = [f"{i} word" for i in range(7, 107)]
-    axis = draw_heatmap(numbers(100, 3), Side("token", words, 7), Side("b"), LIGHT).layout["yaxis"]
-    assert axis["ticktext"] == [f"{i} word" for i in axis["tickvals"]]
-    assert axis["tickvals"][0] == 7 and len(axis["tickvals"]) < 50 and axis["autorange"] == "reversed"
-
-
-def test_sums_are_laid_end_to_end():
-    bars, line = CASES["draw_denominator"]["a row"](LIGHT).traces
-    assert np.allclose(bars["base"] + bars["x"], SHARE.cumsum(), atol=1e-6)
-    assert np.array_equal(line["x"], SHARE.cumsum().astype(np.float32))
-    chart = CASES["draw_sum_of_parts"]["three"](LIGHT)
-    bars, line = chart.traces
-    assert bars["x"].tolist() == [1.0, -2.5, 0.5, -1.0] and bars["base"] == [0.0, 1.0, -1.5, 0.0]
-    assert line["x"].tolist() == [1.0, 1.0, -1.5, -1.5, -1.0, -1.0] and line["y"].tolist() == [0, 1, 1, 2, 2, 3]
-    assert [(note["y"], note["text"]) for note in chart.layout["annotations"]] == [
-        (0, "1.0000"), (1, "−2.5000"), (2, "0.5000"), (3, "−1.0000")]  # fmt: skip
-
-
-def test_what_a_chart_says_is_what_it_draws():
-    (end,) = CASES["draw_products"]["all terms"](LIGHT).layout["annotations"]
-    assert (end["x"], end["text"]) == (SIZE - 1, f"sum {SIGNED.cumsum()[-1]:.4f}".replace("-", "−"))
-    assert CASES["draw_products"]["some terms"](LIGHT).layout["annotations"][0]["text"] == "sum so far −1.0000"
-    bars = CASES["draw_bars"]["signed"](LIGHT).traces[0]
-    assert bars["text"] == [f"{x:.4f}".replace("-", "−") for x in SIGNED] and np.array_equal(bars["x"], SIGNED)
-    half, most = CASES["draw_growing_sum"]["marks"](LIGHT).layout["annotations"]
-    assert (half["text"], most["text"]) == ("50%: 3", "99%: 4,000")
-    assert [10 ** note["x"] for note in (half, most)] == pytest.approx([3, 4_000])
-    counts = CASES["draw_histogram"]["sizes"](LIGHT).traces[0]
-    edges = np.stack([counts["x"] - counts["width"] / 2, counts["x"] + counts["width"] / 2])
-    assert np.allclose(edges, [[-1, -1 / 3, 1 / 3], [-1 / 3, 1 / 3, 1]]) and counts["y"].tolist() == [3, 0, 5]
-
-
-def test_a_spread_is_a_line_and_one_deviation_to_each_side():
-    chart = CASES["draw_row"]["with its spread"](LIGHT)
-    band, line = chart.layout["shapes"]
-    assert (band["y0"], band["y1"], line["y0"], line["y1"]) == (-1.5, 2.5, 0.5, 0.5)
-    assert chart.layout["annotations"][0]["text"] == "μ 0.5000   σ² 4.0000"
-
-
-@pytest.mark.parametrize(("variant", "head"), [("cut", 2), ("merged", 0)])
-def test_a_cut_vector_is_the_matrix_row_by_row(variant, head):
-    chart = CASES["draw_cut"][variant](LIGHT)
-    strip, rows = chart.traces
-    assert np.array_equal(rows["z"].ravel(), strip["z"][0]) and rows["z"].shape == MATRIX.shape
-    *cuts, long, row = chart.layout["shapes"]
-    assert [cut["x0"] for cut in cuts] == [7.5, 15.5, 23.5, 31.5, 39.5]
-    assert (long["x0"], long["x1"], row["y0"], row["y1"]) == (8 * head - 0.5, 8 * head + 7.5, head - 0.5, head + 0.5)
-    above, below = chart.layout["yaxis2"]["domain"], chart.layout["yaxis"]["domain"]
-    assert (above[0] > below[1]) == (variant == "cut")

@@ -16,7 +16,7 @@ from bertviz_core.analysis.heads import (
     pool_blocks,
     summarize,
 )
-from bertviz_core.analysis.token_lines import choose_links, combine_heads
+from bertviz_core.analysis.token_lines import choose_links, choose_strongest, combine_heads
 
 TOKENS = ("[CLS]", "the", "play", "##ing", ",", "the", "[SEP]", "!?", "[SEP]")
 SPECIAL = frozenset({"[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]"})
@@ -188,3 +188,20 @@ def test_a_window_of_the_other_sentence_begins_where_it_is_nearest():
 def test_nothing_may_be_left():
     assert not choose_links(WEIGHTS, SEGMENTS, [True] * 6, "all", 0, 64).weights.size
     assert not choose_links(WEIGHTS, (0,) * 6, NONE, "AB", 0, 64).weights.size
+
+
+def test_of_each_query_the_strongest_links_are_kept():
+    weights = np.array([[0.1, 0.2, 0.7], [0.5, 0.4, 0.1], [0.3, 0.3, 0.4]])
+    shown = choose_strongest(weights, [False] * 3, 1, 3, 1)
+    assert (shown.queries, shown.keys) == ([0, 1, 2], [0, 2])
+    assert shown.weights.tolist() == [[0.0, 0.7], [0.5, 0.0], [0.0, 0.4]]
+    assert shown.hidden == pytest.approx([0.3, 0.5, 0.6])
+
+
+def test_the_strongest_keys_of_the_query_in_the_centre_come_first():
+    weights = np.array([[0.9, 0.0, 0.1, 0.0], [0.0, 0.2, 0.0, 0.8], [0.2, 0.1, 0.5, 0.2], [1.0, 0.0, 0.0, 0.0]])
+    shown = choose_strongest(weights, [False] * 4, 2, 2, 2)
+    assert shown.queries == [1, 2] and shown.keys == [2, 3]
+    hidden = choose_strongest(weights, [False, False, True, False], 1, 2, 2)
+    assert 2 not in hidden.queries and 2 not in hidden.keys
+    assert not choose_strongest(weights, [True] * 4, 1, 2, 2).weights.size

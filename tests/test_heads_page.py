@@ -21,8 +21,8 @@ def heads(app):
 
 
 def opened(app, **query):
-    """The page with its components, which the browser draws after everything else."""
-    app.open("heads", **query)
+    """The page with its components, which the browser draws after everything else; the fold with the lines is open."""
+    app.open("heads", **{"open": "lines", "layer": 0, "head": 0, **query})
     for drawn in (".head", ".lines line"):
         app.page.locator(drawn).first.wait_for(state="attached")
     return app
@@ -59,17 +59,17 @@ def shares(app, side):
 
 
 def test_a_click_in_the_map_chooses_layer_and_head_for_all_pages(heads):
-    assert selected(heads) == heads.chosen()[:2] == ("0", "0")
+    assert selected(heads) == ("0", "0") and heads.chosen()[:2] == ("Layer 0", "Head 0")
     with heads.rerun():
         head_button(heads, 3, 5).click()
-    assert selected(heads) == heads.chosen()[:2] == ("3", "5")
-    assert heads.query == {"layer": "3", "head": "5"}
+    assert selected(heads) == ("3", "5") and heads.chosen()[:2] == ("Layer 3", "Head 5")
+    assert heads.query == {"open": "lines", "layer": "3", "head": "5"}
     assert PROBS.format(3, 5) in heads.shown()
     heads.page.reload()
     heads.settle()
-    assert selected(heads) == heads.chosen()[:2] == ("3", "5")
+    assert selected(heads) == ("3", "5") and heads.chosen()[:2] == ("Layer 3", "Head 5")
     heads.follow("Feed-forward")
-    assert heads.chosen()[:2] == ("3", "5")
+    assert heads.chosen()[:2] == ("Layer 3", "Head 5")
 
 
 def test_arrow_keys_walk_through_the_map_and_enter_chooses(heads):
@@ -82,11 +82,11 @@ def test_arrow_keys_walk_through_the_map_and_enter_chooses(heads):
     assert selected(heads) == ("0", "0") and runs(heads) == before
     with heads.rerun():
         keyboard.press("Enter")
-    assert selected(heads) == heads.chosen()[:2] == ("1", "2")
+    assert selected(heads) == ("1", "2") and heads.chosen()[:2] == ("Layer 1", "Head 2")
     keyboard.press("End")  # the map keeps the focus
     with heads.rerun():
         keyboard.press("Enter")
-    assert heads.chosen()[:2] == ("1", "11")
+    assert heads.chosen()[:2] == ("Layer 1", "Head 11")
 
 
 def test_the_menus_move_the_mark_in_the_map(heads):
@@ -145,7 +145,7 @@ def test_the_keyboard_reaches_every_token_and_chooses_one(heads, rome):
     assert runs(heads) == before
     with heads.rerun():
         heads.page.keyboard.press("Enter")
-    assert heads.chosen()[2] == f"{MASK - 1} the" and heads.query == {"token": f"{MASK - 1}"}
+    assert heads.chosen()[2] == f"{MASK - 1} the" and heads.query["token"] == f"{MASK - 1}"
     assert token(heads, "key", MASK - 1).get_attribute("aria-selected") == "true"
 
 
@@ -185,4 +185,4 @@ def test_a_phone_shows_the_map_and_the_lines_without_scrolling_sideways(chromium
             assert inside and app.page.locator(name).bounding_box()["width"] >= 300
         with app.rerun():
             head_button(app, 5, 11).click()
-        assert app.chosen()[:2] == ("5", "11")
+        assert app.chosen()[:2] == ("Layer 5", "Head 11")

@@ -229,5 +229,5 @@ def test_arrays_are_measured_wherever_they_lie(model):
     summary = Summary(ten, {"a": ten}, 3)
     assert 160 <= measure_bytes(summary) < 160 + 5 * 64
     trace = bv.run(model, TEXT)
-    ablation = Ablation(trace, "cls.seq_relationship.probs[relation=0]")
-    assert 48 <= measure_bytes(ablation) < 48 + 5 * 64
+    ablation = Ablation(trace, ["cls.seq_relationship.probs[relation=0]"])
+    assert 56 <= measure_bytes(ablation) < 56 + 6 * 64

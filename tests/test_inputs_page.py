@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bertviz_core as bv
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -17,7 +19,9 @@ def opened(page, **query):
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.query_params.update(query)
     at.run()
-    return checked(at.switch_page(f"pages/{page}.py").run())
+    at.switch_page(f"pages/{page}.py")
+    at.query_params.update(query)
+    return checked(at.run())
 
 
 def checked(at):
@@ -40,31 +44,69 @@ def tokens(at):
     return at.session_state["view"].trace.tokens
 
 
-def pills(at):
-    return next(group for group in at.get("button_group") if group.key == "hidden-tokens")
+def chips(at):
+    """The tokens of the first picture: text, id, segment, position; and what a click would put into the URL."""
+    body = next(text for text in html(at) if 'class="bv-cut' in text)
+    cards = body.split('<div class="bv-cut-token">')[1:]
+    found = [re.findall(r"<(?:button|span)[^>]*>([^<]*)<", card)[:4] for card in cards]
+    return found, [(re.search(r'data-choose="mask=([^"]*)"', card) or [None, None])[1] for card in cards]
 
 
 def test_a_click_hides_a_token_and_another_shows_it():
-    """The link that a click makes is opened anew: on a page of its own, AppTest leaves the app around it out."""
+    """The link that a click makes is opened anew, as the browser does it."""
     sentence = {"text": "the cat sat", "pair": "in rome"}
     at = opened("tokenization", **sentence)
+    shown, offered = chips(at)
+    assert [token for token, *_ in shown] == tokens(at)
     assert tokens(at) == ["[CLS]", "the", "cat", "sat", "[SEP]", "in", "rome", "[SEP]"]
-    names = [option.content for option in pills(at).proto.options]
-    assert [name.rpartition(" ")[2] for name in names] == ["the", "cat", "sat", "in", "rome"]
+    read = at.session_state["view"].trace.encoding
+    assert [each[1:] for each in shown] == [[str(read.ids[i]), str(read.segments[i]), str(i)] for i in range(8)]
+    assert offered == [None, "1", "2", "3", None, "5", "6", None]
 
-    checked(pills(at).select(6).run())
-    at = opened("tokenization", **sentence, mask=at.session_state["mask"])
-    assert tokens(at)[6] == "[MASK]" and at.session_state["view"].chosen.token == 6 and pills(at).value == [6]
+    at = opened("tokenization", **sentence, mask=offered[6], open="padding")
+    assert tokens(at)[6] == "[MASK]" and at.session_state["view"].chosen.token == 6
     assert rows(at, "token")[6] == ["6 [MASK]", "103", "6", "1", "1", "rome"]
     assert "“rome” at position 6" in caption(at)
+    shown, offered = chips(at)
+    assert shown[6] == ["[MASK]", "103", "1", "6"] and offered[6] == "" and offered[2] == "2,6"
 
-    checked(pills(at).select(2).run())
-    at = opened("tokenization", **sentence, mask=at.session_state["mask"])
+    at = opened("tokenization", **sentence, mask=offered[2])
     assert [i for i, token in enumerate(tokens(at)) if token == "[MASK]"] == [2, 6]
+    assert chips(at)[1][6] == "2"
 
-    checked(pills(at).unselect(6).run())
-    at = opened("tokenization", **sentence, mask=at.session_state["mask"])
-    assert tokens(at)[2] == "[MASK]" and tokens(at)[6] == "rome" and pills(at).value == [2]
+
+def test_the_headline_tells_what_is_guessed_where_a_word_is_hidden(rome):
+    at = opened("tokenization", mask="3", token="3")
+    probs = at.session_state["view"].trace["cls.predictions.probs[token=3]"]
+    best, own = int(probs.argmax()), rome.encoding.ids[3]
+    rank = 1 + sum(p > probs[own] for p in probs.tolist())
+    title = at.title[0].value.replace("\\", "")
+    assert "Hidden: “rome”" in title and f"guesses “{rome.model.tokenizer.token(best)}”" in title
+    assert f"**{100 * probs[best]:.1f}\N{NO-BREAK SPACE}%**" in title and f"number **{rank:,}**" in title
+
+
+def test_every_token_is_guessed_if_one_asks_for_it(rome):
+    at = opened("tokenization", text="the cat sat", guess="true")
+    body = next(text for text in html(at) if 'class="bv-cut' in text)
+    cards = body.split('<div class="bv-cut-token">')[1:]
+    guesses = [re.search(r"<b>(.*?)</b>.*</i>([\d.]+)", card) for card in cards]
+    assert [guess is not None for guess in guesses] == [False, True, True, True, False]
+    for i, words in ((1, "[MASK] cat sat"), (2, "the [MASK] sat"), (3, "the cat [MASK]")):
+        probs = bv.run(rome.model, words)[f"cls.predictions.probs[token={i}]"]
+        assert guesses[i][1].removesuffix(" ✓") == rome.model.tokenizer.token(int(probs.argmax()))
+        assert float(guesses[i][2]) == pytest.approx(100 * probs.max(), abs=0.051)
+
+
+def test_the_search_of_a_word_stands_in_full():
+    at = opened("tokenization", text="Unbelievably, tokenizers work.", split="electroencephalography")
+    body = next(text for text in html(at) if 'class="bv-stairs"' in text)
+    found = re.findall(r'class="bv-found">(.*?)</b>(\d+)', body)
+    tokenizer = at.session_state["view"].trace.model.tokenizer
+    assert [piece for piece, _ in found] == ["electro", "##ence", "##pha", "##log", "##raphy"]
+    assert [int(i) for _, i in found] == list(tokenizer.pieces("electroencephalography"))
+    assert "<s>electroencephalograph</s>" in body and "<s>##ence" + "phalography</s>" in body
+    buttons = re.findall(r'data-choose="split=(\w+)"', body)
+    assert set(buttons) == {"unbelievably", "tokenizers"}
 
 
 def caption(at):
@@ -72,7 +114,7 @@ def caption(at):
 
 
 def test_padding_shows_up_and_gets_no_attention():
-    asked = {"text": "the cat sat", "layer": "2", "head": "3"}
+    asked = {"text": "the cat sat", "layer": "2", "head": "3", "token": "1", "open": "padding"}
     at = opened("tokenization", **asked)
     assert len(tokens(at)) == 5 and "No padding" in caption(at)
     checked(at.number_input(key="pad-here").set_value(16).run())
@@ -94,23 +136,23 @@ def test_padding_shows_up_and_gets_no_attention():
 
 
 def test_an_input_of_full_length_has_no_room_for_padding():
-    at = opened("tokenization", text="a " * 510)
+    at = opened("tokenization", text="a " * 510, open="padding")
     assert len(tokens(at)) == 512 and "no room for padding" in caption(at)
-    assert len(pills(at).proto.options) == 510 and len(rows(at, "token")) == 512
+    assert sum(mask is not None for mask in chips(at)[1]) == 510 and len(rows(at, "token")) == 512
 
 
 def test_the_vocabulary_is_searched():
-    at = opened("tokenization", text="the cat sat", search="cat")
+    at = opened("tokenization", text="the cat sat", search="cat", open="vocabulary")
     found = rows(at, "entry")
     vocabulary = at.session_state["view"].trace.model.tokenizer.vocabulary
     expected = [entry for entry in vocabulary if entry.startswith("cat")]
     assert found[0] == ["cat", "4937", "whole word or sign", "position 2"]
     assert sorted(row[0] for row in found) == sorted(expected)
-    at = opened("tokenization", search="2000-2002", **{"search-by": "id"})
+    at = opened("tokenization", open="vocabulary", search="2000-2002", **{"search-by": "id"})
     assert [row[:2] for row in rows(at, "entry")] == [[vocabulary[i], str(i)] for i in (2000, 2001, 2002)]
-    at = opened("tokenization", search="<b>", **{"search-by": "contains"})
+    at = opened("tokenization", open="vocabulary", search="<b>", **{"search-by": "contains"})
     assert "No entry contains" in at.info[0].value and "\\<b\\>" in at.info[0].value
-    at = opened("tokenization", search="cat", **{"search-by": "id"})
+    at = opened("tokenization", open="vocabulary", search="cat", **{"search-by": "id"})
     assert "whole number" in at.info[0].value
 
 
@@ -123,7 +165,7 @@ def bars(at):
 
 @pytest.mark.parametrize(("entry", "token_id"), [("", 4937), ("Dog", 3899), ("##ing", 2075)])
 def test_the_neighbours_are_those_of_the_matrix(entry, token_id):
-    at = opened("embeddings", text="the cat sat", token="2", entry=entry)
+    at = opened("embeddings", text="the cat sat", token="2", entry=entry, open="neighbours")
     names, cosines = bars(at)
     matrix = at.session_state["view"].trace["embeddings.word_embeddings.weight"].astype(np.float64)
     directions = matrix / np.linalg.norm(matrix, axis=1)[:, None]
@@ -134,5 +176,5 @@ def test_the_neighbours_are_those_of_the_matrix(entry, token_id):
 
 
 def test_what_is_no_entry_is_cut_into_its_pieces():
-    at = opened("embeddings", entry="electroencephalography")
+    at = opened("embeddings", open="neighbours", entry="electroencephalography")
     assert "electro, ##ence, ##pha, ##log, ##raphy" in at.info[0].value.replace("\\", "")

@@ -19,6 +19,7 @@ from tests.factory import random_checkpoint
 from tests.latex import balanced
 from tests.test_script import assert_same
 
+pytestmark = pytest.mark.xdist_group("notebooks")  # written and run once, for all that read them
 PAIR = ("The cat sat on the mat.", "Playing in Rome?")
 
 # Runs the code cells of notebooks, each in a namespace of its own as a kernel does, and saves the tensors they leave.

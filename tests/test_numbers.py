@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_share
 
 PLAIN = {0.0: "0.0000", -0.4321: "−0.4321", 1.2345678: "1.2346", 2e-5: "2.000e−05", 123456.0: "1.235e+05", 12: "12",
          1234: "1,234", math.inf: "inf", -math.inf: "−inf", math.nan: "nan"}  # fmt: skip
@@ -21,6 +21,14 @@ def test_a_number(value, text):
 @pytest.mark.parametrize(("value", "text"), PERCENT.items())
 def test_a_part_of_a_whole(value, text):
     assert format_percent(value) == text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (1.0, "100.0 %"), (0.14264, "14.3 %"), (0.01, "1.0 %"), (0.00977, "0.98 %"), (0.0021, "0.21 %"),
+    (0.00031, "0.031 %"), (0.00001, "0.001 %"), (1e-9, "< 0.001 %"), (0.0, "0.0 %"),
+])  # fmt: skip
+def test_a_probability(value, text):
+    assert format_share(value) == text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 @pytest.mark.parametrize(("value", "text"), LATEX.items())

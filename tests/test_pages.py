@@ -10,23 +10,25 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analysis.openings import open_head
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.frame.site import PAGES
-from tests.factory import base_sized_checkpoint, random_checkpoint
+from tests.factory import random_checkpoint
 from tests.latex import balanced
 
 APP = str(Path(__file__).parent.parent / "app.py")
 
 FORMULA = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
 SENTENCE = "the cat sat on the [MASK]"
+BASE = "BERT base sizes"
 SCENES = {
     "bundled": {},
     "bundled: a pair": {"text": "He sat by the river.", "pair": "The [MASK] was cold.", "layer": "5", "head": "11"},
     "bundled: 512 tokens": {"text": "a " * 509 + "[MASK]", "token": "510"},
     "bundled: one letter": {"text": "a"},
-    "BERT base sizes": {"text": SENTENCE, "layer": "11", "head": "7"},
+    BASE: {"text": SENTENCE, "layer": "11", "head": "7"},
     "pretraining": {"text": SENTENCE, "layer": "1"},
     "base": {"text": SENTENCE},
     "base-without-pooler": {"text": SENTENCE, "pair": "in rome"},
@@ -35,21 +37,29 @@ SCENES = {
 }
 
 
-@pytest.fixture(scope="module", params=SCENES)
+def grouped(name):
+    """All that looks at one scene runs in one process, where it is made once."""
+    return pytest.param(name, marks=pytest.mark.xdist_group("base_sized" if name == BASE else f"pages: {name}"))
+
+
+@pytest.fixture(scope="module", params=map(grouped, SCENES))
 def scene(request, tmp_path_factory):
     """What every page shows for one checkpoint and input, by the page's name."""
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"open": "all", **SCENES[request.param]})
     with pytest.MonkeyPatch.context() as patch:
-        if not request.param.startswith("bundled"):
-            folder = tmp_path_factory.mktemp("model")
-            if request.param == "BERT base sizes":
-                base_sized_checkpoint(folder)
-            else:
-                random_checkpoint(folder, kind=request.param)
+        if request.param == BASE:
+            patch.setenv("BERTVIZ_MODELS", str(request.getfixturevalue("base_sized")))
+        elif not request.param.startswith("bundled"):
+            folder = random_checkpoint(tmp_path_factory.mktemp("model"), kind=request.param)
             patch.setenv("BERTVIZ_MODELS", str(folder))
         at.run()
         return {info.name: shown(at.switch_page(f"pages/{info.name}.py").run()) for info in PAGES}
+
+
+def title_of(at):
+    """The page's own title, which stands under its headline."""
+    return next(found[1] for found in (re.match(r"\*\*(.+?)\.\*\*", text.value) for text in at.markdown) if found)
 
 
 def shown(at):
@@ -75,7 +85,7 @@ def decoded(numbers):
 def test_every_page_opens(scene):
     for info in PAGES:
         page = scene[info.name]
-        assert (page.title, page.exceptions, page.errors) == ([info.title], [], [])
+        assert (len(page.title), page.exceptions, page.errors) == (1, [], []), info.name
 
 
 def test_every_page_has_a_picture_and_a_formula(scene):
@@ -98,7 +108,9 @@ def test_the_link_decides_what_is_shown(scene, request):
         chosen, trace = page.view.chosen, page.view.trace
         usual = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else 1
         assert chosen.token == int(asked.get("token", usual))
-        assert (chosen.layer, chosen.head) == (int(asked.get("layer", 0)), int(asked.get("head", 0)))
+        opened = open_head(trace, chosen.token)
+        place = (asked.get("layer", 0), asked.get("head", 0)) if "layer" in asked else (opened.layer, opened.head)
+        assert (chosen.layer, chosen.head) == tuple(map(int, place))
         assert (page.view.pair is not None) == ("pair" in asked)
         assert trace.tokens[0] == "[CLS]" and (len(trace.tokens) == 512) == ("token" in asked and asked["token"] > "1")
 
@@ -229,9 +241,10 @@ def test_formulas_are_written_as_the_reader_wishes():
     written = {}
     for notation in ("row", "column", "function"):
         at = AppTest.from_file(APP, default_timeout=60)
-        at.query_params["formulas"] = notation
+        at.query_params.update({"formulas": notation, "open": "all"})
         at.run().switch_page("pages/attention.py").run()
         written[notation] = [element.value for element in at.latex]
-        step = at.session_state["view"].trace.step("encoder.layer.0.attention.self.products")
-        assert any(at.session_state["view"].typeset(step) in formula for formula in written[notation])
+        view = at.session_state["view"]
+        step = view.trace.step(f"encoder.layer.{view.chosen.layer}.attention.self.probs")
+        assert any(view.typeset(step) in formula for formula in written[notation])
     assert written["row"] != written["column"] != written["function"] != written["row"]

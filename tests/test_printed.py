@@ -19,8 +19,9 @@ from bertviz_core.documents.printed import FACTS, INPUT_IDS, OTHERS, SENTENCE, T
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame.site import find_page
 from bertviz_core.ui.views import notebook as page
-from tests.factory import base_sized_checkpoint, random_checkpoint
+from tests.factory import random_checkpoint
 
+pytestmark = pytest.mark.xdist_group("base_sized")  # most of them, and the others are quick
 APP = str(Path(__file__).parent.parent / "app.py")
 BY_CELL = {printed.cell: printed for printed in TENSORS}
 NUMBER = r"-?\d+\.\d+(?:e[-+]\d+)?"
@@ -72,14 +73,9 @@ def test_what_is_printed_after_gelu_is_gelu_of_what_is_printed_before():
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    return base_sized_checkpoint(tmp_path_factory.mktemp("base"))
-
-
-@pytest.fixture(scope="module")
-def reprinted(base):
+def reprinted(base_sized):
     """The notebook's tensors as it would print them of another checkpoint: Hugging Face's numbers, PyTorch's print."""
-    model = BertForPreTraining.from_pretrained(base, attn_implementation="eager").eval()
+    model = BertForPreTraining.from_pretrained(base_sized, attn_implementation="eager").eval()
     bert, found = model.bert, {}
     first, transform = bert.encoder.layer[0], model.cls.predictions.transform
     watched = {
@@ -101,8 +97,8 @@ def reprinted(base):
 
 
 @pytest.fixture(scope="module")
-def trace(base):
-    return bv.run(bv.load_model(base), SENTENCE)
+def trace(base_sized):
+    return bv.run(bv.load_model(base_sized), SENTENCE)
 
 
 def plain(out):
@@ -146,8 +142,8 @@ def test_the_epsilon_of_cell_46_is_told_apart(trace, reprinted):
     assert np.abs(notebook.read_printed(before) - theirs).max() <= 0.51e-4
 
 
-def test_the_page_compares_with_base_sizes_and_the_sentence(base, reprinted, monkeypatch):
-    at = opened(monkeypatch, base, reprinted, text=SENTENCE, cell="57")
+def test_the_page_compares_with_base_sizes_and_the_sentence(base_sized, reprinted, monkeypatch):
+    at = opened(monkeypatch, base_sized, reprinted, text=SENTENCE, cell="57")
     assert "Of 324 printed numbers" in at.success[0].value and not at.warning
     table = next(e.proto.body for e in at.get("html") if 'aria-label="Table by hidden"' in e.proto.body)
     digits = next(printed for printed in reprinted if printed.cell == "57").digits
@@ -157,23 +153,23 @@ def test_the_page_compares_with_base_sizes_and_the_sentence(base, reprinted, mon
         assert f"{value:.6f}".replace("-", "−") in table
 
 
-def test_a_wrong_digit_is_pointed_out(base, reprinted, monkeypatch):
+def test_a_wrong_digit_is_pointed_out(base_sized, reprinted, monkeypatch):
     first = reprinted[0].digits[0][0]
     wrong = first[:-2] + str((int(first[-2]) + 5) % 10) + first[-1]
     changed = PrintedTensor("14", reprinted[0].address, "", reprinted[0].text.replace(first, wrong, 1))
-    at = opened(monkeypatch, base, (changed, *reprinted[1:]), text=SENTENCE)
+    at = opened(monkeypatch, base_sized, (changed, *reprinted[1:]), text=SENTENCE)
     assert "1 differs" in at.warning[0].value and not at.success
     table = next(e.proto.body for e in at.get("html") if 'aria-label="Table by hidden"' in e.proto.body)
     assert table.count("bv-chosen") == 1 and table.count("✗") == 1
 
 
-def test_the_notebooks_own_numbers_are_not_those_of_a_random_model(base, monkeypatch):
-    at = opened(monkeypatch, base, text=SENTENCE)
+def test_the_notebooks_own_numbers_are_not_those_of_a_random_model(base_sized, monkeypatch):
+    at = opened(monkeypatch, base_sized, text=SENTENCE)
     assert "these are other weights" in at.warning[0].value
 
 
-def test_another_sentence_is_replaced_by_a_button(base, monkeypatch):
-    at = opened(monkeypatch, base, text="the cat sat", pad="16")
+def test_another_sentence_is_replaced_by_a_button(base_sized, monkeypatch):
+    at = opened(monkeypatch, base_sized, text="the cat sat", pad="16")
     assert "needs the sentence" in at.info[0].value and not at.success
     at.button(key="notebook-sentence").click().run()
     assert at.session_state["text"] == SENTENCE and at.session_state["pad"] == "off"

@@ -15,14 +15,12 @@ def test_every_file_is_a_page_of_the_menu_and_every_page_has_its_file():
 
 
 @pytest.mark.parametrize("name", [info.name for info in PAGES])
-def test_a_page_opens_and_closes_itself_and_says_what_it_is(name):
+def test_a_page_opens_itself_and_says_what_it_is(name):
     tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
     calls = [
         (node.func.id, node.args[0].value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in ("open_page", "close_page")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open_page"
     ]
-    assert sorted(calls) == [("close_page", name), ("open_page", name)]
+    assert calls == [("open_page", name)]
     assert ast.get_docstring(tree)

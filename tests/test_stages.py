@@ -44,9 +44,16 @@ EXPECTED = {
 }
 
 
+# What one page shows after the other, by what its URL says.
+SWITCHES = {
+    Stage.EMBEDDINGS: [{}, {"vectors": "normalized"}],
+    Stage.ADD_NORM: [{"where": "attention"}, {"where": "feed-forward"}],
+}
+
+
 def opened(page, **query):
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update({"text": TEXT, "pair": PAIR, "layer": str(LAYER), **query})
+    at.query_params.update({"text": TEXT, "pair": PAIR, "layer": str(LAYER), "open": "all", **query})
     at.run()
     at.switch_page(f"pages/{page}.py").run()
     assert [element.value for element in (*at.exception, *at.error)] == []
@@ -97,7 +104,7 @@ def names(text, address):
 
 @pytest.mark.parametrize("stage", [stage for stage in Stage if stage is not Stage.INPUT], ids=lambda stage: stage.name)
 def test_the_page_of_a_stage_shows_every_step_of_it(bundled, stage):
-    text = written(opened(find_page(stage).name))
+    text = "\n".join(written(opened(find_page(stage).name, **query)) for query in SWITCHES.get(stage, [{}]))
     own = [step.address for step in bundled.program.steps if step.stage is stage and step.layer in (None, LAYER)]
     assert own and [address for address in own if not names(text, address)] == []
 

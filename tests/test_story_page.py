@@ -26,23 +26,48 @@ def opened(**query):
     return at
 
 
-def stops(at):
-    """The heading of every stop: what it says, and its address."""
+def opened_stop(at):
+    """The heading of the stop that is open: what it says, and its address."""
     bodies = [element.proto.body for element in at.get("html")]
-    found = [re.search(r"<b>\d+\. (.+)</b><br>.*>(.+)</span>", body) for body in bodies if "bv-panel-title" in body]
-    return [(match[1], match[2]) for match in found if match]
+    found = [re.search(r"<b[^>]*>\d+\. (.+)</b><span[^>]*>(.+?)</span>", body) for body in bodies]
+    (match,) = [match for match in found if match]
+    return match[1], match[2].strip()
 
 
-def agrees(at, start):
+def agrees(at, start, number=0):
+    """One stop is open, and says what the trace holds there; all of them are in the table of steps."""
     trace = at.session_state["view"].trace
     way = tell_story(trace, parse(start))
     expected = [str(way[i]) for i in choose_stops(trace, way)]
-    assert [address for _, address in stops(at)] == expected and len(expected) < 25
-    for said, address in stops(at):
-        assert said.endswith(f" is {format_number(trace.explain(address).value)}")
+    assert len(expected) < 25
+    said, address = opened_stop(at)
+    assert address == expected[number]
+    assert said.endswith(f" is {format_number(trace.explain(address).value)}")
     drawn = [chart.proto.id for chart in at.get("plotly_chart")]
-    assert len(drawn) == sum(trace.explain(address).step is not None for address in expected)
+    assert len(drawn) == (trace.explain(address).step is not None)
     assert all(json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart"))
+    assert f"{len(expected)} stops" in at.title[0].value
+    return expected
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_a_link_opens_a_stop(number):
+    at = opened(stop=str(number))
+    row = at.session_state["view"].trace["cls.predictions.probs[token=6]"]
+    agrees(at, f"cls.predictions.probs[token=6,vocab={row.argmax()}]", number)
+    assert at.session_state["stop"] == number
+
+
+def test_the_buttons_walk_from_stop_to_stop():
+    at = opened()
+    assert at.button("stop-back").disabled
+    at.button("stop-next").click().run()
+    at.button("stop-next").click().run()
+    assert opened_stop(at)[1] == opened_stop(opened(stop="2"))[1]
+    at.button("stop-back").click().run()
+    assert opened_stop(at)[1] == opened_stop(opened(stop="1"))[1]
+    last = opened(stop="999")
+    assert last.session_state["stop"] == 0
 
 
 def test_it_begins_at_the_likeliest_word_of_the_chosen_token():
@@ -54,14 +79,17 @@ def test_it_begins_at_the_likeliest_word_of_the_chosen_token():
 def test_each_stop_says_why_the_way_led_there_and_what_is_the_same_for_every_sentence():
     at = opened(text="When in Rome, do as the [MASK] do.")
     turns = list_turns(at.session_state["view"].trace, parse("cls.predictions.probs[token=8,vocab=2111]"))
-    said = " ".join(caption.value for caption in at.caption).replace("\\", "")
+    stops = choose_stops(at.session_state["view"].trace, [turn.cell for turn in turns])
+    said = ""
+    for number in range(len(stops)):
+        at.session_state["stop"] = number
+        said += " ".join(caption.value for caption in at.run().caption).replace("\\", "")
     passed = [turn.choice.passed for turn in turns if turn.choice and turn.choice.passed]
     assert passed and said.count("is the same") == len(passed)
     for part in passed:
         name = shorten(at.session_state["view"].trace, part.operands[0])
         assert f"is the same for every sentence: {name}, {format_number(part.amount)}." in said
     assert "without this one it would be 0.0000" in said
-    stops = choose_stops(at.session_state["view"].trace, [turn.cell for turn in turns])
     terms = [turns[stop - 1].choice for stop in stops[1:] if turns[stop - 1].choice.measure is TERM]
     assert len(terms) > 3
     for choice in terms:

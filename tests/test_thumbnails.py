@@ -42,3 +42,10 @@ def test_columns_are_sampled_as_they_are():
     values = np.arange(20.0).reshape(2, 10)
     assert sample_columns(values, 4).tolist() == [[0, 3, 6, 9], [10, 13, 16, 19]]
     assert sample_columns(values, 10) is values
+
+
+def test_signed_numbers_of_a_kind_have_its_colour_above_nothing_and_grey_below():
+    colors = PALETTES["light"]
+    drawn = pixels(draw_thumbnail(np.array([[-1.0, 0.0, 1.0]]), colors, kind="key"))[0]
+    tints = (colors.faint, colors.share[0][1], colors.kinds["key"])
+    assert [tuple(map(int, pixel)) for pixel in drawn] == [ImageColor.getrgb(tint) for tint in tints]

@@ -289,3 +289,15 @@ def test_a_text_of_special_tokens_alone_is_read(bundled):
 def test_half_a_character_is_refused(bundled, read):
     with pytest.raises(bv.InputError, match="lone surrogate"):
         getattr(bundled.tokenizer, read)("a\ud83db")
+
+
+def test_tokens_are_found_in_the_text_and_in_its_pair(bundled):
+    text, pair = "Unbelievably, [MASK] ate  in Rome", "Café!"
+    places, tokens = bundled.tokenizer.locate(text, pair), bundled.tokenizer.encode(text, pair).tokens
+    assert [place is None for place in places] == [token in ("[CLS]", "[SEP]") for token in tokens]
+    for place, token in zip(places, tokens, strict=True):
+        if place is not None:
+            part, first, last = place
+            letters = (text, pair)[part][first:last]
+            assert letters.lower().replace("é", "e") == token.removeprefix("##").lower()
+    assert {place[0] for place in places if place} == {0, 1}

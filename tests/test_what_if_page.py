@@ -12,7 +12,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import MOST
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.site import PAGES
-from tests.test_pages import decoded
+from tests.test_pages import decoded, title_of
 
 APP = str(Path(__file__).parent.parent / "app.py")
 TEXT = "the cat sat on the [MASK]"
@@ -61,11 +61,11 @@ def view(at):
 def test_a_change_that_cannot_be_made_is_said_and_the_session_stays_usable(name):
     line, message = BAD[name]
     at = opened(changes=line if name == "too many" else f"{HEAD}~{line}")
-    assert not at.exception and not at.error and at.title[0].value == "Overview"
+    assert not at.exception and not at.error and title_of(at) == "Overview"
     assert any(escape_markdown(message) in warning.value for warning in at.warning), [w.value for w in at.warning]
     assert view(at).outcome.wrong and "undo-0" in [button.key for button in at.button]
     at.switch_page("pages/predictions.py").run()
-    assert not at.exception and at.title[0].value == "Predictions"
+    assert not at.exception and title_of(at) == "Predictions"
 
 
 def test_the_good_ones_of_a_list_are_made():
@@ -81,14 +81,16 @@ def test_every_page_opens_with_changes(show):
     for info in PAGES:
         at.switch_page(f"pages/{info.name}.py").run()
         assert not at.exception and not at.error and not at.warning, info.name
-        assert at.title[0].value == info.title
+        assert title_of(at) == info.title
         found = view(at).outcome
         assert view(at).trace is (found.before if show == "Before" else found.after) and found.show == show
 
 
-@pytest.mark.parametrize("page", ["embeddings", "attention", "feed_forward", "predictions"])
-def test_difference_charts_hold_after_minus_before(page):
-    at = opened(page, changes=f"{HEAD}~{WORD}", show="Difference", layer="1", head="2")
+@pytest.mark.parametrize(
+    ("page", "least"), [("embeddings", 1), ("attention", 3), ("feed_forward", 3), ("predictions", 3)]
+)
+def test_difference_charts_hold_after_minus_before(page, least):
+    at = opened(page, changes=f"{HEAD}~{WORD}", show="Difference", layer="1", head="2", open="all")
     found, compared = view(at).outcome, 0
     for chart in at.get("plotly_chart"):
         address = chart.proto.id.partition("-chart-")[2]
@@ -101,14 +103,14 @@ def test_difference_charts_hold_after_minus_before(page):
         part = expected[rows : rows + drawn.shape[0], columns : columns + drawn.shape[1]]
         np.testing.assert_allclose(drawn, part, rtol=0, atol=1e-6)
         compared += bool(np.abs(drawn).max() > 0)
-    assert compared >= 3
+    assert compared >= least
 
 
 def test_panels_say_how_far_they_moved_and_which_are_not_reached():
-    at = opened("query_key_value", changes=HEAD, layer="1")
+    at = opened("query_key_value", changes=HEAD, layer="1", open="all")
     said = [caption.value for caption in at.caption if "What if" in caption.value]
     assert said and all("your changes do not reach this tensor" in line for line in said)
-    at = opened("attention_output", changes=HEAD, layer="1")
+    at = opened("attention_output", changes=HEAD, layer="1", open="all")
     found = view(at).outcome
     far = measure_moved(found.before, found.after, Address("encoder.layer.1.attention.output.dense"))
     assert any(f"{far.before:.4f}".replace("-", "\N{MINUS SIGN}") in caption.value for caption in at.caption)

@@ -1,13 +1,19 @@
-"""How much a head matters to one number of the pass: what becomes of that number when the head is zeroed."""
+"""How much a head matters to numbers of the pass: what becomes of them when the head is zeroed."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.errors import BertvizError
 from bertviz_core.formula.address import Address
+from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace
+
+_WEIGHTS = "attention.self.probs"
 
 
 def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
@@ -27,32 +33,60 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
     return found
 
 
-def run_without_head(trace: Trace, address: Address, layer: int, head: int) -> float:
-    """A cell's value when one head hands on nothing: all its attention is 0."""
-    zeroed = Address.in_layer(layer, "attention.self.probs").fix(head=head)
-    return float(trace.with_changes({str(zeroed): 0.0}).recomputed(address))
+def zero_head(layer: int, head: int) -> Changes:
+    """The change that lets one head hand on nothing: all its attention weights are 0."""
+    return {str(Address.in_layer(layer, _WEIGHTS).fix(head=head)): 0.0}
+
+
+def drop_zeroed(trace: Trace) -> Changes:
+    """What was changed in a pass, without whole heads that were zeroed: all are, in turn, on a map of their worth."""
+    config = trace.model.config
+    layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
+    zeros = {address for layer in layers for head in heads for address in zero_head(layer, head)}
+    return {address: value for address, value in trace.changes.items() if address not in zeros or value != 0}
+
+
+def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, head: int) -> np.ndarray:
+    """(address,) the cells' values when one head is zeroed."""
+    without = trace.with_changes(zero_head(layer, head))
+    return np.array([float(without.recomputed(address)) for address in addresses])
+
+
+def run_without_cell(trace: Trace, address: Address, cell: Address) -> float | None:
+    """A cell's value when one number on the way to it is 0; None for itself and for what cannot be set to 0."""
+    if cell == address or cell.path not in trace.program.by_address:
+        return None
+    try:
+        return float(trace.with_changes({str(cell): 0.0}).recomputed(address))
+    except BertvizError:
+        return None
 
 
 class Ablation:
     """Every head zeroed in turn, as far as somebody has asked for it. Can be shared: numbers are only filled in.
 
-    value: of the cell as it is; change: (layer, head) its value without that head minus that, NaN where not yet known.
+    values: (address,) the cells as they are; without: (address, layer, head) the same without that head, NaN where not
+    yet known.
     """
 
-    def __init__(self, trace: Trace, address: Address) -> None:
+    def __init__(self, trace: Trace, addresses: Sequence[Address]) -> None:
         config = trace.model.config
-        self.address = address
-        self.value = float(trace.recomputed(address))
-        self.change = np.full((config.num_hidden_layers, config.num_attention_heads), np.nan)
+        self.addresses = tuple(addresses)
+        self.values = np.array([float(trace.recomputed(address)) for address in addresses])
+        self.without = np.full((len(addresses), config.num_hidden_layers, config.num_attention_heads), np.nan)
 
     @property
     def left(self) -> int:
         """How many heads have not been zeroed yet."""
-        return int(np.isnan(self.change).sum())
+        return int(np.isnan(self.without[0]).sum())
+
+    def change(self, which: int) -> np.ndarray:
+        """(layer, head) a cell without that head minus the cell as it is."""
+        return self.without[which] - self.values[which]
 
     def step(self, trace: Trace) -> None:
         """Zero the next head; the last layer first, where least has to be computed again."""
-        waiting = np.argwhere(np.isnan(self.change))
+        waiting = np.argwhere(np.isnan(self.without[0]))
         if len(waiting):
             layer, head = (int(i) for i in waiting[-1])
-            self.change[layer, head] = run_without_head(trace, self.address, layer, head) - self.value
+            self.without[:, layer, head] = run_without_head(trace, self.addresses, layer, head)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.layers import compute_norms, scale_to_unit
+from bertviz_core.analysis.layers import compute_angles, compute_norms
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
@@ -34,14 +34,7 @@ def measure_sums(trace: Trace, layer: int, sublayer: str) -> Sums:
     total, added = (trace[module.enter(leaf)].astype(np.float64) for leaf in ("residual", "dense"))
     others = [leaf for leaf in trace.step(module.enter("residual")).leaves if leaf.address != f"{module}.dense"]
     skip = sum((trace[leaf.address].astype(np.float64) for leaf in others), np.zeros_like(added))
-    return Sums(compute_norms(skip), compute_norms(added), compute_norms(total), _measure_angles(skip, added))
-
-
-def _measure_angles(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(token,) in degrees, by the half-angle form, which is exact for vectors that point nearly the same way."""
-    x, y = scale_to_unit(x), scale_to_unit(y)
-    angles = np.degrees(2 * np.arctan2(compute_norms(x - y), compute_norms(x + y)))
-    return np.where(x.any(axis=-1) & y.any(axis=-1), angles, np.nan)
+    return Sums(compute_norms(skip), compute_norms(added), compute_norms(total), compute_angles(skip, added))
 
 
 def normalize_with(x: np.ndarray, epsilon: float) -> np.ndarray:

@@ -60,7 +60,8 @@ class SoftmaxRow:
     """A softmax over one row of scores, as it is computed.
 
     largest: the row's maximum; below: every score minus that; powers: e to that; running: the powers summed so far, in
-    the order of the row, the last one the denominator; shares: powers over the denominator.
+    the order of the row, the last one the denominator; shares: powers over the denominator; plain: e to the scores as
+    they are, infinite where that is too large.
     """
 
     largest: float
@@ -68,6 +69,7 @@ class SoftmaxRow:
     powers: np.ndarray
     running: np.ndarray
     shares: np.ndarray
+    plain: np.ndarray
 
     @property
     def denominator(self) -> float:
@@ -81,7 +83,19 @@ def work_softmax(scores: np.ndarray) -> SoftmaxRow:
     below = scores - largest
     powers = np.exp(below)
     running = powers.cumsum()
-    return SoftmaxRow(largest, below, powers, running, powers / running[-1])
+    with np.errstate(over="ignore"):
+        plain = np.exp(scores)
+    return SoftmaxRow(largest, below, powers, running, powers / running[-1], plain)
+
+
+def find_block_maxima(weights: np.ndarray, size: int) -> tuple[np.ndarray, int]:
+    """The largest weight in every block of neighbouring tokens of a square matrix, at most size x size blocks.
+
+    Also how many tokens a block has on each side; the last ones may have fewer.
+    """
+    side = -(-len(weights) // size)
+    starts = np.arange(0, len(weights), side)
+    return np.maximum.reduceat(np.maximum.reduceat(weights, starts, axis=0), starts, axis=1), side
 
 
 def weigh_values(shares: np.ndarray, values: np.ndarray) -> np.ndarray:

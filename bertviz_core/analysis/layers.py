@@ -50,6 +50,16 @@ def compute_cosine(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _bound((scale_to_unit(x) * scale_to_unit(y)).sum(axis=-1))
 
 
+def compute_angles(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The angle between each vector and the one at its place, 0 to 180 degrees; NaN where one has no length.
+
+    By the half-angle form, which is exact for vectors that point nearly the same way. The last axis disappears.
+    """
+    x, y = scale_to_unit(x), scale_to_unit(y)
+    angles = np.degrees(2 * np.arctan2(compute_norms(x - y), compute_norms(x + y)))
+    return np.where(x.any(axis=-1) & y.any(axis=-1), angles, np.nan)
+
+
 def compute_turns(states: np.ndarray) -> np.ndarray:
     """The cosine between each vector and the same token's one stage before: (stage - 1, token)."""
     return compute_cosine(states[1:], states[:-1])

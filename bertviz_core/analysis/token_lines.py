@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import center_range
+from bertviz_core.analysis.ranking import center_range, rank_top
 
 HEAD, MEAN, MAX = "head", "mean", "max"
 ALL = "all"
@@ -47,3 +47,23 @@ def choose_links(
     shown = weights[np.ix_(queries, keys)]
     hidden = weights[queries].sum(axis=-1) - shown.sum(axis=-1)
     return Links(queries, keys, shown, np.maximum(hidden, 0.0))  # never below 0 by rounding
+
+
+def choose_strongest(weights: np.ndarray, hide: Sequence[bool], center: int, size: int, each: int) -> Links:
+    """The strongest of (query, key) weights around one token: at most `size` queries, `each` keys of each of these.
+
+    hide: which tokens are left out on both sides. Of keys there are at most `size` too: those of the query in the
+    centre, then those with the largest weights.
+    """
+    near = choose_links(weights, [0] * len(weights), hide, ALL, center, size)
+    rows = weights[near.queries]
+    best = np.zeros(rows.shape, dtype=bool)
+    for row, mine in zip(rows, best, strict=True):
+        mine[rank_top(np.where(hide, -1.0, row), each)] = True
+    kept = np.where(best, rows, 0.0)
+    worth = kept.max(axis=0, initial=0.0)
+    if center in near.queries:
+        worth = worth + kept[near.queries.index(center)]
+    keys = sorted(key for key in rank_top(worth, size) if worth[key] > 0)
+    shown = kept[:, keys]
+    return Links(near.queries, keys, shown, np.maximum(rows.sum(axis=-1) - shown.sum(axis=-1), 0.0))

@@ -73,6 +73,15 @@ class Tokenizer:
             mask=(1,) * len(ids) + (0,) * fill,
         )
 
+    def locate(self, text: str, pair: str | None = None) -> tuple[tuple[int, int, int] | None, ...]:
+        """Where each token of an input stands: in the text (0) or its pair (1), from which character to before which.
+
+        None for tokens that were added, such as [CLS].
+        """
+        result = self._library(text, pair, return_offsets_mapping=True, split_special_tokens=False, verbose=False)
+        places = zip(result.sequence_ids(), result["offset_mapping"], strict=True)
+        return tuple(None if part is None else (part, int(start), int(end)) for part, (start, end) in places)
+
     def maskable(self, encoding: Encoding) -> tuple[int, ...]:
         """The positions whose token can be hidden: all but special ones; none where the checkpoint has no [MASK]."""
         if self.mask_id is None:

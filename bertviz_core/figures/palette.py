@@ -28,6 +28,10 @@ class Palette:
     share: tuple[tuple[float, str], ...]
     segments: tuple[str, str]
 
+    def shade(self, kind: str) -> tuple[tuple[float, str], ...]:
+        """A signed scale from grey below 0 to a kind's own colour above it."""
+        return (0.0, self.faint), (0.5, self.share[0][1]), (1.0, self.kinds[kind])
+
 
 PALETTES = {
     LIGHT: Palette(

@@ -43,5 +43,22 @@ def format_percent(part: float) -> str:
     return f"{text}\N{NO-BREAK SPACE}%"
 
 
+def format_degrees(angle: float) -> str:
+    """An angle with the digits worth reading: `80°`, `8.4°`; `–` where there is none."""
+    if not math.isfinite(angle):
+        return "–"
+    return f"{angle:.0f}°" if angle >= 9.95 else f"{angle:.1f}°"
+
+
+def format_share(part: float) -> str:
+    """A probability, 0 to 1, with the digits that tell it from its neighbours: `14.3 %`, `0.21 %`, `< 0.001 %`."""
+    percent = 100 * part
+    if 0 < percent < 0.001:
+        text = "< 0.001"
+    else:
+        text = f"{percent:.{1 if percent >= 1 or not percent else 2 if percent >= 0.1 else 3}f}"
+    return f"{text}\N{NO-BREAK SPACE}%"
+
+
 def _is_plain(value: float) -> bool:
     return value == 0 or 1e-3 <= abs(value) < 1e5

@@ -1,4 +1,4 @@
-"""The pages of the answers: predictions, the sentence, the overview and the story."""
+"""The pages of the answers: the sentence, the overview and the story."""
 
 import itertools
 import math
@@ -15,7 +15,6 @@ from tests.derived.truth import (
     Truth,
     best,
     cosine,
-    moments,
     points,
     softmax,
     strongest,
@@ -30,81 +29,6 @@ def read_cell(address: str) -> tuple[str, dict[str, int]]:
     """An address of one cell as its path and its indices by axis."""
     path, _, index = address.partition("[")
     return path, {axis: int(i) for axis, i in re.findall(r"(\w+)=(\d+)", index)}
-
-
-def read_scores(s: Scene) -> np.ndarray:
-    """Hugging Face's scores over the vocabulary, (token, vocab)."""
-    return s.hf_run.prediction_logits[0].double().numpy()
-
-
-def name_entry(s: Scene, i: int) -> str:
-    return f"{s.word(i)}  {i}"
-
-
-@truth("predictions", "cls.predictions.decoder[token=*]")
-def best_scores(s: Scene, token: str) -> Truth:
-    scores = read_scores(s)[s.token]
-    top = best(scores, 10)
-    return Truth([Bars({name_entry(s, i): scores[i] for i in top})], scores, worked=[scores[top[0]]])
-
-
-@truth("predictions", "cls.predictions.probs[token=*]")
-def best_probabilities(s: Scene, token: str) -> Truth:
-    scores = read_scores(s)[s.token]
-    probs, top = softmax(scores), best(scores, 10)
-    terms = [math.exp(scores[i] - scores[top[0]]) for i in top]
-    z = float(np.exp(scores - scores.max()).sum())
-    columns = {"logit": [scores[i] for i in top], "logit − max": [scores[i] - scores[top[0]] for i in top],
-               "e^(logit − max)": terms, "sum so far": list(itertools.accumulate(terms)),
-               f"divided by {z:.4f}": [probs[i] for i in top]}  # fmt: skip
-    return Truth([Bars({name_entry(s, i): probs[i] for i in top})], probs, told=[1 - sum(probs[i] for i in top)],
-                 worked=[probs[top[0]]], tables=[columns], rows=[name_entry(s, i) for i in top])  # fmt: skip
-
-
-@truth("predictions", "denominator")
-def denominator(s: Scene) -> Truth:
-    scores = np.sort(read_scores(s)[s.token])[::-1]
-    terms = np.exp(scores - scores[0])
-    sums = np.array(list(itertools.accumulate(terms)))
-    shares = sums / sums[-1]
-    half, most, nearly = (1 + next(i for i, x in enumerate(shares) if x >= share) for share in (0.5, 0.9, 0.99))
-    marks = dict.fromkeys((half, most, nearly))
-    drawn = sorted({round(x) for x in np.geomspace(1, len(shares), 400)})
-    return Truth([points(x=drawn, y=[shares[i - 1] for i in drawn]),
-                  points(x=[*marks], y=[shares[i - 1] for i in marks])],
-                 np.stack([terms, sums, shares], axis=1), told=[sums[-1], half, nearly, 0.99],
-                 worked=[sums[-1]])  # fmt: skip
-
-
-def looked_up(s: Scene) -> int:
-    """What stands at the chosen position, as it was typed."""
-    typed = s.shown.view.typed
-    return typed.ids[s.token] if s.token < len(typed) else s.trace.encoding.ids[s.token]
-
-
-@truth("predictions", "Rank and probability of a word at position *")
-def any_word(s: Scene, position: str) -> Truth:
-    own, scores = looked_up(s), read_scores(s)[s.token]
-    rank, share = 1 + int((scores > scores[own]).sum()), softmax(scores)[own]
-    columns = {"id": [own], "rank": [rank], "logit": [scores[own]], "probability": [share]}
-    return Truth(told=[rank, rank - 1], worked=[share], tables=[columns], rows=[s.word(own)])
-
-
-@truth("predictions", "Top prediction at every position, read as one text")
-def one_text(s: Scene) -> Truth:
-    chosen = read_scores(s).argmax(axis=-1)
-    return Truth(told=[sum(int(a) == b for a, b in zip(chosen, s.trace.encoding.ids, strict=True))])
-
-
-@truth("predictions", "page")
-def five_best(s: Scene) -> Truth:
-    probs = softmax(read_scores(s))
-    shown = [i for i, token in enumerate(s.trace.tokens) if i < 40 or token == "[MASK]"]
-    top = {i: best(probs[i], 5) for i in shown}
-    columns = {f"top {k + 1}": [(s.word(top[i][k]), probs[i, top[i][k]]) for i in shown] for k in range(5)}
-    spread = moments(s["cls.predictions.transform.activation"][s.token], s.config.layer_norm_eps)
-    return Truth(frames=[{"token": [s.names[i] for i in shown], **columns}],
-                 told=[40] if len(shown) < len(s.names) else [], worked=spread)  # fmt: skip
 
 
 @truth("sentence", "one-vector")
@@ -210,12 +134,33 @@ def overview(s: Scene) -> Truth:
     return Truth(told=[*masks[:6], count, 48, len(s.layers) - 1, *part], answers=answers)
 
 
-@truth("story", "page")
+@truth("story", "The way back")
 def story(s: Scene) -> Truth:
-    """How many steps lead from stop to stop, and how many stops there are."""
-    stops = [panel for (page, name), panel in s.shown.panels.items() if page == "story" and name != "page"]
-    steps = [re.search(r"^(\d+) steps", "\n".join(stop.texts), re.MULTILINE) for stop in stops]
-    return Truth(told=[1 + sum(int(found[1]) if found else 1 for found in steps[1:]), len(stops)])
+    """How many steps and stops there are."""
+    steps, stops = (s.shown.find("story", name).tables[0].rows for name in ("All steps", "Without each stop"))
+    return Truth(told=[len(steps), len(stops)])
+
+
+@truth("story", "All steps")
+def story_steps(s: Scene) -> Truth:
+    """Each number of the story, by the address that its button opens."""
+    values = [
+        float(s[path][tuple(at.values())]) for path, at in map(read_cell, s.shown.find("story", "All steps").cells)
+    ]
+    return Truth(tables=[{"value": [int(x) if i + 1 == len(values) else x for i, x in enumerate(values)]}],
+                 rows=[str(i + 1) for i in range(len(values))])  # fmt: skip
+
+
+@truth("story", "Without each stop")
+def story_without(s: Scene) -> Truth:
+    """The story's number where a stop is 0; not of the number itself, and not of the token's id."""
+    panel = s.shown.find("story", "Without each stop")
+    start, *stops = panel.cells
+    path, at = read_cell(start)
+    value = float(s[path][tuple(at.values())])
+    without = [None, *(float(s.trace.with_changes({stop: 0.0})[start]) for stop in stops[:-1]), None]
+    change = [None if x is None else x - value for x in without]
+    return Truth(tables=[{"without it": without, "change": change}])
 
 
 @truth("story", "operands-story-*")
@@ -264,7 +209,7 @@ def told_of_softmax(s: Scene, path: str, place: tuple[int, ...]) -> list[float]:
     """Of the vocabulary what the smallest share together; of attention the score and its lead over the next."""
     if path == "cls.predictions.probs":
         row = np.sort(softmax(s["cls.predictions.decoder"][place[0]]))[::-1]
-        return [40, row[40:].sum()]
+        return [24, row[24:].sum()]
     scores = s[path.replace("probs", "scores")][place[:2]]
     return [scores[place[2]], scores[place[2]] - max(np.delete(scores, place[2]))]
 

@@ -26,6 +26,7 @@ _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of ten by themselves
     r":gray\[[^\n]*\]|`[^`]*`|\bIn \[\d+\]|\(00\d\)|\bsec\. [\d.]+|(?<![·×])(?<![·×] )\b10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
 )
+_CELL = re.compile(r'<button[^>]* data-cell="([^"]*)"')
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _NUMBER = re.compile(
     r"(?<![\w.,])(?:(?P<bound>[<>])\s?(?=[\d.]+\s?%))?(?P<sign>[-−±]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?"
@@ -100,6 +101,7 @@ class Panel:
     formulas: list[str] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     answers: list[list[tuple[str, str]]] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
     frames: list[Table] = field(default_factory=list)
     offered: str = ""  # the cell that a button of the panel opens the drawer with
 
@@ -243,6 +245,9 @@ def _walk(block, panel: Panel, page: str, found: list[Panel]) -> None:
     for child in children:
         if hasattr(child, "children"):
             _walk(child, panel, page, found)
+        elif child.type == "plotly_chart" and panel.title and panel.figure:  # beside the card's first chart
+            found.append(Panel(page, title=panel.title, of=panel.of))
+            _take(child, found[-1])
         else:
             _take(child, panel)
 
@@ -263,6 +268,7 @@ def _take(element, panel: Panel) -> None:
         tables, answers = read_html(element.proto.body)
         panel.tables += tables
         panel.answers += answers
+        panel.cells += [html.unescape(cell) for cell in _CELL.findall(element.proto.body)]
         offer = _OFFER.search(element.proto.body)
         panel.offered = html.unescape(offer[1]) if offer else panel.offered
     elif kind in ("markdown", "caption", "info", "success", "warning"):

@@ -8,10 +8,11 @@ import torch
 
 from bertviz_core.ui.views import heads_ablation
 from tests.derived.checks import check_cell
-from tests.derived.reading import find_numbers, open_pages, read_page
-from tests.derived.truth import Scene, assert_near, best, softmax
+from tests.derived.reading import find_numbers, open_pages, read_html
+from tests.derived.truth import Scene, best, softmax
 from tests.factory import VOCABULARY, random_checkpoint
 
+pytestmark = pytest.mark.xdist_group("derived: changed")
 LAYER, HEAD, TOKEN, SWAPPED, WORD = 1, 2, 5, 2, 64
 ASKED = {"text": "the cat sat on the [MASK]", "layer": str(LAYER), "head": str(HEAD), "token": str(TOKEN)}
 SWAP = f"input_ids[token={SWAPPED}]:{WORD}"
@@ -27,7 +28,10 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def swapped():
-    return Scene(open_pages({**ASKED, "changes": SWAP}, ["predictions", "embeddings", "attention_output"]), ASKED)
+    return Scene(
+        open_pages({**ASKED, "changes": SWAP, "vectors": "sum"}, ["predictions", "embeddings", "attention_output"]),
+        ASKED,
+    )
 
 
 @torch.inference_mode()
@@ -91,16 +95,24 @@ def test_every_head_zeroed_on_the_map(monkeypatch):
     shown, at = open_pages(ASKED, ["heads"], keep=True)
     at.button("ablation-start").click().run()
     scene = Scene(shown, ASKED)
-    panel = next(panel for panel in read_page("heads", at.main) if panel.name == "head-ablation")
-    word = best(softmax(scene.hf_run.prediction_logits[0, TOKEN].double().numpy()), 1)[0]
-    value = softmax(scene.hf_run.prediction_logits[0, TOKEN].double().numpy())[word]
-    found = np.array([[zero_head(scene, i, j)[word] for j in range(scene.config.num_attention_heads)]
-                      for i in scene.layers]) - value  # fmt: skip
-    assert_near(panel.traces[0]["z"], found, "changes of the probability")
-    numbers = [number for number in find_numbers(panel.texts[0]) if not number.exact]
-    place = np.unravel_index(np.abs(found).argmax(), found.shape)
-    for number, expected in zip(numbers, (value, value + found[place]), strict=True):
-        check_cell(number.text, float(expected), panel.texts[0])
+    probs = softmax(scene.hf_run.prediction_logits[0, TOKEN].double().numpy())
+    words, heads = best(probs, 5), range(scene.config.num_attention_heads)
+    without = np.array([[zero_head(scene, i, j)[words] for j in heads] for i in scene.layers])
+    found = 100 * (without[..., 0] - probs[words[0]])
+    body = "".join(element.proto.body for element in at.get("html"))
+    power = int(np.floor(np.log10(np.abs(found).max()))) if np.abs(found).max() < 0.1 else 0
+    cells = re.findall(r'<button data-head="(\d+),(\d+)" class="[^"]*" style="--part[^>]*>([^<]+)</button>', body)
+    assert len(cells) == found.size
+    for layer, head, text in cells:
+        printed = float(text.replace("\N{MINUS SIGN}", "-"))
+        assert abs(printed - found[int(layer), int(head)] / 10.0**power) < 0.0501 + 0.01 * (power < 0), (layer, head)
+    tables = [table for element in at.get("html") for table in read_html(element.proto.body)[0]]
+    (table,) = [table for table in tables if list(table.columns)[-2:] == ["without", "with"]]
+    for word, without_it, with_it, name in zip(words, *(table.columns[c] for c in ("without", "with")), table.rows,
+                                               strict=True):  # fmt: skip
+        assert name.startswith(f"“{scene.word(word)}”")
+        check_cell(without_it, float(without[LAYER, HEAD][words.index(word)]), name)
+        check_cell(with_it, float(probs[word]), name)
 
 
 @torch.inference_mode()

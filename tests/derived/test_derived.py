@@ -5,7 +5,20 @@ import re
 import numpy as np
 import pytest
 
-from tests.derived import answers, articles, attention, checkpoint, playground, vectors  # noqa: F401 - they register
+from tests.derived import (  # noqa: F401 - they register
+    answers,
+    articles,
+    attention,
+    checkpoint,
+    embeddings,
+    heads,
+    neurons,
+    playground,
+    stages,
+    vectors,
+    weights,
+    words,
+)
 from tests.derived.checks import RECORDED, check_cell, check_table, check_texts
 from tests.derived.reading import Panel, find_numbers, open_pages
 from tests.derived.truth import ELSEWHERE, Map, Scene, Truth, assert_near, find_truth
@@ -25,7 +38,8 @@ SCENES = {
     "a long sentence": {
         "text": LONG, "layer": "2", "head": "4", "token": "20", "key_token": "11", "projection": "key",
         "statistic": "evenness", "document": "definition", "beside": "notebook",
-        "rows": "all", "length": "100", "width": "30", "at_component": "7",
+        "where": "feed-forward", "normed": "7", "side": "before", "followed": "2111", "rows": "all",
+        "length": "100", "width": "30", "at_component": "7",
         "tensor": "encoder.layer.4.output.LayerNorm.weight", "scores": "1.2=60;0.4=78", "score_row": ",",
         "mix": "your row",
     },

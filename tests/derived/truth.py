@@ -147,8 +147,16 @@ class Scene:
 
     @property
     def key(self) -> int:
-        """The key token that the attention page works out."""
-        return int(self.asked.get("key_token", self.own("attention.self.probs")[self.head, self.token].argmax()))
+        """The key token that is worked out: of the words but the token itself that with the largest weight, if that is
+        an even share at least; else the one with the largest weight."""
+        row, special = (
+            self.own("attention.self.probs")[self.head, self.token],
+            self.trace.model.tokenizer.special_tokens,
+        )
+        words = [i for i, text in enumerate(self.trace.tokens) if text not in special and i != self.token]
+        most = max(words, key=lambda i: (row[i], -i), default=None)
+        fair = most is not None and row[most] >= 1 / sum(self.trace.encoding.mask)
+        return int(self.asked.get("key_token", most if fair else row.argmax()))
 
     @property
     def layers(self) -> range:

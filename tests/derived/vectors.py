@@ -1,120 +1,21 @@
-"""The pages about the tokens' vectors: embeddings, Add & Norm, feed-forward, layers."""
+"""The pages about the tokens' vectors: Add & Norm, feed-forward, layers."""
 
 import math
 
 import numpy as np
-import torch
-from torch.nn import functional
 
 from tests.derived.truth import (
     Bars,
-    Map,
-    Rows,
     Scene,
     Truth,
-    best,
     cosine,
-    cosines,
     length,
     moments,
     points,
-    softmax,
     strongest,
     truth,
     window,
 )
-
-PARTS = {"word": "word_embeddings", "position": "position_embeddings", "segment": "token_type_embeddings",
-         "sum": "sum"}  # fmt: skip
-FUNCTIONS = {
-    "GELU (erf)": functional.gelu,
-    "GELU (tanh)": lambda x: functional.gelu(x, approximate="tanh"),
-    "ReLU": torch.relu,
-}
-
-
-def strips(s: Scene, addresses: dict[str, str]) -> Rows:
-    return Rows({name: s[address][s.token] for name, address in addresses.items()})
-
-
-@truth("embeddings", "embeddings.sum[token=*]")
-def three_make_one(s: Scene, token: str) -> Truth:
-    return Truth([strips(s, {name: f"embeddings.{part}" for name, part in PARTS.items()})])
-
-
-@truth("embeddings", "embeddings.LayerNorm[token=*]")
-def fixed_size(s: Scene, token: str) -> Truth:
-    leaves = {"sum": "sum", "normalized": "LayerNorm.normalized", "LayerNorm": "LayerNorm"}
-    before, after = (s[f"embeddings.{leaf}"][s.token] for leaf in ("sum", "LayerNorm"))
-    return Truth([strips(s, {name: f"embeddings.{leaf}" for name, leaf in leaves.items()})],
-                 told=[math.sqrt(np.mean((x - x.mean()) ** 2)) for x in (before, after)])  # fmt: skip
-
-
-@truth("embeddings", "embeddings.sum")
-def lengths(s: Scene) -> Truth:
-    shown = window(s.token, 24, len(s.names))
-    columns = {f"length of {name}": [length(s[f"embeddings.{part}"][i]) for i in shown] for name, part in PARTS.items()}
-    total = (
-        s["embeddings.word_embeddings"] + s["embeddings.position_embeddings"] + s["embeddings.token_type_embeddings"]
-    )
-    return Truth([Map(total)], total, tables=[columns], rows=[s.names[i] for i in shown])
-
-
-@truth("embeddings", "page")
-def spread_of_sum(s: Scene) -> Truth:
-    total = sum(s[f"embeddings.{part}"][s.token] for name, part in PARTS.items() if name != "sum")
-    return Truth(worked=moments(total, s.config.layer_norm_eps))
-
-
-@truth("embeddings", "neighbours")
-def neighbours(s: Scene) -> Truth:
-    matrix, own = s["embeddings.word_embeddings.weight"], s.trace.encoding.ids[s.token]
-    sizes = np.sqrt((matrix**2).sum(axis=1))
-    turned = matrix @ matrix[own] / (sizes * sizes[own])
-    near = [i for i in best(turned, 11) if i != own][:10]
-    held = np.array([[i, turned[i], matrix[i] @ matrix[own], sizes[i]] for i in near])
-    return Truth([Bars({f"{s.word(i)}  {i}": turned[i] for i in near})], held, told=[own], worked=[turned[near[0]]])
-
-
-def sinusoids(count: int, width: int) -> np.ndarray:
-    return np.array([[(math.cos if j % 2 else math.sin)(i / 10000 ** ((j - j % 2) / width)) for j in range(width)]
-                     for i in range(count)])  # fmt: skip
-
-
-def learned(s: Scene) -> np.ndarray:
-    return s["embeddings.position_embeddings.weight"][:512]
-
-
-@truth("embeddings", "positions-learned")
-def positions_learned(s: Scene) -> Truth:
-    table = learned(s)
-    return Truth([Map(table)], table, told=[len(table)], worked=[table[s.token][strongest(table[s.token])]])
-
-
-@truth("embeddings", "positions-sinusoidal")
-def positions_sinusoidal(s: Scene) -> Truth:
-    table = sinusoids(*learned(s).shape)
-    width, last = table.shape[1], min(96, table.shape[1]) - 1
-    component = min(10, (width - 1) // 2 * 2)
-    waves = [2 * math.pi * 10000 ** ((j - j % 2) / width) for j in (0, last)]
-    return Truth([Map(table)], table, told=[waves[0], last, round(waves[1])], worked=[table[s.token, component]])
-
-
-@truth("embeddings", "position-nearness")
-def position_nearness(s: Scene) -> Truth:
-    table = learned(s)
-    found = [cosines(table)[s.token], cosines(sinusoids(*table.shape))[s.token]]
-    return Truth([points("learned", y=found[0]), points("sinusoidal", y=found[1])], np.stack(found),
-                 worked=[found[0][s.token + 1]])  # fmt: skip
-
-
-@truth("embeddings", "positions-*-cosines")
-def position_cosines(s: Scene, kind: str) -> Truth:
-    table = learned(s) if kind == "learned" else sinusoids(*learned(s).shape)
-    found = cosines(table)
-    far, step = min(64, len(found) - 1), -(-len(found) // 48)
-    told = [np.mean([found[i, i + apart] for i in range(len(found) - apart)]) for apart in (1, far)]
-    return Truth([Map(found)], found, told=[*told, far, *([step] if step > 1 else [])])
 
 
 def norm(x: np.ndarray, epsilon: float) -> np.ndarray:
@@ -124,38 +25,76 @@ def norm(x: np.ndarray, epsilon: float) -> np.ndarray:
 MODULES = {"attention.output": ("", "attention.output.dense"), "output": ("attention.output.LayerNorm", "output.dense")}
 
 
-@truth("add_norm", "encoder.layer.*.residual")
-def residual(s: Scene, place: str) -> Truth:
-    before, new = MODULES[place.partition(".")[2]]
-    x = s.own(before) if before else s.states[s.layer]
-    rows = [x[s.token], s.own(new)[s.token]]
-    variables = ("X" if not before else "Y", "O" if not before else "D", "U" if not before else "Z")
-    names = s.shown.find("add_norm", f"encoder.layer.{place}.residual").labels
-    assert [name[0] for name in names] == list(variables), names
-    return Truth([Rows(dict(zip(names, [*rows, rows[0] + rows[1]], strict=True)))])
+def where(s: Scene) -> str:
+    """The sublayer that the Add & Norm page was asked for."""
+    return "output" if s.asked.get("where") == "feed-forward" else "attention.output"
 
 
-@truth("add_norm", "encoder.layer.*.LayerNorm.normalized")
-def inside(s: Scene, place: str) -> Truth:
-    at = place.partition(".")[2]
+def add(s: Scene, layer: int, module: str) -> list[list[float]]:
+    """Lengths of skip, added and sum, and the angle, for every token."""
+    here = f"encoder.layer.{layer}."
+    before = s.states[layer] if module == "attention.output" else s[f"{here}attention.output.LayerNorm"]
+    return [[length(x), length(y), length(x + y), math.degrees(math.acos(cosine(x, y)))]
+            for x, y in zip(before, s[f"{here}{module}.dense"], strict=True)]  # fmt: skip
+
+
+SUMS = ("skip", "added", "sum")
+
+
+@truth("add_norm", "sums")
+def sums(s: Scene) -> Truth:
+    found = np.array(add(s, s.layer, where(s)))
+    shown = window(s.token, 16, len(s.names))
+    x, y, total, angle = found[s.token]
+    turn = math.radians(angle)
+    tip = [x + y * math.cos(turn), y * math.sin(turn)]
+    arc = np.linspace(0, turn, 24)
+    radius = min(x, y) / 4
+    drawn = [points("skip", x=[0, x], y=[0, 0]), points("added", x=[x, tip[0]], y=[0, tip[1]]),
+             points("sum", x=[0, tip[0]], y=[0, tip[1]]), points(y=[0, 0]),
+             points(x=x + radius * np.cos(arc), y=radius * np.sin(arc))]  # fmt: skip
+    spans = [max(found[i, 0] + found[i, 1], found[i, 2]) for i in shown]
+    *_, second, longest = sorted([0.0, *spans])
+    apart = [shown[spans.index(longest)]] if longest > 2 * second > 0 else []
+    columns = {name: list(found[shown.start : shown.stop, k]) for k, name in enumerate([*SUMS, "angle"])}
+    end = second if apart else longest
+    return Truth(drawn, found, told=[abs(x - y), math.hypot(x, y), x + y, total, *apart],
+                 tables=[{**columns, f"0 to {end:.1f}": [""] * len(shown)}], rows=[s.trace.tokens[i] for i in shown],
+                 spans=[(shown.start, shown.stop - 1)])  # fmt: skip
+
+
+@truth("add_norm", "Lengths and angles of *")
+def all_sums(s: Scene, word: str) -> Truth:
+    names = {"attention": "attention.output", "feed-forward": "output"}
+    rows = {f"layer {i}, {name}": add(s, i, module)[s.token] for i in s.layers for name, module in names.items()}
+    found = np.array(list(rows.values()))
+    columns = {name: list(found[:, k]) for k, name in enumerate([*SUMS, "angle in degrees"])}
+    return Truth(tables=[columns], rows=list(rows))
+
+
+@truth("add_norm", "strips")
+def strips_of_norm(s: Scene) -> Truth:
+    at = where(s)
     x, gamma, beta = s.own(f"{at}.residual")[s.token], s.own(f"{at}.LayerNorm.weight"), s.own(f"{at}.LayerNorm.bias")
     flat = norm(x, s.config.layer_norm_eps)
-    return Truth([Rows({"normalized": flat, "γ": gamma, "β": beta, "output": gamma * flat + beta})])
+    rows = {"sum": x, "normalized": flat, "γ": gamma, "β": beta, "result": gamma * flat + beta}
+    added = s.own(f"{at}.dense")[s.token]
+    top = strongest(added)
+    asked = s.asked.get("normed")
+    return Truth([points(name, y=row) for name, row in rows.items()], np.stack(list(rows.values())),
+                 told=[int(asked)] if asked else [top, added[top]])  # fmt: skip
 
 
 @truth("add_norm", "page")
 def epsilon_and_spread(s: Scene) -> Truth:
-    x, own = s.own("attention.output.residual")[s.token], s.config.layer_norm_eps
+    x, own = s.own(f"{where(s)}.residual")[s.token], s.config.layer_norm_eps
     columns = {"epsilon": [], "largest change here": [], "(0.00001, −0.00001) becomes": []}
     for value in (1e-12, 1e-5, 1e-3):
         flat = norm(np.array([1e-5, -1e-5]), value)
         columns["epsilon"].append(f"{value:g}")
         columns["largest change here"].append(float(np.abs(norm(x, value) - norm(x, own)).max()))
         columns["(0.00001, −0.00001) becomes"].append(tuple(flat.tolist()))
-    worked = []
-    for at in MODULES:
-        worked += moments(s.own(f"{at}.residual")[s.token], own)
-    return Truth(worked=worked, frames=[columns])
+    return Truth(worked=moments(x, own), frames=[columns])
 
 
 @truth("add_norm", "direct-path")
@@ -167,137 +106,3 @@ def direct_path(s: Scene) -> Truth:
             factor /= math.sqrt(np.mean((x - x.mean()) ** 2) + s.config.layer_norm_eps)
             found[f"layer {i} {name}"] = factor
     return Truth([Bars(found)], np.array([list(found.values())]))
-
-
-def apply(function, x) -> np.ndarray:
-    return function(torch.tensor(np.asarray(x, dtype=np.float64))).numpy()
-
-
-@truth("feed_forward", "encoder.layer.*.intermediate.activation[token=*]")
-def curve(s: Scene, layer: str, token: str) -> Truth:
-    x = s.own("attention.output.LayerNorm")[s.token] @ s.own("intermediate.dense.weight")
-    x = x + s.own("intermediate.dense.bias")
-    y = apply(functional.gelu, x)
-    grid = np.linspace(min(x.min(), -3) - 0.5, max(x.max(), 3) + 0.5, 160)
-    lines = [points(name, x=grid, y=apply(FUNCTIONS[name], grid)) for name in ("GELU (tanh)", "ReLU")]
-    drawn = [*lines, points("this model", x=grid, y=apply(functional.gelu, grid)), points("this token", x=x, y=y)]
-    top = best(y, 5)
-    return Truth(drawn, y, told=[sum(y > 0) / len(y), len(y), *top, *(float(y[i]) for i in top)], worked=[y[top[0]]])
-
-
-@truth("feed_forward", "encoder.layer.*.output.dense[token=*]")
-def contributions(s: Scene, layer: str, token: str) -> Truth:
-    strength, directions = s.own("intermediate.activation")[s.token], s.own("output.dense.weight")
-    parts = strength[:, None] * directions
-    sizes = np.sqrt((parts**2).sum(axis=1))
-    top = best(sizes, 12)
-    total = parts.sum(axis=0) + s.own("output.dense.bias")
-    return Truth([Rows({f"neuron {i}": parts[i] for i in top})], total,
-                 told=[12, sizes[top[0]], sizes[top[-1]], length(total)], worked=[total[strongest(total)]])  # fmt: skip
-
-
-@truth("layers", "norms")
-def norms(s: Scene) -> Truth:
-    found = np.array([[length(x) for x in rows] for rows in s.states])
-    return Truth([Map(found.T)], found.T, told=[found[0].mean(), found[-1].mean()],
-                 worked=[found[s.layer + 1, s.token]])  # fmt: skip
-
-
-@truth("layers", "turns")
-def turns(s: Scene) -> Truth:
-    found = np.array([[cosine(a, b) for a, b in zip(after, before, strict=True)]
-                      for before, after in zip(s.states[:-1], s.states[1:], strict=True)])  # fmt: skip
-    means = found.mean(axis=1)
-    return Truth([Map(found.T)], found.T, told=[int(means.argmin()), means.min()], worked=[found[s.layer, s.token]])
-
-
-@truth("layers", "cosines-*")
-def resemblance(s: Scene, address: str) -> Truth:
-    found = cosines(s[address])
-    other = 0 if s.token else len(found) - 1
-    pairs = [found[i, j] for i in range(len(found)) for j in range(len(found)) if i != j]
-    return Truth([Map(found)], found, told=[np.mean(pairs)], worked=[found[s.token, other]])
-
-
-def components(s: Scene) -> tuple[np.ndarray, np.ndarray]:
-    """Points (stage, token, component) and shares of variance, from the eigenvectors of the covariance."""
-    rows = s.states.reshape(-1, s.states.shape[-1])
-    values, vectors = np.linalg.eigh(np.cov(rows, rowvar=False))
-    main = vectors[:, ::-1][:, :3].T
-    main = np.array([v if v[strongest(v)] > 0 else -v for v in main])
-    return (s.states - rows.mean(axis=0)) @ main.T, values[::-1][:3] / values.sum()
-
-
-@truth("layers", "paths-*")
-def paths(s: Scene, count: str) -> Truth:
-    found, parts = components(s)
-    shown = window(s.token, 24, len(s.names))
-    others = [i for i in shown if i != s.token]
-    flat, at = found[..., : int(count)], s.layer + 1
-    joined = np.concatenate([np.vstack([flat[:, i], np.full((1, int(count)), np.nan)]) for i in others])
-    drawn = [dict(zip("xyz", part.T, strict=False)) for part in (joined, flat[at, others], flat[:, s.token])]
-    seen = float(sum(parts[: int(count)]))
-    held = found.transpose(1, 0, 2).reshape(-1, 3)
-    return Truth([points(**sides) for sides in drawn], held, told=[seen, 1 - seen],
-                 spans=[(shown.start, shown.stop - 1)],
-                 worked=[found[at, s.token, int(count) - 1]])  # fmt: skip
-
-
-def read_lens(s: Scene, token: int) -> np.ndarray:
-    """Hugging Face's head on Hugging Face's own hidden states of one token, (stage, vocab)."""
-    return softmax(s.read_words(np.stack([states[0, token].numpy() for states in s.hf_run.hidden_states])))
-
-
-@truth("layers", "lens")
-def lens(s: Scene) -> Truth:
-    probs = read_lens(s, s.token)
-    top = best(probs[-1], 3)
-    return Truth([points(f"{s.word(i)} {i}", y=probs[:, i]) for i in top], probs, worked=[probs[s.layer + 1, top[0]]])
-
-
-@truth("layers", "page")
-def lens_words(s: Scene) -> Truth:
-    probs = read_lens(s, s.token)
-    final = best(probs[-1], 1)[0]
-    columns = {"after": s.stages}
-    columns |= {f"top {k + 1}": [(s.word(i), row[i]) for row in probs for i in best(row, 3)[k : k + 1]]
-                for k in range(3)}  # fmt: skip
-    ranks = [1 + int((row > row[final]).sum()) for row in probs]
-    return Truth(frames=[{**columns, f"“{s.word(final)}”": list(probs[:, final]), "its rank": ranks}])
-
-
-@truth("layers", "lens-everywhere")
-def lens_everywhere(s: Scene) -> Truth:
-    shown = window(s.token, 12, len(s.names))
-    probs = np.array([read_lens(s, i) for i in shown])
-    found = probs.max(axis=-1)
-    words = probs.argmax(axis=-1)
-    full = np.zeros((len(s.names), found.shape[1]))
-    full[shown.start : shown.stop] = found
-    columns = {stage: [s.word(i) for i in words[:, k]] for k, stage in enumerate(s.stages)}
-    return Truth([Map(full)], found, tables=[columns], rows=[s.names[i] for i in shown])
-
-
-def roll_out(s: Scene) -> list[np.ndarray]:
-    """After every layer: half of each row is the token's own, half the mean of the heads' attention."""
-    found = [np.eye(len(s.names))]
-    for i in s.layers:
-        mixed = 0.5 * s[f"encoder.layer.{i}.attention.self.probs"].mean(axis=0) + 0.5 * np.eye(len(s.names))
-        found.append(mixed @ found[-1])
-    return found[1:]
-
-
-@truth("layers", "rollout")
-def rollout(s: Scene) -> Truth:
-    last = roll_out(s)[-1]
-    return Truth([Map(last)], last, told=[last.max()], worked=[last[s.token, s.token]])
-
-
-@truth("layers", "rollout-token")
-def rollout_token(s: Scene) -> Truth:
-    found = np.array([layer[s.token] for layer in roll_out(s)])
-    shown = sorted(best(found[-1], 16))
-    some = [16] if len(s.names) > 16 else []
-    return Truth([Bars({s.names[i]: found[-1][i] for i in shown})], found.T,
-                 told=[found[0, s.token], found[-1, s.token], len(found) - 1, *some],
-                 worked=[found[-1, s.token]])  # fmt: skip

@@ -1,4 +1,7 @@
-"""Components that run in the browser, without a build: each is a .html, a .css and a .js file beside this one."""
+"""Components that run in the browser, without a build: each is a .html, a .css and a .js file beside this one.
+
+A long .js file goes on in others that begin with its name; together, in the order of their names, they are one module.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from streamlit.components.v2.types import ComponentRenderer
 from bertviz_core.figures.palette import Palette
 
 
-def load_component(name: str) -> ComponentRenderer:
-    """What draws the component of this name."""
+def load_component(name: str, *, isolated: bool = True) -> ComponentRenderer:
+    """What draws the component of this name. isolated: its style and what it draws stay apart from the page's."""
     html, css, js = (
-        Path(__file__).with_name(f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+        "\n".join(file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob(f"{name}{part}")))
+        for part in (".html", ".css", "*.js")
     )
-    return v2.component(f"bertviz.{name}", html=html, css=css, js=js)
+    return v2.component(f"bertviz.{name}", html=html, css=css, js=js, isolate_styles=isolated)
 
 
 def list_colors(palette: Palette) -> dict[str, str]:

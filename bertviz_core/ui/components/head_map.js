@@ -37,8 +37,9 @@ class HeadMap {
     for (const [name, color] of Object.entries(header.colors)) style.setProperty(`--${name}`, color);
     style.setProperty("--scale", `linear-gradient(90deg, ${header.scale.map(([at, c]) => `${c} ${at * 100}%`)})`);
     if (rebuilt) this.build(layers, heads);
-    for (const button of this.buttons) {
+    for (const [i, button] of this.buttons.entries()) {
       const { layer, head } = button.dataset;
+      button.classList.toggle("out", header.out[i]);
       button.setAttribute("aria-label", [this.title(layer, head), ...this.notes(layer, head)].join(", "));
     }
     this.select(...header.chosen);

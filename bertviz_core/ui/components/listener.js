@@ -1,19 +1,262 @@
-export default function ({ parentElement, setTriggerValue }) {
-  const root = document.querySelector('[data-testid="stApp"]');
-  const picked = ({ points: [point] }) => { const a = addressOf(point); if (a) setTriggerValue("cell", a); };
-  const clicked = ({ target }) => {
-    const b = target.closest("[data-cell],[data-step],[data-keep],[data-close],[data-story],[data-token],[data-head]");
-    if (!b) return;
-    for (const n of ["cell","step","keep","close","story","token","head"]) if (b.dataset[n] !== undefined) return setTriggerValue(n, b.dataset[n]);
-  };
-  const changed = () => { for (const c of root.querySelectorAll(".js-plotly-plot")) { if (!c.pickable && c.on) { c.pickable = true; c.on("plotly_click", (e) => c.picked(e)); } c.picked = picked; } };
-  const drawn = new MutationObserver(changed);
-  drawn.observe(root, { childList: true, subtree: true });
-  root.addEventListener("click", clicked); changed();
-  return () => { drawn.disconnect(); root.removeEventListener("click", clicked); };
+// What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
+// for, charts by the `meta` of their traces (listener_offer.js), elements by data-cell, -step, -keep, -close, -token,
+// -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. `data`: the cell that is
+// explained and its drawn operands by address, the chosen token, the caption of pictures that are taken away, the
+// theme's colours. The parts of this module stand in files beside it.
+
+const BAR = 124; // pixels at the top of the window that the app's frame covers
+const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
+const SENT = {
+  cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
+  choose: String,
+};
+const SAYING = [...Object.keys(SENT), "picture", "copy"].map((name) => `[data-${name}]`).join();
+const PRESSED = "button, a, input, select, textarea, label, summary";
+const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
+const TITLE = "#bv-drawer-title";
+const DRAWER = ".st-key-drawer";
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const listener = (parentElement.listener ??= new Listener(parentElement));
+  const turn = listener.show(data, setTriggerValue);
+  return () => listener.close(turn);
 }
-function addressOf({ data, pointNumber, x, y }) {
-  const { meta } = data; const row = Array.isArray(pointNumber) ? pointNumber[0] : pointNumber;
-  const address = Array.isArray(meta) ? meta[row] : meta;
-  return address?.replace("{x}", x).replace("{y}", y).replace("{n}", row);
+
+class Listener {
+  constructor(root) {
+    this.live = root.querySelector(".bv-live");
+    this.app = root.closest(".stApp") ?? document.body;
+    this.plots = new Map(); // by the element that Plotly draws into
+    this.turn = 0;
+    this.data = {};
+    this.lit = null;
+    this.touched = false;
+  }
+
+  show(data, send) {
+    const moved = !isSame(data.cell, this.data.cell);
+    Object.assign(this, { data, send });
+    for (const [name, color] of Object.entries(data.colors)) {
+      document.documentElement.style.setProperty(`--bv-${name}`, color);
+    }
+    if (!this.stopped) this.start();
+    if (moved) this.wanted = data.cell && { cell: data.cell, until: Infinity };
+    for (const plot of this.plots.values()) plot.draw();
+    this.sync();
+    return ++this.turn;
+  }
+
+  // A turn that another one has followed has nothing to close any more.
+  close(turn) {
+    if (turn !== this.turn) return;
+    this.stopped?.abort();
+    this.stopped = null;
+    this.changed.disconnect();
+    for (const plot of this.plots.values()) plot.leave();
+    this.plots.clear();
+  }
+
+  start() {
+    this.stopped = new AbortController();
+    const { signal } = this.stopped;
+    const listen = (name, act, more) => document.addEventListener(name, act, { signal, ...more });
+    listen("click", (event) => this.click(event));
+    listen("keydown", (event) => this.key(event));
+    listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
+    listen("focusin", (event) => this.focus(event));
+    const early = { capture: true, passive: true };
+    const touch = ({ pointerType }) => Object.assign(this, { touched: pointerType === "touch", held: null });
+    listen("pointerdown", touch, early);
+    for (const name of ["pointerdown", "wheel", "touchmove", "keydown"]) listen(name, () => this.release(), early);
+    this.changed = new MutationObserver(() => this.plan());
+    this.changed.observe(this.app, {
+      childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"],
+    });
+  }
+
+  // Whoever goes on by hand is neither scrolled nor led elsewhere.
+  release() {
+    this.wanted = this.opening = this.closing = null;
+  }
+
+  plan() {
+    this.planned ??= requestAnimationFrame(() => {
+      this.planned = null;
+      if (this.stopped) this.sync();
+    });
+  }
+
+  sync() {
+    for (const [drawn, plot] of this.plots) {
+      if (!drawn.isConnected) this.plots.delete(drawn);
+      else plot.listen();
+    }
+    for (const drawn of this.app.querySelectorAll(".js-plotly-plot")) {
+      if (this.plots.has(drawn)) continue;
+      this.plots.set(drawn, new Plot(drawn, this));
+      this.plots.get(drawn).listen();
+    }
+    this.reveal();
+    this.settle();
+  }
+
+  // Clicks and keys.
+
+  click(event) {
+    const said = event.target.closest?.(SAYING);
+    const pressed = event.target.closest?.(PRESSED);
+    const token = this.plots.get(event.target.closest?.(".js-plotly-plot"))?.readName(event) ?? null;
+    if (token !== null) return this.send("token", token);
+    if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
+    if (said.matches("a[href]")) {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+    }
+    this.obey(said);
+  }
+
+  obey(said) {
+    const { picture, copy } = said.dataset;
+    if (picture) return savePicture(said, picture, this.data).then(() => this.tell("Saved", said));
+    if (copy) return copyText(copy === "link" ? location.href : copy).then(() => this.tell("Copied", said));
+    const name = Object.keys(SENT).find((each) => each in said.dataset);
+    const value = SENT[name](said.dataset[name]);
+    if (name === "cell") return this.explain(value, said);
+    if (name === "close") return this.leave(said);
+    const again = () => document.querySelector(`[data-${name}="${CSS.escape(said.dataset[name])}"]`);
+    this.held = { element: said, follow: FOLLOWED[name] ?? again };
+    this.send(name, value);
+  }
+
+  key(event) {
+    if (event.defaultPrevented) return;
+    const { target } = event;
+    if (event.key === "Escape") this.escape();
+    else if (this.plots.get(target)?.key(event) || rove(target, event.key)) event.preventDefault();
+    else if ((event.key === "Enter" || event.key === " ") && target.matches?.(SAYING) && !target.matches(PRESSED)) {
+      event.preventDefault();
+      this.obey(target);
+    }
+  }
+
+  // Escape belongs to what lies over the page, or to the field that is written in, before it belongs to the drawer.
+  escape() {
+    const covering = (each) => each.checkVisibility() && !each.querySelector(TITLE);
+    const over = [...document.querySelectorAll(OVER)].some(covering);
+    const typing = findFocus()?.matches("input, textarea, select, [contenteditable=true]");
+    if (this.data.cell && !over && !typing) this.leave(null);
+  }
+
+  explain(address, opener) {
+    if (!opener.closest(DRAWER)) this.opener = { element: opener, again: nameAgain(opener) };
+    this.opening = address;
+    this.send("cell", address);
+    this.settle();
+  }
+
+  leave(pressed) {
+    this.closing = { pressed };
+    this.send("close", true);
+  }
+
+  // Where the keyboard goes on: in the drawer once it is open, after a step with the next, at the end where it began.
+  settle() {
+    const focus = findFocus();
+    const lost = !focus || focus === document.body;
+    const title = document.querySelector(TITLE);
+    if (this.opening && title && isSame(this.opening, this.data.cell)) {
+      this.opening = null;
+      this.hold(title, findTitle);
+    } else if (this.closing && !this.data.cell && (lost || focus === this.closing.pressed || focus === title)) {
+      this.closing = this.held = null;
+      this.goBack();
+    } else if (this.held && !this.held.element.isConnected && lost) {
+      const next = this.held.follow(this.running);
+      if (next) this.hold(next, this.held.follow);
+    }
+  }
+
+  hold(element, follow) {
+    this.held = { element, follow };
+    element.focus({ preventScroll: true });
+  }
+
+  goBack() {
+    const { element, again } = this.opener ?? {};
+    const there = element?.isConnected ? element : again && document.querySelector(again);
+    there?.focus({ preventScroll: true });
+  }
+
+  get running() {
+    return this.app.dataset.testScriptState === "running";
+  }
+
+  // Pointing: a token is lit wherever it stands.
+
+  point(event) {
+    const path = event.composedPath();
+    if (path.some((each) => this.plots.has(each))) return; // the chart says itself which token it is
+    this.light(findToken(path), this);
+  }
+
+  focus(event) {
+    const plot = this.plots.get(event.target);
+    if (plot) plot.enter();
+    else this.light(findToken(event.composedPath()), this);
+  }
+
+  // lit: the token whose row is lit, and the one whose column as a key is. Only who lit it puts it out: a chart says late
+  // that the pointer has left it.
+  light(lit, by) {
+    if (!lit && by !== this.lighter) return;
+    this.lighter = by;
+    if (lit?.row === this.lit?.row && lit?.key === this.lit?.key) return;
+    this.lit = lit;
+    for (const root of findRoots()) {
+      for (const each of root.querySelectorAll("[data-token]")) {
+        const token = Number(each.dataset.token);
+        each.classList.toggle("bv-lit", token === lit?.row || token === lit?.key);
+      }
+    }
+    for (const plot of this.plots.values()) plot.drawBands();
+  }
+
+  // The cell of a link, or one that was walked to, is brought into what frame and drawer leave of the window; once.
+  reveal() {
+    if (!this.wanted || performance.now() > this.wanted.until) return;
+    const onPage = (ring) => ring.checkVisibility() && !ring.closest(DRAWER);
+    const rings = [...this.app.querySelectorAll(".bv-ring")].filter(onPage);
+    if (!rings.length) return;
+    if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
+    const end = findEnd();
+    const boxes = rings.map((ring) => ring.getBoundingClientRect());
+    if (boxes.some(({ top, bottom }) => top >= BAR && bottom <= end)) return;
+    const clicked = rings.find((ring) => this.opener?.element.contains(ring)) ?? rings[0];
+    const { top, bottom } = clicked.getBoundingClientRect();
+    findScroller(clicked).scrollBy({ top: (top + bottom) / 2 - (BAR + end) / 2, behavior: "instant" });
+  }
+
+  // Words for eyes and ears.
+
+  say(text) {
+    this.live.textContent = text;
+  }
+
+  tell(text, beside) {
+    const { left, bottom } = beside.getBoundingClientRect();
+    const told = element("div", "bv-told", text);
+    told.style.left = `${Math.min(left, innerWidth - 80)}px`;
+    told.style.top = `${Math.min(bottom + 4, innerHeight - 30)}px`;
+    document.body.append(told);
+    setTimeout(() => told.remove(), 1600);
+    this.say(text);
+  }
 }
+
+// After a step on: the operand that matters most. After a crumb: the crumb before it. Where there is none, once all has
+// been drawn: the title.
+const FOLLOWED = {
+  step: (running) => document.querySelector("[data-step]") ?? (running ? null : findTitle()),
+  story: (running) => FOLLOWED.step(running),
+  keep: (running) => [...document.querySelectorAll("[data-keep]")].at(-1) ?? (running ? null : findTitle()),
+};

@@ -1,10 +1,10 @@
 // One head, token to token: queries on the left, keys on the right, and a line for each share of attention. `data` gives
 // queries and keys as [{index, text, special, piece, second}], shares as a (query, key) list in ten-thousandths, and the
-// part of each query's attention that is not drawn.
+// part of each query's attention that is not drawn; `full`: the share, of 1, whose line is opaque; `top`: pixels above.
 
 const SVG = "http://www.w3.org/2000/svg";
 const WHOLE = 10000;
-const FAINTEST = 50; // below half a percent a line cannot be seen
+const FAINTEST = 50; // below half a percent of an opaque one a line cannot be seen
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const lines = (parentElement.tokenLines ??= new TokenLines(parentElement));
@@ -29,6 +29,8 @@ class TokenLines {
     const { active } = this;
     this.data = data;
     for (const [name, color] of Object.entries(data.colors)) this.frame.style.setProperty(`--${name}`, color);
+    this.frame.style.setProperty("--top", `${data.top}px`);
+    this.frame.classList.toggle("chosen", data.query.some(({ index }) => index === data.chosen));
     this.tokens = {};
     for (const side of ["query", "key"]) {
       this.tokens[side] = data[side].map((token, place) => this.token(side, token, place));
@@ -77,6 +79,7 @@ class TokenLines {
 
   draw() {
     const { query, key, shares } = this.data;
+    const full = this.data.full * WHOLE;
     const rows = Math.max(query.length, key.length);
     this.svg.setAttribute("viewBox", `0 0 100 ${rows || 1}`);
     this.svg.style.height = `calc(var(--row) * ${rows})`;
@@ -84,10 +87,11 @@ class TokenLines {
     for (let q = 0; q < query.length; q++) {
       for (let k = 0; k < key.length; k++) {
         const share = shares[q * key.length + k];
-        if (share < FAINTEST) continue;
+        if (share * WHOLE < FAINTEST * full) continue;
         const line = document.createElementNS(SVG, "line");
-        const ends = { x1: 0, y1: q + 0.5, x2: 100, y2: k + 0.5, "stroke-opacity": share / WHOLE };
+        const ends = { x1: 0, y1: q + 0.5, x2: 100, y2: k + 0.5, "stroke-opacity": Math.min(1, share / full) };
         for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
+        if (query[q].index === this.data.chosen) line.classList.add("own");
         this.strokes.push({ line, query: q, key: k });
       }
     }

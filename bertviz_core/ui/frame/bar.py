@@ -13,6 +13,10 @@ from bertviz_core.ui.frame import share, site
 from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 
+_STAGES = tuple(info for info in site.PAGES if info.stage)
+MAP_MARKS = "".join(
+    f".st-key-map > :nth-child({i}) a::before{{background:var(--bv-{info.kind})}}" for i, info in enumerate(_STAGES, 1)
+)
 _LONGEST = 120  # characters of a text that could not be read as tokens
 
 
@@ -27,10 +31,10 @@ class Bar:
     actions: DeltaGenerator
 
     @classmethod
-    def open(cls) -> Bar:
-        """Draw the bar, empty."""
+    def open(cls, page: str) -> Bar:
+        """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed."""
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
-            menu = st.popover("Pages", icon=":material/menu:", key="menu", type="tertiary", help="All pages")
+            menu = st.popover("Pages", icon=":material/menu:", key=f"menu-{page}", type="tertiary", help="All pages")
             st.html('<b class="bv-brand">BERT</b>', width="content")
             tokens = st.container(key="tokens", width="stretch")
             editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary",
@@ -67,8 +71,6 @@ def _render_tokens(view: View) -> str:
 def show_map(here: site.PageInfo) -> None:
     """The pass as a thin line of stages, in their colours; a click goes there, the page's own place is marked."""
     with st.container(horizontal=True, key="map", wrap=False, gap=None):
-        for info in site.PAGES:
-            if info.stage:
-                marked = st.container(key=f"map-here-{info.kind}", width="content") if info is here else nullcontext()
-                with marked:
-                    site.show_link(info, info.short)
+        for info in _STAGES:
+            with st.container(key=f"map-here-{info.kind}", width="content") if info is here else nullcontext():
+                site.show_link(info, info.short)

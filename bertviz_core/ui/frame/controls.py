@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -109,14 +108,6 @@ def show_head_menus(config: BertConfig, chosen: Selection) -> None:
 
 def _take_head() -> None:
     state.choose_head(state.read("layer-menu"), state.read("head-menu"))
-
-
-def show_token_menu(label: str, key: str, names: Sequence[str], chosen: int) -> None:
-    """A menu of tokens, for what stands in the URL as a position."""
-    menu = f"{key}-menu"
-    state.write(menu, chosen)
-    st.selectbox(label, range(len(names)), key=menu, format_func=names.__getitem__,
-                 on_change=lambda: state.choose_token(state.read(menu), key))  # fmt: skip
 
 
 def _name_model(name: str) -> str:

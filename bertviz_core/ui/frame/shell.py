@@ -12,7 +12,7 @@ from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace, encode
 from bertviz_core.ui.frame import site, state, style, what_if
-from bertviz_core.ui.frame.bar import Bar, show_map
+from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import run_changes
-from bertviz_core.ui.frame.words import show_text
+from bertviz_core.ui.frame.words import explain_words
 
 _ICON = "bertviz_core/ui/frame/icon.png"
 
@@ -30,10 +30,10 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     info, page = site.declare_pages()
     state.begin_run(info.name)
     colors = style.read_colors()
-    st.html(style.write_css(colors))
+    st.html(style.write_css(colors, MAP_MARKS))
     frame = st.container(key="frame", gap=None)
     with frame:
-        bar = Bar.open()
+        bar = Bar.open(info.name)
     with bar.editor:
         asked = show_sentence_editor()
     try:
@@ -82,7 +82,7 @@ def open_page(name: str, what_happens: str, write_headline: Callable[[View], str
     view = view.unchanged if info.unchanged else view
     with st.container(key="headline", gap=None):
         st.title(write_headline(view) if write_headline else info.title, anchor=False)
-        show_text(f"**{info.title}.** {what_happens}")
+        st.markdown(f"**{info.title}.** {explain_words(what_happens)}", unsafe_allow_html=True)
     return view
 
 

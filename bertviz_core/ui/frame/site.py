@@ -125,7 +125,8 @@ def find_link(trace: Trace, where: Address) -> Link:
     """
     stage = trace.model.program.stages.get(where.path)
     if stage:
-        return Link(find_page(stage))
+        second = stage is Stage.ADD_NORM and where.leaf.startswith("output.")
+        return Link(find_page(stage), {"where": "feed-forward"} if second else {})
     step = trace.step(where)
     layer = 0 if step.repeats else step.layer
     chosen = {} if layer is None else {"layer": str(layer)}

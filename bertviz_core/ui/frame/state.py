@@ -30,8 +30,8 @@ _STEP = "~"
 _OF_TOKENS = ("token", "key_token", "mask")  # positions: they mean nothing once there are other tokens
 _VIEW, _CHANGES, _SHOW, _WALK, _OPEN, _AGAIN = "view", "changes", "show", "walk", "open", "again"
 # What stands in the URL of every page. Positions, layer and head are text, empty where a rule chooses them.
-_COMMON = ("text", "pair", "model", "pad", "mask", _CHANGES, _SHOW, "formulas", "layer", "head", "token", "key_token",
-           _WALK, _OPEN)  # fmt: skip
+_UNDRAWN = ("mask", _CHANGES, "layer", "head", "token", "key_token", _WALK, _OPEN)  # no widget has them as its key
+_COMMON = ("text", "pair", "model", "pad", _SHOW, "formulas", *_UNDRAWN)
 # What is remembered about the URL: what it says, as it was last taken or written; what links said; on which page; the
 # usual values; which parameters each page has of its own; whether somebody has just chosen something here.
 _SAYS, _LINKED, _PAGE, _USUAL, _OWN, _CHOSE = "url-says", "url-linked", "url-page", "url-usual", "url-own", "url-chose"
@@ -54,6 +54,8 @@ def begin_run(page: str) -> None:
         session[_LEFT] = {key: text for key, text in says.items() if key not in _COMMON}
     elif came:
         session[_OPEN] = ""
+    for key in _UNDRAWN:
+        session.setdefault(key, "")
     for key in session.get(_USUAL, {}):  # of widgets that are not drawn on this page: the session would forget them
         if key in session:
             session[key] = session[key]
@@ -158,12 +160,19 @@ def choose_head(layer: int, head: int) -> None:
             open_drawer([read_address(text).move(layer, head)])
 
 
-def choose_token(position: int, key: str = "token") -> None:
+def choose_token(position: int) -> None:
     """Look at another token, of the same head."""
     view = read_view()
     if view is not None:
         _choose(layer=str(view.chosen.layer), head=str(view.chosen.head))
-    _choose(**{key: str(position)})
+    _choose(token=str(position))
+
+
+def choose(key: str, text: str) -> None:
+    """Set what the URL names by a key: something that a page has bound, or a position."""
+    usual = {**dict.fromkeys(_UNDRAWN, ""), **st.session_state.get(_USUAL, {})}
+    if key in usual:
+        _choose(**{key: _read_as(usual[key], text)})
 
 
 def mask_tokens(positions: Iterable[int]) -> None:
@@ -181,7 +190,7 @@ def note_choice() -> None:
     st.session_state[_CHOSE] = True
 
 
-def _choose(**what: str) -> None:
+def _choose(**what: Any) -> None:
     st.session_state.update(what)
     note_choice()
 

@@ -19,7 +19,7 @@ _SANS = '"Source Sans", sans-serif'
 _RULES = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 
 
-def write_css(colors: Palette) -> str:
+def write_css(colors: Palette, more: str = "") -> str:
     """The app's style sheet, in the colours of a theme."""
     first, second = colors.segments
     names = {
@@ -28,7 +28,7 @@ def write_css(colors: Palette) -> str:
         "accent": colors.kinds["attention"], "mono": MONOSPACE, "sans": _SANS, **colors.kinds,
     }  # fmt: skip
     variables = "".join(f"--bv-{name}:{color};" for name, color in names.items())
-    return f"<style>:root{{{variables}}}{_RULES}</style>"
+    return f"<style>:root{{{variables}}}{_RULES}{more}</style>"
 
 
 def read_colors() -> Palette:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -45,11 +45,13 @@ class Origin:
 
 
 def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, *, values: Values, note: str = "",
-                 table: str = "", start: Address | None = None) -> None:  # fmt: skip
+                 table: str = "", start: Address | None = None,
+                 beside: Callable[[], object] | None = None) -> None:  # fmt: skip
     """Show derived numbers as `show_panel` shows recorded ones.
 
     name: a short one, for keys and file names; chart: the cells that it offers, if any, are the recorded ones that the
-    drawn numbers are parts or functions of; start: the one that the panel offers by itself.
+    drawn numbers are parts or functions of; start: the one that the panel offers by itself; beside: draws what else
+    stands beside the chart.
     """
     with open_card(view, origin.kind, see, f"from {origin.of}") as tools:
         drawn, side = st.columns([3, 2], gap="medium")
@@ -66,6 +68,8 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
             if start:
                 show_worked_link(view, start)
+            if beside:
+                beside()
         if table:
             st.html(table)
         with tools:
@@ -73,11 +77,12 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
 
 
 def show_values(name: str, values: Values) -> None:
-    """A menu of derived values to download. name: of the files."""
+    """A menu that saves derived numbers. name: of the files."""
     show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
 
 
 def _write_csv(values: Values) -> bytes:
+    """The matrix with the names of its rows and columns."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["", *values.columns])

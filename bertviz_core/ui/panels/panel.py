@@ -37,12 +37,13 @@ def show_panel(
     at: Mapping[str, int] | None = None,
     note: str = "",
     table: str = "",
+    switch: Callable[[], object] | None = None,
 ) -> None:
     """Show a tensor or slice.
 
     see: a title that says what to see; chart: of the tensor, with the cells that it offers; at: the cell to work out
     with numbers, by default the strongest one for the chosen token; note: one more line of how to read the chart;
-    table: HTML to stand below.
+    table: HTML to stand below; switch: draws a widget beside the title.
     """
     step = view.trace.step(address)
     start = _choose_cell(view, address, at or {})
@@ -61,8 +62,15 @@ def show_panel(
         if table:
             st.html(table)
         with tools:
-            _show_values(view.trace, address)
-            _show_names(view, step, address)
+            if switch:
+                switch()
+            show_tools(view, address)
+
+
+def show_tools(view: View, address: Address) -> None:
+    """What stands at the right of a recorded tensor's heading: its values, its step as code and in the documents."""
+    show_values(view.trace, address)
+    _show_names(view, view.trace.step(address), address)
 
 
 @contextmanager
@@ -118,7 +126,8 @@ def _choose_cell(view: View, where: Address, at: Mapping[str, int]) -> Address:
     return part.fix(**strongest).sort(view.trace.dims(where.whole))
 
 
-def _show_values(trace: Trace, address: Address) -> None:
+def show_values(trace: Trace, address: Address) -> None:
+    """A menu of a tensor's or slice's values."""
     name = "-".join([address.path, *(f"{axis}{i}" for axis, i in address.index)])
     show_downloads(name, partial(_write_csv, trace, address), lambda: write_npy(trace[address]))
 

@@ -44,12 +44,17 @@ class Column:
         )
 
 
-def render_table(what: str, names: Sequence[str], columns: Sequence[Column], chosen: Collection[int] = ()) -> str:
-    """A table as HTML. what: the name of the rows, and of the whole; names: one a row; chosen: rows to mark."""
+def render_table(what: str, names: Sequence[str], columns: Sequence[Column], chosen: Collection[int] = (),
+                 opens: tuple[str, Sequence[object]] | None = None) -> str:  # fmt: skip
+    """A table as HTML. what: the name of the rows, and of the whole; names: one a row; chosen: rows to mark.
+
+    opens: what a click on a row's name chooses, and which one a row: ("head", ["2,0", ...]), ("token", [0, ...]),
+    ("cell", addresses).
+    """
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (what, *(column.name for column in columns)))
-    rows = zip(names, *(column.cells() for column in columns), strict=True)
+    rows = zip(_render_names(names, opens), *(column.cells() for column in columns), strict=True)
     body = "".join(
-        f'<tr{" class=bv-chosen" if i in chosen else ""}><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
+        f'<tr{" class=bv-chosen" if i in chosen else ""}><th scope="row">{name}</th>{"".join(cells)}</tr>'
         for i, (name, *cells) in enumerate(rows)
     )
     label = escape(f"Table by {what}")
@@ -57,6 +62,16 @@ def render_table(what: str, names: Sequence[str], columns: Sequence[Column], cho
         f'<div class="bv-table" tabindex="0" role="region" aria-label="{label}">'
         f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def _render_names(names: Sequence[str], opens: tuple[str, Sequence[object]] | None) -> list[str]:
+    if opens is None:
+        return [escape(name) for name in names]
+    kind, what = opens
+    return [
+        f'<button data-{kind}="{escape(str(one))}">{escape(name)}</button>'
+        for name, one in zip(names, what, strict=True)
+    ]
 
 
 def _render_text(value: float | int | str | None) -> str:

@@ -2,76 +2,109 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with
+from bertviz_core.analysis.openings import open_component
+from bertviz_core.figures.add_norm import Strip, draw_aligned
 from bertviz_core.figures.bars import draw_bars
-from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.formula.steps import NORM
+from bertviz_core.formula.steps import NORM, RESIDUAL
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.charts import draw_tensor
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
 from bertviz_core.ui.panels.moments import show_moments
-from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
+from bertviz_core.ui.views.add_norm_sums import read_where
 
-_SOURCES = {
-    "attention.output": ("", "attention.output.dense"),
-    "output": ("attention.output.LayerNorm", "output.dense"),
-}
 EPSILONS = (1e-12, 1e-5, 1e-3)
 
 
-def show_place(view: View, module: str, title: str) -> None:
-    """One Add & Norm: the sum for the chosen token, LayerNorm's inside, and both for all tokens."""
-    trace, layer, token = view.trace, view.chosen.layer, view.chosen.token
-    st.header(f"{title}, layer {layer}", anchor=False)
-    path = Address.in_layer(layer, module)
-    before, sublayer = _SOURCES[module]
-    x = Address.in_layer(layer, before) if before else _find_input(layer)
-    word = f"“{trace.tokens[token]}”"
-    rows = [x, Address.in_layer(layer, sublayer), path.enter("residual")]
-    show_panel(
-        view,
-        path.enter("residual"),
-        f"Residual sum of {word}: input + sub-layer output",
-        draw_strips(view, rows, [trace.step(row).output.variable for row in rows]).offer(
-            picks.pick_vectors(trace, [row.fix(token=token) for row in rows])
-        ),
-        note="Rows are vectors, columns are components, on one scale. The last row is the sum of the two above it.",
+def show_norm(view: View) -> None:
+    """LayerNorm of the chosen token: the sum, normalized, gamma, beta and the result, component under component."""
+    trace, token, where = view.trace, view.chosen.token, read_where()
+    module = Address.in_layer(view.chosen.layer, where)
+    norm, word = module.enter("LayerNorm"), trace.tokens[token]
+    chosen, reason = _choose_component(view, where)
+    mean, variance = (float(trace[norm.enter(leaf).fix(token=token)]) for leaf in ("mean", "variance"))
+    with open_card(
+        view, NORM, f"Norm: LayerNorm of “{word}”, component by component", norm.enter("normalized")
+    ) as tools:
+        kinds = view.colors.kinds
+        rows = {"sum": (module.enter("residual").fix(token=token), kinds[RESIDUAL], (mean, math.sqrt(variance))),
+                "normalized": (norm.enter("normalized").fix(token=token), kinds[NORM], (0.0, 1.0)),
+                "γ": (norm.enter("weight"), view.colors.faint, None),
+                "β": (norm.enter("bias"), view.colors.faint, None),
+                "result": (norm.fix(token=token), kinds[NORM], None)}  # fmt: skip
+        strips = [Strip(name, trace[address], picks.pick_every(trace, address), ink, band)
+                  for name, (address, ink, band) in rows.items()]  # fmt: skip
+        with tools:
+            st.text_input("Component", key="normed", placeholder=f"component {chosen}", width=128,
+                          label_visibility="collapsed", on_change=state.note_choice)  # fmt: skip
+            show_values("strips", Values(np.stack([strip.values for strip in strips]), list(rows),
+                                         [str(i) for i in range(len(strips[0].values))]))  # fmt: skip
+        show_chart(draw_aligned(strips, chosen, view.colors), "strips", f"LayerNorm of {word}, step by step")
+        st.caption(
+            f"One column a component. {reason} In every column result = γ × normalized + β. "
+            "Tinted: one standard deviation to each side of the mean. Each strip has its own scale; its largest number "
+            "is written, and its bar cut where it stands out far."
+        )
+        _show_steps(view, norm, norm.fix(token=token, hidden=chosen))
+
+
+def _choose_component(view: View, where: str) -> tuple[int, str]:
+    """The component whose numbers are written, and why it is that one, if nobody asked for it."""
+    state.bind("normed", "")
+    text = str(state.read("normed"))
+    if text.isascii() and text.isdecimal() and len(text) < 9 and int(text) < view.trace.model.config.hidden_size:
+        return int(text), f"Framed: component {int(text)}."
+    added = Address.in_layer(view.chosen.layer, where).enter("dense")
+    found = open_component(view.trace, added, view.chosen.token)
+    return found.component, escape_markdown(found.reason)
+
+
+def _show_steps(view: View, norm: Address, cell: Address) -> None:
+    """The two formulas, and the chosen component's number to walk back from."""
+    trace = view.trace
+    formulas, worked = st.columns([7, 3], vertical_alignment="center")
+    with formulas:
+        st.markdown(" &ensp; ".join(f"${view.typeset(trace.step(address))}$"
+                                    for address in (norm.enter("normalized"), norm)))  # fmt: skip
+    with worked:
+        show_worked_link(view, cell)
+
+
+def show_forgotten(view: View) -> None:
+    """Mean and variance, which LayerNorm takes out of the chosen token's vector."""
+    norm = Address.in_layer(view.chosen.layer, read_where()).enter("LayerNorm")
+    st.markdown(
+        "After normalizing, every vector has mean 0 and variance 1. Whatever a layer wrote into the mean or the length "
+        "of a vector is gone, and these two numbers are all that is lost."
     )
-    norm = path.enter("LayerNorm")
-    _show_inside(view, norm, word)
-    figure, note = draw_tensor(view, norm)
-    show_panel(view, norm, "LayerNorm output, for all tokens", figure, note=note)
-
-
-def _find_input(layer: int) -> Address:
-    return Address.in_layer(layer - 1, "output.LayerNorm") if layer else Address("embeddings.LayerNorm")
-
-
-def _show_inside(view: View, norm: Address, word: str) -> None:
-    """mean, variance, epsilon, normalized, gamma, beta and the result of the chosen token."""
-    trace, token = view.trace, view.chosen.token
-    normalized, gamma, beta = (norm.enter(leaf) for leaf in ("normalized", "weight", "bias"))
-    rows = [normalized.fix(token=token), gamma, beta, norm.fix(token=token)]
-    vectors = np.stack([trace[row] for row in rows])
-    names = Side("", ["normalized", "γ", "β", "output"])
-    chart = draw_heatmap(vectors, names, Side("hidden"), view.colors, end=find_robust_limit(vectors))
-    show_panel(view, normalized, f"LayerNorm of {word}, step by step",
-               chart.offer(picks.pick_vectors(trace, rows)),
-               note="In every column: output = γ × normalized + β.")  # fmt: skip
     show_moments(view, norm)
+
+
+def show_maps(view: View) -> None:
+    """The residual sum and the LayerNorm's result of all tokens."""
+    module = Address.in_layer(view.chosen.layer, read_where())
+    for address, see in ((module.enter("residual"), "Residual sum, for all tokens"),
+                         (module.enter("LayerNorm"), "LayerNorm output, for all tokens")):  # fmt: skip
+        figure, note = draw_tensor(view, address)
+        show_panel(view, address, see, figure, note=note)
 
 
 def show_epsilon(view: View) -> None:
     """What epsilon changes: the same sum normalized with three of them."""
     trace, token, layer = view.trace, view.chosen.token, view.chosen.layer
-    st.header("What is epsilon for?", anchor=False)
-    residual = trace[Address.in_layer(layer, "attention.output.residual").fix(token=token)]
+    residual = trace[Address.in_layer(layer, read_where()).enter("residual").fix(token=token)]
     own = normalize_with(residual, trace.model.config.layer_norm_eps)
     rows = []
     for value in EPSILONS:
@@ -90,7 +123,6 @@ def show_epsilon(view: View) -> None:
 def show_post_or_pre(view: View) -> None:
     """Post-LayerNorm, as in BERT, against pre-LayerNorm: what is left of the embedding on the direct path."""
     trace, token = view.trace, view.chosen.token
-    st.header("LayerNorm before or after the sub-layer?", anchor=False)
     names, factors = follow_direct_path(trace, token)
     show_derived(
         view, "direct-path", f"How LayerNorm scales the embedding of “{trace.tokens[token]}”",

@@ -1,248 +1,224 @@
-"""Attention scores: one product taken apart, cosines and lengths, one row's softmax, and the maps of all tokens."""
+"""Attention weights: one head's matrix and lines, one row from dot products to weights, the maps of all tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis import attention
-from bertviz_core.analysis.ranking import MASKED
-from bertviz_core.figures.attention import draw_denominator, draw_products
-from bertviz_core.figures.bars import draw_bars
-from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.analysis.attention import find_block_maxima
+from bertviz_core.analysis.openings import open_key
+from bertviz_core.analysis.ranking import center_range
+from bertviz_core.analysis.token_lines import choose_strongest
+from bertviz_core.figures.base import Chart
+from bertviz_core.figures.weights import draw_overview, draw_weights, measure_top
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.formula.tex import bracket_negative
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.controls import show_token_menu
-from bertviz_core.ui.frame.labels import label_tokens
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import draw_share_bars, draw_tensor
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
-from bertviz_core.ui.panels.panel import show_panel
-from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.panels.aligned import Numbers, show_rows, write_short
+from bertviz_core.ui.panels.charts import draw_tensor
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
+from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
+from bertviz_core.ui.panels.token_lines import show_lines
+from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word
 
-SHOWN = 16  # keys, at most, in charts and tables of one query
-_TERMS = 3
-_COSINES = (-1.15, 1.15)  # the ends of their scale, with room for the numbers beside the bars
-_ARTICLE = "encoder article (004)"
+WHOLE, WINDOW = 64, 24  # tokens of a matrix that is drawn whole; around the chosen one, where there are more
+BLOCKS = 64  # on each side of the overview of a long input
+LINES, STRONGEST = 16, 5  # tokens on each side of the lines; keys of each query, where not all tokens are drawn
+_WRITTEN, _LEAST = 16, 0.005  # keys whose numbers have room in their cells; the smallest that is written there
+_LINES_HEAD = 28  # pixels above the first token of the lines
 _SEE = {
     "products": "Dot products of every query and every key",
     "scaled": "Scaled scores: the dot products divided by √{width}",
     "scores": "Masked scores: padding masked out (nothing changes without padding)",
-    "probs": "Attention weights: the softmax of each row",
 }
 
 
-def choose_key(view: View) -> int:
-    """The key token that is worked out; by default the one that the chosen token looks at most."""
-    most = int(_read_row(view, "probs").argmax())
+def write_headline(view: View) -> str:
+    """Which key the chosen token looks at most; and which word, where that is none."""
+    row, tokens = read_row(view, "probs"), view.trace.tokens
+    most = int(row.argmax())
+    word = open_key(view.trace, view.chosen.layer, view.chosen.head, view.chosen.token)
+    said = f"Who looks at whom? {_quote(read_word(view))} looks hardest at {_name_weight(tokens[most], row[most])}"
+    if word.key == most:
+        return said
+    return f"{said}; of the other words at {_name_weight(word.key_text, word.weight)}"
+
+
+def _name_weight(text: str, weight: float) -> str:
+    return f"**{_quote(text)}: {format_percent(float(weight))}**"
+
+
+def _quote(text: str) -> str:
+    return f"“{escape_markdown(text)}”"
+
+
+def choose_key(view: View) -> tuple[int, str]:
+    """The key token that is worked out, and why it is this one, where a rule chose it."""
     named = read_index("key_token", len(view.trace.tokens), "input", [])
-    key = most if named is None else named
-    with st.container(width=260):
-        show_token_menu("Key token", "key_token", label_tokens(view.trace), key)
-    return key
+    if named is not None:
+        return named, ""
+    opened = open_key(view.trace, view.chosen.layer, view.chosen.head, view.chosen.token)
+    return opened.key, f"Key {opened.reason} "
 
 
-def show_pair(view: View, key: int) -> None:
-    """The products of one query and one key, their sum, and what becomes of it before the softmax."""
-    trace = view.trace
-    product = attention.multiply_terms(_read_row(view, "query"), _read_keys(view)[key])
-    width = len(product.terms)
-    cells = [_locate(view, name, query=view.chosen.token, key=key) for name in ("products", "scaled", "scores")]
-    figure = draw_products([str(i) for i in product.order], product.terms, product.running, view.colors,
-                           color=view.colors.kinds[ATTENTION],
-                           title="component, largest absolute product first")  # fmt: skip
-    show_derived(
-        view, "dot-product", f"Query of “{_read_word(view)}” · key of “{trace.tokens[key]}”: {width} products "
-        "and their sum", figure.offer(str(cells[0])),
-        Origin(_write_origin(view, key), ATTENTION, _write_before_softmax(view, cells),
-               f"The dot product adds the products of all components of query and key. It is divided by √{width}, "
-               "the root of the head's size. If the key is padding, a very large negative number is added.",
-               r" \\[3pt] & ".join(trace.explain(address).latex for address in cells), trace.step(cells[0]).source),
-        values=Values(np.stack([product.order, product.terms, product.running], axis=1),
-                      [str(i + 1) for i in range(len(product.terms))], ["component", "product", "sum so far"]),
-        note=_name_largest(product), start=cells[0],
-    )  # fmt: skip
+def show_weights(view: View, key: int) -> None:
+    """The chosen head's attention weights as a matrix, and beside it as lines from token to token."""
+    address, see = locate(view, "probs"), "Attention weights"
+    step = view.trace.step(address)
+    chart, note = draw_difference_chart(view, address, step.kind) or _draw_weights(view, key)
+    with open_card(view, step.kind, see, address, format_shape(view.trace, address)) as tools:
+        drawn, lines, side = st.columns([5, 4, 3], gap="medium")
+        with drawn:
+            show_chart(chart, str(address), f"{see}: {address}")
+            st.caption(note)
+        with lines:
+            _show_lines(view)
+        with side:
+            st.latex(view.typeset(step))
+            show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+            cell = locate(view, "probs", query=view.chosen.token, key=key)
+            if len(view.trace.tokens) <= WHOLE:
+                st.latex(style.break_lines(view.trace.explain(cell).latex))
+            show_worked_link(view, cell)
+            show_moved(view, address, cell)
+            if len(view.trace.tokens) > WHOLE:
+                _show_overview(view)
+        with tools:
+            show_tools(view, address)
 
 
-def _write_before_softmax(view: View, addresses: Sequence[Address]) -> str:
-    steps = [view.trace.step(address).typeset(style.make_painter(view.colors)) for address in addresses]
-    lines = r" \\ ".join(step.replace(" = ", " &= ", 1) for step in steps)
-    return rf"\begin{{aligned}} {lines} \end{{aligned}}"
-
-
-def _name_largest(product: attention.DotProduct) -> str:
-    count = min(_TERMS, len(product.terms))
-    return (
-        f"Bars: one product per component, largest absolute value first. Line: the sum so far. It is "
-        f"{format_number(float(product.running[count - 1]))} after {count} of {len(product.terms)} products and "
-        f"{format_number(float(product.running[-1]))} at the end."
-    )
-
-
-def show_angles(view: View, key: int) -> None:
-    """The same products read as cosine times two lengths, key by key."""
-    parts, names, shown = (
-        attention.measure_angles(_read_row(view, "query"), _read_keys(view)),
-        label_tokens(view.trace),
-        _choose_shown(view, key),
-    )
-    recorded, color = _read_row(view, "products"), view.colors.kinds[ATTENTION]
-    figure = draw_bars(
-        parts.cosines[shown], [names[i] for i in shown], view.colors, color, name="cosine of query and key",
-        ends=_COSINES,
-    )  # fmt: skip
-    columns = [
-        Column("cosine", parts.cosines[shown].tolist(), color, 1.0, signed=True),
-        Column("length of k", parts.key_norms[shown].tolist(), view.colors.kinds["key"]),
-        Column("dot product R", recorded[shown].tolist(), color, signed=True),
-    ]
-    show_derived(
-        view,
-        "cosines",
-        f"Cosine and length: the query of “{_read_word(view)}” and each key",
-        figure.offer([str(_locate(view, "products", query=view.chosen.token, key=i)) for i in shown]),
-        _write_cosine(view, key, parts),
-        values=Values(
-            np.stack([parts.cosines, parts.key_norms, parts.products], axis=1),
-            names,
-            ["cosine", "length of k", "dot product"],
-        ),
-        note="Cosine 1: query and key have the same direction; 0: they are orthogonal; −1: opposite. At the same "
-        f"cosine a longer key gives a larger dot product, positive or negative. The query's length is "
-        f"{format_number(parts.query_norm)}.{_note_shown(view, shown)}",
-        table=render_table("key k", [names[i] for i in shown], columns, _find_marked(shown, key)),
-        start=_locate(view, "products", query=view.chosen.token, key=key),
-    )
-
-
-def _write_cosine(view: View, key: int, parts: attention.Angles) -> Origin:
-    q, k = (rf"\textcolor{{{view.colors.kinds[name]}}}{{{name[0]}}}" for name in ("query", "key"))
-    lengths = (float(parts.cosines[key]), parts.query_norm, float(parts.key_norms[key]))
-    worked = r" \cdot ".join(bracket_negative(format_latex(x)) for x in lengths)
-    return Origin(
-        _write_origin(view), ATTENTION, rf"{q} \cdot {k} = \cos({q}, {k})\, \lVert {q} \rVert\, \lVert {k} \rVert",
-        "The dot product as geometry: it is large where both vectors are long and have a similar direction.",
-        rf"{q} \cdot {k} = {worked} = {format_latex(float(parts.products[key]))}", _ARTICLE,
-    )  # fmt: skip
-
-
-def show_maps(view: View, *names: str) -> None:
-    """Maps of all queries and keys, one for each step."""
-    width = view.trace.model.config.head_dim
-    for name in names:
-        address, share = _locate(view, name), name == "probs"
-        figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None)
-        how = "Each row sums to 1." if share else "Rows are queries, columns are keys."
-        show_panel(view, address, _SEE[name].format(width=width), figure, note=f"{how} {note}".strip())
-
-
-def show_softmax(view: View, key: int) -> None:
-    """The softmax of the chosen query's row: largest score, exponentials, denominator, shares."""
-    trace, names = view.trace, label_tokens(view.trace)
-    steps, shown, color = (
-        attention.work_softmax(_read_row(view, "scores")),
-        _choose_shown(view, key),
-        view.colors.kinds[ATTENTION],
-    )
-    scores = _read_row(view, "scores")
-    columns = [
-        Column("masked score S", [float(s) if s > MASKED else "masked out" for s in scores[shown]], color, signed=True),
-        Column("S − max", [float(s) if s > MASKED else "masked out" for s in steps.below[shown]]),
-        Column("e^(S − max)", steps.powers[shown].tolist(), color, 1.0),
-        Column("sum so far", steps.running[shown].tolist()),
-        Column("attention weight", steps.shares[shown].tolist(), color, 1.0),
-    ]
-    address = _locate(view, "probs", query=view.chosen.token)
-    show_derived(
-        view,
-        "softmax",
-        f"Softmax over the keys for query “{_read_word(view)}”, step by step",
-        draw_denominator(steps.powers[shown], steps.running[shown], [names[i] for i in shown], view.colors).offer(
-            picks.pick_points(trace, address, shown)
-        ),
-        Origin(
-            _locate(view, "scores", query=view.chosen.token),
-            ATTENTION,
-            _write_softmax(view),
-            "Subtracting the largest score leaves every attention weight unchanged and keeps the exponentials from "
-            "overflowing: the largest is 1. The denominator is their sum.",
-            trace.explain(_locate(view, "probs", query=view.chosen.token, key=key)).latex,
-            trace.step(address).source,
-        ),
-        values=Values(
-            np.stack([scores, steps.below, steps.powers, steps.running, steps.shares], axis=1),
-            names,
-            [column.name for column in columns],
-        ),
-        note=f"Largest score: {format_number(steps.largest)}. Each bar is one exponential and starts at the sum so "
-        f"far; the total is the denominator, {format_number(steps.denominator)}.{_note_shown(view, shown)}",
-        table=render_table("key u", [names[i] for i in shown], columns, _find_marked(shown, key)),
-        start=_locate(view, "probs", query=view.chosen.token, key=key),
-    )
-
-
-def _write_softmax(view: View) -> str:
-    paint = style.make_painter(view.colors)
-    s, a = (paint(view.trace.step(_locate(view, name)).output) for name in ("scores", "probs"))
-    t, u = view.chosen.token, "u"
-    return (
-        rf"\begin{{aligned}} m &= \max_{{v}} {s}_{{{t},v}} \\ "
-        rf"{a}_{{{t},{u}}} &= \frac{{e^{{{s}_{{{t},{u}}} - m}}}}{{\sum_{{v}} e^{{{s}_{{{t},v}} - m}}}} \end{{aligned}}"
-    )
-
-
-def show_shares(view: View, key: int) -> None:
-    """Where the chosen token looks."""
-    names, shown = label_tokens(view.trace), _choose_shown(view, key)
-    address = _locate(view, "probs", query=view.chosen.token)
-    row = view.trace[address]
-    figure = draw_share_bars(view, row[shown], [names[i] for i in shown], ATTENTION, "attention weight")
-    show_panel(
-        view, address, f"Attention weights of query “{_read_word(view)}”",
-        figure.offer(picks.pick_points(view.trace, address, shown)), at={"key": key},
-        note=f"In sentence order; all {len(row)} attention weights sum to 1.{_note_shown(view, shown)}",
-    )  # fmt: skip
-
-
-def _choose_shown(view: View, key: int) -> list[int]:
-    return attention.choose_shown(_read_row(view, "probs"), SHOWN, (view.chosen.token, key))
-
-
-def _note_shown(view: View, shown: Sequence[int]) -> str:
+def _choose_window(view: View) -> range:
+    """The tokens whose weights are drawn one by one."""
     total = len(view.trace.tokens)
-    if len(shown) == total:
-        return ""
-    held = float(_read_row(view, "probs")[list(shown)].sum())
-    return f" Shown: {len(shown)} of {total} keys, those with the largest weights, together {format_percent(held)}."
+    return center_range(view.chosen.token, total if total <= WHOLE else WINDOW, total)
 
 
-def _find_marked(shown: Sequence[int], key: int) -> list[int]:
-    return [shown.index(key)]
+def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
+    address, window, token = locate(view, "probs"), _choose_window(view), view.chosen.token
+    total, row = len(view.trace.tokens), read_row(view, "probs")
+    shown = view.trace[address][window.start : window.stop, window.start : window.stop]
+    end = 1.0 if total <= WHOLE else float(shown.max())
+    written = [i for i in window if row[i] >= _LEAST] if len(window) <= _WRITTEN else []
+    chart = draw_weights(
+        shown, label_tokens(view.trace, window), window.start, view.colors, end=end, at=(token, key),
+        texts={i: f"{100 * row[i]:.0f}" for i in written},
+    )  # fmt: skip
+    note = "Rows are queries, columns are keys; each row sums to 1."
+    if written:
+        note += f" In the row of {_quote(read_word(view))}: percent."
+    if total > WHOLE:
+        note += (
+            f" Shown: tokens {window.start}–{window.stop - 1} of {total}; the colours end at the largest weight among "
+            f"them, {format_number(end)}."
+        )
+    return chart.offer(picks.pick_matrix(view.trace, address)), note
 
 
-def _read_row(view: View, name: str) -> np.ndarray:
-    """The chosen query's row of a step in the chosen head."""
-    return view.trace[_locate(view, name, query=view.chosen.token)]
+def _show_lines(view: View) -> None:
+    """The same weights as lines; of many tokens those around the chosen one."""
+    trace = view.trace
+    weights, few = trace[locate(view, "probs")], len(trace.tokens) <= LINES
+    shown = choose_strongest(weights, [not real for real in trace.encoding.mask], view.chosen.token, LINES,
+                             LINES if few else STRONGEST)  # fmt: skip
+    full = 1.0 if len(trace.tokens) <= WHOLE else float(shown.weights.max(initial=0.0)) or 1.0
+    top = measure_top(label_tokens(trace, _choose_window(view))) - _LINES_HEAD
+    show_lines(view, shown, full=full, top=top)
+    if not few:
+        st.caption(
+            f"Lines: of {len(shown.queries)} queries around {_quote(read_word(view))}, the {STRONGEST} largest weights "
+            f"each. The darkest line is {format_number(full)}."
+        )
 
 
-def _read_keys(view: View) -> np.ndarray:
-    return view.trace[_locate(view, "key")]
+def _show_overview(view: View) -> None:
+    weights, window = view.trace[locate(view, "probs")], _choose_window(view)
+    blocks, side = find_block_maxima(weights, BLOCKS)
+    end = float(blocks.max())
+    chart = draw_overview(blocks, side, window, view.colors, end)
+    show_chart(chart, "weights-overview", f"Overview of all {len(weights)} tokens")
+    st.caption(f"All {len(weights)} tokens: the largest weight of each block of {side} × {side}. Framed: what is drawn "
+               "at the left.")  # fmt: skip
 
 
-def _locate(view: View, name: str, **at: int) -> Address:
-    return Address.in_layer(view.chosen.layer, f"attention.self.{name}").fix(head=view.chosen.head, **at)
+def show_steps(view: View, key: int, reason: str) -> None:
+    """The chosen query's row from dot product to attention weight; a click on a key's name works that one out."""
+    shown, word = choose_shown(view, key), read_word(view)
+    rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
+    see = f"How “{word}” divides its attention, step by step"
+    with open_card(view, ATTENTION, see, locate(view, "probs", query=view.chosen.token)) as tools:
+        show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key)
+        st.caption(
+            f"{escape_markdown(reason)}A click on a key works that one out in the folds below; a click on a number "
+            f"explains it.{note_shown(view, shown)}"
+        )
+        with tools:
+            show_values(
+                f"steps-{locate(view, 'probs', query=view.chosen.token)}",
+                Values(np.stack(list(rows.values()), axis=1), label_tokens(view.trace), list(rows)),
+            )
 
 
-def _write_origin(view: View, key: int | None = None) -> str:
-    of_key = _locate(view, "key") if key is None else _locate(view, "key", key=key)
-    return f"{_locate(view, 'query', query=view.chosen.token)} and {of_key}"
+def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> list[Numbers]:
+    """The four steps as columns; the first two on one scale."""
+    width, color = view.trace.model.config.head_dim, view.colors.kinds[ATTENTION]
+    padded = not all(view.trace.encoding.mask)
+    part = {name: row[shown] for name, row in rows.items()}
+    cells = {name: [str(locate(view, name, query=view.chosen.token, key=i)) for i in shown] for name in rows}
+    products, scaled, weights = (part[name].tolist() for name in ("products", "scaled", "probs"))
+    end = float(np.abs(part["products"]).max()) or 1.0
+    masks = ["+ 0" if view.trace.encoding.mask[i] else "masked out" for i in shown]
+    return [
+        Numbers("1 · Dot product", f"q · k over {width} components", [write_short(x) for x in products],
+                cells["products"], products, end, color),
+        Numbers("2 · Scaled", f"÷ √{width} = {width**0.5:.3f}, same scale", [write_short(x) for x in scaled],
+                cells["scaled"], scaled, end, color),
+        Numbers("3 · Mask", "padding is masked out" if padded else "no padding: + 0", masks, cells["scores"]),
+        Numbers("4 · Softmax", "exp(S) over the sum of all exp(S)", [format_percent(x) for x in weights],
+                cells["probs"], weights, 1.0, color),
+    ]  # fmt: skip
 
 
-def _read_word(view: View) -> str:
-    return view.trace.tokens[view.chosen.token]
+def show_maps(view: View) -> None:
+    """Maps of all queries and keys, one for each step before the softmax."""
+    width = view.trace.model.config.head_dim
+    for name, see in _SEE.items():
+        address = locate(view, name)
+        figure, note = draw_tensor(view, address)
+        show_panel(view, address, see.format(width=width), figure,
+                   note=f"Rows are queries, columns are keys. {note}".strip())  # fmt: skip
+
+
+def show_table(view: View, key: int) -> None:
+    """The attention weights as numbers: queries around the chosen one, the keys that this one looks at most."""
+    trace, keys = view.trace, choose_shown(view, key)
+    queries = center_range(view.chosen.token, max(LINES, len(keys)), len(trace.tokens))
+    weights, names = trace[locate(view, "probs")], label_tokens(trace)
+    heads = "".join(f'<th scope="col">{escape(names[i])}</th>' for i in keys)
+    body = "".join(
+        f'<tr{" class=bv-chosen" if q == view.chosen.token else ""}><th scope="row">{escape(names[q])}</th>'
+        + "".join(
+            f'<td><button data-cell="{escape(str(locate(view, "probs", query=q, key=k)))}">'
+            f"{format_percent(float(weights[q, k]))}</button></td>"
+            for k in keys
+        )
+        + "</tr>"
+        for q in queries
+    )
+    left_out = (
+        f" Shown: queries {queries.start}–{queries.stop - 1} of {len(names)}." if len(queries) < len(names) else ""
+    )
+    with open_card(view, ATTENTION, "The attention weights in numbers", locate(view, "probs")):
+        st.html(
+            '<div class="bv-table bv-cells" tabindex="0" role="region" aria-label="Attention weights as a table">'
+            f'<table><thead><tr><th scope="col">query</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+        )
+        st.caption(f"Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")

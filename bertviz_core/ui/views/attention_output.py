@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
+import streamlit as st
 
-from bertviz_core.analysis.attention import choose_shown, share_sum, split_by_head, weigh_values
+from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
 from bertviz_core.analysis.ranking import find_strongest
+from bertviz_core.analysis.token_attention import OutputParts, split_output
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.matrices import draw_cut
+from bertviz_core.figures.taken import BarColumn, draw_bar_columns, draw_row_strips
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, VALUE, Step
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
-from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
+from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
 from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.views.attention_output_taken import SHOWN, format_length, write_part
 
-SHOWN = 16  # tokens, at most, whose share of one sum is drawn
 _SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads side by side
 
 
@@ -56,7 +61,11 @@ def show_brought(view: View) -> None:
         + _name_most(trace[probs], lengths)
         + (f" Shown: the {len(shown)} longest; the others are summed in one row." if others else ""),
         table=render_table(
-            "token", words, _list_columns(view, trace[probs], trace[value], parts, shown), [shown.index(token)]
+            "token",
+            words,
+            _list_columns(view, trace[probs], trace[value], parts, shown),
+            [shown.index(token)],
+            ("token", shown),
         ),
         start=value.fix(key=shown[0], head_dim=find_strongest(rows[0])),
     )
@@ -136,36 +145,51 @@ def show_context(view: View) -> None:
 
 
 def show_heads(view: View) -> None:
-    """What every head, and the bias, add to the chosen token's output."""
-    trace, token, head = view.trace, view.chosen.token, view.chosen.head
+    """What every head, and the bias, add to the chosen token's output: lengths, parts of the sum, and the vectors."""
+    trace, token = view.trace, view.chosen.token
     output = Address.in_layer(view.chosen.layer, "attention.output.dense")
-    step = trace.step(output)
+    step, found = trace.step(output), split_output(trace, view.chosen.layer, token)
     source, weight, bias = (Address(leaf.address) for leaf in step.leaves)
-    output, source = output.fix(token=token), source.fix(token=token)
-    heads = trace.model.config.num_attention_heads
-    parts = np.vstack([split_by_head(trace[source], trace[weight], heads), trace[bias]])
-    total, names = trace[output], [*(f"head {i}" for i in range(heads)), "bias"]
-    drawn, color = np.vstack([parts, total]), view.colors.kinds[ATTENTION]
-    figure = draw_heatmap(
-        drawn, Side("from", [*names, "sum"]), Side("hidden"), view.colors, end=find_robust_limit(drawn), selected=head
-    )
-    columns = [
-        Column("length", np.linalg.norm(parts, axis=1).tolist(), color),
-        Column("fraction of the sum", share_sum(parts).tolist(), color, signed=True),
-    ]
-    column = find_strongest(total)
-    show_derived(
-        view, "head-parts", f"Contribution of each head to the attention output of “{trace.tokens[token]}”",
-        figure.offer(picks.pick_vectors(trace, [output] * len(drawn))),
-        Origin(f"{source}, {weight}, {bias}", step.kind, _write_heads(view, step),
-               "Every head has its own rows of the output matrix, so the product is a sum of one vector per "
-               "head, each with as many components as the hidden size.",
-               _write_sum(step, token, column, parts[:, column]), step.source),
-        values=Values(drawn, [*names, "sum"], [str(i) for i in range(drawn.shape[1])]),
-        note="One row per head: its head output times its rows of the output matrix. With the bias they sum to "
-             "the last row.",
-        table=render_table("head", names, columns, [head]),
-        start=output.fix(hidden=column),
+    heads = range(len(found.heads))
+    order = [*sorted(heads, key=lambda i: -found.shares[i]), len(found.heads)]
+    names = [f"head {i}" if i in heads else "bias" for i in order]
+    drawn = np.vstack([found.vectors[order], trace[output.fix(token=token)]])
+    marked, column = [order.index(view.chosen.head)], find_strongest(trace[output.fix(token=token)])
+    with open_card(view, step.kind, f"What each head adds to the attention output of “{trace.tokens[token]}”",
+                   f"from {source.fix(token=token)}, {weight}, {bias}") as tools:  # fmt: skip
+        bars, strips, formula = st.columns([30, 38, 32], gap="medium")
+        with bars:
+            show_chart(_draw_sizes(view, found, order, [*names, "sum"], marked), "head-sizes",
+                       "Length and part of the sum of what each head adds")  # fmt: skip
+            st.caption("Part of the sum: measured along the direction of the sum. Together, with the bias: 100 %.")
+        with strips:
+            chart = draw_row_strips(drawn, [*names, "sum"], find_robust_limit(drawn), marked, view.colors)
+            cells = picks.pick_vectors(trace, [output.fix(token=token)] * len(drawn))
+            show_chart(chart.offer(cells), "head-parts", "What each head adds, component by component")
+        with formula:
+            st.latex(_write_heads(view, step))
+            st.latex(style.break_lines(_write_sum(step, token, column, drawn[:-1, column])))
+            st.markdown(
+                "Every head has its own rows of the output matrix, so the product is a sum of one vector per head, "
+                f"each with as many components as the hidden size.  \n:small[:gray[{step.source}]]"
+            )
+            show_worked_link(view, output.fix(token=token, hidden=column))
+        with tools:
+            values = Values(drawn, [*names, "sum"], [str(i) for i in range(drawn.shape[1])])
+            show_values("head-parts", values)
+
+
+def _draw_sizes(view: View, found: OutputParts, order: list[int], names: list[str], marked: list[int]) -> Chart:
+    color = view.colors.kinds[ATTENTION]
+    lengths = np.array([*found.lengths[order], float(np.linalg.norm(found.total))])
+    shares = np.array([*found.shares[order], float(found.shares.sum())])
+    return draw_bar_columns(
+        names,
+        [
+            BarColumn("length", lengths, [format_length(x) for x in lengths], color),
+            BarColumn("part of the sum", shares, [write_part(x) for x in shares], color),
+        ],
+        view.colors, marked=marked, last=True,
     )  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -10,17 +12,19 @@ from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import SHARES, draw_bars
+from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.moments import show_moments
-from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels.panel import open_card, show_panel
 from bertviz_core.ui.panels.tables import Column, render_table
 
 _PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("embeddings.position_embeddings"),
@@ -28,20 +32,146 @@ _PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("em
 _NORM = Address("embeddings.LayerNorm")
 _CELLS = 5_000
 _ROWS = 24  # of the table of lengths
+_WINDOW = 7  # components with their numbers
+_TITLES = {
+    "word": "All tokens: word embeddings", "position": "All tokens: position embeddings",
+    "segment": "All tokens: segment embeddings", "sum": "All tokens: sum of the three embeddings",
+    "normalized": "All tokens: normalized sum", "embedding": "All tokens: LayerNorm output",
+}  # fmt: skip
 _NEAREST = 10
 
 
+def write_headline(view: View) -> str:
+    """Which of the three summands is the longest at the chosen token."""
+    lengths = {name: _measure_length(view, part) for name, part in _PARTS.items() if name != "sum"}
+    longest = max(lengths, key=lambda name: lengths[name])
+    word = escape_markdown(view.trace.tokens[view.chosen.token])
+    return f"What stands for “{word}” at the start? Three rows, added; the longest is the **{longest}**: " \
+           f"**{format_number(lengths[longest])}**"  # fmt: skip
+
+
+def _measure_length(view: View, part: Address) -> float:
+    return float(compute_norms(view.trace[part.fix(token=view.chosen.token)][None])[0])
+
+
 def show_token(view: View) -> None:
-    """The chosen token's three vectors and their sum on one scale; then the sum beside what LayerNorm makes of it."""
-    token = view.chosen.token
-    show_panel(
-        view, _PARTS["sum"].fix(token=token),
-        f"Sum of three embeddings: “{view.trace.tokens[token]}” at position {token}",
-        draw_strips(view, list(_PARTS.values()), list(_PARTS)).offer(
-            picks.pick_vectors(view.trace, [part.fix(token=token) for part in _PARTS.values()])),
-        note="One row per vector, one column per component, all on one scale. In every column the last "
-             "row is the sum of the three above it.",
+    """The chosen token's three rows, their sum, and what LayerNorm makes of it: component by component."""
+    trace, token = view.trace, view.chosen.token
+    total = trace[_PARTS["sum"].fix(token=token)]
+    component, reason = _read_component(total)
+    parts = {**_PARTS, "normalized": _NORM.enter("normalized"), "embedding": _NORM}
+    cell = _NORM.fix(token=token, hidden=component)
+    values = np.stack([trace[part.fix(token=token)] for part in parts.values()])
+    show_derived(
+        view, "three-rows", f"“{trace.tokens[token]}”: three rows, added and normalized",
+        draw_enlarged_strips(_make_strips(view, parts, values), center_range(component, _WINDOW, len(total)), component,
+                             view.colors),
+        Origin(", ".join(str(part.fix(token=token)) for part in (_PARTS["sum"], _NORM)), EMBEDDING,
+               rf"\begin{{aligned}} & {view.typeset(trace.step(_PARTS['sum']))} \\ & "
+               rf"{view.typeset(trace.step(_NORM))} \end{{aligned}}",
+               _write_component(view, component),
+               trace.explain(cell).latex),
+        values=Values(values.T, [f"component {i}" for i in range(len(total))], list(parts)),
+        note=f"{reason} {_write_scales(values)}", start=cell, beside=lambda: _show_beside(view, parts, component),
     )  # fmt: skip
+
+
+def _read_component(total: np.ndarray) -> tuple[int, str]:
+    """The component that is ringed, and why it is this one: chosen, or where the sum is largest."""
+    remarks: list[str] = []
+    asked = read_index("component", len(total), "vector", remarks)
+    for remark in remarks:
+        st.info(remark, icon=":material/info:")
+    if asked is not None:
+        return asked, f"Ringed: component {asked}."
+    strongest = int(np.abs(total).argmax())
+    return strongest, f"Ringed: component {strongest}, where the sum is largest in size."
+
+
+def _find_ends(values: np.ndarray) -> tuple[float, float]:
+    """Where colours are full: of the three rows and their sum, and of what LayerNorm makes of it."""
+    return find_robust_limit(values[:4]), find_robust_limit(values[4:])
+
+
+def _write_scales(values: np.ndarray) -> str:
+    rows, normed = map(format_number, _find_ends(values))
+    return f"Full colour: ±{rows} for the three rows and their sum, ±{normed} for normalized and embedding."
+
+
+def _make_strips(view: View, parts: Mapping[str, Address], values: np.ndarray) -> list[Strip]:
+    """Two scales: of the rows and their sum, and of what LayerNorm makes of it."""
+    rows, normed = _find_ends(values)
+    ends = [rows] * 4 + [normed] * 2
+    cells = picks.pick_vectors(view.trace, [part.fix(token=view.chosen.token) for part in parts.values()])
+    signs = ("", "+ ", "+ ", "= ", "", "")
+    return [Strip(f"{sign}{name}", row, end, cell)
+            for sign, name, row, end, cell in zip(signs, parts, values, ends, cells, strict=True)]  # fmt: skip
+
+
+def _write_component(view: View, component: int) -> str:
+    """How far the ringed component lies from the mean, and which summand brings most."""
+    trace, token = view.trace, view.chosen.token
+    found = {name: float(trace[part.fix(token=token, hidden=component)]) for name, part in _PARTS.items()}
+    total = found.pop("sum")
+    most = max(found, key=lambda name: abs(found[name]))
+    apart = float(trace[_NORM.enter("normalized").fix(token=token, hidden=component)])
+    side = "below" if apart < 0 else "above"
+    summands = (
+        f"{format_number(found['word'])} + {format_number(found['position'])} + {format_number(found['segment'])}"
+    )
+    return (
+        f"Component {component}: {summands} = {format_number(total)}, most of it from the {most}. The sum lies "
+        f"{format_number(abs(apart))} standard deviations {side} the vector's mean; γ and β scale and shift that."
+    )
+
+
+def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> None:
+    """Every row's length and its number at the ringed component, and a field to ring another one."""
+    at = {"token": view.chosen.token}
+    columns = [
+        Column("length", [_measure_length(view, part) for part in parts.values()]),
+        Column(
+            f"component {component}", [float(view.trace[part.fix(**at, hidden=component)]) for part in parts.values()]
+        ),
+    ]
+    st.html(render_table("row", list(parts), columns))
+    st.text_input("Ring another component", key="component", placeholder="the one where the sum is largest")
+
+
+def show_all_tokens(view: View) -> None:
+    """One map of all tokens with a switch: the three look-ups and their sum on one scale, then LayerNorm."""
+    maps = {**_PARTS, "normalized": _NORM.enter("normalized"), "embedding": _NORM}
+    state.bind("vectors", "word", maps)
+    name = str(state.read("vectors"))
+    end = find_robust_limit(np.stack([view.trace[part] for part in _PARTS.values()])) if name in _PARTS else None
+    figure, note = draw_tensor(view, maps[name], end=end, cells=_CELLS)
+    scale = "The same scale for word, position, segment and sum." if name in _PARTS else ""
+    show_panel(view, maps[name], _TITLES[name], figure, note=f"{_write_finding(view, name)} {note} {scale}".strip(),
+               switch=lambda: st.segmented_control("Vectors", list(maps), key="vectors", required=True,
+                                                   label_visibility="collapsed"))  # fmt: skip
+
+
+def _write_finding(view: View, name: str) -> str:
+    """What one map shows of this sentence."""
+    tokens, segments = view.trace.tokens, view.trace.encoding.segments
+    repeated = next((token for i, token in enumerate(tokens) if token in tokens[:i]), None)
+    if name == "word" and repeated is not None:
+        places = [i for i, token in enumerate(tokens) if token == repeated]
+        row = view.trace.encoding.ids[places[0]]
+        return f"“{escape_markdown(repeated)}” stands at {len(places)} positions: the same row, {row}."
+    if name == "position":
+        return f"Row 0 to row {len(tokens) - 1} of the table, whatever the tokens are."
+    if name == "segment":
+        return f"{len(set(segments))} different {'rows' if len(set(segments)) > 1 else 'row'} for {len(tokens)} tokens."
+    return {"normalized": "Mean 0 and variance 1 in every row.", "embedding": "The input of layer 0."}.get(name, "")
+
+
+def show_lengths(view: View) -> None:
+    """How long the vectors are, token by token; and LayerNorm's part of it."""
+    parts = [view.trace[part] for part in _PARTS.values()]
+    with open_card(view, EMBEDDING, "How long the three rows and their sum are", ", ".join(map(str, _PARTS.values()))):
+        st.html(_render_lengths(view, parts))
+    token = view.chosen.token
     rows = [_PARTS["sum"], _NORM.enter("normalized"), _NORM]
     before, _, after = (view.trace[row.fix(token=token)].std() for row in rows)
     show_panel(
@@ -52,27 +182,6 @@ def show_token(view: View) -> None:
              f"{format_number(float(before))} in the sum to 1; γ and β change it to {format_number(float(after))}.",
     )  # fmt: skip
     show_moments(view, _NORM)
-
-
-def show_all_tokens(view: View) -> None:
-    """The same for every token: three look-ups and their sum on one scale, then LayerNorm."""
-    parts = [view.trace[part] for part in _PARTS.values()]
-    end = find_robust_limit(np.stack(parts))
-    for part, see in (
-        ("word", "Word embeddings"),
-        ("position", "Position embeddings"),
-        ("segment", "Segment embeddings"),
-        ("sum", "Sum of the three embeddings"),
-    ):
-        figure, note = draw_tensor(view, _PARTS[part], end=end, cells=_CELLS)
-        show_panel(view, _PARTS[part], see, figure, note=f"{note} The same scale for all four maps.".strip(),
-                   table=_render_lengths(view, parts) if part == "sum" else "")  # fmt: skip
-    for address, see in (
-        (_NORM.enter("normalized"), "Normalized sum: mean 0 and variance 1 in every row"),
-        (_NORM, "LayerNorm output: the input of layer 0"),
-    ):
-        figure, note = draw_tensor(view, address, cells=_CELLS)
-        show_panel(view, address, see, figure, note=note)
 
 
 def _render_lengths(view: View, parts: list[np.ndarray]) -> str:

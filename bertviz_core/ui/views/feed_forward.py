@@ -1,72 +1,168 @@
-"""One token's neurons: where they stand on the activation's curve, and what the strongest add to the output."""
+"""One token's neurons: where they stand on the activation's curve, and what they add to the output."""
 
 from __future__ import annotations
+
+from html import escape
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.feed_forward import ACTIVATIONS, apply_activation, compute_contributions, rank_neurons
-from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.figures.bars import draw_curve
-from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.analysis.feed_forward import (
+    ACTIVATIONS,
+    Neurons,
+    apply_activation,
+    compute_contributions,
+    measure_neurons,
+)
+from bertviz_core.analysis.ranking import center_range, find_strongest
+from bertviz_core.figures.base import Chart
+from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
-from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
+from bertviz_core.formula.steps import FFN
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import find_robust_limit
-from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.panel import format_shape, open_card, show_worked_link
 
-SHOWN = 12
+SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
+_TOKENS = 16  # at which a neuron's activation is shown
+_RULES = Path(__file__).with_name("feed_forward.css")
 
 
-def show_curve(view: View) -> None:
-    """The chosen token's neurons on the activation function, beside the functions that other models use."""
+def write_headline(view: View) -> str:
+    """How many neurons are active, and which one writes most."""
+    found = _measure(view)
+    (first,) = found.strongest(1)
+    word = escape_markdown(view.trace.tokens[view.chosen.token])
+    share = found.shares[first]
+    writes = f"alone writes **{format_percent(float(share))}** of the sum" if share > 0 else "writes most"
+    return (
+        f"Which neurons speak at “{word}”? **{format_percent(float(found.active.mean()))}** of {len(found.active):,} "
+        f"are active; **neuron {first}** {writes}"
+    )
+
+
+def _measure(view: View) -> Neurons:
+    return measure_neurons(view.trace, view.chosen.layer, view.chosen.token)
+
+
+def show_neurons(view: View) -> None:
+    """The lead: every neuron of the chosen token on the activation's curve, and the ones that write most."""
+    trace, token, found = view.trace, view.chosen.token, _measure(view)
+    after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=token)
+    top = found.strongest(SHOWN)
+    see = f"The neurons of “{trace.tokens[token]}” on the activation function"
+    with open_card(view, FFN, see, after, format_shape(trace, after)) as tools:
+        with tools:
+            show_values("neurons", Values(
+                np.stack([found.before, found.after, found.lengths, found.shares], axis=1),
+                [f"neuron {i}" for i in range(len(found.before))],
+                ["pre-activation", "activation", "length written", "share of the sum"],
+            ))  # fmt: skip
+        drawn, table = st.columns([9, 11], gap="medium", vertical_alignment="center")
+        with drawn:
+            show_chart(_draw_curve(view, found, top).offer(picks.pick_every(trace, after)), "neurons", see)
+        with table:
+            st.html(_RULES)
+            st.html(_render_neurons(view, found, top))
+        active, count = int(found.active.sum()), len(found.active)
+        st.caption(
+            f"{active:,} of {count:,} neurons have a pre-activation above 0; the other {count - active:,} are nearly "
+            "silent. A circle's area is the length that the neuron writes: its activation times the length of its row "
+            "of W₂. A share is the part along the sum of all."
+        )
+        formula, worked = st.columns([7, 3], vertical_alignment="center")
+        formula.markdown(f"${view.typeset(trace.step(after))}$")
+        with worked:
+            show_worked_link(view, after.fix(intermediate=top[0]))
+
+
+def _draw_curve(view: View, found: Neurons, top: list[int]) -> Chart:
+    own = view.trace.model.config.hidden_act
+    grid = np.linspace(min(found.before.min(), -3.0) - 0.5, max(found.before.max(), 3.0) + 0.5, 160)
+    return draw_neurons(
+        (grid, apply_activation(own, grid)), found.before, found.after, found.lengths, top[:NAMED], view.colors,
+        view.colors.kinds[FFN], ACTIVATIONS.get(own, own),
+    )  # fmt: skip
+
+
+def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
+    """One row a neuron: at which tokens it speaks, its activation here, what it writes."""
     trace, token = view.trace, view.chosen.token
-    before, after = (
-        Address.in_layer(view.chosen.layer, f"intermediate.{leaf}").fix(token=token) for leaf in ("dense", "activation")
+    address = Address.in_layer(view.chosen.layer, "intermediate.activation")
+    shown = center_range(token, _TOKENS, len(trace.tokens))
+    at_all = trace[address][shown.start : shown.stop, top].clip(min=0)
+    loudest, longest = float(at_all.max(initial=0.0)) or 1.0, float(found.lengths[top[0]]) or 1.0
+    rows = []
+    for i, at_tokens in zip(top, at_all.T, strict=True):
+        cells = "".join(
+            f'<button class="{"bv-own" if j == token else ""}" style="--at:{float(x) / loudest:.2f}" data-cell="'
+            f'{address.fix(token=j, intermediate=i)}" title="{escape(trace.tokens[j])}" tabindex="-1"></button>'
+            for j, x in zip(shown, at_tokens, strict=True)
+        )
+        long = f'<i class="bv-long" style="width:{float(found.lengths[i]) / longest * 72:.0f}px"></i>'
+        rows.append(
+            f'<tr><th scope="row"><button data-cell="{address.fix(token=token, intermediate=i)}">{i}</button></th>'
+            f'<td class="bv-tokens-too"><div class="bv-speak">{cells}</div></td>'
+            f"<td>{format_number(float(found.after[i]))}</td><td>{long}{found.lengths[i]:.2f}</td>"
+            f"<td>{write_share(float(found.shares[i]))}</td></tr>"
+        )
+    return (
+        '<div class="bv-neurons" tabindex="0" role="region" aria-label="The neurons that write most"><table><thead><tr>'
+        '<th scope="col">neuron</th><th scope="col" class="bv-tokens-too">at each token</th>'
+        '<th scope="col">activation</th><th scope="col">length written</th><th scope="col">share of sum</th></tr>'
+        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
-    x, y = trace[before], trace[after]
-    grid = np.linspace(min(x.min(), -3.0) - 0.5, max(x.max(), 3.0) + 0.5, 160)
-    own = trace.model.config.hidden_act
-    others = {label: apply_activation(name, grid) for name, label in ACTIVATIONS.items() if name != own}
-    best = rank_top(y, 5)
-    show_panel(
-        view,
-        after,
-        f"The activation function and the neurons of “{trace.tokens[token]}”",
-        draw_curve(grid, apply_activation(own, grid), x, y, view.colors, view.colors.kinds["ffn"], others).offer(
-            picks.pick_every(trace, after)
-        ),
-        at={"intermediate": best[0]},
-        note=f"{format_percent(float((y > 0).mean()))} of {len(y):,} neurons have an activation above 0. The largest: "
-        + ", ".join(f"{i} ({format_number(float(y[i]))})" for i in best)
-        + ".",
-    )
-    with st.expander("Formulas of the activation functions"):
-        for name in ACTIVATIONS:
-            st.latex(rf"{FUNCTIONS[name].tex}(x) = {FUNCTIONS[name].definition}")
 
 
-def show_contributions(view: View) -> None:
-    """What the neurons that matter most add to the token's output: strength times the neuron's own direction."""
-    trace, token = view.trace, view.chosen.token
-    layer, output = view.chosen.layer, Address.in_layer(view.chosen.layer, "output.dense")
-    strength = trace[Address.in_layer(layer, "intermediate.activation").fix(token=token)]
-    directions, output = trace[output.enter("weight")], output.fix(token=token)
-    neurons = rank_neurons(strength, directions, SHOWN)
-    parts = compute_contributions(strength, directions, neurons)
-    names = [f"neuron {i}" for i in neurons]
-    chart = draw_heatmap(parts, Side("", names), Side("hidden"), view.colors, end=find_robust_limit(parts))
-    total = trace[output]
-    sizes = np.linalg.norm(parts, axis=1)
-    show_panel(
-        view,
-        output,
-        f"The {len(neurons)} neurons with the largest contributions to “{trace.tokens[token]}”",
-        chart.offer(picks.pick_vectors(trace, [output] * len(neurons))),
-        note=f"One row per neuron: activation G times its row of W₂. Lengths {format_number(float(sizes[0]))} down to "
-        f"{format_number(float(sizes[-1]))}; all {len(strength):,} rows and the bias sum to a vector of length "
-        f"{format_number(float(np.linalg.norm(total)))}.",
-    )
-    st.caption("Ranked by the length of the contribution, not by the activation alone.")
+def show_sum(view: View) -> None:
+    """What the neurons add together: the strongest one by one, the others in groups, the bias, and the output."""
+    trace, found = view.trace, _measure(view)
+    output = Address.in_layer(view.chosen.layer, "output.dense")
+    at = output.fix(token=view.chosen.token)
+    groups = _group(found)
+    directions, bias = trace[output.enter("weight")], trace[output.enter("bias")]
+    parts = np.stack([
+        *(compute_contributions(found.after, directions, members).sum(axis=0) for members in groups.values()),
+        bias, trace[at],
+    ])  # fmt: skip
+    shares = [*(float(found.shares[members].sum()) for members in groups.values()), found.bias, 1.0]
+    names = [*groups, "bias", "output"]
+    chart = draw_parts(parts, names, [write_share(x) for x in shares], find_robust_limit(parts), view.colors)
+    see = "What they add together"
+    with open_card(view, FFN, see, at, format_shape(trace, at)) as tools:
+        with tools:
+            width = [str(i) for i in range(parts.shape[1])]
+            show_values("neuron-parts", Values(np.column_stack([parts, shares]), names, [*width, "share"]))
+        show_chart(chart.offer(picks.pick_vectors(trace, [at] * len(names))), "neuron-parts", see)
+        st.caption(
+            "One row a part, one column a component: a neuron's activation times its row of W₂. They and the bias "
+            f"sum to the output, whose length is {np.linalg.norm(parts[-1]):.2f}. At the right, the share: a part's "
+            "length along the output's direction, over the output's length. A part that points against it is below 0."
+        )
+        formula, worked = st.columns([7, 3], vertical_alignment="center")
+        formula.markdown(f"${view.typeset(trace.step(at))}$")
+        with worked:
+            show_worked_link(view, at.fix(hidden=find_strongest(parts[-1])))
+
+
+def write_share(part: float) -> str:
+    """A part of a sum in percent, also a negative or a tiny one."""
+    percent = 100 * part
+    text = f"{percent:.1f}" if abs(percent) >= 0.05 or not percent else f"{percent:.1g}"
+    return f"{text}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
+
+
+def _group(found: Neurons) -> dict[str, list[int]]:
+    """All neurons, by name of the row that they share: the strongest alone, then those of the table, then the rest."""
+    top = found.strongest(SHOWN)
+    rest = np.setdiff1d(np.arange(len(found.active)), top)
+    groups = {f"neuron {i}": [i] for i in top[:_FIRST]} | {f"{len(top) - _FIRST} next": top[_FIRST:]}
+    loud, silent = rest[found.active[rest]].tolist(), rest[~found.active[rest]].tolist()
+    groups |= {f"{len(loud):,} more active": loud, f"{len(silent):,} silent": silent}
+    return {name: members for name, members in groups.items() if members}

@@ -1,24 +1,40 @@
-"""All heads at once: read once a trace, drawn as one map to choose from."""
+"""All heads at once: read once a trace, drawn as one map to choose from; and the chosen one large, with its role."""
 
 from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.heads import Summary, find_roles, summarize
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.analysis.ablation import list_outcomes
+from bertviz_core.analysis.heads import ROLES, Summary, find_roles, summarize
+from bertviz_core.figures.base import Chart
+from bertviz_core.figures.heads import LARGEST, draw_head
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
+from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
+from bertviz_core.ui.views.heads_ablation import begin, find_base
+from bertviz_core.ui.views.heads_numbers import render_profile, write_profile
 
 PICTURE = 32  # cells along one side of a head's small picture, at most
+ALL, NONE = "all", "no role"
 _SLOW_S = 0.5
+_OUTCOMES = 5
 
+_STYLE = Path(__file__).with_name("heads.css")
 _map = load_component("head_map")
 
 
@@ -39,27 +55,110 @@ def _read(trace: Trace) -> Summary:
     return found
 
 
-def show_head_map(view: View, all_heads: Summary) -> None:
-    """Every head's attention as a small picture; choosing one sets layer and head for all pages."""
+def write_headline(view: View) -> str:
+    """Where the chosen head looks; and what the answer loses without it, once somebody has asked for that."""
+    trace, (layer, head, token) = view.trace, (view.chosen.layer, view.chosen.head, view.chosen.token)
+    row = trace[_find_weights(view).fix(query=token)]
+    key = int(row.argmax())
+    here, there = (escape_markdown(trace.tokens[i]) for i in (token, key))
+    return (
+        f"Which head looks where? In layer {layer}, head {head}, “{here}” looks hardest at **“{there}”: "
+        f"{format_percent(float(row[key]))}**{_write_loss(view)}"
+    )
+
+
+def _write_loss(view: View) -> str:
+    trace = find_base(view)
+    offered = list_outcomes(trace, view.chosen.token, _OUTCOMES)
+    if not offered:
+        return ""
+    found = begin(trace, view.chosen.token, tuple(offered.values()))
+    without = float(found.without[0, view.chosen.layer, view.chosen.head])
+    if np.isnan(without):
+        return ""
+    name = escape_markdown(next(iter(offered)).partition(" at position")[0])
+    value = float(found.values[0])
+    verb = "falls" if without < value else "rises"
+    return f"; without it {name} {verb} from {format_percent(value)} to **{format_percent(without)}**"
+
+
+def _find_weights(view: View) -> Address:
+    return Address.in_layer(view.chosen.layer, "attention.self.probs").fix(head=view.chosen.head)
+
+
+def show_heads(view: View, all_heads: Summary) -> None:
+    """Every head's attention as a small picture, the chosen one large, and what it looks at on average."""
+    address, count = _find_weights(view), all_heads.pictures.shape[0] * all_heads.pictures.shape[1]
+    st.html(_STYLE)
+    with open_card(view, ATTENTION, f"All {count} heads", address, format_shape(view.trace, address)) as tools:
+        every, one, role = st.columns([45, 36, 19], gap="medium")
+        with every:
+            _show_map(view, all_heads)
+        with one:
+            _show_one(view, address)
+        with role:
+            st.html(render_profile(view, all_heads))
+            st.caption(write_profile(all_heads.of(view.chosen.layer, view.chosen.head), all_heads.tokens))
+        with tools:
+            show_values(view.trace, address)
+
+
+def _show_one(view: View, address: Address) -> None:
+    st.html(f'<p class="bv-worth-title"><b>Layer {view.chosen.layer}, head {view.chosen.head}</b> rows are queries</p>')
+    chart, note = _draw_one(view, address)
+    show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
+    st.caption(note)
+
+
+def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
+    """The chosen head's weights; with lines while there are few tokens."""
+    tokens = label_tokens(view.trace)
+    if len(tokens) > LARGEST:
+        return draw_tensor(view, address, share=True, end=1.0, cells=MANY_CELLS)
+    chart = draw_head(view.trace[address], tokens, view.chosen.token, view.colors)
+    return chart.offer(picks.pick_matrix(view.trace, address)), "A line leads to each row's largest weight."
+
+
+def _show_map(view: View, all_heads: Summary) -> None:
     layers, heads, size, _ = all_heads.pictures.shape
+    places = [(layer, head) for layer in range(layers) for head in range(heads)]
+    roles = [_list_roles(all_heads, *place) for place in places]
+    drawn, options = st.container(), _count_roles(roles)
+    state.bind("role", ALL, options)
+    wanted = st.segmented_control(
+        "Heads with the role", list(options), key="role", required=True, on_change=state.note_choice,
+        label_visibility="collapsed", format_func=lambda one: f"{one} {options[one]}",
+    )  # fmt: skip
     header = {
         "shape": [layers, heads, size],
         "chosen": [view.chosen.layer, view.chosen.head],
-        "notes": [_list_notes(all_heads, layer, head) for layer in range(layers) for head in range(heads)],
+        "notes": [_list_notes(all_heads, *place) for place in places],
+        "out": [wanted not in (ALL, *names) for names in roles],
         "scale": view.colors.share,
         "colors": list_colors(view.colors),
     }
     text = json.dumps(header).encode()
-    _map(
-        key="head-map",
-        data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
-        on_head_change=_choose_head,
-    )
+    with drawn:
+        _map(
+            key="head-map",
+            data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
+            on_head_change=_choose_head,
+        )
     st.caption(
-        "Rows of the map are layers, columns are heads. In each picture rows are queries and columns are keys, in "
-        "sentence order; a stronger colour is a larger attention weight. Choose a head with a click, or with the arrow "
-        f"keys and Enter; the menus Layer and Head above do the same.{_describe_pooling(all_heads.tokens)}"
+        "Rows are layers, columns are heads; in each picture rows are queries, columns are keys. Click a head, or use "
+        f"the arrow keys and Enter.{_describe_pooling(all_heads.tokens)}"
     )
+
+
+def _list_roles(all_heads: Summary, layer: int, head: int) -> list[str]:
+    return [role.name for role in find_roles(all_heads.of(layer, head))] or [NONE]
+
+
+def _count_roles(roles: list[list[str]]) -> dict[str, int]:
+    """How many heads have each role that any has; a head with two roles counts for both."""
+    names = [role.name for role in ROLES] + [NONE]
+    counts = {name: sum(name in own for own in roles) for name in names}
+    return {ALL: len(roles), **{name: count for name, count in counts.items() if count}}
 
 
 def _describe_pooling(tokens: int) -> str:
@@ -69,14 +168,14 @@ def _describe_pooling(tokens: int) -> str:
     side = f"{most}" if tokens % PICTURE == 0 else f"{most - 1} to {most}"
     return (
         f" For {tokens} tokens a cell combines {side} neighbouring queries and keys: their attention weights, "
-        "summed over the keys and averaged over the queries. The lines and the matrix below show single tokens."
+        "summed over the keys and averaged over the queries. The large map and the lines show single tokens."
     )
 
 
 def _list_notes(all_heads: Summary, layer: int, head: int) -> list[str]:
     numbers = all_heads.of(layer, head)
     return [
-        ", ".join(role.name for role in find_roles(numbers)) or "no role",
+        ", ".join(_list_roles(all_heads, layer, head)),
         f"entropy {format_number(numbers['entropy'])} of {format_number(float(np.log2(all_heads.tokens)))} bits",
         f"mean distance {numbers['distance']:.1f} tokens",
     ]

@@ -14,6 +14,7 @@ from bertviz_core.analysis.heads import (
     ROLES,
     SHARE,
     STATISTICS,
+    Role,
     Statistic,
     Summary,
     compute_by_query,
@@ -21,8 +22,8 @@ from bertviz_core.analysis.heads import (
 )
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.head_grid import draw_head_grid
-from bertviz_core.formula.numbers import format_latex, format_number
-from bertviz_core.ui.frame import state, style
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
@@ -37,33 +38,49 @@ _ROWS = 24  # of the table, where it could be those of all heads
 _TERMS = 2  # written out at each end of a sum
 
 
-def show_profile(view: View, all_heads: Summary) -> None:
-    """The chosen head's numbers, and the rules that they fulfil."""
+def render_profile(view: View, all_heads: Summary) -> str:
+    """The chosen head's mean weights as HTML, each with the mark from which it is a role."""
     numbers = all_heads.of(view.chosen.layer, view.chosen.head)
-    shares = {s.short: numbers[s.name] for s in STATISTICS.values() if s.unit == SHARE and s is not EVENNESS}
-    measured = [(name, value) for name, value in shares.items() if not np.isnan(value)]
-    st.markdown("**Mean attention weight on**")
-    st.html(style.render_answer(measured, view.colors.kinds[_ATTENTION]))
-    absent = ", ".join(name for name in shares if name not in dict(measured))
-    if absent:
-        st.caption(escape_markdown(f"Not in this sentence: {absent}."))
-    st.markdown(
-        f"**Entropy** {format_number(numbers['entropy'])} bits; uniform attention over {all_heads.tokens} tokens "
-        f"would have {format_number(float(np.log2(all_heads.tokens)))}.\n\n"
-        f"**Mean distance** {numbers['distance']:.1f} tokens.\n\n**Role on this sentence:** "
-        f"{_write_roles(numbers)}"
+    roles = find_roles(numbers)
+    shares = [s for s in STATISTICS.values() if s.unit == SHARE and s is not EVENNESS]
+    absent = ", ".join(s.short for s in shares if np.isnan(numbers[s.name]))
+    rows = "".join(_render_share(s, numbers, roles) for s in shares if not np.isnan(numbers[s.name]))
+    return (
+        f'<p class="bv-worth-title"><b>Role: {escape(", ".join(role.name for role in roles) or "none")}</b></p>'
+        f'<p class="bv-faint">mean attention weight on the</p>'
+        f'<div class="bv-profile"><div class="bv-answer">{rows}</div></div>'
+        f'<p class="bv-faint">From the mark on, it is a role.{f" Not here: {escape(absent)}." if absent else ""}</p>'
+    )
+
+
+def _render_share(statistic: Statistic, numbers: Mapping[str, float], roles: list[Role]) -> str:
+    """One mean weight as a bar from 0 to 1, marked where its role begins."""
+    share = numbers[statistic.name]
+    above = next((role.above for role in ROLES if role.statistic is statistic), 1.0)
+    strong = ' class="bv-strong"' if any(role.statistic is statistic for role in roles) else ""
+    return (
+        f"<span{strong}>{escape(statistic.short)}</span><span{strong}>{format_percent(share)}</span>"
+        f'<i{strong} style="--share:{share:.2%};--mark:{above:.0%}"></i>'
+    )
+
+
+def write_profile(numbers: Mapping[str, float], tokens: int) -> str:
+    """One head's entropy, distance, and the rules that hold for it, with numbers. tokens: how many there are."""
+    even, uniform = (format_number(x) for x in (numbers["entropy"], float(np.log2(tokens))))
+    return (
+        f"**Entropy** {even} of {uniform} bits: as if {2 ** numbers['entropy']:.1f} tokens shared it evenly. "
+        f"**Mean distance** {numbers['distance']:.1f} tokens. {_write_roles(numbers)}"
     )
 
 
 def _write_roles(numbers: Mapping[str, float]) -> str:
-    """The rules that hold, each with its number."""
     found = [
         f"{escape_markdown(role.name)}, as {escape_markdown(role.statistic.title)} = "
         f"{format_number(numbers[role.statistic.name])} > "
         f"{role.above}"
         for role in find_roles(numbers)
     ]
-    return "; ".join(found) or "none: no rule below holds."
+    return f"**Role on this sentence:** {'; '.join(found) or 'none: no rule holds.'}"
 
 
 def choose_statistic() -> Statistic:
@@ -128,7 +145,7 @@ def _write_worked(view: View, statistic: Statistic, value: float) -> str:
 
 
 def show_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
-    """The statistics and roles of a layer's heads, or of those in which one statistic is largest; and the rules."""
+    """The statistics and roles of a layer's heads, or of those in which one statistic is largest."""
     state.bind("rows", LAYER, _HEADS)
     which = st.segmented_control(
         "Heads", list(_HEADS), required=True, key="rows", wrap=True,
@@ -144,7 +161,6 @@ def show_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
         see = f"The {len(shown)} of {layers * heads} heads with the largest {statistic.title}"
     with open_card(view, _ATTENTION, see, f"from {what}"):
         st.html(_render_table(view, all_heads, shown, with_layer=which == ALL_LAYERS))
-        st.html(_write_rules())
 
 
 def _render_table(view: View, all_heads: Summary, shown: list[tuple[int, int]], *, with_layer: bool) -> str:
@@ -159,11 +175,12 @@ def _render_table(view: View, all_heads: Summary, shown: list[tuple[int, int]], 
     roles = Column("role here", ["\n".join(role.name for role in find_roles(row)) or None for row in numbers])
     chosen = [i for i, place in enumerate(shown) if place == (view.chosen.layer, view.chosen.head)]
     names = [f"{layer}, {head}" if with_layer else str(head) for layer, head in shown]
-    return render_table("layer, head" if with_layer else "head", names, [roles, *columns], chosen)
+    heads = [f"{layer},{head}" for layer, head in shown]
+    return render_table("layer, head" if with_layer else "head", names, [roles, *columns], chosen, ("head", heads))
 
 
-def _write_rules() -> str:
-    """The rules that give heads their names."""
+def write_rules() -> str:
+    """The rules that give heads their names, as HTML."""
     items = "".join(f"<li><b>{escape(role.name)}</b>: {escape(role.rule)}</li>" for role in ROLES)
     return (
         "<p>A role is the name of a rule, checked on this sentence only. A head can have several roles.</p>"

@@ -9,29 +9,34 @@ from bertviz_core.analysis.heads import CLS, SEP
 from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, choose_links, combine_heads
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.token_lines import show_lines
 
 LINES = 40  # tokens on each side of the lines, at most
-_WHOLE = 10_000  # shares travel to the browser as whole numbers of this
 
 _OVER = {HEAD: "This head", MEAN: "Mean over the layer", MAX: "Maximum over the layer"}
-_lines = load_component("token_lines")
 
 
 def show_token_lines(view: View) -> None:
     """The chosen head, token to token, with what to leave out."""
+    address = Address.in_layer(view.chosen.layer, "attention.self.probs")
+    with open_card(view, ATTENTION, "Which token attends to which", address):
+        _show_lines(view, view.trace[address])
+
+
+def _show_lines(view: View, probs: np.ndarray) -> None:
     trace, (over, hide, between) = view.trace, _read_options(view)
-    probs = trace[Address.in_layer(view.chosen.layer, "attention.self.probs")]
     left_out = [not real or (hide and token in (CLS, SEP)) for token, real in _list_tokens(trace)]
     shown = choose_links(combine_heads(probs, over, view.chosen.head), trace.encoding.segments, left_out, between,
                          view.chosen.token, LINES)  # fmt: skip
     if not shown.weights.size:
         st.info("No tokens are left to draw: show the special tokens, or choose another pair of sentences.")
         return
-    _lines(key="token-lines", data=_make_drawing(view, shown, over), on_token_change=_choose_token)
+    show_lines(view, shown, whole=over != MAX)
     st.caption(_note_left_out(trace, shown, over))
 
 
@@ -59,29 +64,6 @@ def _list_tokens(trace: Trace) -> list[tuple[str, bool]]:
     return [(token, bool(real)) for token, real in zip(trace.tokens, trace.encoding.mask, strict=True)]
 
 
-def _make_drawing(view: View, shown: Links, over: str) -> dict[str, object]:
-    """What the lines need: tokens, shares and colours."""
-    return {
-        "query": [_make_token(view.trace, i) for i in shown.queries],
-        "key": [_make_token(view.trace, i) for i in shown.keys],
-        "shares": np.rint(shown.weights * _WHOLE).astype(int).ravel().tolist(),
-        "hidden": [0] * len(shown.queries) if over == MAX else np.rint(shown.hidden * _WHOLE).astype(int).tolist(),
-        "chosen": view.chosen.token,
-        "captions": {"query": "attends (query)", "key": "is attended to (key)"},
-        "prompt": "Point at a token, or use Tab and the arrow keys, to see its attention weights. "
-        "Click it or press Enter to choose it.",
-        "colors": list_colors(view.colors),
-    }
-
-
-def _make_token(trace: Trace, i: int) -> dict[str, object]:
-    text = trace.tokens[i]
-    return {
-        "index": i, "text": text, "special": text in trace.model.tokenizer.special_tokens,
-        "piece": text.startswith("##"), "second": trace.encoding.segments[i] > 0,
-    }  # fmt: skip
-
-
 def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
     parts = ["The stronger a line, the larger the attention weight; nothing is rescaled."]
     if over == MAX:
@@ -92,7 +74,3 @@ def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
     if over != MAX and len(shown.keys) < len(trace.tokens):
         parts.append(f"Not shown: on average {format_percent(float(shown.hidden.mean()))} of a query's attention.")
     return " ".join(parts)
-
-
-def _choose_token() -> None:
-    state.choose_token(state.read_event("token-lines", "token"))

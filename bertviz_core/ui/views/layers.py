@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import streamlit as st
 
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.paths import draw_paths
+from bertviz_core.figures.resemblance import draw_resemblance
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent
 from bertviz_core.formula.steps import NORM
 from bertviz_core.formula.tex import write_products
-from bertviz_core.ui.frame.labels import label_tokens
+from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
+from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.worked import write_cosine
 
+SIDES = ("before", "after")
 _PATHS = 24  # more would be a thicket
 _OF_ALL = "embeddings.LayerNorm and every encoder.layer.{i}.output.LayerNorm"
 _COMPONENTS = (
@@ -86,46 +93,68 @@ def show_turns(view: View) -> None:
 
 
 def show_resemblance(view: View) -> None:
-    """Which tokens point the same way, before and after the chosen layer."""
+    """Which tokens point the same way before or after the chosen layer, as chosen."""
     layer, names = view.chosen.layer, label_tokens(view.trace)
-    side = center_range(view.chosen.token, int(CELLS**0.5), len(names))
-    other = 0 if view.chosen.token else len(names) - 1
-    for stage, see in ((layer, f"Cosine similarity of the tokens before layer {layer}"),
-                       (layer + 1, f"Cosine similarity of the tokens after layer {layer}")):  # fmt: skip
-        address = layers.list_stages(view.trace)[stage]
-        rows = view.trace[address]
-        found = layers.compute_cosines(rows)
-        part = found[side.start : side.stop, side.start : side.stop]
-        words = [names[i] for i in side]
-        figure = draw_heatmap(
-            part,
-            Side("token", words, side.start),
-            Side("other token", words, side.start),
-            view.colors,
-            end=1.0,
-            selected=view.chosen.token,
-        )
-        part_of = f" Shown: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""
-        apart = found[~np.eye(len(found), dtype=bool)].mean()
-        show_derived(
-            view,
-            f"cosines-{address}",
-            see,
-            figure,
-            Origin(
-                address,
-                NORM,
-                _write_cosine(f"{_write_x(view, str(stage))}_{{t,:}}", f"{_write_x(view, str(stage))}_{{u,:}}"),
-                "The cosine similarity of the vectors of every two tokens: 1 if they point in the same direction.",
-                write_cosine(
-                    rows[view.chosen.token],
-                    rows[other],
-                    f"{_write_row(stage, view.chosen.token)}, {_write_row(stage, other)}",
-                ),
-            ),
-            values=Values(found, names, names),
-            note=f"Mean over pairs of different tokens: {apart:.2f}. Both maps use the scale −1 to 1.{part_of}",
-        )
+    state.bind("side", SIDES[1], SIDES)
+    side = state.read("side")
+    stage = layer + SIDES.index(side)
+    address = layers.list_stages(view.trace)[stage]
+    found = layers.compute_cosines(view.trace[address])
+    see = "Who comes together"
+    with open_card(view, NORM, see, f"from {address}") as tools:
+        with tools:
+            show_values("cosines", Values(found, names, names))
+        st.segmented_control("Vectors", SIDES, key="side", required=True, label_visibility="collapsed",
+                             format_func=lambda one: f"{one} layer {layer}")  # fmt: skip
+        shown = center_range(view.chosen.token, int(CELLS**0.5), len(names))
+        part, words = found[shown.start : shown.stop, shown.start : shown.stop], [names[i] for i in shown]
+        figure = draw_heatmap(part, Side("token", words, shown.start), Side("", words, shown.start), view.colors,
+                              end=1.0, selected=view.chosen.token)  # fmt: skip
+        show_chart(figure, "cosines", f"Cosine similarity of the tokens {side} layer {layer}")
+        _describe_resemblance(view, found, address, shown)
+
+
+def _describe_resemblance(view: View, found: np.ndarray, address: Address, shown: range) -> None:
+    """What the map says in words, and its formula with the numbers of the chosen token and the nearest one."""
+    token, names = view.chosen.token, label_tokens(view.trace)
+    part_of = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
+    near, rows = _find_nearest(found, token), view.trace[address]
+    apart = found[~np.eye(len(found), dtype=bool)].mean() if len(found) > 1 else 1.0
+    st.caption(
+        f"“{escape_markdown(names[token])}” is nearest to “{escape_markdown(names[near])}”: {found[token, near]:.2f}. "
+        f"Cosine: 1 is the same direction. Mean over pairs of different tokens: {apart:.2f}.{part_of}"
+    )
+    stage = layers.list_stages(view.trace).index(address)
+    st.latex(style.break_lines(
+        write_cosine(rows[token], rows[near], f"{_write_row(stage, token)}, {_write_row(stage, near)}")
+    ))  # fmt: skip
+
+
+def _find_nearest(cosines: np.ndarray, token: int) -> int:
+    """The other token whose vector points most the same way."""
+    return int(np.where(np.arange(len(cosines)) == token, -2.0, cosines[token]).argmax())
+
+
+def show_resemblance_on_the_way(view: View) -> None:
+    """The chosen token's cosine with every other one, from stage to stage."""
+    token, names, stages = view.chosen.token, label_tokens(view.trace), name_stages(view)
+    found = np.stack([layers.compute_cosines(rows)[token] for rows in layers.stack_vectors(view.trace)], axis=1)
+    others = [i for i in range(len(names)) if i != token]
+    at = view.chosen.layer + 1
+    near = int(found[others, at].argmax())
+    other = others[near]
+    rows = layers.stack_vectors(view.trace)[at]
+    show_derived(
+        view, "resemblance", f"Cosine similarity of “{view.trace.tokens[token]}” with every other token",
+        draw_resemblance(found[others], [names[i] for i in others], stages, near, at, view.colors,
+                         view.colors.kinds[NORM]),
+        Origin(_OF_ALL, NORM, _write_cosine(f"{_write_x(view, 'i')}_{{t,:}}", f"{_write_x(view, 'i')}_{{u,:}}"),
+               "The cosine similarity of the vectors of two tokens: 1 if they point in the same direction.",
+               write_cosine(rows[token], rows[other], f"{_write_row(at, token)}, {_write_row(at, other)}")),
+        values=Values(found[others], [names[i] for i in others], stages),
+        note=f"The bold line is “{escape_markdown(names[other])}”, the nearest after layer {view.chosen.layer}: "
+        f"{found[other, at]:.2f}.",
+    )  # fmt: skip
 
 
 def show_ways(view: View) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,10 +30,9 @@ _READ = 12  # tokens whose vectors the head reads at every stage
 _READ_FROM = "the steps of cls.predictions, applied to the token's vector at every stage"
 
 
-def show_lens(view: View) -> None:
-    """The head's three best words at every stage, and how probable the final ones are."""
+def show_lens(view: View, seen: layers.Lens) -> None:
+    """How probable the final words are at every stage."""
     trace, stages = view.trace, name_stages(view)
-    seen = layers.Lens(trace, view.chosen.token)
     final = rank_top(seen.probs[-1], WORDS)
     word = [trace.model.tokenizer.token(i) for i in final]
     figure = draw_shares_by_stage({f"{w} {i}": seen.probs[:, i] for w, i in zip(word, final, strict=True)}, stages,
@@ -57,7 +55,6 @@ def show_lens(view: View) -> None:
         values=Values(seen.probs, stages, trace.model.tokenizer.vocabulary),
         note=f"With numbers: “{escape_markdown(word[0])}” after {stages[stage]}.",
     )
-    _show_words(view, seen, stages, final[0], word[0])
 
 
 def show_lens_everywhere(view: View) -> None:
@@ -91,16 +88,17 @@ def show_lens_everywhere(view: View) -> None:
     )  # fmt: skip
 
 
-def _show_words(view: View, seen: layers.Lens, stages: Sequence[str], final: int, word: str) -> None:
+def show_words(view: View, seen: layers.Lens) -> None:
+    """The head's three best words at every stage, and the final one's place there."""
+    stages, final = name_stages(view), int(seen.probs[-1].argmax())
+    word = view.trace.model.tokenizer.token(final)
     ranks, token = seen.ranks(final), view.trace.model.tokenizer.token
     rows = []
     for stage, probs in zip(stages, seen.probs, strict=True):
         best = [f"{token(i)} {format_number(float(probs[i]))}" for i in rank_top(probs, WORDS)]
         rows.append({"after": stage, **{f"top {k + 1}": text for k, text in enumerate(best)},
                      f"“{word}”": format_number(float(probs[final])), "its rank": f"{ranks[len(rows)]:,}"})  # fmt: skip
-    with st.container(border=True):
-        st.markdown("**Top three predictions if the forward pass ended here**")
-        st.dataframe(rows, hide_index=True, height="content")
+    st.dataframe(rows, hide_index=True, height="content")
 
 
 def _write_head(view: View, seen: layers.Lens) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -11,30 +10,25 @@ import streamlit as st
 from bertviz_core.analysis.predictions import (
     PROBS,
     SCORES,
-    Entry,
     choose_first,
     find_masks,
-    find_places,
     rank_words,
     run_softmax,
 )
 from bertviz_core.analysis.what_if import list_shifts
-from bertviz_core.errors import InputError
-from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.lines import draw_growing_sum
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import draw_share_bars, draw_tensor
+from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
 from bertviz_core.ui.panels.moments import show_moments
-from bertviz_core.ui.panels.panel import open_card, show_panel
+from bertviz_core.ui.panels.panel import open_card, show_panel, show_values
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 10
@@ -65,30 +59,16 @@ def show_transform(view: View) -> None:
     show_moments(view, _TRANSFORM.enter("LayerNorm"))
 
 
-def show_ranking(view: View) -> None:
-    """The chosen position's best entries, by score and by probability, and the softmax between the two."""
-    trace, token = view.trace, view.chosen.token
-    best = rank_words(trace, token, TOP)
-    words, ids = [f"{word}  {i}" for word, _, i in best], [i for _, _, i in best]
-    place = f"“{trace.tokens[token]}” at position {token}"
-    scores, probs = SCORES.fix(token=token), PROBS.fix(token=token)
-    show_panel(
-        view,
-        scores,
-        f"Highest logits of {trace.model.config.vocab_size:,} vocabulary entries for {place}",
-        draw_bars(trace[scores][ids], words, view.colors, view.colors.kinds[PREDICTION], name="logit").offer(
-            picks.pick_points(trace, scores, ids)
-        ),
-        at={"vocab": ids[0]},
-        note="Each entry with its id.",
-    )
-    rest = 1 - sum(share for _, share, _ in best)
-    shares = draw_share_bars(view, trace[probs][ids], words, PREDICTION, "probability")
-    show_panel(view, probs, f"Top predictions for {place}",
-               shares.offer(picks.pick_points(trace, probs, ids)), at={"vocab": ids[0]},
-               note=f"All other entries together: {format_percent(max(rest, 0.0))}.",
-               table=_render_softmax(trace, token))  # fmt: skip
-    show_denominator(view)
+def show_table(view: View) -> None:
+    """The softmax of the best entries in columns, from logit to probability."""
+    token = view.chosen.token
+    place = f"“{view.trace.tokens[token]}” at position {token}"
+    with open_card(
+        view, PREDICTION, f"From logits to probabilities for {place}", str(SCORES.fix(token=token))
+    ) as tools:
+        with tools:
+            show_values(view.trace, SCORES.fix(token=token))
+        st.html(_render_softmax(view.trace, token))
 
 
 def show_moved(view: View) -> None:
@@ -149,57 +129,6 @@ def show_denominator(view: View) -> None:
         note=f"Z = {format_number(float(found.sums[-1]))}. The top {half:,} hold half of the probability, the top "
              f"{most:,} hold {_SHARES[-1]:.0%}.",
     )  # fmt: skip
-
-
-def show_any_word(view: View) -> None:
-    """Rank and probability of a word that the user types; at first, of the one that stands there."""
-    trace, token = view.trace, view.chosen.token
-    own = (view.typed if token < len(view.typed) else trace.encoding).tokens[token]
-    with open_card(
-        view, PREDICTION, f"Rank and probability of a word at position {token}", str(PROBS.fix(token=token))
-    ):
-        left, right = st.columns([3, 2], gap="medium")
-        state.bind("word", "")
-        text = left.text_input("Word to look up", key="word", max_chars=_LONGEST_WORD,
-                               placeholder=own)  # fmt: skip
-        try:
-            found = find_places(trace, token, text if text.strip() else own)
-        except InputError as error:
-            left.warning(escape_markdown(str(error)))
-            return
-        if not found:
-            left.caption("The text is empty once control characters are removed. Type a word with visible characters.")
-            return
-        left.html(_render_places(view, found))
-        left.caption(_write_reading(trace, found))
-        right.latex(style.break_lines(trace.explain(PROBS.fix(token=token, vocab=found[0].id)).latex))
-
-
-def _render_places(view: View, found: Sequence[Entry]) -> str:
-    color = view.colors.kinds[PREDICTION]
-    return render_table("looked up", [entry.token for entry in found], [
-        Column("id", [entry.id for entry in found]),
-        Column("rank", [entry.rank for entry in found]),
-        Column("logit", [entry.score for entry in found]),
-        Column("probability", [entry.probability for entry in found], color, end=1.0),
-    ])  # fmt: skip
-
-
-def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:
-    size = trace.model.config.vocab_size
-    unknown = trace.model.tokenizer.unk_token
-    if any(entry.token == unknown for entry in found):
-        return (
-            f"The vocabulary cannot spell this: the tokenizer uses {escape_markdown(unknown)}, the one entry for "
-            f"everything "
-            "unknown; its numbers are shown."
-        )
-    if len(found) > 1:
-        return (
-            f"The vocabulary has no such entry; the tokenizer splits it into {len(found)}. One position has one entry, "
-            "never the whole word; each piece has its own rank. With numbers: the first piece."
-        )
-    return f"Rank {found[0].rank:,} of {size:,}: {found[0].rank - 1:,} entries have a higher logit."
 
 
 def show_every_position(view: View) -> None:

@@ -1,117 +1,256 @@
-"""Queries, keys and values: one token's projection, its cut into heads, and the maps of all tokens."""
+"""Queries, keys and values: three blocks that line up, one of their numbers as a sum, and which keys fit a query."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis import attention
+from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_strongest
-from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
+from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
+from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
-from bertviz_core.formula.steps import Step
-from bertviz_core.ui.frame import state, style
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.ui.frame import site, state, style
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.charts import draw_tensor, find_limit, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
-from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.aligned import Numbers, show_rows, write_short
+from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.panel import open_card, show_worked_link
 
-SEE = {
-    "query": "Queries of all tokens",
-    "key": "Keys of all tokens",
-    "value": "Values of all tokens",
-}
-_WEIGHTS = 16_000  # cells sent of the weights
-
-
-def choose_projection() -> str:
-    """Which of the three projections is worked out for one token."""
-    state.bind("projection", "query", SEE)
-    chosen = st.segmented_control("The token's", list(SEE), required=True, key="projection")
-    return chosen or "query"
+PROJECTIONS = ("query", "key", "value")
+ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
+_TERMS = 2_048  # products of one sum, at most, that are drawn
+_COMPONENT = "of_head"  # in the URL: which component of the head is worked out
+_ABOUT = {"query": "what it asks for", "key": "what it offers", "value": "what it hands over"}
 
 
-def show_token(view: View, name: str) -> None:
-    """The chosen token's vector through the chosen head's slice of the weights."""
-    trace, head = view.trace, view.chosen.head
-    step, at = _find_step(view, name)
-    x, weight, bias = (Address(leaf.address) for leaf in step.leaves)
-    here = at.fix(head=head).sort(step.dims)
-    result = trace[here]
-    own = slice(head * len(result), (head + 1) * len(result))
-    vector, weights, shift = trace[x.fix(token=view.chosen.token)], trace[weight][:, own].T, trace[bias][own]
-    row = find_strongest(result)
-    shown = center_range(find_strongest(vector * weights[row]), max(1, _WEIGHTS // len(weights)), len(vector))
-    part = slice(shown.start, shown.stop)
-    columns = {"XW": result - shift, "b": shift, step.symbol[0]: result}
-    ends = (
-        find_robust_limit(vector),
-        find_robust_limit(weights),
-        max(find_limit(column) for column in columns.values()),
-    )
-    show_derived(
-        view, f"projection-{name}", f"The {name} of “{_read_word(view)}” in head {head}: {len(result)} weighted sums",
-        draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start), row, view.colors),
-        Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)), step.meaning,
-               trace.explain(here.fix(head_dim=row)).latex, step.source),
-        values=Values(np.stack(list(columns.values()), axis=1), [str(i) for i in range(len(result))], list(columns)),
-        note=_describe(step, row, result, shown, len(vector)),
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Place:
+    """What is worked out: one of the projections, a component of it, why it is that one where a rule chose it; and the
+    key that the query is compared with."""
+
+    name: str
+    component: int
+    reason: str
+    key: int
 
 
-def _describe(step: Step, row: int, result: np.ndarray, shown: range, width: int) -> str:
-    part = f" Shown: components {shown.start}–{shown.stop - 1} of {width} of X." if len(shown) < width else ""
+def choose_place(view: View) -> Place:
+    """What the URL names; else the component that brings most to the product of the query and its best key."""
+    state.bind("projection", "query", PROJECTIONS)
+    state.bind(_COMPONENT, "")
+    chosen, name = view.chosen, state.read("projection")
+    named = read_index("key_token", len(view.trace.tokens), "input", [])
+    key = _find_best(view) if named is None else named
+    component = read_index(_COMPONENT, view.trace.model.config.head_dim, "model", [])
+    if component is not None:
+        return Place(name, component, "", key)
+    if name == "value":
+        best = find_strongest(view.trace[locate(view, name, chosen.token)])
+        return Place(name, best, f"Component {best} is shown, the largest in size of this value.", key)
+    opened = open_product(view.trace, chosen.layer, chosen.head, chosen.token, key)
+    return Place(name, opened.component, opened.reason, key)
+
+
+def write_headline(view: View) -> str:
+    """Which key fits the chosen token's query best, and what one component brings to that."""
+    trace, chosen = view.trace, view.chosen
+    products, best = trace[_locate_products(view)], _find_best(view)
+    most = open_product(trace, chosen.layer, chosen.head, chosen.token, best)
     return (
-        f"Above: the token's vector X. Below: W, the head's weights, one row per component. The dot product of X with "
-        f"a row, plus b, is one number at the right; the colour bar belongs to these results. Framed: "
-        f"component {row}, the largest in size, {step.symbol[0]} = {format_number(float(result[row]))}.{part}"
+        f"What does {_quote(read_word(view))} ask for? Of {sum(trace.encoding.mask)} keys that of "
+        f"**{_quote(trace.tokens[best])}** fits its query best: **{write_short(float(products[best]))}**; component "
+        f"{most.component} alone brings **{write_short(most.product)}**"
     )
 
 
-def show_split(view: View, name: str) -> None:
-    """The same token's projection for all heads: computed as one long vector, then cut into rows."""
-    trace, head = view.trace, view.chosen.head
-    step, at = _find_step(view, name)
-    rows = trace[at]
-    heads, width = rows.shape
-    x, weight, bias = (leaf.latex(style.make_painter(view.colors)) for leaf in step.leaves)
-    symbol, place, column = style.make_painter(view.colors)(step.output), view.chosen.token, find_strongest(rows[head])
-    long = rf"\left({x}\, {weight} + {bias}\right)"
-    number = format_latex(float(rows[head, column]))
-    show_derived(
-        view, f"split-{name}", f"{heads} heads: each takes {width} components of one long vector",
-        draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors),
-        Origin(at, step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
-               f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
-               f"$d_k = {width}$.",
-               rf"{symbol}_{{{head},\,{place},\,{column}}} = {long}_{{{place},\; {head}\cdot {width} + {column}}} = "
-               rf"{long}_{{{place},\;{head * width + column}}} = {number}", step.source),
-        values=Values(rows, [f"head {i}" for i in range(heads)], [f"component {j}" for j in range(width)]),
-        note=f"Above: all {heads * width} numbers of the projection, cut at the thin lines. Below: one row per "
-             f"head. Framed: head {head}, entries {head * width} to {(head + 1) * width - 1}.",
-    )  # fmt: skip
+def _find_best(view: View) -> int:
+    """The key that fits the chosen token's query best, padding left out."""
+    return int(np.where(view.trace.encoding.mask, view.trace[_locate_products(view)], -np.inf).argmax())
 
 
-def show_all_tokens(view: View) -> None:
-    """Queries, keys and values of every token in the chosen head, on one scale."""
-    trace = view.trace
-    own = Address.in_layer(view.chosen.layer, "attention.self")
-    addresses = {name: own.enter(name).fix(head=view.chosen.head) for name in SEE}
-    end = max(find_limit(trace[address]) for address in addresses.values())
-    for name, address in addresses.items():
-        figure, note = draw_tensor(view, address, end=end)
-        at = {"key": view.chosen.token} if "key" in trace.dims(address) else None
-        show_panel(
-            view, address, SEE[name], figure, at=at, note=note or "One row per token. All three maps share one scale."
+def show_blocks(view: View, place: Place) -> None:
+    """Queries, keys and values of all tokens in the chosen head, on one scale; one number ringed."""
+    trace, total = view.trace, len(view.trace.tokens)
+    shown = center_range(view.chosen.token, ROWS, total)
+    addresses = {name: locate(view, name) for name in PROJECTIONS}
+    values = {name: trace[address] for name, address in addresses.items()}
+    end = find_robust_limit(np.stack(list(values.values())))
+    blocks = [
+        Block(name.capitalize(), name, part[shown.start : shown.stop], picks.pick_matrix(trace, addresses[name]))
+        for name, part in values.items()
+    ]
+    chart = draw_blocks(blocks, label_tokens(trace, shown), shown.start, view.colors, end=end,
+                        at=(view.chosen.token, place.name, place.component))  # fmt: skip
+    width, (layer, head) = trace.model.config.head_dim, (view.chosen.layer, view.chosen.head)
+    of = Address.in_layer(layer, "attention.self")
+    with open_card(
+        view, "query", "Query, key and value of every token", of, f"head {head}, {width} numbers each"
+    ) as tools:
+        show_chart(chart, "blocks", "Query, key and value of every token")
+        for column, address in zip(st.columns(3), addresses.values(), strict=True):
+            with column:
+                st.latex(view.typeset(trace.step(address)))
+        part = "" if len(shown) == total else f" Shown: tokens {shown.start}–{shown.stop - 1} of {total}."
+        st.caption(
+            "Rows are tokens, columns the components of the head; all three share one scale. "
+            f"A query says {_ABOUT['query']}, a key {_ABOUT['key']}, a value {_ABOUT['value']}.{part}"
         )
+        with tools:
+            show_values("blocks", _join_values(view, values))
 
 
-def _find_step(view: View, name: str) -> tuple[Step, Address]:
-    """A projection's step, and what it gives for the chosen token in all heads."""
-    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}")
-    step = view.trace.step(where)
-    return step, where.fix(**{step.dims[1]: view.chosen.token})
+def _join_values(view: View, values: dict[str, np.ndarray]) -> Values:
+    width = view.trace.model.config.head_dim
+    columns = [f"{name} {i}" for name in values for i in range(width)]
+    return Values(np.concatenate(list(values.values()), axis=1), label_tokens(view.trace), columns)
 
 
-def _read_word(view: View) -> str:
+def show_sum(view: View, place: Place) -> None:
+    """One number of the chosen token as the sum that it is: what comes in, the weights, their products."""
+    trace, here = view.trace, locate(view, place.name, view.chosen.token)
+    step = trace.step(here)
+    x, weight, bias = (Address(leaf.address) for leaf in step.leaves)
+    column = view.chosen.head * trace.model.config.head_dim + place.component
+    x, weight, bias = x.fix(token=view.chosen.token), weight.fix(concat=column), bias.fix(concat=column)
+    vector, weights, shift = trace[x], trace[weight], float(trace[bias])
+    products = vector.astype(np.float64) * weights.astype(np.float64)
+    shown = center_range(find_strongest(products), _TERMS, len(products))
+    part = slice(shown.start, shown.stop)
+    cells = tuple(picks.pick_vectors(trace, [x, weight]))
+    terms = Terms(vector[part], weights[part], (cells[0], cells[1]), (find_robust_limit(vector), find_limit(weights)),
+                  shown.start)  # fmt: skip
+    see = f"One of them: {place.name} {place.component} of “{read_word(view)}”"
+    cell = here.fix(head_dim=place.component).sort(step.dims)
+    with open_card(view, step.kind, see, f"{x} and {weight}", f"{len(products)} products and a bias") as tools:
+        show_chart(draw_terms(terms, ("x", "W", "x · W"), view.colors, place.name), "one-number", see)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _show_choices(view, place)
+            show_worked_link(view, cell)
+        up, down = float(products[products > 0].sum()), float(products[products < 0].sum())
+        st.latex(_write_sum(view, cell, up, down, shift))
+        st.caption(
+            f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. "
+            "In the formula: the products above 0 together, those below 0, and the bias."
+            + (
+                ""
+                if len(shown) == len(products)
+                else f" Shown: products {shown.start}–{shown.stop - 1} of {len(products)}."
+            )
+        )
+        with tools:
+            show_values(
+                "one-number",
+                Values(np.stack([vector, weights, products], axis=1), [str(i) for i in range(len(vector))],
+                       ["x", "W", "x · W"]),
+            )  # fmt: skip
+
+
+def _show_choices(view: View, place: Place) -> None:
+    """Which of the three, and which of its components."""
+    st.segmented_control("Of the token's", PROJECTIONS, required=True, key="projection", label_visibility="collapsed")
+    menu = f"{_COMPONENT}-menu"
+    state.write(menu, place.component)
+
+    def choose() -> None:
+        state.write(_COMPONENT, str(state.read(menu)))
+        state.note_choice()
+
+    st.selectbox("Component", range(view.trace.model.config.head_dim), key=menu, on_change=choose, width=170,
+                 format_func="component {}".format, label_visibility="collapsed")  # fmt: skip
+
+
+def _write_sum(view: View, cell: Address, up: float, down: float, bias: float) -> str:
+    step, value = view.trace.step(cell), float(view.trace[cell])
+    token, component = view.chosen.token, cell.at["head_dim"]
+    sign = "-" if bias < 0 else "+"
+    parts = f"{format_latex(up)} - {format_latex(-down)} {sign} {format_latex(abs(bias))}"
+    symbol = style.make_painter(view.colors)(step.output)
+    return rf"{symbol}_{{{view.chosen.head},\,{token},\,{component}}} = {parts} = {format_latex(value)}"
+
+
+def show_fit(view: View, place: Place) -> None:
+    """The keys in order of how well they fit the chosen token's query: products, dot product, angle, length, weight."""
+    trace, query = view.trace, view.trace[locate(view, "query", view.chosen.token)]
+    keys, address = trace[locate(view, "key")], _locate_products(view)
+    products, weights = trace[address], trace[locate(view, "probs", view.chosen.token)]
+    parts = attention.measure_angles(query, keys)
+    real = np.flatnonzero(trace.encoding.mask)
+    order = sorted(real.tolist(), key=lambda i: (-products[i], i))
+    shown = order if len(order) <= FITTING + 1 else order[:FITTING]
+    if place.key not in shown:
+        shown.append(place.key)
+    see = f"Which keys fit what “{read_word(view)}” asks?"
+    with open_card(
+        view, ATTENTION, see, f"{locate(view, 'query', view.chosen.token)} and {locate(view, 'key')}"
+    ) as tools:
+        terms = query.astype(np.float64) * keys.astype(np.float64)
+        show_rows(trace, "key", shown, _list_fit(view, shown, terms, parts), place.key)
+        _note_fit(view, shown, terms, parts)
+        with tools:
+            site.show_link(site.get_page("attention"), "Attention: the weights")
+            show_values("fit", Values(
+                np.column_stack([terms, parts.products, parts.cosines, parts.key_norms, weights]), label_tokens(trace),
+                [*(f"product {i}" for i in range(len(query))), "dot product", "cosine", "length of k", "weight"],
+            ))  # fmt: skip
+
+
+def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.Angles) -> list[Numbers]:
+    """The columns. Strips of products on one scale; the dot products are the recorded ones."""
+    trace, color = view.trace, view.colors.kinds[ATTENTION]
+    products, weights = trace[_locate_products(view)], trace[locate(view, "probs", view.chosen.token)]
+    angles = np.degrees(np.arccos(np.clip(parts.cosines, -1, 1)))
+    fits = [str(_locate_products(view).fix(key=i)) for i in shown]
+    gives = [str(locate(view, "probs", view.chosen.token).fix(key=i)) for i in shown]
+    strips = [draw_thumbnail(terms[i][None], view.colors, end=float(np.abs(terms[shown]).max()), kind=ATTENTION)
+              for i in shown]  # fmt: skip
+    dots = [float(products[i]) for i in shown]
+    return [
+        Numbers(f"{terms.shape[1]} products", "q times k, component by component", [""] * len(shown), fits,
+                pictures=strips),
+        Numbers("Dot product", "their sum: how well it fits", [write_short(x) for x in dots], fits, dots,
+                max(map(abs, dots)), color),
+        Numbers("Angle", "between q and k", [f"{angles[i]:.0f}°" for i in shown], fits),
+        Numbers("Length", "of k", [write_short(float(parts.key_norms[i])) for i in shown], fits),
+        Numbers("Weight", "after scaling and softmax", [format_percent(float(weights[i])) for i in shown], gives,
+                [float(weights[i]) for i in shown], 1.0, color),
+    ]  # fmt: skip
+
+
+def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.Angles) -> None:
+    total = len(view.trace.tokens)
+    end = float(np.abs(terms[shown]).max())
+    st.caption(
+        f"Best fit first; a click on a key compares with that one. The query's length is "
+        f"{format_number(parts.query_norm)}. Products are coloured from "
+        f"{format_number(-end)} to {format_number(end)}."
+        + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")
+    )
+
+
+def locate(view: View, name: str, token: int | None = None) -> Address:
+    """A tensor of the chosen head, whole or one token's row of it."""
+    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}").fix(head=view.chosen.head)
+    return where if token is None else where.fix(**{view.trace.dims(where)[0]: token})
+
+
+def _locate_products(view: View) -> Address:
+    return locate(view, "products", view.chosen.token)
+
+
+def read_word(view: View) -> str:
+    """The chosen token."""
     return view.trace.tokens[view.chosen.token]
+
+
+def _quote(text: str) -> str:
+    return f"“{escape_markdown(text)}”"

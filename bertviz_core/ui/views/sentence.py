@@ -87,7 +87,7 @@ def show_next_sentence(view: View) -> None:
     alone = not max(view.trace.encoding.segments)
     _show_scores(view, _NEXT, RELATIONS, "Two logits: B follows A, or B is a random sentence",
                  "Does the second sentence follow the first?",
-                 "Only one sentence is given, so the answer means little. Add a second one in “Examples and options”."
+                 "Only one sentence is given, so the answer means little. Add a second one under the pencil in the bar."
                  if alone else "")  # fmt: skip
 
 

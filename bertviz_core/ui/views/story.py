@@ -1,97 +1,199 @@
-"""The shortest story: from an answer back to the input, a stop wherever the token or the component changes."""
+"""The shortest story: from an answer back to the input as one line of stops, and the stop that is looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import streamlit as st
 
 from bertviz_core.analysis.ablation import list_outcomes
-from bertviz_core.analysis.parts import ALONE, SLOPE, WITHOUT
+from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.walk import Turn, choose_stops, list_turns
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import site, state
-from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.cell_names import name_leaf, shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.panel import open_card, show_worked_link
+from bertviz_core.ui.views.story_words import render_steps, render_without, tell_choice, tell_passed
 from bertviz_core.ui.walk.explain import draw_operands, work_out
 
 _CHOICES = 10
+_OF, _STOP = "story-of", "stop"
+_line = load_component("story_line")
 
 
-def choose_beginning(view: View) -> Address:
-    """The number whose story is told: a probability to choose, or without any head the last vector's strongest."""
+@dataclass(frozen=True, eq=False)
+class Story:
+    """The way from a number back to the input. name, start: of the number; turns: every step; stops: their places."""
+
+    trace: Trace
+    name: str
+    start: Address
+    turns: tuple[Turn, ...]
+
+    @cached_property
+    def stops(self) -> list[int]:
+        return choose_stops(self.trace, [turn.cell for turn in self.turns])
+
+    @property
+    def cells(self) -> list[Address]:
+        """The cells of the stops."""
+        return [self.turns[place].cell for place in self.stops]
+
+    @cached_property
+    def tokens(self) -> list[int | None]:
+        """The token whose way it is, stop by stop; None before there is one."""
+        found: list[int | None] = []
+        for cell in self.cells:
+            at = cell.at
+            own = next((at[axis] for axis in ("token", "key", "query") if axis in at), None)
+            found.append(own if own is not None or not found else found[-1])
+        return found
+
+
+def read_story(view: View) -> Story:
+    """The story that the URL asks for."""
+    offered = _list_beginnings(view)
+    state.bind(_OF, next(iter(offered)), offered)
+    name = state.read(_OF)
+    return Story(view.trace, name, offered[name], list_turns(view.trace, offered[name]))
+
+
+def _list_beginnings(view: View) -> dict[str, Address]:
+    """Numbers whose story can be told: probabilities, or without any head the last vector's strongest component."""
     offered = list_outcomes(view.trace, view.chosen.token, _CHOICES)
-    if not offered:
-        last = Address.in_layer(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
-        row = last.fix(token=view.chosen.token)
-        strongest = row.fix(hidden=find_strongest(view.trace[row]))
-        offered = {f"the strongest number of “{view.trace.tokens[view.chosen.token]}” after the last layer": strongest}
-    state.bind("story-of", next(iter(offered)), offered)
-    choice = st.selectbox("The story of", list(offered), key="story-of", width=420)
-    return offered[choice or next(iter(offered))]
+    if offered:
+        return offered
+    last = Address.in_layer(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
+    row = last.fix(token=view.chosen.token)
+    strongest = row.fix(hidden=find_strongest(view.trace[row]))
+    return {f"the strongest number of “{view.trace.tokens[view.chosen.token]}” after the last layer": strongest}
 
 
-def show_story(view: View, start: Address) -> None:
-    """Every stop on the way from a number down to the input."""
-    turns = list_turns(view.trace, start)
-    stops = choose_stops(view.trace, [turn.cell for turn in turns])
-    st.caption(
-        f"{len(turns)} steps, each to the part that counts most of those that depend on the words: in a sum the "
-        "largest, in a softmax the score that moves the result most, in attention the value. A stop is where the token "
-        f"or the component changes: {len(stops)} stops. The other steps keep both."
-    )
-    for number, stop in enumerate(stops):
-        before = stops[number - 1] if number else stop
-        _show_stop(view, number, turns[stop].cell, turns[before:stop])
+def write_headline(view: View) -> str:
+    """Where the number comes from: the heads that the way leads through, and the token at its end."""
+    story = read_story(view)
+    name = escape_markdown(story.name.partition(" at position")[0])
+    heads = [
+        f"**head {cell.at['head']} of layer {cell.layer}**"
+        for cell in story.cells
+        if cell.leaf == "attention.self.value"
+    ]
+    over = f" over {' and '.join(heads)}" if heads else ""
+    token = story.tokens[-1]
+    end = "a learned parameter" if token is None else f"**“{escape_markdown(view.trace.tokens[token])}”**"
+    return f"Where does {name} come from? Its largest parts lead back{over} to {end}: {len(story.stops)} stops"
 
 
-def _show_stop(view: View, number: int, cell: Address, walked: Sequence[Turn]) -> None:
-    """walked: the steps from the stop before, each with the choice that led on."""
+def show_line(view: View, story: Story) -> int:
+    """The whole way as one line. Returns the stop that is looked at."""
+    state.bind(_STOP, 0, range(len(story.stops)))
+    chosen = int(state.read(_STOP))
+    with open_card(view, PARAMETER, "The way back", story.start):
+        _line(key="story-line", data=_make_drawing(view, story, chosen), on_stop_change=_choose_stop)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.selectbox("The story of", list(_list_beginnings(view)), key=_OF, width=240, label_visibility="collapsed",
+                         on_change=_go, args=(0,))  # fmt: skip
+            st.button("Back", icon=":material/chevron_left:", key="stop-back", on_click=_go, args=(chosen - 1,),
+                      disabled=not chosen)  # fmt: skip
+            st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
+                      disabled=chosen + 1 == len(story.stops))  # fmt: skip
+        st.caption(
+            f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a sum "
+            "the largest, in a softmax the score that moves the result most, in attention the value. A stop is where "
+            f"the token or the component changes: {len(story.stops)} stops. Under a link stands the part that is "
+            "followed; the link is as thick as its share of the number before it."
+        )
+    return chosen
+
+
+def _make_drawing(view: View, story: Story, chosen: int) -> dict[str, object]:
+    """What the line needs: lanes, stops and colours."""
+    tokens, lanes = view.trace.tokens, list(dict.fromkeys(story.tokens))
+    return {
+        "lanes": ["the answer" if i is None else f"{i} {tokens[i]}" for i in lanes],
+        "stops": [
+            {**_make_stop(view, story.turns[place]), "lane": lanes.index(token)}
+            for place, token in zip(story.stops, story.tokens, strict=True)
+        ],
+        "chosen": chosen,
+        "colors": list_colors(view.colors),
+    }
+
+
+def _make_stop(view: View, turn: Turn) -> dict[str, object]:
+    cell, value = turn.cell, float(view.trace[turn.cell])
+    step = view.trace.program.by_address.get(cell.path)
+    choice = turn.choice
+    amount = choice.part.amount if choice and choice.measure.sums else None
+    layer = "" if cell.layer is None else f"layer {cell.layer}"
+    return {
+        "name": name_leaf(cell), "place": f"{layer} {_name_component(cell)}".strip(),
+        "value": format_number(view.trace[cell].item()), "part": "" if amount is None else format_number(amount),
+        "share": 0.1 if amount is None or not value else min(abs(amount / value), 1.0),
+        "color": view.colors.kinds.get(step.kind, view.colors.faint) if step else view.colors.faint,
+    }  # fmt: skip
+
+
+def _name_component(cell: Address) -> str:
+    """The last index, which is no token: of a component, a word or an answer."""
+    at = cell.at
+    head = f"head {at['head']} " if "head" in at else ""
+    last = next((str(i) for axis, i in reversed(cell.index) if axis not in ("token", "query", "key", "head")), "")
+    return f"{head}{f'no. {last}' if last else ''}".strip()
+
+
+def _choose_stop() -> None:
+    _go(state.read_event("story-line", "stop"))
+
+
+def _go(stop: int) -> None:
+    state.write(_STOP, stop)
+    state.note_choice()
+
+
+def show_stop(view: View, story: Story, number: int) -> None:
+    """One stop: its value, what led there, the formula worked, and the picture of what it is made from."""
+    place = story.stops[number]
+    cell, walked = story.turns[place].cell, story.turns[story.stops[number - 1] if number else place : place]
     shown = work_out(view, cell)
     kind = shown.why.step.kind if shown.why.step else PARAMETER
     see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
     with open_card(view, kind, see, str(cell)):
-        said = [f"{len(walked)} steps back, through sums, normalizations and functions."] if len(walked) > 1 else []
-        told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
-        said += [_tell_choice(view.trace, turn) for turn in told]
-        said += [_tell_passed(view.trace, turn) for turn in walked]
-        if any(said):
-            st.caption(escape_markdown(" ".join(filter(None, said))))
-        words, picture = st.columns([3, 2], gap="large")
+        words, picture = st.columns([1, 1], gap="large")
         with words:
+            st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
+            told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
+            said = [f"{len(walked)} steps back, through sums, normalizations and functions."] if len(walked) > 1 else []
+            said += [tell_choice(view.trace, turn) for turn in told] + [
+                tell_passed(view.trace, turn) for turn in walked
+            ]
+            if any(said):
+                st.caption(escape_markdown(" ".join(filter(None, said))))
             st.markdown(f"{shown.words}\n\n{shown.text}")
-            link = site.find_link(view.trace, cell)
-            site.show_link(link.page, escape_markdown(f"The page “{link.page.title}”"), link.page.icon, **link.query)
         if shown.why.step is not None:
             with picture:
                 draw_operands(view, f"story-{number}", shown)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            show_worked_link(view, cell)
+            link = site.find_link(view.trace, cell)
+            site.show_link(link.page, escape_markdown(f"The page “{link.page.title}”"), link.page.icon, **link.query)
 
 
-def _tell_choice(trace: Trace, turn: Turn) -> str:
-    """Why the way led here from the number before; nothing where that is made of this number alone."""
-    chosen = turn.choice
-    if chosen is None or chosen.part.amount is None or chosen.measure in (ALONE, SLOPE):
-        return ""
-    amount, name = format_number(chosen.part.amount), shorten(trace, turn.cell)
-    if chosen.measure is WITHOUT:
-        return f"No other score moves {name} as much: without this one it would be {amount}."
-    largest = "largest" if chosen.passed is None else "largest that depends on the words"
-    return f"Of the {chosen.measure.heading}s of {name} the {largest}: {amount}."
+def show_steps(view: View, story: Story) -> None:
+    """Every step of the way as a table."""
+    with open_card(view, PARAMETER, "All steps", story.start):
+        st.html(render_steps(view.trace, story.turns, story.stops))
 
 
-def _tell_passed(trace: Trace, turn: Turn) -> str:
-    """A part that counts for more than the one followed, and is no answer to what this sentence did."""
-    passed = turn.choice.passed if turn.choice else None
-    if turn.choice is None or passed is None or passed.amount is None:
-        return ""
-    whole, heading, amount = shorten(trace, turn.cell), turn.choice.measure.heading, format_number(passed.amount)
-    learned = all(operand.path in trace.model.parameters for operand in passed.operands)
-    names = " × ".join(shorten(trace, operand) for operand in passed.operands)
-    same = "for every sentence" if learned else "whatever the words are"
-    return f"A larger {heading} of {whole} is the same {same}: {names}, {amount}."
+def show_without(view: View, story: Story) -> None:
+    """What the number becomes without each stop."""
+    with open_card(view, PARAMETER, "Without each stop", story.start):
+        st.html(render_without(view, story.start, story.cells))

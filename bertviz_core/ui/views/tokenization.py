@@ -7,9 +7,14 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.checkpoint.wordpiece import Record, Search, Word
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import open_card
 
-_SHOWN_REJECTED = 12
+_SHOWN_REJECTED = 16
+_CHOICES = 8
+_EXAMPLE = "electroencephalography"
 _SHOWN_WORDS = 60
 _LONGEST = (r"\begin{aligned} e &= \max\,\{\, j : w_{s \ldots j} \in V \,\} \\ "
             r"s_{\mathrm{next}} &= e + 1 \end{aligned}")  # fmt: skip
@@ -27,6 +32,100 @@ def show_stages(view: View) -> None:
                 f"<p>split at spaces and around punctuation: {len(record.words)} words</p>"
                 f'<div class="bv-tokens">{words}</div>'
             )
+
+
+def bind_word() -> None:
+    """Let the word whose search is shown stand in the URL."""
+    state.bind("split", "")
+
+
+def show_search(view: View) -> None:
+    """The search of one word: a column a piece, the rejected candidates struck out, longest first."""
+    searched, asked = _list_searched(view), str(state.read("split")).strip()
+    word, reason = _choose_word(view, searched, asked)
+    if word is None:
+        return
+    tried, found = _count_tried(word), sum(search.found is not None for search in word.searches)
+    with open_card(view, PREDICTION, f"The search for the longest piece: “{word.text}”", "the vocabulary"):
+        drawn, side = st.columns([7, 3], gap="medium")
+        with drawn:
+            st.html(_render_choices(searched, word) + _render_stairs(view, word))
+        with side:
+            st.text_input("Another word", key="split", max_chars=100, placeholder=word.text)
+            st.latex(_LONGEST)
+            st.markdown(
+                "From letter $s$ on, the longest candidate in the vocabulary $V$ is taken. The search goes on "
+                "behind it; `##` marks a piece that continues a word."
+            )
+            st.code("while word[s:e] not in V:\n    e -= 1", language="python")
+            st.caption(f"{tried} candidates: {tried - found} rejected, {found} found. {reason}")
+
+
+def _list_searched(view: View) -> list[Word]:
+    """The sentence's different words that are not found at the first try, the longest search first."""
+    words = dict.fromkeys(word for record in _make_records(view) for word in record.words if word.searches)
+    return sorted((word for word in words if word.pieces != (word.text,)), key=lambda word: -_count_tried(word))
+
+
+def _count_tried(word: Word) -> int:
+    """How many candidates were looked up."""
+    return sum(len(search.rejected) + (search.found is not None) for search in word.searches)
+
+
+def _choose_word(view: View, searched: list[Word], asked: str) -> tuple[Word | None, str]:
+    """The word that is shown, and why it is this one. None where the checkpoint's rules are not known."""
+    record = view.trace.model.tokenizer.record(asked or _EXAMPLE)
+    if record is None:
+        return None, ""
+    if searched and not asked:
+        return searched[0], "It has the longest search of this sentence."
+    words = [word for word in record.words if word.searches]
+    if not words:
+        return (searched or [None])[0], "Nothing of what was typed is searched."
+    word = max(words, key=lambda word: len(word.searches))
+    return word, "" if asked else "Every word of the sentence is found at the first try; this is another one."
+
+
+def _render_choices(searched: list[Word], word: Word) -> str:
+    """The sentence's words that are cut into pieces, as buttons."""
+    buttons = "".join(
+        f'<button data-choose="split={escape(each.text)}" aria-pressed="{str(each.text == word.text).lower()}">'
+        f"{escape(each.text)} <small>{len(each.pieces)} pieces</small></button>"
+        for each in searched[:_CHOICES]
+    )
+    return f'<div class="bv-pieces">{buttons}</div>' if buttons else ""
+
+
+def _render_stairs(view: View, word: Word) -> str:
+    columns = "".join(_render_column(view, i, search) for i, search in enumerate(word.searches, 1))
+    note = f"<div><span>{escape(word.note)}</span></div>" if word.note else ""
+    return f'<div class="bv-stairs">{columns}{note}{_render_brackets(word)}</div>'
+
+
+def _render_column(view: View, number: int, search: Search) -> str:
+    """One search: how many were rejected, which, and what was found, with its id."""
+    first, rest = search.rejected[:_SHOWN_REJECTED], len(search.rejected) - _SHOWN_REJECTED
+    struck = "".join(f"<s>{escape(candidate)}</s>" for candidate in first)
+    more = f"<s>… {rest} more</s>" if rest > 0 else ""
+    count = f"{len(search.rejected)} rejected" if search.rejected else "at the first try"
+    found = (
+        f'<div class="bv-found-line"><b class="bv-found">{escape(search.found)}</b>'
+        f"{view.trace.model.tokenizer.id(search.found)}</div>"
+        if search.found
+        else ""
+    )
+    return f"<div><span><b>{number}</b>{count}</span>{struck}{more}{found}</div>"
+
+
+def _render_brackets(word: Word) -> str:
+    """The word's letters, with a bracket under each piece."""
+    if len(word.searches) < 2 or word.note:
+        return ""
+    parts = "".join(
+        f"<span>{escape(piece.removeprefix('##') if i else piece)}<i></i><small>{escape(piece)}</small></span>"
+        for i, piece in enumerate(word.pieces)
+    )
+    return f'<div class="bv-brackets" aria-hidden="true">{parts}</div>'
 
 
 def show_searches(view: View) -> None:

@@ -1,4 +1,4 @@
-"""What the model is given: the tokens with their four numbers each, which are hidden, how many are padding."""
+"""What the model is given: the tokens with their four numbers each, and how many are padding."""
 
 from __future__ import annotations
 
@@ -6,64 +6,15 @@ from html import escape
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.ui.frame import site, state, style
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.tables import Column, render_table
-
-_MANY = 80  # tokens; more are put into a box that scrolls
-_BOX_PX = 260
-
-
-def show_result(view: View) -> None:
-    """The tokens with their ids, and below them those that can be hidden."""
-    trace = view.trace
-    ids = [str(i) for i in trace.encoding.ids]
-    with st.container(border=True, key="tokens-result"):
-        st.markdown(f"**{len(trace.tokens)} tokens**, each with its position before it and its id after it")
-        with _open_box(len(trace.tokens)):
-            st.html(style.render_tokens(trace.encoding, view.colors, trace.model.tokenizer.special_tokens,
-                                        view.chosen.token, below=ids))  # fmt: skip
-        st.caption(
-            "Dashed: special tokens. `##`: the piece continues the word before it. Tint: first or second sentence."
-        )
-        _show_hiding(view)
-
-
-def _show_hiding(view: View) -> None:
-    """The typed tokens as buttons: a click hides one behind [MASK], another click shows it again."""
-    tokenizer, typed = view.trace.model.tokenizer, view.typed
-    offered = tokenizer.maskable(typed)
-    if not offered:
-        st.caption("No token can be masked: this checkpoint has no mask token, or the input has no word.")
-        return
-    state.write("hidden-tokens", list(view.masked))
-    with _open_box(len(offered)):
-        st.pills(
-            r"Click a token to replace it with \[MASK\]; click it again to undo",
-            offered,
-            selection_mode="multi",
-            key="hidden-tokens",
-            on_change=_hide,
-            format_func=lambda i: f":small[{i}] {escape_markdown(typed.tokens[i])}",
-        )
-    hidden = ", ".join(f"“{typed.tokens[i]}” at position {i}" for i in view.masked[:8])
-    more = f" and {len(view.masked) - 8} more" if len(view.masked) > 8 else ""
-    st.caption(
-        escape_markdown(f"Masked: {hidden}{more}. The model reads id {tokenizer.mask_id} there instead.")
-        if hidden
-        else "Keyboard: Tab moves from token to token, Enter masks or unmasks."
-    )
-
-
-def _hide() -> None:
-    state.mask_tokens(state.read("hidden-tokens"))
 
 
 def show_numbers(view: View) -> None:
@@ -142,8 +93,3 @@ def _write_story(view: View) -> str:
         "that the softmax gives them a weight of exactly 0. So no token attends to padding, and its vectors are the "
         "same as without padding, except for rounding."
     )
-
-
-def _open_box(count: int) -> DeltaGenerator:
-    """A place for that many tokens; many scroll in a box."""
-    return st.container(height=_BOX_PX) if count > _MANY else st.container()

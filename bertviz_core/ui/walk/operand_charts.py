@@ -24,6 +24,7 @@ from bertviz_core.ui.frame.cell_names import drop_common, name_index, name_leaf,
 from bertviz_core.ui.frame.view import View
 
 _ROWS = 40  # bars of a chart
+_LARGEST = 24  # shares of a softmax that is not drawn whole, each with its name
 _WHOLE = 64  # a softmax over no more than this is drawn whole
 
 Drawn = tuple[Chart, str]
@@ -74,7 +75,7 @@ def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Dr
 
 def _rank_largest(shares: np.ndarray, picked: int) -> np.ndarray:
     """The places of the largest shares in their order, with the picked one among them."""
-    best = rank_top(shares, _ROWS)
+    best = rank_top(shares, _LARGEST)
     return np.array(best if picked in best else [*best[:-1], picked])
 
 

@@ -23,7 +23,7 @@ from bertviz_core.ui.frame.view import View
 
 OFFERED = 12  # operands to walk on to
 
-_listener = load_component("listener")
+_listener = load_component("listener", isolated=False)
 
 
 def read_way(trace: Trace) -> tuple[Where, ...]:
@@ -41,7 +41,8 @@ def _read_step(trace: Trace, text: str) -> Where:
 
 
 def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
-    """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head; ring the chosen cell.
+    """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head, or whatever else the
+    URL names (`data-choose="word=rome"`); ring the chosen cell.
 
     lit: the operands that are outlined where a chart draws them.
     """
@@ -60,6 +61,11 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
         state.choose_token(int(sent("token")))
         state.ask_for_rerun()
 
+    def choose() -> None:
+        name, _, value = sent("choose").partition("=")
+        state.choose(name, value)
+        state.ask_for_rerun()
+
     _listener(
         key=key,
         data={"cell": str(way[-1]) if way else None, "operands": list(lit), "token": view.chosen.token,
@@ -72,6 +78,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
         on_story_change=lambda: state.open_drawer(_take_story(trace, way)),
         on_head_change=choose_head,
         on_token_change=choose_token,
+        on_choose_change=choose,
     )  # fmt: skip
 
 

@@ -1,0 +1,165 @@
+"""Queries, keys and values of all tokens side by side, and one of their numbers as the sum that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.figures.base import (
+    Chart,
+    Spec,
+    make_chart,
+    make_outline,
+    name_ticks,
+    pack,
+    set_axis,
+    set_font,
+    write_text,
+)
+from bertviz_core.figures.heatmap import make_color_bar
+from bertviz_core.figures.palette import Palette
+from bertviz_core.formula.numbers import format_number
+
+_ROW, _SMALL, _MANY = 20, 15, 16  # pixels of a row, and of one where there are more rows than the last
+_GAP = 0.035  # between two blocks, of the width
+_TOP, _BOTTOM = 30, 64
+_STRIPS = {"yaxis": (0.0, 0.52), "yaxis2": (0.58, 0.76), "yaxis3": (0.82, 1.0)}  # the products, the weights, the input
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One of the maps that line up: its name, its colour's kind, (token, component) numbers, the cells it offers."""
+
+    name: str
+    kind: str
+    values: np.ndarray
+    cells: str
+
+
+def draw_blocks(
+    blocks: Sequence[Block],
+    words: Sequence[str],
+    start: int,
+    colors: Palette,
+    *,
+    end: float,
+    at: tuple[int, str, int],
+) -> Chart:
+    """Blocks of numbers from -end to end on the same rows, whose words stand once.
+
+    words: of the tokens; start: the first one's position; at: the chosen token, framed in all blocks, and one number of
+    it, by the block's kind and the component.
+    """
+    width = (1 - _GAP * (len(blocks) - 1)) / len(blocks)
+    lefts = [i * (width + _GAP) for i in range(len(blocks))]
+    height = len(words) * (_ROW if len(words) <= _MANY else _SMALL)
+    axes: dict[str, Any] = {}
+    for i, (left, block) in enumerate(zip(lefts, blocks, strict=True)):
+        axes[f"xaxis{i + 1 if i else ''}"] = set_axis(
+            colors, domain=[left, left + width], anchor="y", tickvals=[0, block.values.shape[1] - 1]
+        )
+    rows = set_axis(colors, autorange="reversed", **name_ticks(words))
+    rows["tickvals"] = [start + i for i in rows["tickvals"]]
+    return make_chart(
+        [_make_block(block, i, start, (lefts[i], width), end, colors) for i, block in enumerate(blocks)],
+        _TOP + height + _BOTTOM, colors, top=_TOP, bottom=_BOTTOM, right=20, **axes, yaxis=rows,
+        annotations=[_name_block(block, left, colors) for left, block in zip(lefts, blocks, strict=True)],
+        shapes=[shape for i, block in enumerate(blocks) for shape in _frame(block, i, at, colors)],
+    )  # fmt: skip
+
+
+def _make_block(block: Block, i: int, start: int, across: tuple[float, float], end: float, colors: Palette) -> Spec:
+    scale = make_color_bar(block.values, -end, end, colors)
+    left, width = across
+    scale |= {"x": left + width / 2, "xanchor": "center", "len": 0.55 * width, "y": 0, "yanchor": "top", "ypad": 24,
+              "tickvals": [-end, end], "tickangle": 0}  # fmt: skip
+    scale["ticktext"] = [f"{'≤ ' if block.values.min(initial=0) < -end else ''}{_write_end(-end)}",
+                         f"{'≥ ' if block.values.max(initial=0) > end else ''}{_write_end(end)}"]  # fmt: skip
+    return {
+        "type": "heatmap", "z": pack(block.values), "x0": 0, "dx": 1, "y0": start, "dy": 1, "zmin": -end, "zmax": end,
+        "colorscale": colors.shade(block.kind), "colorbar": scale, "xgap": 1, "ygap": 1, "name": block.name,
+        "xaxis": f"x{i + 1 if i else ''}", "meta": block.cells,
+        "hovertemplate": f"{block.name}, token %{{y}}<br>component %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
+    }  # fmt: skip
+
+
+def _write_end(end: float) -> str:
+    """An end of the scale in the few letters that there is room for below a narrow block."""
+    return f"{end:.2g}".replace("-", "\N{MINUS SIGN}")
+
+
+def _name_block(block: Block, left: float, colors: Palette) -> Spec:
+    font = {"size": 14, "color": colors.kinds[block.kind]}
+    return write_text(f"<b>{block.name}</b>", left, 1, font, xref="paper", yref="paper", xanchor="left",
+                      yanchor="bottom", yshift=4)  # fmt: skip
+
+
+def _frame(block: Block, i: int, at: tuple[int, str, int], colors: Palette) -> list[Spec]:
+    """The chosen token's row, and in one block its ringed number."""
+    token, kind, component = at
+    axis = f"x{i + 1 if i else ''}"
+    row = (token - 0.5, token + 0.5)
+    shapes = [make_outline((-0.5, block.values.shape[1] - 0.5), row, colors, xref=axis)]
+    shapes[0]["line"]["color"] = colors.kinds[block.kind]
+    if kind == block.kind:
+        shapes.append(make_outline((component - 0.5, component + 0.5), row, colors, 2.5, xref=axis))
+    return shapes
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """A sum of products: (component,) what comes in, the weights, and the cells of both; start: the first index.
+
+    ends: of the scales of the two.
+    """
+
+    x: np.ndarray
+    weights: np.ndarray
+    cells: tuple[str, str]
+    ends: tuple[float, float]
+    start: int
+
+
+def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind: str) -> Chart:
+    """What comes in above the weights that it is multiplied with, and the products below, component by component.
+
+    names: of the three rows. The largest product is marked, with its number.
+    """
+    products = shown.x.astype(np.float64) * shown.weights.astype(np.float64)
+    best = int(np.abs(products).argmax())
+    limit = 1.15 * float(np.abs(products).max(initial=0.0)) or 1.0
+    place = shown.start + best
+    strips = [
+        {"type": "heatmap", "z": pack(values[None]), "x0": shown.start, "dx": 1, "zmin": -end, "zmax": end,
+         "colorscale": colors.shade(kind), "showscale": False, "yaxis": axis, "meta": cell,
+         "hovertemplate": f"{name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>"}
+        for values, end, axis, cell, name in zip((shown.x, shown.weights), shown.ends, ("y3", "y2"), shown.cells, names,
+                                                 strict=False)
+    ]  # fmt: skip
+    bars = {
+        "type": "bar", "x": list(range(shown.start, shown.start + len(products))), "y": pack(products),
+        "marker": {"color": [colors.kinds[kind] if x >= 0 else colors.faint for x in products]},
+        "hovertemplate": f"{names[2]} %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>",
+    }  # fmt: skip
+    numbers = (float(shown.x[best]), float(shown.weights[best]), float(products[best]))
+    said = "{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers))
+    left = best > len(products) / 2
+    axes: dict[str, Any] = {
+        name: set_axis(colors, domain=list(part), showticklabels=False) for name, part in _STRIPS.items()
+    }
+    axes["yaxis"] |= {"range": [-limit, limit], "zeroline": True}
+    return make_chart(
+        [*strips, bars], 170, colors, bottom=30, right=12, left=64, bargap=0, **axes,
+        xaxis=set_axis(colors, range=[shown.start - 1, shown.start + len(products)]),
+        shapes=[make_outline((place - 0.5, place + 0.5), (0, 1), colors, yref="paper")],
+        annotations=[
+            write_text(said, place, 0.0, set_font(colors.text), yref="paper", yanchor="bottom",
+                       xanchor="right" if left else "left", xshift=-6 if left else 6, bgcolor=colors.surface),
+            *(write_text(name, 0, sum(_STRIPS[axis]) / 2, {"size": 12, "color": colors.text}, xref="paper",
+                         yref="paper", xanchor="right", xshift=-6)
+              for name, axis in zip(names, ("yaxis3", "yaxis2", "yaxis"), strict=True)),
+        ],
+    )  # fmt: skip

@@ -1,0 +1,64 @@
+"""One head: its attention map, and beside the rows a line to the token that each looks at hardest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bertviz_core.figures.base import Chart, Spec, pack, set_axis, set_font
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.palette import Palette
+
+LARGEST = 40  # tokens; with more of them the lines would be a thicket
+_MAP, _LINES = 0.68, (0.69, 1)  # parts of the width
+_REACH = 2.3  # what the lines and the names have, where the lines have 1
+_ALONG = np.linspace(0, 1, 17)
+_EASE = 3 * _ALONG**2 - 2 * _ALONG**3
+
+
+def draw_head(weights: np.ndarray, tokens: Sequence[str], chosen: int, colors: Palette) -> Chart:
+    """(query, key) attention weights; a line from every query to the key with its largest weight.
+
+    tokens: with their positions; chosen: the query whose row and line are marked. The lines are as thick as the weights
+    are large.
+    """
+    rows, columns = Side("query", tokens), Side("key", tokens)
+    base = draw_heatmap(weights, rows, columns, colors, share=True, end=1.0, selected=chosen)
+    looked = weights.argmax(axis=1)
+    others = [i for i in range(len(tokens)) if i != chosen]
+    traces = (
+        _draw_lines(others, looked[others], colors.faint, 1, 0.5),
+        _draw_lines([chosen], looked[[chosen]], colors.kinds["attention"], 2 + 5 * float(weights[chosen].max()), 1),
+        _name_keys(tokens, int(looked[chosen]), colors),
+        *base.traces,
+    )
+    layout = {
+        **base.layout,
+        "xaxis": {**base.layout["xaxis"], "domain": [0, _MAP]},
+        "xaxis2": set_axis(colors, domain=list(_LINES), range=[0, _REACH], showticklabels=False, anchor="y"),
+        "yaxis": {**base.layout["yaxis"], "range": [len(tokens) - 0.5, -0.5]},
+    }
+    return replace(base, traces=traces, layout=layout, picked_from=3)
+
+
+def _draw_lines(queries: Sequence[int], keys: np.ndarray, color: str, width: float, opacity: float) -> Spec:
+    """A soft curve from each query's row to its key's, all in one trace."""
+    y = [row for q, k in zip(queries, keys, strict=True) for row in (*(q + (k - q) * _EASE), np.nan)]
+    x = [*_ALONG, np.nan] * len(queries)
+    return {
+        "type": "scatter", "x": pack(np.array(x)), "y": pack(np.array(y)), "xaxis": "x2", "mode": "lines",
+        "hoverinfo": "skip", "line": {"color": color, "width": width}, "opacity": opacity,
+    }  # fmt: skip
+
+
+def _name_keys(tokens: Sequence[str], looked: int, colors: Palette) -> Spec:
+    """The keys once more, where the lines end; the one that the chosen query looks at in colour."""
+    tints = [colors.kinds["attention"] if i == looked else colors.faint for i in range(len(tokens))]
+    words = [f"<b>{token}</b>" if i == looked else token for i, token in enumerate(tokens)]
+    return {
+        "type": "scatter", "x": [1.05] * len(tokens), "y": list(range(len(tokens))), "xaxis": "x2", "mode": "text",
+        "text": words, "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
+        "textfont": {**set_font(colors.text), "color": tints},
+    }  # fmt: skip

@@ -1,0 +1,39 @@
+"""How near one token's vector is to every other one's, from stage to stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bertviz_core.figures.base import Chart, make_chart, name_ticks, pack, set_axis, set_font, write_text
+from bertviz_core.figures.palette import Palette
+
+
+def draw_resemblance(
+    cosines: np.ndarray, names: Sequence[str], stages: Sequence[str], nearest: int, at: int, colors: Palette, color: str
+) -> Chart:
+    """Cosines (token, stage) as thin lines, one a token, of which one stands out. at: a stage to mark."""
+    others = [i for i in range(len(names)) if i != nearest]
+    gap = np.full((len(others), 1), np.nan)
+    joined = np.concatenate([cosines[others], gap], axis=1).ravel()
+    places = pack(np.tile(np.arange(len(stages) + 1), len(others)))  # the last one is the gap
+    low, high = min(0.0, float(cosines.min(initial=0.0))), float(cosines.max(initial=0.1))
+    band = {"type": "rect", "x0": at - 0.3, "x1": at + 0.3, "yref": "paper", "y0": 0, "y1": 1, "fillcolor": colors.line,
+            "opacity": 0.5, "line": {"width": 0}, "layer": "below"}  # fmt: skip
+    name = names[nearest]
+    return make_chart(
+        [
+            {"type": "scatter", "x": places, "y": pack(joined), "mode": "lines", "opacity": 0.5,
+             "line": {"color": colors.faint, "width": 1},
+             "customdata": [names[i] for i in others for _ in (*stages, "")],
+             "hovertemplate": "%{customdata}<br><b>%{y:.6f}</b><extra></extra>"},
+            {"type": "scatter", "x": list(range(len(stages))), "y": pack(cosines[nearest]), "mode": "lines+markers",
+             "line": {"color": color, "width": 2.5}, "marker": {"color": color, "size": 6}, "name": name,
+             "hovertemplate": "%{y:.6f}<extra></extra>"},
+        ],
+        260, colors, right=16, shapes=[band],
+        annotations=[write_text(f"<b>{name}</b>", at, float(cosines[nearest, at]), set_font(color), yshift=14)],
+        xaxis=set_axis(colors, "after", **name_ticks(stages)),
+        yaxis=set_axis(colors, "cosine", grid=True, range=[low - 0.05, high + 0.12]),
+    )  # fmt: skip

@@ -1,0 +1,134 @@
+"""How a word's probability comes about: the terms of its logit, all logits, the denominator, and all ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.palette import Palette
+from bertviz_core.formula.numbers import format_number, format_share
+
+_DECADES = (1.0, 1e-2, 1e-4, 1e-6)  # ticks of probabilities
+_POINTS = 240  # of a curve over all ranks
+_NARROW = 0.055  # of a stack's width: what is narrower carries no words
+_HATCH = {"size": 5, "solidity": 0.3}
+
+
+def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, color: str) -> Chart:
+    """The terms of a sum as bars, largest first. names: of the terms, in their order."""
+    order = np.argsort(-terms, kind="stable")
+    up = int((terms > 0).sum())
+    bars = {
+        "type": "bar", "x": list(range(len(terms))), "y": pack(terms[order]), "customdata": [names[i] for i in order],
+        "marker": {"color": [color] * up + [colors.faint] * (len(terms) - up), "line": {"width": 0}},
+        "hovertemplate": "%{customdata}<br><b>%{y:.6f}</b><extra></extra>",
+    }  # fmt: skip
+    said = set_font(colors.faint)
+    texts = [
+        write_text(f"{up:,} raise it", 0.5, 1, said, xref="paper", yref="paper", xanchor="center", yanchor="top"),
+        write_text(f"{len(terms) - up:,} lower it", 0.5, 0, said, xref="paper", yref="paper", xanchor="center",
+                   yanchor="bottom"),
+    ]  # fmt: skip
+    return make_chart(
+        [bars], 150, colors, bargap=0, annotations=texts,
+        xaxis=set_axis(colors, showticklabels=False), yaxis=set_axis(colors, grid=True, nticks=4),
+    )  # fmt: skip
+
+
+def draw_all_scores(
+    counts: np.ndarray, edges: np.ndarray, marks: Mapping[str, float], main: str, colors: Palette, color: str
+) -> Chart:
+    """How often each score occurs (bar,) between the edges (bar + 1,), and some entries' own scores as lines.
+
+    marks: scores by word; main: the word whose line is long and named. Only the lines offer cells.
+    """
+    bars = {
+        "type": "bar", "x": pack((edges[:-1] + edges[1:]) / 2), "y": pack(counts), "width": float(edges[1] - edges[0]),
+        "marker": {"color": colors.line, "line": {"width": 0.5, "color": colors.surface}},
+        "hovertemplate": "%{x:.2f}<br><b>%{y:,.0f}</b> entries<extra></extra>",
+    }  # fmt: skip
+    top = float(counts.max(initial=1))
+    words = list(marks)
+    lines = {
+        "type": "bar", "x": pack(np.array([marks[word] for word in words])), "width": float(edges[-1] - edges[0]) / 400,
+        "y": [top * (0.8 if word == main else 0.25) for word in words], "customdata": words,
+        "marker": {"color": color}, "hovertemplate": "%{customdata}<br><b>%{x:.6f}</b><extra></extra>",
+    }  # fmt: skip
+    named = write_text(f"{main} {format_number(marks[main])}", marks[main], 0.82 * top, set_font(colors.text),
+                       xanchor="right", yanchor="bottom")  # fmt: skip
+    return make_chart(
+        [bars, lines], 150, colors, right=16, bargap=0, barmode="overlay", annotations=[named], picked_from=1,
+        xaxis=set_axis(colors, zeroline=False), yaxis=set_axis(colors, showticklabels=False, range=[0, 1.02 * top]),
+    )  # fmt: skip
+
+
+def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Palette, color: str) -> Chart:
+    """Shares of a whole laid end to end. main: the one in full colour; groups: how many of the last are of many."""
+    names, parts = list(shares), np.array(list(shares.values()))
+    first_group, starts = len(parts) - groups, np.cumsum(parts) - parts
+    bars = {
+        "type": "bar", "x": pack(parts), "base": starts.tolist(), "y": [0] * len(parts), "orientation": "h",
+        "customdata": names, "hovertemplate": "%{customdata}<br><b>%{x:.6f}</b><extra></extra>",
+        "marker": {
+            "color": [color if name == main else colors.line for name in names],
+            "line": {"color": colors.surface, "width": 1.5},
+            "pattern": {**_HATCH, "shape": ["" if i < first_group else "/" for i in range(len(parts))],
+                        "fgcolor": colors.faint},
+        },
+    }  # fmt: skip
+    texts = [
+        text
+        for i, (name, share) in enumerate(shares.items())
+        if share >= _NARROW
+        for text in _name_part(name, share, float(starts[i]), i >= first_group, colors)
+    ]
+    return make_chart(
+        [bars], 110, colors, top=24, bottom=24, barmode="overlay", bargap=0, annotations=texts,
+        xaxis=set_axis(colors, range=[0, 1], showticklabels=False),
+        yaxis=set_axis(colors, showticklabels=False, range=[-0.5, 0.5]),
+    )  # fmt: skip
+
+
+def _name_part(name: str, share: float, at: float, below: bool, colors: Palette) -> list[Spec]:
+    """A part's share above it and its name below it."""
+    middle = at + share / 2
+    size = set_font(colors.text if not below else colors.faint)
+    return [
+        write_text(format_share(share), middle, 0.5, set_font(colors.text), yanchor="bottom"),
+        write_text(name, middle, -0.5, size, yanchor="top"),
+    ]
+
+
+def draw_rank_curve(
+    shares: np.ndarray, marks: Mapping[str, int], colors: Palette, color: str, before: np.ndarray | None = None
+) -> Chart:
+    """Probabilities (rank,), largest first, over their rank, both logarithmic. marks: ranks from 1 by word.
+
+    before: the same of another pass, dashed. Only the marks offer cells.
+    """
+    ranks = np.unique(np.geomspace(1, len(shares), _POINTS).round().astype(int))
+    lines = [_draw_ranks(shares, ranks, {"color": color, "width": 2})]
+    if before is not None:
+        lines.append(_draw_ranks(before, ranks, {"color": colors.faint, "width": 1.5, "dash": "dot"}))
+    at = list(marks.values())
+    points = {
+        "type": "scatter", "x": at, "y": [float(shares[rank - 1]) for rank in at], "mode": "markers+text",
+        "text": list(marks), "textposition": "top right", "textfont": set_font(colors.text), "cliponaxis": False,
+        "marker": {"color": color, "size": 9},
+        "hovertemplate": "%{text}<br>rank %{x:,}<br><b>%{y:.6f}</b><extra></extra>",
+    }  # fmt: skip
+    return make_chart(
+        [*lines, points], 190, colors, right=16, top=20, picked_from=len(lines),
+        xaxis=set_axis(colors, "rank", grid=True, type="log", dtick=1, tickformat=",d", standoff=2),
+        yaxis=set_axis(colors, grid=True, type="log", tickvals=list(_DECADES),
+                       ticktext=[f"{100 * share:g} %" for share in _DECADES], range=[-7.5, 0.2]),
+    )  # fmt: skip
+
+
+def _draw_ranks(shares: np.ndarray, ranks: np.ndarray, line: Spec) -> Spec:
+    return {
+        "type": "scatter", "x": pack(ranks), "y": pack(shares[ranks - 1]), "mode": "lines", "line": line,
+        "hovertemplate": "rank %{x:,}<br><b>%{y:.3e}</b><extra></extra>",
+    }  # fmt: skip

@@ -1,0 +1,173 @@
+"""What one token takes from the others: columns of bars on the rows of the tokens, and all heads beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.figures.base import (
+    Cells,
+    Chart,
+    Spec,
+    make_chart,
+    make_outline,
+    name_rows,
+    pack,
+    set_axis,
+    set_font,
+    write_text,
+)
+from bertviz_core.figures.heatmap import make_color_bar
+from bertviz_core.figures.palette import Palette
+
+ROW = 24  # pixels
+_HEAD = 44  # pixels for the columns' names
+_TEXT = 0.5  # part of a column that the numbers have
+_SQUARE = 20  # pixels along the side of the largest square
+
+
+@dataclass(frozen=True, eq=False)
+class BarColumn:
+    """One number a row, as bars with the numbers printed beside them.
+
+    values: NaN where a row has none; texts: as they are printed; title: of the column, color: of its bars; end: of the
+    scale, by default the largest size; cells: recorded ones that a click means, one a row, "" for none.
+    """
+
+    title: str
+    values: np.ndarray
+    texts: Sequence[str]
+    color: str
+    end: float | None = None
+    cells: Cells = ""
+
+
+def draw_bar_columns(rows: Sequence[str], columns: Sequence[BarColumn], colors: Palette, *, marked: Sequence[int] = (),
+                     last: bool = False) -> Chart:  # fmt: skip
+    """Columns of bars that share their rows; negative bars go to the left of their zero.
+
+    marked: rows that are lit; last: the last row is a sum, with a line above it.
+    """
+    width = 1 / len(columns)
+    traces, layout, texts = [], {}, []
+    for i, column in enumerate(columns):
+        start = i * width
+        traces.append(_draw_column(column, i))
+        layout[f"xaxis{i + 1 if i else ''}"] = _set_column(column, colors, (start, start + 0.94 * width))
+        texts.append(_name_column(column, start, colors))
+        texts += _write_numbers(column, start + (1 - _TEXT) * 0.94 * width, colors, last)
+    return make_chart(
+        traces, len(rows) * ROW + _HEAD + 8, colors, top=_HEAD, bottom=4, right=4, bargap=0.4, annotations=texts,
+        shapes=_mark_rows(len(rows), marked, last, colors), yaxis=_set_rows(rows, colors), **layout,
+    )  # fmt: skip
+
+
+def _set_rows(rows: Sequence[str], colors: Palette) -> Spec:
+    return {**name_rows(rows, colors), "autorange": False, "range": [len(rows) - 0.5, -0.5], "tickangle": 0}
+
+
+def _draw_column(column: BarColumn, number: int) -> Spec:
+    drawn = {
+        "type": "bar", "x": pack(column.values), "y": list(range(len(column.values))), "orientation": "h",
+        "marker": {"color": column.color}, "customdata": list(column.texts),
+        "hovertemplate": f"%{{y}}<br>{column.title}: <b>%{{customdata}}</b><extra></extra>",
+    }  # fmt: skip
+    if column.cells:
+        drawn["meta"] = column.cells if isinstance(column.cells, str) else list(column.cells)
+    return {**drawn, "xaxis": f"x{number + 1}"} if number else drawn
+
+
+def _set_column(column: BarColumn, colors: Palette, domain: tuple[float, float]) -> Spec:
+    """A scale on which the bars have the left part of the column, and their numbers the rest."""
+    known = column.values[~np.isnan(column.values)]
+    end = column.end or float(np.abs(known).max(initial=0.0)) or 1.0
+    low = min(0.0, float(known.min(initial=0.0)))
+    span = (end - low) / (1 - _TEXT)
+    return set_axis(colors, showticklabels=False, domain=list(domain), range=[low, low + span], zeroline=True,
+                    zerolinecolor=colors.line, anchor="y")  # fmt: skip
+
+
+def _name_column(column: BarColumn, start: float, colors: Palette) -> Spec:
+    font = {"size": 12, "color": colors.text}
+    return write_text(f"<b>{column.title}</b>", start, 1, font, xref="paper", yref="paper", xanchor="left",
+                      yanchor="bottom", yshift=6, align="left")  # fmt: skip
+
+
+def _write_numbers(column: BarColumn, x: float, colors: Palette, last: bool) -> list[Spec]:
+    """Numbers under each other, beside the bars; those of a sum are bold."""
+    end = len(column.texts) - 1
+    return [
+        write_text(f"<b>{text}</b>" if last and row == end else text, x, row, set_font(colors.text), xref="paper",
+                   xanchor="left", xshift=6)
+        for row, text in enumerate(column.texts) if text
+    ]  # fmt: skip
+
+
+def _mark_rows(rows: int, marked: Sequence[int], last: bool, colors: Palette) -> list[Spec]:
+    band = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "layer": "below", "line": {"width": 0}}
+    shapes = [{**band, "y0": row - 0.5, "y1": row + 0.5, "fillcolor": colors.segments[0]} for row in marked]
+    line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": colors.faint, "width": 1}}
+    return [*shapes, *([{**line, "y0": rows - 1.5, "y1": rows - 1.5}] if last else [])]
+
+
+@dataclass(frozen=True, eq=False)
+class Squares:
+    """(head, row) attention weights, 0 to 1, and how much is taken; sums: a text a head that stands below.
+
+    cells: one address with {x} for the head and the rows' places, one a point, head by head.
+    """
+
+    weights: np.ndarray
+    taken: np.ndarray
+    sums: Sequence[str]
+    cells: Sequence[str]
+
+
+def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors: Palette) -> Chart:
+    """All heads on the tokens' rows: the outline's area is the weight, the filled area what is taken of it.
+
+    A square is full where the value is as long as the longest drawn. chosen: a head to frame.
+    """
+    heads, count = shown.weights.shape
+    lengths = np.divide(shown.taken, shown.weights, out=np.zeros_like(shown.taken), where=shown.weights > 0)
+    full = shown.taken / (float(lengths.max(initial=0.0)) or 1.0)
+    place = {"x": np.repeat(np.arange(heads, dtype=np.int32), count),
+             "y": np.tile(np.arange(count, dtype=np.int32), heads), "type": "scatter",
+             "mode": "markers", "meta": list(shown.cells)}  # fmt: skip
+    hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4f}</b><br>taken <b>%{customdata[2]:.4f}</b>"
+    said = [[rows[i % count], float(w), float(t)]
+            for i, (w, t) in enumerate(zip(shown.weights.ravel(), shown.taken.ravel(), strict=True))]  # fmt: skip
+    outline = {"symbol": "square", "size": _size(shown.weights), "color": colors.segments[0],
+               "line": {"color": colors.kinds["attention"], "width": 1}}  # fmt: skip
+    filled = {"symbol": "square", "size": _size(full), "color": colors.kinds["value"], "line": {"width": 0}}
+    sums = [write_text(text, head, count, set_font(colors.text)) for head, text in enumerate(shown.sums)]
+    return make_chart(
+        [{**place, "marker": outline, "customdata": said, "hovertemplate": f"{hover}<extra></extra>"},
+         {**place, "marker": filled, "hoverinfo": "skip"}],
+        (count + 1) * ROW + _HEAD + 8, colors, top=_HEAD, bottom=4, right=4, annotations=sums,
+        shapes=[make_outline((chosen - 0.5, chosen + 0.5), (-0.5, count + 0.5), colors)],
+        xaxis=set_axis(colors, side="top", dtick=1, range=[-0.6, heads - 0.4], tickangle=0),
+        yaxis=_set_rows([*rows, "length of the sum"], colors),
+    )  # fmt: skip
+
+
+def _size(shares: np.ndarray) -> list[float]:
+    """Sides in pixels of squares whose areas are these parts of the largest one; nothing is hidden altogether."""
+    return np.maximum(_SQUARE * np.sqrt(shares), 1.5).ravel().round(1).tolist()
+
+
+def draw_row_strips(values: np.ndarray, rows: Sequence[str], end: float, marked: Sequence[int],
+                    colors: Palette) -> Chart:  # fmt: skip
+    """Vectors (row, component) on the rows of `draw_bar_columns`, the last one a sum; from -end to end."""
+    bar = {**make_color_bar(values, -end, end, colors), "y": 0, "yanchor": "top", "ypad": 8}
+    drawn = {
+        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.signed, "ygap": 3,
+        "colorbar": bar, "hovertemplate": "%{y}<br>component %{x}<br><b>%{z:.6f}</b><extra></extra>",
+    }  # fmt: skip
+    return make_chart(
+        [drawn], len(rows) * ROW + _HEAD + 48, colors, top=_HEAD, bottom=44, right=28,
+        shapes=_mark_rows(len(rows), marked, True, colors), yaxis=_set_rows(rows, colors),
+        xaxis=set_axis(colors, side="top", tickangle=0, nticks=8),
+    )  # fmt: skip

@@ -1,0 +1,175 @@
+// Which cell stands where in a chart. A trace offers cells by its `meta`: one address, or one a row or point, in which
+// {x} and {y} stand for the place of a cell on the axes and {n} for the number of the point. A place is {row, column};
+// lists of bars or points have one column. Boxes are in pixels from the chart's corner.
+
+const ROW_TOKENS = ["token", "query"]; // axes along which a token is a row; along `key` it is a column
+const LEAST = 8; // pixels of the smallest mark
+
+// An address, or a template of one, as its path and the index (or {x}, {y}, {n}) on each axis.
+const read = remember((address) => {
+  const [path, inside = "]"] = address.split("[");
+  return { path, index: new Map(inside.slice(0, -1).split(",").filter(Boolean).map((each) => each.split("="))) };
+});
+
+function isSame(one, other) {
+  if (!one || !other) return !one && !other;
+  return match(one, other) !== null;
+}
+
+// What the placeholders of a template stand for in an address; null where it is of another cell.
+function match(template, address) {
+  const [{ path, index }, cell] = [read(template), read(address)];
+  if (path !== cell.path || index.size !== cell.index.size) return null;
+  const found = {};
+  for (const [axis, place] of index) {
+    const given = cell.index.get(axis);
+    if (/^\{[xyn]\}$/.test(place)) found[place[1]] = given;
+    else if (place !== given) return null;
+  }
+  return Object.values(found).includes(undefined) ? null : found;
+}
+
+// The tokens whose row and whose column a cell belongs to; null where it has none.
+function readTokens(address) {
+  const { index } = read(address);
+  const [own, key] = [index.get("query") ?? index.get("token"), index.get("key")];
+  return (own ?? key) === undefined ? null : { row: Number(own ?? key), key: Number(key ?? own) };
+}
+
+// The offers of a chart that has been drawn.
+function listOffers({ calcdata = [], _fullLayout: layout }) {
+  return calcdata.flatMap((points) => {
+    const trace = points[0]?.trace;
+    if (!trace?.meta || trace.visible !== true || !(trace.type in OFFERS)) return [];
+    const [xaxis, yaxis] = [layout[nameAxis(trace.xaxis)], layout[nameAxis(trace.yaxis)]];
+    return [new OFFERS[trace.type](trace, points, xaxis, yaxis)];
+  });
+}
+
+function nameAxis(id) {
+  return `${id[0]}axis${id.slice(1)}`;
+}
+
+class Offer {
+  constructor(trace, points, xaxis, yaxis) {
+    Object.assign(this, { trace, points, xaxis, yaxis });
+  }
+
+  get subplot() {
+    return this.xaxis._id + this.yaxis._id;
+  }
+
+  // The place of this offer that is nearest to a place of another one.
+  within({ row, column }) {
+    return { row: clamp(row, this.rows), column: clamp(column, this.columns) };
+  }
+
+  template(row) {
+    const { meta } = this.trace;
+    return (Array.isArray(meta) ? meta[row] : meta) ?? "";
+  }
+
+  // The address of a place; "" where a click means nothing.
+  address({ row, column }) {
+    const { x, y } = this.place(row, column);
+    return this.template(row).replace("{x}", x).replace("{y}", y).replace("{n}", row);
+  }
+
+  // The one place that draws a cell; where many places say the same cell, none of them is it.
+  find(address) {
+    const found = [];
+    const { meta } = this.trace;
+    const common = Array.isArray(meta) ? null : match(meta, address);
+    for (let row = 0; row < this.rows && found.length < 2; row++) {
+      const said = Array.isArray(meta) ? match(this.template(row), address) : common;
+      if (!said) continue;
+      const here = { y: String(this.place(row, 0).y), n: String(row) };
+      if ((said.y ?? here.y) !== here.y || (said.n ?? here.n) !== here.n) continue;
+      for (let column = 0; column < this.columns && found.length < 2; column++) {
+        const x = String(this.place(row, column).x);
+        if ((said.x ?? x) === x) found.push({ row, column });
+      }
+    }
+    return found.length === 1 ? found[0] : null;
+  }
+
+  // For each row the token that it belongs to as one of these axes says; none where all rows say the same.
+  listRows(axes) {
+    const said = Array.from({ length: this.rows }, (_, row) => {
+      const { index } = read(this.template(row));
+      const { x, y } = this.place(row, 0);
+      const places = { "{y}": y, "{n}": row, "{x}": this.columns > 1 ? undefined : x };
+      const given = axes.map((axis) => index.get(axis)).find((each) => each !== undefined);
+      return given in places ? places[given] : given;
+    });
+    return this.rows > 1 && new Set(said).size === 1 ? [] : said.map(Number);
+  }
+
+  // The bands over what belongs to a token: its rows, and its columns as a key.
+  listBands({ row, key }) {
+    const bands = [];
+    const { index } = read(this.template(0));
+    this.tokens ??= { rows: this.listRows(ROW_TOKENS), keys: this.listRows(["key"]) };
+    this.tokens.rows.forEach((each, i) => each === row && bands.push(this.rowBox(i)));
+    this.tokens.keys.forEach((each, i) => each === key && bands.push(this.rowBox(i)));
+    for (let i = 0; this.columns > 1 && i < this.columns; i++) {
+      const { x } = this.place(0, i);
+      const own = x === row && ROW_TOKENS.some((axis) => index.get(axis) === "{x}");
+      if (own || (x === key && index.get("key") === "{x}")) bands.push(this.columnBox(i));
+    }
+    return bands;
+  }
+
+  // A box between two points in pixels of the axes, as much of it as the chart shows; null where that is nothing.
+  makeBox(x0, x1, y0, y1, least = 0) {
+    const { xaxis, yaxis } = this;
+    const [left, width] = clip(Math.min(x0, x1), Math.max(x0, x1), xaxis._length, least);
+    const [top, height] = clip(Math.min(y0, y1), Math.max(y0, y1), yaxis._length, least);
+    if (width === null || height === null) return null;
+    return { left: left + xaxis._offset, top: top + yaxis._offset, width, height };
+  }
+
+  // An entry of an axis in words: as the axis prints it, otherwise the name of what is counted and its index.
+  nameEntry(axis, value, placeholder) {
+    const at = Array.from(axis.tickvals ?? []).indexOf(value);
+    const text = axis.tickmode === "array" && plain(axis.ticktext?.[at]);
+    if (text) return text;
+    const { index } = read(this.template(0));
+    const counted = [...index].find(([, place]) => place === placeholder)?.[0] ?? plain(axis.title?.text);
+    return axis.type === "category" ? String(value) : `${counted} ${format(value)}`.trim();
+  }
+}
+
+// A stretch as start and length, at least as long as asked for, as much of it as lies between 0 and the end.
+function clip(from, to, end, least) {
+  if (to < 0 || from > end) return [null, null];
+  const more = Math.max(0, least - (to - from)) / 2;
+  const [start, stop] = [Math.max(0, from) - more, Math.min(end, to) + more];
+  return [start, stop - start];
+}
+
+function clamp(index, size) {
+  return Math.min(Math.max(index, 0), size - 1);
+}
+
+function plain(text) {
+  return text === undefined ? "" : String(text).replace(/<[^>]*>/g, "");
+}
+
+// A number as it is read out, with a minus that is called one.
+function format(value) {
+  if (typeof value !== "number") return String(value ?? "no value");
+  const short = Number.isInteger(value) ? value : Number(value.toPrecision(5));
+  return String(short).replace("-", "−");
+}
+
+function remember(compute) {
+  const known = new Map();
+  return (text) => {
+    if (!known.has(text)) {
+      if (known.size > 50_000) known.clear();
+      known.set(text, compute(text));
+    }
+    return known.get(text);
+  };
+}

@@ -1,0 +1,64 @@
+// What stands where on the page: the drawer, the focus, tokens, what scrolls.
+
+// In a group of which only one is a stop of the Tab key, arrow keys lead from one to the next.
+function rove(target, key) {
+  const group = target.closest?.("[data-roving]");
+  const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity }[key];
+  if (!group || !by) return false;
+  const all = [...group.querySelectorAll("button, a[href]")];
+  const next = all[clamp(all.indexOf(target) + by, all.length)];
+  for (const each of all) each.tabIndex = each === next ? 0 : -1;
+  next.focus();
+  return true;
+}
+
+function findTitle() {
+  return document.querySelector(TITLE);
+}
+
+// What has the focus, also inside of a component that is isolated from the page.
+function findFocus() {
+  let focus = document.activeElement;
+  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
+  return focus;
+}
+
+// The page, and the isolated components in it.
+function findRoots() {
+  const isolated = [...document.querySelectorAll('[data-testid="stBidiComponentIsolated"]')];
+  return [document, ...isolated.flatMap(({ shadowRoot }) => shadowRoot ?? [])];
+}
+
+function findToken(path) {
+  const token = path.find((each) => each.dataset?.token)?.dataset.token;
+  return token === undefined ? null : { row: Number(token), key: Number(token) };
+}
+
+// Where the part of the window ends that a drawer from below leaves free.
+function findEnd() {
+  const sheet = findTitle()?.closest(DRAWER)?.getBoundingClientRect();
+  return sheet && sheet.height && sheet.width > innerWidth / 2 ? sheet.top : innerHeight;
+}
+
+function findScroller(element) {
+  const scrolls = (each) =>
+    each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
+  let scroller = element.parentElement;
+  while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
+  return scroller ?? document.scrollingElement;
+}
+
+// How an element is found once the page has drawn it anew.
+function nameAgain(opener) {
+  if (opener.dataset.cell) return `[data-cell="${CSS.escape(opener.dataset.cell)}"]`;
+  const names = [...(opener.closest('[class*="st-key-chart-"]')?.classList ?? [])];
+  const key = names.find((name) => name.startsWith("st-key-"));
+  return key && `.${CSS.escape(key)} .js-plotly-plot`;
+}
+
+function element(tag, name, ...content) {
+  const made = document.createElement(tag);
+  made.className = name;
+  made.append(...content);
+  return made;
+}

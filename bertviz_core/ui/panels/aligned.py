@@ -1,0 +1,89 @@
+"""Rows of tokens with several numbers each, aligned in columns, bars beside the numbers that are to be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.style import describe_token
+
+_STYLE = Path(__file__).with_name("aligned.css")
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A column: its name and a line of what it is, what stands in every row, and the cell that a click there explains.
+
+    values: where a bar is drawn beside each text, as long as its value, from 0; end: the value of a full bar, to either
+    side if any is below 0; color: of the bars; pictures: drawn in place of texts, as data URLs.
+    """
+
+    name: str
+    about: str
+    texts: Sequence[str]
+    cells: Sequence[str]
+    values: Sequence[float] = ()
+    end: float = 1.0
+    color: str = ""
+    pictures: Sequence[str] = ()
+
+    def write(self) -> list[str]:
+        """The column as HTML, cell by cell."""
+        signed = any(value < 0 for value in self.values)
+        bars = [self._bar(value, signed) for value in self.values] or [""] * len(self.texts)
+        inside = [f'<img src="{picture}" alt="">' for picture in self.pictures] or [escape(text) for text in self.texts]
+        return [
+            f'<td><div><button data-cell="{escape(cell)}">{shown}</button>{bar}</div></td>'
+            for cell, shown, bar in zip(self.cells, inside, bars, strict=True)
+        ]
+
+    def _bar(self, value: float, signed: bool) -> str:
+        part = min(abs(value) / self.end, 1.0) if self.end else 0.0
+        whole, zero = (50.0, 50.0) if signed else (100.0, 0.0)
+        left = zero - (part * whole if value < 0 else 0.0)
+        color = "var(--bv-faint)" if value < 0 else self.color
+        return f'<i><b style="left:{left:.2f}%;width:{part * whole:.2f}%;background:{color}"></b></i>'
+
+
+def show_rows(trace: Trace, what: str, tokens: Sequence[int], columns: Sequence[Numbers], chosen: int) -> None:
+    """Show a row a token; a click on a token chooses it as the key.
+
+    what: the name of the rows; chosen: the token whose row is marked.
+    """
+    st.html(_STYLE)
+    heads = "".join(
+        f'<th scope="col"><b>{escape(column.name)}</b><br><small>{escape(column.about)}</small></th>'
+        for column in columns
+    )
+    rows = zip(tokens, *(column.write() for column in columns), strict=True)
+    body = "".join(
+        f"<tr{' class=bv-picked' if token == chosen else ''}>{_name(trace, token, token == chosen)}"
+        f"{''.join(cells)}</tr>"
+        for token, *cells in rows
+    )
+    st.html(
+        f'<div class="bv-aligned" tabindex="0" role="region" aria-label="{escape(f"Table by {what}")}"><table><thead>'
+        f'<tr><th scope="col">{escape(what)}</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _name(trace: Trace, token: int, marked: bool) -> str:
+    kinds = " ".join(describe_token(trace, token))
+    pressed = "true" if marked else "false"
+    return (
+        f'<th scope="row"><button data-choose="key_token={token}" aria-pressed="{pressed}" class="{kinds}">'
+        f"<small>{token}</small> "
+        f"{escape(trace.tokens[token])}</button></th>"
+    )
+
+
+def write_short(value: float) -> str:
+    """A number with two decimals; one that these would make nothing of, in full."""
+    return f"{value:.2f}".replace("-", MINUS) if value == 0 or abs(value) >= 0.005 else format_number(value)

@@ -1,0 +1,56 @@
+"""Lines from token to token: what the component that draws them needs, and what it sends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertviz_core.analysis.token_lines import Links
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.view import View
+
+_WHOLE = 10_000  # shares travel to the browser as whole numbers of this
+_KEY = "token-lines"
+_CAPTIONS = {"query": "attends (query)", "key": "is attended to (key)"}
+_PROMPT = (
+    "Point at a token, or use Tab and the arrow keys, to see its attention weights. "
+    "Click it or press Enter to choose it."
+)
+_lines = load_component("token_lines")
+
+
+def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, whole: bool = True) -> None:
+    """Draw links; a click on a token chooses it.
+
+    full: the weight whose line is opaque; top: pixels above the first token; whole: each query's weights sum to 1, so
+    that the rest of them is told.
+    """
+    _lines(
+        key=_KEY,
+        data={
+            "query": [_make_token(view.trace, i) for i in shown.queries],
+            "key": [_make_token(view.trace, i) for i in shown.keys],
+            "shares": _count(shown.weights),
+            "hidden": _count(shown.hidden) if whole else [0] * len(shown.queries),
+            "chosen": view.chosen.token,
+            "captions": _CAPTIONS,
+            "prompt": _PROMPT,
+            "full": full,
+            "top": top,
+            "colors": list_colors(view.colors),
+        },
+        on_token_change=lambda: state.choose_token(state.read_event(_KEY, "token")),
+    )
+
+
+def _count(shares: np.ndarray) -> list[int]:
+    return np.rint(shares * _WHOLE).astype(int).ravel().tolist()
+
+
+def _make_token(trace: Trace, i: int) -> dict[str, object]:
+    text = trace.tokens[i]
+    return {
+        "index": i, "text": text, "special": text in trace.model.tokenizer.special_tokens,
+        "piece": text.startswith("##"), "second": trace.encoding.segments[i] > 0,
+    }  # fmt: skip

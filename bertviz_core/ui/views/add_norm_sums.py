@@ -1,0 +1,169 @@
+"""What a sublayer adds to every token, as lengths and angles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.add_norm import ATTENTION, SUBLAYERS, Sums, measure_sums
+from bertviz_core.analysis.ranking import center_range
+from bertviz_core.figures.add_norm import draw_triangle
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_degrees
+from bertviz_core.formula.steps import NORM, RESIDUAL
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.panels.tables import Column, render_table
+
+WHERE = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
+_KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
+_ROWS, _ROW = 16, 26  # tokens shown; pixels of a row
+_RULES = Path(__file__).with_name("add_norm.css")
+_WORDS = ((25, "almost the same way"), (70, "partly the same way"), (110, "almost a right angle"),
+          (155, "partly against it"), (181, "almost the opposite way"))  # fmt: skip
+
+
+def read_where() -> str:
+    """After which sublayer, as chosen: the module that adds."""
+    return WHERE[state.read("where")]
+
+
+def write_headline(view: View) -> str:
+    """How much the sublayer adds to the chosen token, and in which direction."""
+    state.bind("where", SUBLAYERS[ATTENTION], WHERE)
+    where, token = read_where(), view.chosen.token
+    sums = measure_sums(view.trace, view.chosen.layer, where)
+    word = f"“{escape_markdown(view.trace.tokens[token])}”"
+    skip, added, angle = float(sums.skip[token]), float(sums.added[token]), float(sums.angles[token])
+    start = f"{SUBLAYERS[where].capitalize()} adds **{added:.2f}** to {word}, **{skip:.2f}** long"
+    if not math.isfinite(angle):
+        return f"{start}: there is no angle between them"
+    return f"{start}, at **{format_degrees(angle)}**: {next(words for end, words in _WORDS if angle <= end)}"
+
+
+def show_sums(view: View) -> None:
+    """The lead: skip and added end to end, and the sum, for every token; the chosen one's triangle."""
+    where, layer = read_where(), view.chosen.layer
+    sums, residual = measure_sums(view.trace, layer, where), Address.in_layer(layer, where).enter("residual")
+    see = "Add: the skip, and what is added"
+    with open_card(view, RESIDUAL, see, residual) as tools:
+        with tools:
+            st.segmented_control("After", list(WHERE), key="where", required=True, label_visibility="collapsed",
+                                 format_func=lambda name: f"after {name}")  # fmt: skip
+            matrix = np.stack([sums.skip, sums.added, sums.total, sums.angles], axis=1)
+            show_values("sums", Values(matrix, label_tokens(view.trace), ["skip", "added", "sum", "angle"]))
+        every, own = st.columns([14, 6], gap="medium", vertical_alignment="center")
+        with every:
+            st.html(_RULES)
+            shown = center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
+            st.html(_render_sums(view, sums, shown, _list_inks(view, where)))
+            st.caption(_note_rows(view, sums, shown))
+        with own:
+            _show_triangle(view, sums, residual, _list_inks(view, where))
+
+
+def _note_rows(view: View, sums: Sums, shown: range) -> str:
+    """How to read the bars: which row has a scale of its own, which rows are shown."""
+    tokens, (_, apart) = view.trace.tokens, _find_end(sums, shown)
+    own = "" if apart is None else (
+        f" {apart} “{escape_markdown(tokens[apart])}” is over twice as long as all others: it has a scale of its own."
+    )  # fmt: skip
+    part = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(tokens)}." if len(shown) < len(tokens) else ""
+    return f"Lengths of the vectors: skip and added end to end, their sum below.{own}{part}"
+
+
+def _list_inks(view: View, where: str) -> tuple[str, str, str]:
+    kinds = view.colors.kinds
+    return kinds[RESIDUAL], kinds[_KINDS.get(where, "ffn")], kinds[NORM]
+
+
+def _show_triangle(view: View, sums: Sums, residual: Address, inks: tuple[str, str, str]) -> None:
+    token = view.chosen.token
+    skip, added, total, angle = (float(each[token]) for each in (sums.skip, sums.added, sums.total, sums.angles))
+    st.markdown(f"**“{escape_markdown(view.trace.tokens[token])}”**, true to length and angle: "
+                f"${view.typeset(view.trace.step(residual))}$")  # fmt: skip
+    show_chart(draw_triangle(skip, added, total, angle, view.colors, inks), "sums",
+               f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
+    st.caption(
+        f"Two vectors of these lengths could add up to anything from {abs(skip - added):.2f} (opposed) through "
+        f"{math.hypot(skip, added):.2f} (at a right angle) to {skip + added:.2f} (the same way); here {total:.2f}."
+    )
+
+
+def _find_end(sums: Sums, shown: range) -> tuple[float, int | None]:
+    """The end of the scale; and the token over twice as long as all others, if any, which gets a scale of its own."""
+    spans = np.maximum(sums.skip + sums.added, sums.total)[shown.start : shown.stop]
+    *_, second, longest = np.sort(np.append(0.0, spans)).tolist()
+    if longest > 2 * second > 0:
+        return second, shown[int(spans.argmax())]
+    return longest or 1.0, None
+
+
+def _render_sums(view: View, sums: Sums, shown: range, inks: Sequence[str]) -> str:
+    """One row a token. The bars of all rows are one picture, which hangs down from the head of their column."""
+    end, _ = _find_end(sums, shown)
+    rows = "".join(_render_row(view, sums, i) for i in shown)
+    bars = f'<img alt="" src="{_draw_bars(sums, shown, inks)}" style="--rows:{len(shown)}">'
+    return (
+        '<div class="bv-sums" tabindex="0" role="region" aria-label="Lengths by token"><table><thead><tr>'
+        f'<th scope="col">token</th><th scope="col" class="bv-lengths">{bars}0 to {end:.1f}</th>'
+        f'<th scope="col" style="color:{inks[0]}">skip</th><th scope="col" style="color:{inks[1]}">added</th>'
+        f'<th scope="col" style="color:{inks[2]}">sum</th><th scope="col">angle</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _draw_bars(sums: Sums, shown: range, inks: Sequence[str]) -> str:
+    """Skip and added end to end, the sum below them, row by row under the head."""
+    end, apart = _find_end(sums, shown)
+    drawn = []
+    for row, i in enumerate(shown):
+        skip, added, total = (float(each[i]) for each in (sums.skip, sums.added, sums.total))
+        unit = 1000 / (skip + added if i == apart else end)
+        top = (row + 1) * _ROW
+        drawn += [
+            f'<rect x="{x * unit:.1f}" y="{top + y}" width="{length * unit:.1f}" height="9" fill="{ink}"/>'
+            for x, y, length, ink in zip((0, skip, 0), (3, 3, 13), (skip, added, total), inks, strict=True)
+        ]
+    return write_picture(1000, (len(shown) + 1) * _ROW, "".join(drawn), stretched=True)
+
+
+def _render_row(view: View, sums: Sums, i: int) -> str:
+    skip, added, total, angle = (float(each[i]) for each in (sums.skip, sums.added, sums.total, sums.angles))
+    numbers = "".join(f"<td>{length:.2f}</td>" for length in (skip, added, total))
+    dial = f'<i class="bv-dial" style="--turn:{-angle:.1f}deg"></i>' if math.isfinite(angle) else ""
+    here = ' class="bv-here"' if i == view.chosen.token else ""
+    name = f'<button data-token="{i}">{escape(view.trace.tokens[i])}</button>'
+    return f'<tr{here}><th scope="row">{name}</th><td></td>{numbers}<td>{dial}{format_degrees(angle)}</td></tr>'
+
+
+def show_all_layers(view: View) -> None:
+    """The chosen token's lengths and angles at both places of every layer."""
+    token, rows, found = view.chosen.token, [], []
+    for layer in range(view.trace.model.config.num_hidden_layers):
+        for module, name in SUBLAYERS.items():
+            sums = measure_sums(view.trace, layer, module)
+            rows.append(f"layer {layer}, {name}")
+            found.append([float(each[token]) for each in (sums.skip, sums.added, sums.total, sums.angles)])
+    matrix = np.array(found)
+    kinds = view.colors.kinds
+    inks = {"skip": kinds[RESIDUAL], "added": kinds["attention"], "sum": kinds[NORM], "angle in degrees": ""}
+    here = rows.index(f"layer {view.chosen.layer}, {SUBLAYERS[read_where()]}")
+    see = f"Lengths and angles of “{view.trace.tokens[token]}” at every residual sum"
+    with open_card(view, RESIDUAL, see, "every residual sum") as tools:
+        ends = float(np.nanmax(matrix[:, :3]))
+        columns = [Column(name, [x if math.isfinite(x) else None for x in column], ink, end=ends)
+                   for (name, ink), column in zip(inks.items(), matrix.T.tolist(), strict=True)]  # fmt: skip
+        st.html(render_table("after", rows, columns, chosen={here}))
+        with tools:
+            show_values("sums-of-layers", Values(matrix, rows, list(inks)))

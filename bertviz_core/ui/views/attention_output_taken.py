@@ -1,0 +1,211 @@
+"""What one token takes from every other: weight times length of value, in the chosen head and in all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
+from bertviz_core.analysis.layers import compute_norms
+from bertviz_core.analysis.ranking import find_strongest
+from bertviz_core.analysis.token_attention import Taken, measure_taken
+from bertviz_core.figures.base import Chart
+from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_latex, format_percent
+from bertviz_core.formula.steps import ATTENTION, VALUE
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.panel import open_card, show_worked_link
+
+SHOWN = 16  # tokens, at most, that are drawn
+_LITTLE = 0.5  # part of a full share above which a weight is not worth a contrast
+
+
+def format_length(value: float) -> str:
+    """A length of a few units, with two digits behind the point: `2.82`, `< 0.01`."""
+    return f"{value:.2f}" if value >= 0.01 or not value else "< 0.01"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A head in which a token has a large weight of which little is taken."""
+
+    head: int
+    key: int
+    weight: float
+    taken: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bringing:
+    """What the chosen token takes, head by head and token by token. shown: the tokens that are drawn."""
+
+    found: Taken
+    head: int
+    parts: np.ndarray
+    sums: np.ndarray
+    shown: list[int]
+
+    @cached_property
+    def taken(self) -> np.ndarray:
+        return self.found.taken
+
+    @property
+    def best(self) -> int:
+        """The token of which the chosen head takes most."""
+        return int(self.taken[self.head].argmax())
+
+    @cached_property
+    def contrast(self) -> Contrast | None:
+        """Where of all heads the largest part of a weight is not taken, as its value is short; None where it is little.
+
+        A weight would be taken whole from the longest value of the layer.
+        """
+        lengths = self.found.lengths / (float(self.found.lengths.max()) or 1.0)
+        missed = self.found.weights * (1 - lengths)
+        head, key = (int(i) for i in np.unravel_index(int(missed.argmax()), missed.shape))
+        if missed[head, key] < _LITTLE:
+            return None
+        return Contrast(head, key, float(self.found.weights[head, key]), float(self.taken[head, key]))
+
+
+def read_bringing(view: View) -> Bringing:
+    """What the chosen token takes in the chosen layer."""
+    trace, head, token = view.trace, view.chosen.head, view.chosen.token
+    own = Address.in_layer(view.chosen.layer, "attention.self")
+    found = measure_taken(trace, view.chosen.layer, token)
+    parts = weigh_values(
+        trace[own.enter("probs").fix(head=head, query=token)], trace[own.enter("value").fix(head=head)]
+    )
+    context = trace[own.enter("context").fix(token=token)].reshape(len(found.weights), -1)
+    return Bringing(found, head, parts, compute_norms(context), choose_shown(found.taken[head], SHOWN, (token,)))
+
+
+def write_headline(view: View) -> str:
+    """Of which token the chosen head takes most; and which much larger weight brings little."""
+    found, tokens = read_bringing(view), [escape_markdown(token) for token in view.trace.tokens]
+    taken = format_length(float(found.taken[found.head, found.best]))
+    asks, gives = tokens[view.chosen.token], tokens[found.best]
+    said = f"What does “{asks}” take? **{taken}** from **“{gives}”** in head {found.head}"
+    other = found.contrast
+    if other is None:
+        return said
+    return (
+        f"{said}, but only **{format_length(other.taken)}** from “{tokens[other.key]}”, which has "
+        f"**{format_percent(other.weight)}** of head {other.head}"
+    )
+
+
+def show_taken(view: View) -> None:
+    """Per token: weight, length of value, taken, part of the sum; beside them all heads on the same rows."""
+    found, token, layer = read_bringing(view), view.trace.tokens[view.chosen.token], view.chosen.layer
+    own = Address.in_layer(layer, "attention.self")
+    context = view.trace.step(own.enter("context"))
+    with open_card(view, VALUE, f"What “{token}” takes from each token",
+                   f"from {own.enter('probs')} and {own.enter('value')}") as tools:  # fmt: skip
+        one, every = st.columns([11, 9], gap="medium")
+        with one:
+            show_chart(_draw_one(view, found), "taken", f"What “{token}” takes from each token in head {found.head}")
+        with every:
+            show_chart(_draw_every(view, found), "taken-by-head", f"What “{token}” takes from each token in every head")
+        words, formula = st.columns([11, 9], gap="medium", vertical_alignment="center")
+        with words:
+            st.caption(_write_note(view.trace, found))
+        with formula:
+            st.latex(_write_formula(view, found))
+            column = found.head * found.parts.shape[1] + find_strongest(found.parts.sum(axis=0))
+            show_worked_link(view, Address(context.address).fix(token=view.chosen.token, concat=column))
+        with tools:
+            heads = [f"head {i}" for i in range(len(found.taken))]
+            values = Values(found.taken.T, label_tokens(view.trace), heads)
+            show_values("taken-by-head", values)
+
+
+def _list_rows(view: View, found: Bringing) -> list[str]:
+    """The drawn tokens, and what the others are together."""
+    names, others = label_tokens(view.trace), len(view.trace.tokens) - len(found.shown)
+    return [names[i] for i in found.shown] + ([f"{others} others"] if others else [])
+
+
+def _draw_one(view: View, found: Bringing) -> Chart:
+    names = _list_rows(view, found)
+    shares, rest = share_sum(found.parts), len(names) > len(found.shown)
+    own = Address.in_layer(view.chosen.layer, "attention.self")
+    weights = own.enter("probs").fix(head=found.head, query=view.chosen.token)
+    total = float(np.linalg.norm(found.parts.sum(axis=0)))
+    attention, value = view.colors.kinds[ATTENTION], view.colors.kinds[VALUE]
+
+    def collect(row: np.ndarray, other: float, last: float) -> np.ndarray:
+        return np.array([*row[found.shown], *([other] if rest else []), last], dtype=np.float64)
+
+    def leave_out(row: np.ndarray) -> float:
+        return float(row.sum() - row[found.shown].sum())
+
+    weight = collect(found.found.weights[found.head], leave_out(found.found.weights[found.head]), 1.0)
+    length = collect(found.found.lengths[found.head], np.nan, np.nan)
+    others = np.delete(found.parts, found.shown, axis=0).sum(axis=0)
+    taken = collect(found.taken[found.head], float(np.linalg.norm(others)), total)
+    part = collect(shares, leave_out(shares), 1.0 if total else 0.0)
+    cells = [str(weights.fix(key=key)) for key in found.shown] + [""] * (1 + rest)
+    return draw_bar_columns(
+        [*names, "together"],
+        [
+            BarColumn("weight", weight, [format_percent(x) for x in weight], attention, 1.0, cells),
+            BarColumn("× length of value", length, ["" if np.isnan(x) else format_length(x) for x in length], value,
+                      float(found.found.lengths.max())),
+            BarColumn("= is taken", taken, [format_length(x) for x in taken], value, float(found.found.lengths.max())),
+            BarColumn("part of the sum", part, [write_part(x) for x in part], value, 1.0),
+        ],
+        view.colors, marked=[found.shown.index(found.best)], last=True,
+    )  # fmt: skip
+
+
+def write_part(part: float) -> str:
+    """A part of a sum, negative where it points the other way."""
+    if part >= 0:
+        return format_percent(part)
+    return "> \N{MINUS SIGN}0.1\N{NO-BREAK SPACE}%" if part > -0.001 else f"\N{MINUS SIGN}{format_percent(-part)}"
+
+
+def _draw_every(view: View, found: Bringing) -> Chart:
+    own = Address.in_layer(view.chosen.layer, "attention.self")
+    names = label_tokens(view.trace)
+    cells = [
+        str(own.enter("probs").fix(head=head, query=view.chosen.token, key=key))
+        for head in range(len(found.taken))
+        for key in found.shown
+    ]
+    sums = [f"{length:.1f}" for length in found.sums]
+    shown = Squares(found.found.weights[:, found.shown], found.taken[:, found.shown], sums, cells)
+    return draw_taken_squares(shown, [names[i] for i in found.shown], found.head, view.colors)
+
+
+def _write_note(trace: Trace, found: Bringing) -> str:
+    others = len(trace.tokens) - len(found.shown)
+    more = f" Shown: the {len(found.shown)} of which head {found.head} takes most." if others else ""
+    return (
+        "A large weight on a short value takes little. The last row is the sum of all weighted values, the head's "
+        "output; a part of the sum is measured along it, and is negative where the value points the other way. At the "
+        "right, the area of a square is the weight and the filled area what is taken; below stands the length of each "
+        "head's sum."
+        f"{more}"
+    )
+
+
+def _write_formula(view: View, found: Bringing) -> str:
+    """The taken length as a product, in letters and for the token of which most is taken."""
+    own = Address.in_layer(view.chosen.layer, "attention.self")
+    a, v = (style.make_painter(view.colors)(view.trace.step(own.enter(name)).output) for name in ("probs", "value"))
+    i, t, u = found.head, view.chosen.token, found.best
+    weight, length = float(found.found.weights[i, u]), float(found.found.lengths[i, u])
+    share, vector = rf"{a}_{{{i},{t},{u}}}", rf"{v}_{{{i},{u},:}}"
+    worked = rf"{format_latex(weight)} \cdot {format_latex(length)} = {format_latex(weight * length)}"
+    return style.break_lines(rf"\|{share}\,{vector}\| = {share}\,\|{vector}\| = {worked}")

@@ -1,0 +1,49 @@
+"""The model's activation function beside those of other models, and the neurons as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.feed_forward import ACTIVATIONS, apply_activation, measure_neurons
+from bertviz_core.figures.bars import draw_curve
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.steps import FFN
+from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+
+
+def show_functions(view: View) -> None:
+    """The functions on one axis with this token's neurons; how far ReLU would be from what the model computes."""
+    trace, token = view.trace, view.chosen.token
+    found = measure_neurons(trace, view.chosen.layer, token)
+    own = trace.model.config.hidden_act
+    grid = np.linspace(min(found.before.min(), -3.0) - 0.5, max(found.before.max(), 3.0) + 0.5, 160)
+    others = {label: apply_activation(name, grid) for name, label in ACTIVATIONS.items() if name != own}
+    after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=token)
+    chart = draw_curve(grid, apply_activation(own, grid), found.before, found.after, view.colors,
+                       view.colors.kinds[FFN], others)  # fmt: skip
+    apart = {label: np.abs(apply_activation(name, found.before) - apply_activation(own, found.before)).max()
+             for name, label in ACTIVATIONS.items() if name != own}  # fmt: skip
+    written = " ".join(f"{label} would change an activation by at most {format_number(float(most))}."
+                       for label, most in apart.items())  # fmt: skip
+    formulas = r" \\ ".join(rf"{FUNCTIONS[name].tex}(x) &= {FUNCTIONS[name].definition}" for name in ACTIVATIONS)
+    show_derived(
+        view, "functions", "The activation function beside others", chart.offer(picks.pick_every(trace, after)),
+        Origin(after, FFN, rf"\footnotesize\begin{{aligned}} {formulas} \end{{aligned}}",
+               "The dots are this token's neurons, on the function that this model was trained with."),
+        values=Values(np.stack([found.before, found.after]), ["pre-activation", "activation"],
+                      [str(i) for i in range(len(found.before))]),
+        note=written,
+    )  # fmt: skip
+
+
+def show_table(view: View) -> None:
+    """Every neuron of the chosen token with its numbers; a click on a column's head sorts."""
+    found = measure_neurons(view.trace, view.chosen.layer, view.chosen.token)
+    columns = {"neuron": np.arange(len(found.after)), "pre-activation": found.before, "activation": found.after,
+               "length of row": found.rows, "length written": found.lengths, "share of sum": found.shares}  # fmt: skip
+    st.dataframe(columns, hide_index=True, width="stretch", height=380)

@@ -1,0 +1,150 @@
+"""When the answer can be read: the likeliest words after every layer, and how far the vector moves meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis import layers
+from bertviz_core.analysis.openings import open_layer_for_answer
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.formula.numbers import format_degrees, format_percent
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
+
+PLACES = 5
+_HEAD, _ROW, _COLUMN = 26.0, 50.0, 100.0  # the lines' own units for the head, a row and a stage
+_NAMES = ("leads", "2nd", "3rd", "4th", "5th")
+
+
+def write_headline(view: View) -> str:
+    """Who leads on the way, from where on the final word does, and how it ends; without an LM head, who turns most."""
+    winners = layers.list_winners(view.trace, view.chosen.token)
+    if not winners:
+        return _write_turn(view)
+    opened, last = open_layer_for_answer(view.trace, view.chosen.token), winners[-1]
+    since = 0 if opened.led else opened.layer + 1
+    first = [quote(word) for word in dict.fromkeys(winner.word for winner in winners[:since]) if word != last.word]
+    names = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
+    names = " and ".join(names.rsplit(", ", 1)) if len(first) <= 3 else names
+    lead = f"{names} lead{'s' if len(first) == 1 else ''} first; " if first else ""
+    where = "the embeddings" if opened.led else f"layer {opened.layer}"
+    return (
+        f"When is the answer there? {lead}**{quote(last.word)}** leads from **{where}** on and ends at "
+        f"**{format_percent(last.probability)}**"
+    )
+
+
+def _write_turn(view: View) -> str:
+    states = layers.stack_vectors(view.trace)[:, view.chosen.token]
+    angles = np.nan_to_num(layers.compute_angles(states[1:], states[:-1]))
+    most = int(angles.argmax())
+    word = escape_markdown(view.trace.tokens[view.chosen.token])
+    return f"How does “{word}” move? It turns most in **layer {most}**, by **{format_degrees(float(angles[most]))}**"
+
+
+def quote(word: str) -> str:
+    return f"“{escape_markdown(word)}”"
+
+
+def show_ladder(view: View, lens: layers.Lens) -> None:
+    """The lead: the likeliest words after every layer, the followed one marked on its way. A click follows another."""
+    probs = lens.probs
+    state.bind("followed", "")
+    word = _read_word(view, int(probs[-1].argmax()))
+    ranks = lens.ranks(word)
+    best = [rank_top(row, PLACES) for row in probs]
+    see, token = "The answer, read after every layer", view.trace.tokens[view.chosen.token]
+    with open_card(view, PREDICTION, see, "the LM head, on every stage of the token's way") as tools:
+        with tools:
+            entries = view.trace.model.tokenizer.vocabulary
+            show_values("ladder", Values(probs[:, np.unique(best)], name_columns(view),
+                                         [entries[i] for i in np.unique(best)]))  # fmt: skip
+        st.html(RULES)
+        st.html(_render_ladder(view, probs, best, word, ranks))
+        followed = quote(view.trace.model.tokenizer.token(word))
+        st.caption(
+            f"At {quote(token)}: the five likeliest words; the dark one is {followed}, "
+            "and a click follows another. Every stage is read with the head that was trained for the last layer (the "
+            f"logit lens): what it would answer there. A bar's end: {format_percent(_find_end(probs))}."
+        )
+
+
+def _find_end(probs: np.ndarray) -> float:
+    return float(probs.max())
+
+
+def _read_word(view: View, final: int) -> int:
+    """The vocabulary entry that is followed: the one that was clicked, else the final winner."""
+    text = str(state.read("followed"))
+    if text.isascii() and text.isdecimal() and len(text) < 9 and int(text) < len(view.trace.model.tokenizer.vocabulary):
+        return int(text)
+    return final
+
+
+def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], word: int, ranks: np.ndarray) -> str:
+    deep = bool((ranks > PLACES).any())
+    end = _find_end(probs)
+    rows = [
+        render_row(view, name, [_render_word(view, row[each[k]], each[k], word, end) if k < len(each) else ""
+                                for row, each in zip(probs, best, strict=True)])
+        for k, name in enumerate(_NAMES)
+    ]  # fmt: skip
+    if deep:
+        text = escape(view.trace.model.tokenizer.token(word))
+        rows.append(render_row(view, "further down", [
+            f'<button class="bv-down" data-choose="followed={word}"><i>{text}</i> <b>{write_ordinal(rank)}</b></button>'
+            if rank > PLACES else "" for rank in ranks.tolist()
+        ]))  # fmt: skip
+    lines = _draw_lines(best, word, ranks, view)
+    return (
+        f'<div class="bv-ladder" tabindex="0" role="region" aria-label="The likeliest words by stage"><div '
+        f'style="--stages:{len(probs)};--rows:{PLACES + deep}"><img alt="" src="{lines}">'
+        f"<table>{render_head(view, 'place')}<tbody>{''.join(rows)}</tbody></table></div></div>"
+    )
+
+
+def _render_word(view: View, share: float, entry: int, followed: int, end: float) -> str:
+    kind = ' class="bv-follow"' if entry == followed else ""
+    return (
+        f'<button{kind} data-choose="followed={entry}" style="--part:{share / end:.3f}">'
+        f"<i>{escape(view.trace.model.tokenizer.token(entry))}</i> <b>{format_percent(float(share))}</b></button>"
+    )
+
+
+def write_ordinal(n: int) -> str:
+    """A place as a word: 1st, 22nd, 113th."""
+    ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n:,}{ending}"
+
+
+def _draw_lines(best: Sequence[list[int]], word: int, ranks: np.ndarray, view: View) -> str:
+    """Lines behind the words: from each to itself after the next layer; the followed one's bold, dotted from below."""
+    paths = []
+    for stage, (now, after) in enumerate(pairwise(best)):
+        for entry in sorted({*now, word}):
+            start, end = (each.index(entry) if entry in each else PLACES for each in (now, after))
+            curve = f'<path d="{_curve(stage, start, end)}"'
+            if entry == word:
+                dots = ' stroke-dasharray="2 4"' if PLACES in (start, end) else ""
+                paths.append(f'{curve} stroke="{view.colors.text}" stroke-width="2.5"{dots}/>')
+            elif PLACES not in (start, end):
+                paths.insert(0, f'{curve} stroke="{view.colors.faint}" opacity=".45"/>')
+    rows = PLACES + bool((ranks > PLACES).any())
+    return write_picture(_COLUMN * len(best), _HEAD + _ROW * rows, "".join(paths), stretched=True)
+
+
+def _curve(stage: int, start: int, end: int) -> str:
+    left, right = (stage + 0.5) * _COLUMN, (stage + 1.5) * _COLUMN
+    middle, y, z = (stage + 1) * _COLUMN, _HEAD + (start + 0.5) * _ROW, _HEAD + (end + 0.5) * _ROW
+    return f"M{left} {y}H{middle - 6}C{middle} {y} {middle} {z} {middle + 6} {z}H{right}"

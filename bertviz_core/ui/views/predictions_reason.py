@@ -1,0 +1,116 @@
+"""How one word's probability comes about: the terms of its logit, its logit among all, and the softmax."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
+from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, draw_stack
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_latex, format_number, format_share
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+
+_VECTOR = Address("cls.predictions.transform.LayerNorm")
+_ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
+_BARS = 72  # of the scores of all entries
+_NAMED, _MARKED = 7, 24  # of the likeliest entries
+_ENDS = (30, 100, 1000)  # ranks at which the groups of a stack end
+
+
+def show_score(view: View, vocab: int) -> None:
+    """The products whose sum is the entry's logit, largest first."""
+    trace, token = view.trace, view.chosen.token
+    vector, row = trace[_VECTOR.fix(token=token)], trace[_ROW.fix(vocab=vocab)]
+    terms, bias = vector.astype(np.float64) * row, float(trace[_BIAS.fix(vocab=vocab)])
+    word, cell = trace.model.tokenizer.token(vocab), SCORES.fix(token=token, vocab=vocab)
+    up, down, score = float(terms[terms > 0].sum()), float(terms[terms <= 0].sum()), float(trace[cell])
+    best = int(terms.argmax())
+    names = [f"component {i}" for i in range(len(terms))]
+    chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION]).offer(str(cell))
+    show_derived(
+        view, "score-terms", f"1 · The logit of “{word}”: {len(terms)} products, largest first", chart,
+        Origin(f"{_VECTOR.fix(token=token)} and {_ROW.fix(vocab=vocab)}", PREDICTION,
+               view.typeset(trace.step(SCORES)),
+               f"The largest, at component {best}: {format_number(float(vector[best]))} · "
+               f"{format_number(float(row[best]))} = {format_number(float(terms[best]))}.",
+               rf"L = {format_latex(up)} {_sign(down)} {_sign(bias)} = {format_latex(score)}"),
+        values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
+        start=cell,
+    )  # fmt: skip
+
+
+def show_all_scores(view: View, vocab: int) -> None:
+    """The entry's logit among those of the whole vocabulary."""
+    trace, token = view.trace, view.chosen.token
+    scores = trace[SCORES.fix(token=token)].astype(np.float64)
+    best = np.argsort(-scores, kind="stable")[:_MARKED].tolist()
+    marked = list(dict.fromkeys([*best, vocab]))
+    entries = _name_entries(trace)
+    main, other = entries[vocab], best[1] if vocab == best[0] else best[0]
+    apart = abs(float(scores[vocab] - scores[other]))
+    factor, mean = float(np.exp(apart)), float(scores.mean())
+    counts, edges = np.histogram(scores, bins=_BARS)
+    chart = draw_all_scores(counts, edges, {entries[i]: float(scores[i]) for i in marked}, main, view.colors,
+                            view.colors.kinds[PREDICTION])  # fmt: skip
+    above = "above" if scores[vocab] >= scores[other] else "below"
+    show_derived(
+        view, "scores-of-all", f"2 · Against all: {len(scores):,} logits, “{main}” among them",
+        chart.offer(picks.pick_points(trace, SCORES.fix(token=token), marked)),
+        Origin(SCORES.fix(token=token), PREDICTION, r"\frac{P_a}{P_b} = e^{L_a - L_b}",
+               f"{format_number(apart)} {above} “{escape_markdown(entries[other])}”: a factor of "
+               f"{format_number(factor)} between their probabilities. The mean of all logits is {format_number(mean)}.",
+               rf"e^{{{format_latex(apart)}}} = {format_latex(factor)}"),
+        values=Values(np.stack([edges[:-1], edges[1:], counts], axis=1), [str(i) for i in range(len(counts))],
+                      ["from", "to", "entries"]),
+        note=f"Lines: the top {len(best)} and the chosen word.",
+    )  # fmt: skip
+
+
+def show_softmax(view: View, vocab: int) -> None:
+    """The softmax's denominator laid end to end: the likeliest entries one by one, the rest by rank."""
+    trace, token = view.trace, view.chosen.token
+    cell = PROBS.fix(token=token, vocab=vocab)
+    found = run_softmax(trace[SCORES.fix(token=token)])
+    entries, z = _name_entries(trace), float(found.sums[-1])
+    place, main = int(np.flatnonzero(found.ids == vocab)[0]), entries[vocab]
+    term, named = float(found.terms[place]), list(dict.fromkeys([*found.ids[:_NAMED].tolist(), vocab]))
+    probs = trace[PROBS.fix(token=token)].astype(np.float64)
+    shares = {entries[i]: float(probs[i]) for i in named}
+    groups = _group_tail(found.shares, place)
+    show_derived(
+        view, "softmax-stack", f"3 · Softmax: how “{main}” comes to {format_share(term / z)}",
+        draw_stack({**shares, **groups}, main, len(groups), view.colors, view.colors.kinds[PREDICTION])
+        .offer([*picks.pick_points(trace, PROBS.fix(token=token), named), *[""] * len(groups)]),
+        Origin(PROBS.fix(token=token), PREDICTION, view.typeset(trace.step(PROBS)),
+               f"{len(found.ids):,} powers of e, end to end. The tail is grouped by rank; "
+               f"“{escape_markdown(main)}” stands by itself.",
+               rf"P = \frac{{{format_latex(term)}}}{{{format_latex(z)}}} = {format_latex(float(trace[cell]))}"),
+        values=Values(np.array([[*shares.values(), *groups.values()]]), ["share"], [*shares, *groups]),
+        start=cell,
+    )  # fmt: skip
+
+
+def _name_entries(trace: Trace) -> list[str]:
+    """What every row of the vocabulary matrix is called; by its id where it has no entry."""
+    return [entry or f"id {i}" for i, entry in enumerate(trace.model.tokenizer.vocabulary)]
+
+
+def _group_tail(shares: np.ndarray, place: int) -> dict[str, float]:
+    """What groups of ranks hold together, but for the entry at one place; by name. shares: cumulative, by rank."""
+    ends = [end for end in _ENDS if end < len(shares)] + [len(shares)] * (len(shares) > _NAMED)
+    found = {}
+    for start, end in zip([_NAMED, *ends], ends, strict=False):
+        own = float(shares[place] - shares[place - 1]) if start <= place < end else 0.0
+        name = f"{start + 1:,} on" if end == len(shares) else f"{start + 1:,}–{end:,}"
+        found[name] = float(shares[end - 1] - shares[start - 1]) - own
+    return found
+
+
+def _sign(value: float) -> str:
+    """A further summand, with its sign before it."""
+    return f"{'-' if value < 0 else '+'} {format_latex(abs(value))}"

@@ -1,0 +1,197 @@
+"""The predictions page's first part: the likeliest words at the chosen token, and the place of any word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.predictions import PROBS, Entry, find_places, rank_words, run_softmax
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.errors import InputError
+from bertviz_core.figures.softmax import draw_rank_curve
+from bertviz_core.formula.numbers import format_share
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
+from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.panel import open_card, show_values
+from bertviz_core.ui.panels.tables import Column, render_table
+
+TOP = 12
+_LONGEST_WORD = 80
+_STYLE = Path(__file__).with_name("predictions.css")
+
+
+def write_headline(view: View) -> str:
+    """The likeliest word at the chosen token, and the next; with a what-if, what it was before."""
+    trace, token = view.trace, view.chosen.token
+    if PROBS not in trace:
+        return "Predictions: this checkpoint makes none"
+    (word, share, i), *others = rank_words(trace, token, 2)
+    masked = trace.encoding.ids[token] == trace.model.tokenizer.mask_id
+    question = "Which word fits the blank?" if masked else f"Which word fits at {_quote(trace.tokens[token])}?"
+    moved = ""
+    if view.outcome.changed and view.outcome.show != BEFORE:
+        was = float(view.outcome.before[PROBS.fix(token=token)][i])
+        moved = f", {format_share(was)} before the change"
+    follows = "".join(f"; {_quote(next_word)} follows with **{format_share(p)}**" for next_word, p, _ in others)
+    return f"{question} {_quote(word)} **{format_share(share)}**{moved}{follows}"
+
+
+def _quote(word: str) -> str:
+    return f"“{escape_markdown(word)}”"
+
+
+def show_words(view: View) -> None:
+    """The likeliest entries as a table with bars; a word is looked up by a click, a number is explained."""
+    st.html(_STYLE)
+    trace, token = view.trace, view.chosen.token
+    probs, place = PROBS.fix(token=token), f"“{trace.tokens[token]}” at position {token}"
+    with open_card(view, PREDICTION, f"Top predictions for {place}", probs) as tools:
+        with tools:
+            show_values(trace, probs)
+        shown = _choose_shown(view)
+        st.html(_render_words(view, shown))
+        rest = max(1 - float(trace[probs][shown].astype(np.float64).sum()), 0.0)
+        st.caption(f"The {trace.model.config.vocab_size - len(shown):,} other entries together: {format_share(rest)}.")
+
+
+def _choose_shown(view: View) -> list[int]:
+    """The likeliest entries; where the difference is looked at, those that moved most."""
+    here, found = PROBS.fix(token=view.chosen.token), view.outcome
+    if found.changed and found.show == DIFFERENCE:
+        return rank_top(np.abs(found.after[here].astype(np.float64) - found.before[here]), TOP)
+    return rank_top(view.trace[here], TOP)
+
+
+def _render_words(view: View, shown: Sequence[int]) -> str:
+    """One row an entry: its rank, the word, its probability as a bar and as a number; and before a change."""
+    here, found = PROBS.fix(token=view.chosen.token), view.outcome
+    passes = {"probability": view.trace[here]}
+    if found.changed:
+        passes = {AFTER.lower(): found.after[here], BEFORE.lower(): found.before[here]}
+        passes = dict(reversed(passes.items())) if found.show == BEFORE else passes
+    end = max(float(row[shown].max()) for row in passes.values())
+    ranks = {i: int((view.trace[here] > view.trace[here][i]).sum()) + 1 for i in shown}
+    heads = "".join(f"<th>{name}</th>" for name in passes)
+    rows = "".join(_render_word(view, i, ranks[i], [float(row[i]) for row in passes.values()], end) for i in shown)
+    return (
+        f'<div class="bv-words" role="region" aria-label="Table by rank"><table><thead><tr><th>rank</th><th>word</th>'
+        f'<th><span class="bv-ends"><i>0</i><i>{format_share(end)}</i></span></th>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _render_word(view: View, i: int, rank: int, shares: Sequence[float], end: float) -> str:
+    """shares: the shown pass's first."""
+    word = view.trace.model.tokenizer.token(i)
+    cell = PROBS.fix(token=view.chosen.token, vocab=i)
+    bars = "".join(f'<i style="width:{share / end:.2%}"></i>' for share in shares)
+    first, *others = (format_share(share) for share in shares)
+    return (
+        f'<tr><th scope="row">{rank:,}</th><td><button data-choose="word={escape(word)}" title="How it comes about">'
+        f'{escape(word) or "∅"}</button></td><td><span class="bv-bars">{bars}</span></td>'
+        f'<td><button data-cell="{cell}" title="Work it out"><b>{first}</b></button></td>'
+        + "".join(f"<td>{text}</td>" for text in others)
+        + "</tr>"
+    )
+
+
+def read_word(view: View) -> int:
+    """The entry whose way is shown: the one that was looked up, if the vocabulary has it, otherwise the likeliest."""
+    trace, token, text = view.trace, view.chosen.token, str(state.read("word", ""))
+    try:
+        found = find_places(trace, token, text) if text.strip() else ()
+    except InputError:
+        found = ()
+    return found[0].id if found else rank_words(trace, token, 1)[0][2]
+
+
+def bind_word() -> None:
+    """Let the word that is looked up stand in the URL, before anything is drawn that depends on it."""
+    state.bind("word", "")
+
+
+def show_any_word(view: View) -> None:
+    """Rank and probability of a word that the user types; at first, of the one that was typed there."""
+    trace, token = view.trace, view.chosen.token
+    own = _choose_word(view)
+    with open_card(view, PREDICTION, f"Any word at position {token}", str(PROBS.fix(token=token))):
+        text = st.text_input("Word to look up", key="word", max_chars=_LONGEST_WORD, placeholder=own)
+        try:
+            found = find_places(trace, token, text if text.strip() else own)
+        except InputError as error:
+            st.warning(escape_markdown(str(error)))
+            return
+        if not found:
+            st.caption("The text is empty once control characters are removed. Type a word with visible characters.")
+            return
+        st.html(_render_places(view, found))
+        st.caption(_write_reading(trace, found) + _write_before(view, found[0]))
+        _show_curve(view, found[0])
+
+
+def _choose_word(view: View) -> str:
+    """The token that was typed at the chosen position; where that is [MASK], the likeliest entry."""
+    typed = view.typed if view.chosen.token < len(view.typed) else view.trace.encoding
+    if typed.ids[view.chosen.token] == view.trace.model.tokenizer.mask_id:
+        return rank_words(view.trace, view.chosen.token, 1)[0][0]
+    return typed.tokens[view.chosen.token]
+
+
+def _show_curve(view: View, looked_up: Entry) -> None:
+    """All entries' probabilities by rank, with the likeliest and the one that is looked up."""
+    here, found = PROBS.fix(token=view.chosen.token), view.outcome
+    shares = np.sort(view.trace[here])[::-1]
+    word, _, best = rank_words(view.trace, view.chosen.token, 1)[0]
+    marks = {word: (1, best), looked_up.token: (looked_up.rank, looked_up.id)}
+    before = np.sort(found.before[here])[::-1] if found.changed and found.show != BEFORE else None
+    color = view.colors.kinds[PREDICTION]
+    chart = draw_rank_curve(shares, {name: rank for name, (rank, _) in marks.items()}, view.colors, color, before)
+    show_chart(chart.offer(picks.pick_points(view.trace, here, [i for _, i in marks.values()])), "rank-curve",
+               "Every entry's probability by its rank")  # fmt: skip
+    half = run_softmax(np.log(np.maximum(shares.astype(np.float64), 1e-300))).needed(0.5)
+    st.caption(f"All entries by rank, both scales logarithmic. The top {half:,} hold half of the probability.")
+
+
+def _render_places(view: View, found: Sequence[Entry]) -> str:
+    color = view.colors.kinds[PREDICTION]
+    return render_table("looked up", [entry.token for entry in found], [
+        Column("id", [entry.id for entry in found]),
+        Column("rank", [entry.rank for entry in found]),
+        Column("logit", [entry.score for entry in found]),
+        Column("probability", [entry.probability for entry in found], color, end=1.0),
+    ])  # fmt: skip
+
+
+def _write_before(view: View, entry: Entry) -> str:
+    """With a what-if: where the entry stood before."""
+    found = view.outcome
+    if not found.changed or found.show == BEFORE:
+        return ""
+    row = found.before[PROBS.fix(token=view.chosen.token)]
+    rank = int((row > row[entry.id]).sum()) + 1
+    return f" Before the change: rank {rank:,}, {format_share(float(row[entry.id]))}."
+
+
+def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:
+    size = trace.model.config.vocab_size
+    unknown = trace.model.tokenizer.unk_token
+    if any(entry.token == unknown for entry in found):
+        return (
+            f"The vocabulary cannot spell this: the tokenizer uses {escape_markdown(unknown)}, the one entry for "
+            "everything unknown; its numbers are shown."
+        )
+    if len(found) > 1:
+        return (
+            f"The vocabulary has no such entry; the tokenizer splits it into {len(found)}. One position has one entry, "
+            "never the whole word; each piece has its own rank. The curve marks the first piece."
+        )
+    return f"Rank {found[0].rank:,} of {size:,}: {found[0].rank - 1:,} entries have a higher logit."

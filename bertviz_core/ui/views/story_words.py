@@ -1,0 +1,79 @@
+"""Why a story goes the way it goes, in words; all its steps as a table; what the answer is without each stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from bertviz_core.analysis.ablation import run_without_cell
+from bertviz_core.analysis.parts import ALONE, SLOPE, WITHOUT
+from bertviz_core.analysis.walk import Turn
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.tables import Column, render_table
+
+_GOES_ON = {SLOPE.heading: "what it is a function of", WITHOUT.heading: "the score that moves it most",
+            ALONE.heading: "the same number elsewhere"}  # fmt: skip
+
+
+def tell_choice(trace: Trace, turn: Turn) -> str:
+    """Why the way led here from the number before; nothing where that is made of this number alone."""
+    chosen = turn.choice
+    if chosen is None or chosen.part.amount is None or chosen.measure in (ALONE, SLOPE):
+        return ""
+    amount, name = format_number(chosen.part.amount), shorten(trace, turn.cell)
+    if chosen.measure is WITHOUT:
+        return f"No other score moves {name} as much: without this one it would be {amount}."
+    largest = "largest" if chosen.passed is None else "largest that depends on the words"
+    return f"Of the {chosen.measure.heading}s of {name} the {largest}: {amount}."
+
+
+def tell_passed(trace: Trace, turn: Turn) -> str:
+    """A part that counts for more than the one followed, and is no answer to what this sentence did."""
+    passed = turn.choice.passed if turn.choice else None
+    if turn.choice is None or passed is None or passed.amount is None:
+        return ""
+    whole, heading, amount = shorten(trace, turn.cell), turn.choice.measure.heading, format_number(passed.amount)
+    learned = all(operand.path in trace.model.parameters for operand in passed.operands)
+    names = " × ".join(shorten(trace, operand) for operand in passed.operands)
+    same = "for every sentence" if learned else "whatever the words are"
+    return f"A larger {heading} of {whole} is the same {same}: {names}, {amount}."
+
+
+def render_steps(trace: Trace, turns: Sequence[Turn], stops: Sequence[int]) -> str:
+    """Every step as a row: the number, a button that explains it; its value; what of it is followed."""
+    rows = "".join(
+        f'<tr{" class=bv-stop" if i in stops else ""}><th scope="row">{i + 1}</th>'
+        f'<td><button data-cell="{escape(str(turn.cell))}">{escape(shorten(trace, turn.cell))}</button></td>'
+        f"<td>{format_number(trace[turn.cell].item())}</td><td>{_name_part(turn)}</td></tr>"
+        for i, turn in enumerate(turns)
+    )
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("step", "name", "value", "goes on with"))
+    return (
+        '<div class="bv-table bv-steps" tabindex="0" role="region" aria-label="Table by step">'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _name_part(turn: Turn) -> str:
+    """Which of its parts the way takes."""
+    if turn.choice is None or turn.choice.part.amount is None:
+        return "–"
+    heading = turn.choice.measure.heading
+    return _GOES_ON.get(heading, f"the largest {heading}")
+
+
+def render_without(view: View, start: Address, cells: Sequence[Address]) -> str:
+    """The story's number with each stop set to 0 in turn, and the pass run again."""
+    value = float(view.trace.recomputed(start))
+    without = [run_without_cell(view.trace, start, cell) for cell in cells]
+    change = [None if x is None else x - value for x in without]
+    color = view.colors.kinds[PREDICTION]
+    names = [f"{i + 1}. {shorten(view.trace, cell)}" for i, cell in enumerate(cells)]
+    end = max([value, *(x for x in without if x is not None)])
+    columns = [Column("without it", without, color, end), Column("change", change, color, signed=True)]
+    return render_table("stop set to 0", names, columns, opens=("cell", cells))

@@ -1,0 +1,165 @@
+"""The tokenization page's first picture: the text as typed, and under it the tokens, each a button that hides it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core.analysis.hiding import Guess, guess_token, guess_tokens
+from bertviz_core.analysis.predictions import PROBS
+from bertviz_core.formula.numbers import format_share
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import open_card
+
+_STYLE = Path(__file__).with_name("tokenization.css")
+_DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
+_GUESSED = 48  # tokens at most for which every guess is offered: each is a pass
+_LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.1, 1.0, 94  # of a letter: width in its size; sizes, and all, in percent
+_BENDS = 10  # corners of a band's side
+_BETWEEN = " / "  # the sentence and the second one
+_NAMED = 8  # hidden tokens
+
+
+def write_headline(view: View) -> str:
+    """How many tokens there are; where one is hidden, what BERT guesses there."""
+    trace, typed = view.trace, view.typed
+    hidden = [i for i in view.masked if i == view.chosen.token] or view.masked
+    if hidden and PROBS in trace:
+        i = hidden[0]
+        guess = guess_token(trace, i, typed.ids[i])
+        place = "is its first guess" if guess.rank == 1 else f"is number **{guess.rank:,}** on its list"
+        return (
+            f"Hidden: “{escape_markdown(typed.tokens[i])}”. BERT guesses “{escape_markdown(guess.word)}” with "
+            f"**{format_share(guess.probability)}**; the word that stood there {place}"
+        )
+    words = [i for i, token in enumerate(trace.tokens) if token not in trace.model.tokenizer.special_tokens]
+    i = words[0] if words else 0
+    return (
+        f"What does BERT read? **{len(trace.tokens)} tokens**, each a number: “{escape_markdown(trace.tokens[i])}” is "
+        f"row **{trace.encoding.ids[i]}** of {trace.model.config.vocab_size:,}"
+    )
+
+
+def show_tokens(view: View) -> None:
+    """The text, cut into tokens, with what the model reads of each, and what it guesses where one is hidden."""
+    st.html(_STYLE)
+    count = len(view.trace.tokens)
+    offered = PROBS in view.trace and bool(view.trace.model.tokenizer.maskable(view.typed))
+    with open_card(view, PREDICTION, "The sentence, cut into tokens", "input_ids", f"(token {count})") as tools:
+        state.bind("guess", False)
+        if offered and count <= _GUESSED:
+            tools.toggle("Guess every token", key="guess", help="One forward pass for each token, with it hidden.")
+        st.html(_render(view, _find_guesses(view, offered)))
+        st.caption(_write_reading(view, offered))
+
+
+def _find_guesses(view: View, offered: bool) -> Mapping[int, Guess]:
+    """The guesses where a token is hidden; everywhere, if somebody asks for it."""
+    if not offered:
+        return {}
+    trace, mask, typed = view.trace, view.trace.model.tokenizer.mask_id, view.typed
+    known = {i: guess_token(trace, i, typed.ids[i]) for i in range(len(typed)) if trace.encoding.ids[i] == mask}
+    if state.read("guess") and len(trace.tokens) <= _GUESSED:
+        known |= guess_tokens(trace, [i for i in trace.model.tokenizer.maskable(typed) if i not in known])
+    return known
+
+
+def _write_reading(view: View, offered: bool) -> str:
+    if not view.trace.model.tokenizer.maskable(view.typed):
+        return "No token can be masked: this checkpoint has no mask token, or the input has no word."
+    hidden = ", ".join(f"“{view.typed.tokens[i]}” at position {i}" for i in view.masked[:_NAMED])
+    more = f" and {len(view.masked) - _NAMED} more" if len(view.masked) > _NAMED else ""
+    told = f" Masked: {hidden}{more}. The model reads id {view.trace.model.tokenizer.mask_id} there instead."
+    guessed = " The pass runs again, and BERT guesses it." if offered else ""
+    return escape_markdown(
+        f"Click a token to hide it behind [MASK]; click it again to undo.{guessed} Dashed: special tokens. ##: the "
+        f"piece continues the word before it.{told if hidden else ''}"
+    )
+
+
+def _render(view: View, guesses: Mapping[int, Guess]) -> str:
+    """The letters, lines down to the tokens, and the tokens; long inputs without letters and lines."""
+    count, letters = len(view.trace.tokens), _BETWEEN.join(filter(None, (view.text, view.pair)))
+    size = min(_LARGEST, _WIDEST / (_LETTER * max(len(letters), 1)))
+    drawn = count <= _DRAWN and size >= _LEAST
+    above = _render_letters(letters, size) + _render_lines(view, len(letters), size) if drawn else ""
+    cards = "".join(_render_token(view, i, _render_guess(guesses.get(i)) if guesses else "") for i in range(count))
+    guess = "<span>BERT guesses</span>" if guesses else ""
+    labels = f"<b>token</b><span>id</span><span>segment</span><span>position</span>{guess}"
+    return (
+        f'<div class="bv-cut{"" if drawn else " bv-cut-flow"}" style="--count:{count}">'
+        f'<div class="bv-cut-above">{above}</div><div class="bv-cut-labels">{labels}</div>'
+        f'<div class="bv-cut-tokens">{cards}</div></div>'
+    )
+
+
+def _render_letters(letters: str, size: float) -> str:
+    shown = "".join('<i class="bv-gap">·</i>' if letter.isspace() else escape(letter) for letter in letters)
+    return f'<div class="bv-cut-text" style="font-size:{size:.3f}cqw">{shown}</div>'
+
+
+def _render_lines(view: View, letters: int, size: float) -> str:
+    """A band from each token's letters to the token, in percent of the width."""
+    count, width = len(view.trace.tokens), _LETTER * size
+    start, bands = 50 - letters * width / 2, []
+    for i, place in enumerate(view.trace.model.tokenizer.locate(view.text, view.pair)):
+        if place is not None:
+            part, first, last = place
+            offset = part * (len(view.text) + len(_BETWEEN))
+            bands.append(_render_band(start + (offset + first) * width, start + (offset + last) * width,
+                                      100 * (i + 0.12) / count, 100 * (i + 0.88) / count,
+                                      "bv-band-chosen" if i == view.chosen.token else ""))  # fmt: skip
+    return f'<div class="bv-cut-lines" aria-hidden="true">{"".join(bands)}</div>'
+
+
+def _render_band(a: float, b: float, c: float, d: float, kind: str) -> str:
+    """A bent band, from a to b above and from c to d below, all in percent: a polygon, since HTML here has no paths."""
+    steps = [i / _BENDS for i in range(_BENDS + 1)]
+    left = [(a + (c - a) * _ease(step), 100 * step) for step in steps]
+    right = [(b + (d - b) * _ease(step), 100 * step) for step in reversed(steps)]
+    corners = ",".join(f"{x:.2f}% {y:.0f}%" for x, y in (*left, *right))
+    return f'<i class="{kind}" style="clip-path:polygon({corners})"></i>'
+
+
+def _ease(step: float) -> float:
+    """From 0 to 1, flat at both ends."""
+    return step * step * (3 - 2 * step)
+
+
+def _render_token(view: View, i: int, guess: str) -> str:
+    """One token: a button where it can be hidden or shown, and what the model reads of it."""
+    encoding = view.trace.encoding
+    return (
+        f'<div class="bv-cut-token">{_render_button(view, i)}'
+        f'<button class="bv-cut-id" data-cell="input_ids[token={i}]">{encoding.ids[i]}</button>'
+        f"<span>{encoding.segments[i]}</span><span>{i}</span>{guess}</div>"
+    )
+
+
+def _render_button(view: View, i: int) -> str:
+    token, typed = view.trace.tokens[i], view.typed
+    masked = view.trace.encoding.ids[i] == view.trace.model.tokenizer.mask_id
+    kinds = " ".join([*style.describe_token(view.trace, i), *["bv-cut-masked"] * masked])
+    if i not in view.trace.model.tokenizer.maskable(typed):
+        return f'<span class="bv-cut-chip {kinds}">{escape(token)}</span>'
+    hidden, positions = i in view.masked, sorted({*view.masked} ^ {i})
+    said = f"Show “{typed.tokens[i]}” again" if hidden else f"Hide “{token}” behind [MASK]"
+    return (
+        f'<button class="bv-cut-chip {kinds}" data-choose="mask={",".join(map(str, positions))}" '
+        f'title="{escape(said)}" aria-pressed="{str(hidden).lower()}">{escape(token)}</button>'
+    )
+
+
+def _render_guess(guess: Guess | None) -> str:
+    if guess is None:
+        return '<span class="bv-cut-guess"></span>'
+    return (
+        f'<span class="bv-cut-guess"><b>{escape(guess.word)}{" ✓" if guess.rank == 1 else ""}</b>'
+        f'<i><u style="width:{guess.probability:.1%}"></u></i>{format_share(guess.probability)}</span>'
+    )

@@ -1,0 +1,152 @@
+"""The page of all heads: statistics, roles, the chosen head large."""
+
+import string
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.derived.reading import Panel
+from tests.derived.truth import Map, Scene, Truth, points, truth, window
+
+LINES = 40  # tokens of the lines, and of the large map that has lines
+SHARES = {"previous": "previous", "next": "next", "itself": "self", "[CLS]": "cls", "[SEP]": "sep",
+          "punctuation": "punctuation", "same word": "same_word"}  # fmt: skip
+ROLES = {"previous token": "previous", "next token": "next", "itself": "self", "[CLS]": "cls", "[SEP]": "sep",
+         "punctuation": "punctuation", "same word": "same_word", "broad": "evenness"}  # fmt: skip
+
+
+def is_sign(token: str) -> bool:
+    return all(one in string.punctuation or unicodedata.category(one)[0] == "P" for one in token)
+
+
+def whole_words(tokens: list[str]) -> list[str]:
+    """For every token the word that it is a piece of."""
+    first = [max(j for j in range(i + 1) if j == 0 or not tokens[j].startswith("##")) for i in range(len(tokens))]
+    return ["".join(t.removeprefix("##") for t, g in zip(tokens, first, strict=True) if g == f) for f in first]
+
+
+def measure_queries(s: Scene, layer: int, head: int) -> dict[str, list[float]]:
+    """What each query of a head gives to every statistic, one loop a statistic; padding left out."""
+    real = [i for i, m in enumerate(s.trace.encoding.mask) if m]
+    p = s[f"encoder.layer.{layer}.attention.self.probs"][head][np.ix_(real, real)].tolist()
+    tokens, special = [s.trace.tokens[i] for i in real], s.trace.model.tokenizer.special_tokens
+    places, words = range(len(real)), whole_words([s.trace.tokens[i] for i in real])
+    signs = [i for i in places if tokens[i] not in special and is_sign(tokens[i])]
+    same = {q: [k for k in places if k != q and words[k] == words[q] and tokens[k] not in special]
+            for q in places if tokens[q] not in special}  # fmt: skip
+    entropy = [-sum(x * np.log2(x) for x in row if x) for row in p]
+    return {
+        "previous": [p[q][q - 1] for q in places if q], "next": [p[q][q + 1] for q in places[:-1]],
+        "self": [p[q][q] for q in places], "cls": [row[tokens.index("[CLS]")] for row in p],
+        "sep": [sum(x for x, t in zip(row, tokens, strict=True) if t == "[SEP]") for row in p],
+        "punctuation": [sum(row[k] for k in signs) for row in p] if signs else [],
+        "same_word": [sum(p[q][k] for k in keys) for q, keys in same.items() if keys],
+        "entropy": entropy, "evenness": [x / np.log2(len(real)) for x in entropy],
+        "distance": [sum(x * abs(q - k) for k, x in enumerate(p[q])) for q in places],
+    }  # fmt: skip
+
+
+def measure(s: Scene, layer: int, head: int) -> dict[str, float | None]:
+    """The means; nothing where no query has anything to measure."""
+    known = s.measured.setdefault((layer, head), {})
+    if not known:
+        known |= {name: float(np.mean(values)) if values else None
+                  for name, values in measure_queries(s, layer, head).items()}  # fmt: skip
+    return known
+
+
+def name_roles(numbers: dict[str, float | None]) -> list[str]:
+    above = {role: 0.9 if role == "broad" else 0.5 for role in ROLES}
+    return [role for role, name in ROLES.items() if (numbers[name] or 0) > above[role]]
+
+
+def chosen_statistic(s: Scene) -> str:
+    """The name of the statistic that is in the link."""
+    return s.asked.get("statistic", "previous")
+
+
+@truth("heads", "head-statistic")
+def head_statistic(s: Scene) -> Truth:
+    name = chosen_statistic(s)
+    grid = np.array([[measure(s, i, j)[name] for j in range(s.config.num_attention_heads)] for i in s.layers])
+    (a, b), (c, d) = (np.argwhere(grid == end)[0] for end in (grid.max(), grid.min()))
+    return Truth([Map(grid)], grid, told=[grid.max(), int(a), int(b), grid.min(), int(c), int(d)],
+                 worked=[grid[s.layer, s.head]])  # fmt: skip
+
+
+@truth("heads", "Layer *, head by head")
+def head_table(s: Scene, layer: str) -> Truth:
+    heads = range(s.config.num_attention_heads)
+    numbers = [measure(s, int(layer), head) for head in heads]
+    columns = {"role here": ["\n".join(name_roles(one)) or None for one in numbers]}
+    columns |= {short: [one[name] for one in numbers] for short, name in SHARES.items()}
+    columns |= {name: [one[name] for one in numbers] for name in ("entropy", "distance")}
+    return Truth(tables=[columns], rows=[str(head) for head in heads])
+
+
+@truth("heads", "The * of * heads with the largest *")
+def head_ranking(s: Scene, count: str, all_of: str, title: str) -> Truth:
+    numbers = {(i, j): measure(s, i, j) for i in s.layers for j in range(s.config.num_attention_heads)}
+    name = chosen_statistic(s)
+    shown = sorted(numbers, key=lambda place: -(numbers[place][name] or 0))[:24]
+    columns = {"role here": ["\n".join(name_roles(numbers[place])) or None for place in shown]}
+    columns |= {short: [numbers[place][own] for place in shown] for short, own in SHARES.items()}
+    columns |= {own: [numbers[place][own] for place in shown] for own in ("entropy", "distance")}
+    return Truth(told=[24, len(numbers)], tables=[columns], rows=[f"{i}, {j}" for i, j in shown])
+
+
+@truth("heads", "encoder.layer.*.attention.self.probs[head=*]")
+def chosen_head(s: Scene, layer: str, head: str) -> Truth:
+    """The large map with its lines; and the role of the head, what it is measured by and what it has not."""
+    weights, numbers = s.own("attention.self.probs")[s.head], measure(s, s.layer, s.head)
+    rows = [(short, numbers[name]) for short, name in SHARES.items() if numbers[name] is not None]
+    roles = [numbers[ROLES[role]] for role in name_roles(numbers)]
+    thresholds = [0.9 if role == "broad" else 0.5 for role in name_roles(numbers)]
+    counts = [s.config.num_hidden_layers * s.config.num_attention_heads]
+    real, entropy = sum(s.trace.encoding.mask), float(numbers["entropy"] or 0)
+    told = [*roles, *thresholds, *counts, entropy, float(np.log2(real)), 2.0**entropy, numbers["distance"]]
+    if len(weights) > LINES:
+        return Truth([Map(weights)], weights, told=told, answers=[rows], may=pooled(s))
+    looked = weights.argmax(axis=1)
+    others = [i for i in range(len(weights)) if i != s.token]
+    ends = [list(zip(queries, looked[queries], strict=True)) for queries in (others, [s.token])]
+    named = points(y=list(range(len(weights))), text=[f"<b>{name}</b>" if i == looked[s.token] else name
+                                                      for i, name in enumerate(s.names)])  # fmt: skip
+    drawn = [*map(Curves, ends), named, Map(weights)]
+    return Truth(drawn, weights, told=told, answers=[rows], may=pooled(s))
+
+
+@truth("heads", "Which token attends to which")
+def head_lines(s: Scene) -> Truth:
+    """How much of a query's attention goes to tokens that are not drawn."""
+    drawn = window(s.token, LINES, sum(s.trace.encoding.mask))  # padding is never drawn
+    if len(drawn) == len(s.names):
+        return Truth()
+    rest = np.delete(s.own("attention.self.probs")[s.head][list(drawn)], list(drawn), axis=1)
+    return Truth(told=[rest.sum(axis=1).mean(), *([drawn.start, drawn.stop - 1] if len(drawn) == LINES else [])])
+
+
+def pooled(s: Scene) -> list[int]:
+    """What is said of the small pictures: how many tokens a cell stands for."""
+    real = sum(s.trace.encoding.mask)
+    return [real, -(-real // 32), -(-real // 32) - 1]
+
+
+@truth("heads", "What each head is worth to the answer")
+def worth(s: Scene) -> Truth:
+    """Nothing before somebody asks for it: test_changed."""
+    return Truth()
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Lines from rows to rows, in one trace with gaps between them."""
+
+    ends: Sequence[tuple[int, int]]
+
+    def check(self, panel: Panel, trace: Mapping, why: object) -> None:
+        y = np.array(trace["y"], dtype=float)
+        each = np.split(y, np.flatnonzero(np.isnan(y)) + 1)[:-1]
+        assert [(line[0], line[-2]) for line in each] == [(float(a), float(b)) for a, b in self.ends], why

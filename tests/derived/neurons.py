@@ -1,0 +1,116 @@
+"""The page about the feed-forward network: neurons, what they write, and what that adds up to."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from tests.derived.truth import (
+    Rows,
+    Scene,
+    Truth,
+    assert_near,
+    best,
+    length,
+    points,
+    truth,
+)
+
+FUNCTIONS = {
+    "GELU (erf)": functional.gelu,
+    "GELU (tanh)": lambda x: functional.gelu(x, approximate="tanh"),
+    "ReLU": torch.relu,
+}
+
+
+def apply(function, x) -> np.ndarray:
+    return function(torch.tensor(np.asarray(x, dtype=np.float64))).numpy()
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Bars that say how many numbers lie in each of them."""
+
+    numbers: np.ndarray
+
+    def check(self, panel, trace, why: object) -> None:
+        half = trace["width"] / 2
+        last = len(trace["x"]) - 1
+        for i, (middle, count) in enumerate(zip(trace["x"], trace["y"], strict=True)):
+            inside = abs(self.numbers - middle) < half * (1 + 1e-5)
+            fewest = sum(abs(self.numbers - middle) < half * (1 - 1e-5))
+            assert fewest <= count <= sum(inside), (why, i, last)
+        assert sum(trace["y"]) >= sum(self.numbers > trace["x"][0])
+
+
+def neurons(s: Scene) -> dict[str, np.ndarray]:
+    """Of all neurons of the chosen token: numbers, the vectors that they write, and their shares of the sum."""
+    before, after = (s.own(f"intermediate.{leaf}")[s.token] for leaf in ("dense", "activation"))
+    x = s.own("attention.output.LayerNorm")[s.token] @ s.own("intermediate.dense.weight")
+    assert_near(before, x + s.own("intermediate.dense.bias"), "pre-activations")
+    assert_near(after, apply(functional.gelu, before), "activations")
+    parts = after[:, None] * s.own("output.dense.weight")
+    total = parts.sum(axis=0) + s.own("output.dense.bias")
+    lengths = np.sqrt((parts**2).sum(axis=1))
+    shares = np.array([part @ total for part in parts]) / (total @ total)
+    return {"before": before, "after": after, "parts": parts, "total": total, "lengths": lengths, "shares": shares,
+            "top": np.array(best(lengths, 12))}  # fmt: skip
+
+
+def draw_grid(x: np.ndarray) -> np.ndarray:
+    return np.linspace(min(x.min(), -3) - 0.5, max(x.max(), 3) + 0.5, 160)
+
+
+@truth("feed_forward", "neurons")
+def curve(s: Scene) -> Truth:
+    found = neurons(s)
+    x, y, top = found["before"], found["after"], found["top"]
+    grid = draw_grid(x)
+    drawn = [Counts(x), points(x=grid, y=apply(functional.gelu, grid)), points("this token", x=x, y=y)]
+    active = int(sum(x > 0))
+    columns = {"activation": y[top], "length written": found["lengths"][top], "share of sum": found["shares"][top]}
+    return Truth(
+        drawn,
+        np.stack([x, y, found["lengths"], found["shares"]], axis=1),
+        told=[active, len(x) - active],
+        tables=[{name: column.tolist() for name, column in columns.items()}],
+        rows=[str(i) for i in top],
+    )
+
+
+@truth("feed_forward", "neuron-parts")
+def contributions(s: Scene) -> Truth:
+    found, bias = neurons(s), s.own("output.dense.bias")
+    top = found["top"].tolist()
+    rest = [i for i in range(len(found["after"])) if i not in top]
+    loud, silent = [i for i in rest if found["before"][i] > 0], [i for i in rest if found["before"][i] <= 0]
+    groups = {f"neuron {i}": [i] for i in top[:5]} | {"7 next": top[5:], f"{len(loud):,} more active": loud,
+                                                      f"{len(silent):,} silent": silent}  # fmt: skip
+    rows = {name: found["parts"][members].sum(axis=0) for name, members in groups.items() if members}
+    rows |= {"bias": bias, "output": found["total"]}
+    total = found["total"]
+    shares = [row @ total / (total @ total) for row in rows.values()]
+    assert math.isclose(sum(shares[:-1]), 1)
+    return Truth([Rows(rows)], np.column_stack([list(rows.values()), shares]), told=[length(total)])
+
+
+@truth("feed_forward", "functions")
+def functions(s: Scene) -> Truth:
+    found = neurons(s)
+    x, y = found["before"], found["after"]
+    grid, others = draw_grid(x), ("GELU (tanh)", "ReLU")
+    drawn = [points(name, x=grid, y=apply(FUNCTIONS[name], grid)) for name in others]
+    drawn += [points("this model", x=grid, y=apply(functional.gelu, grid)), points("this token", x=x, y=y)]
+    told = [abs(apply(FUNCTIONS[name], x) - apply(functional.gelu, x)).max() for name in others]
+    return Truth(drawn, np.stack([x, y]), told=told)
+
+
+@truth("feed_forward", "page")
+def neurons_as_a_table(s: Scene) -> Truth:
+    found = neurons(s)
+    rows = np.sqrt((s.own("output.dense.weight") ** 2).sum(axis=1))
+    columns = {"neuron": np.arange(len(rows)), "pre-activation": found["before"], "activation": found["after"],
+               "length of row": rows, "length written": found["lengths"], "share of sum": found["shares"]}  # fmt: skip
+    return Truth(frames=[{name: column.tolist() for name, column in columns.items()}])

@@ -1,0 +1,156 @@
+"""The drawer in a real browser: in view wherever one clicked, by a link, by keyboard; in it one walks back."""
+
+import re
+
+import pytest
+
+from tests.browser import PHONE, WIDE, visit
+
+PAGE = "attention"
+CELL = "encoder.layer.2.attention.self.probs[head=0,query=8,key=6]"
+SMALL = {"width": 1280, "height": 720}
+SIZES = {"wide": WIDE, "small": SMALL, "phone": PHONE}
+# What of the value, the sentence and the formula worked cannot be seen.
+OUT_OF_VIEW = """() => {
+    const frame = document.querySelector('.st-key-frame').getBoundingClientRect();
+    const told = {
+        value: document.querySelector('.st-key-drawer .bv-value'),
+        sentence: document.querySelector('.st-key-drawer [data-testid="stMarkdown"] p'),
+        formula: document.querySelectorAll('.st-key-drawer .katex-display')[1],
+    };
+    return Object.keys(told).filter(name => {
+        const box = told[name]?.getBoundingClientRect();
+        return !box || !box.width || box.top < frame.bottom - 1 || box.bottom > innerHeight || box.left < 0
+            || box.right > innerWidth;
+    });
+}"""
+RING_IN_VIEW = """() => {
+    const drawer = document.querySelector('.st-key-drawer').getBoundingClientRect();
+    const sheet = drawer.width > innerWidth / 2;
+    return [...document.querySelectorAll('.bv-ring')].map(ring => ring.getBoundingClientRect()).some(
+        box => box.top > 70 && box.bottom < (sheet ? drawer.top : innerHeight) && (sheet || box.right < drawer.left));
+}"""
+
+
+def out_of_view(app):
+    return app.page.evaluate(OUT_OF_VIEW)
+
+
+def find_map(app):
+    """The first heat map of the page."""
+    chart = app.page.locator('[class*="st-key-chart-"] .js-plotly-plot:has(.heatmaplayer image)').first
+    chart.scroll_into_view_if_needed()
+    return chart
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_a_click_is_answered_in_view(chromium, server, size):
+    with visit(chromium, server, size) as app:
+        app.open(PAGE)
+        chart = find_map(app)
+        box = chart.locator(".heatmaplayer").bounding_box()
+        with app.rerun():
+            app.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        assert app.explained.startswith("encoder.layer.2.") and out_of_view(app) == []
+        ring = app.page.locator(".bv-ring").first.bounding_box()
+        assert box["x"] - 2 <= ring["x"] <= box["x"] + box["width"] + 2
+        app.page.keyboard.press("Escape")
+        app.page.locator("#bv-drawer-title").wait_for(state="detached")
+        assert "walk" not in app.query
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_a_shared_link_opens_with_the_number_and_its_picture_in_view(chromium, server, size):
+    with visit(chromium, server, size) as app:
+        app.open(PAGE, walk=CELL)
+        app.page.locator(".bv-ring").first.wait_for()
+        app.page.wait_for_function(RING_IN_VIEW)
+        assert app.explained == CELL and out_of_view(app) == []
+
+
+def test_another_head_keeps_the_cell(app):
+    app.open(PAGE, walk=CELL)
+    app.choose("Head", "Head 3")
+    assert app.explained == CELL.replace("head=0", "head=3")
+    app.choose("Layer", "Layer 4")
+    assert app.explained == CELL.replace("head=0", "head=3").replace("layer.2", "layer.4")
+
+
+def steps(app):
+    """The operands that one can walk on to, the strongest first, without parameters."""
+    return app.drawer.locator(".bv-onward td [data-step]").filter(has_not_text=re.compile("weight|bias"))
+
+
+def finished(app):
+    return "The walk ends" in app.drawer.inner_text()
+
+
+def step(app, act):
+    before = app.explained
+    with app.rerun():
+        act()
+    assert app.explained != before
+
+
+def test_clicks_lead_down_to_the_token_id(app):
+    app.open("predictions", walk="cls.predictions.probs[token=8,vocab=2111]")
+    step(app, steps(app).first.click)
+    step(app, app.drawer.locator("[data-story]").click)
+    assert finished(app)
+    step(app, app.drawer.locator(".bv-crumbs [data-keep]").filter(has_text="embeddings.LayerNorm").click)
+    while not finished(app):
+        down = steps(app).filter(has_text=re.compile("^(LayerNorm.normalized|sum|word_embeddings|input_ids) ·"))
+        step(app, down.first.click)
+    assert re.fullmatch(r"input_ids\[token=\d\]", app.explained)
+
+
+def focused(app):
+    return app.page.evaluate("document.activeElement.id || document.activeElement.textContent")
+
+
+def test_by_keyboard_alone(app):
+    """From the address bar to a number and back: few stops, and the focus is never lost."""
+    app.open(PAGE)
+    keyboard = app.page.keyboard
+    stops = 0
+    while not app.page.evaluate("document.activeElement.getAttribute('role') === 'application'"):
+        keyboard.press("Tab")
+        stops += 1
+        assert stops <= 40
+    keyboard.press("ArrowDown")
+    keyboard.press("ArrowRight")
+    with app.rerun():
+        keyboard.press("Enter")
+    app.page.wait_for_function("document.activeElement.id === 'bv-drawer-title'")
+    first = app.explained
+    assert first
+    step(app, lambda: steps(app).first.press("Enter"))
+    app.page.wait_for_function("document.activeElement.dataset.step !== undefined")
+    keyboard.press("Escape")
+    app.page.locator("#bv-drawer-title").wait_for(state="detached")
+    app.page.wait_for_function("document.activeElement.getAttribute('role') === 'application'")
+
+
+def test_any_cell_by_its_address(app):
+    app.open(PAGE, walk=CELL)
+    for cell in ("encoder.layer.3.attention.self.probs[head=5,query=2,key=7]", "embeddings.sum[token=3,hidden=17]"):
+        field = app.drawer.get_by_role("textbox", name="Explain another number")
+        field.fill(cell)
+        step(app, lambda field=field: field.press("Enter"))
+        assert app.explained == cell
+    field = app.drawer.get_by_role("textbox", name="Explain another number")
+    field.fill("embeddings.sum[token=3]")
+    with app.rerun():
+        field.press("Enter")
+    assert "give an index for hidden as well" in app.drawer.inner_text()
+
+
+@pytest.mark.parametrize(
+    "cell", ["nonsense", "embeddings.sum[token=99,hidden=0]", "embeddings.sum[token=1]", "<b>x</b>"]
+)
+def test_a_walk_that_was_edited_by_hand(app, cell):
+    app.open("embeddings", walk=cell)
+    assert "cannot be explained" in app.drawer.inner_text()
+    with app.rerun():
+        app.drawer.locator("[data-close]").click()
+    assert app.title == "Embeddings" and "walk" not in app.query

@@ -1,0 +1,45 @@
+"""Charts of one head and of what a token takes: lines, columns of bars and squares say what the numbers are."""
+
+import re
+
+import numpy as np
+
+from bertviz_core.figures.heads import draw_head
+from bertviz_core.figures.palette import PALETTES
+from bertviz_core.figures.taken import draw_bar_columns, draw_taken_squares
+from tests.test_figures import COLUMNS, SIZE, SQUARES, WEIGHTS, WORDS
+
+LIGHT = PALETTES["light"]
+
+
+def test_a_line_leads_from_every_query_to_its_largest_weight():
+    others, chosen, names, drawn = draw_head(WEIGHTS, WORDS, 2, LIGHT).traces
+    starts = [i for i in range(SIZE) if i != 2]
+    lines = np.split(others["y"], np.flatnonzero(np.isnan(others["y"])) + 1)[:-1]
+    assert [(line[0], line[-2]) for line in lines] == [(i, WEIGHTS[i].argmax()) for i in starts]
+    assert (chosen["y"][0], chosen["y"][-2]) == (2, WEIGHTS[2].argmax())
+    assert names["text"][WEIGHTS[2].argmax()] == f"<b>{WORDS[WEIGHTS[2].argmax()]}</b>"
+    assert np.array_equal(drawn["z"], WEIGHTS.astype(np.float32))
+
+
+def test_columns_share_their_rows_and_print_every_number_there_is():
+    chart = draw_bar_columns(WORDS, COLUMNS, LIGHT, last=True)
+    texts = [one for one in chart.layout["annotations"] if one.get("yref") != "paper"]
+    for i, column in enumerate(COLUMNS):
+        assert np.array_equal(chart.traces[i]["x"], column.values.astype(np.float32), equal_nan=True)
+        printed = {one["y"]: re.sub("</?b>", "", one["text"]) for one in texts[: len([t for t in column.texts if t])]}
+        assert printed == {row: text for row, text in enumerate(column.texts) if text}
+        texts = texts[len(printed) :]
+    assert not texts and list(chart.traces[0]["meta"]) == COLUMNS[0].cells and "meta" not in chart.traces[1]
+    first, second = (chart.layout[axis]["domain"] for axis in ("xaxis", "xaxis2"))
+    assert 0 <= first[0] < first[1] <= second[0] < second[1] <= 1
+
+
+def test_a_squares_area_is_the_weight_and_the_filled_area_what_is_taken():
+    outline, filled = draw_taken_squares(SQUARES, WORDS, 1, LIGHT).traces
+    sides = [np.array(trace["marker"]["size"]).reshape(SQUARES.weights.shape) for trace in (outline, filled)]
+    plain = sides[1] > 2  # those that are not drawn larger than they are, to be seen
+    assert plain.sum() > 9 and np.allclose(sides[0] ** 2 / 400, SQUARES.weights, atol=0.01)
+    lengths = SQUARES.taken / SQUARES.weights
+    np.testing.assert_allclose((sides[1] / sides[0])[plain] ** 2, (lengths / lengths.max())[plain], atol=0.05)
+    assert outline["meta"] == filled["meta"] == list(SQUARES.cells)

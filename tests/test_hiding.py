@@ -1,0 +1,26 @@
+"""What the model guesses where a token is hidden, against a pass over the sentence with [MASK] typed there."""
+
+import numpy as np
+
+import bertviz_core as bv
+from bertviz_core.analysis.hiding import guess_token, guess_tokens
+
+
+def test_a_guess_is_that_of_the_sentence_with_the_word_hidden(bundled, rome):
+    typed = bv.run(bundled, "When in [MASK], do as the [MASK] do.")
+    probs = typed["cls.predictions.probs[token=3]"]
+    best = int(probs.argmax())
+    guess = guess_tokens(rome, [3])[3]
+    assert guess.word == bundled.tokenizer.token(best)
+    np.testing.assert_allclose(guess.probability, probs[best], rtol=1e-5)
+    own = rome.encoding.ids[3]
+    assert guess.rank == 1 + sum(p > probs[own] for p in probs.tolist())
+    assert guess == guess_token(typed, 3, own) or abs(guess.probability - probs[best]) < 1e-6
+
+
+def test_each_position_is_hidden_by_itself(bundled, rome):
+    found = guess_tokens(rome, [1, 2])
+    for position, text in ((1, "[MASK] in Rome, do as the [MASK] do."), (2, "When [MASK] Rome, do as the [MASK] do.")):
+        alone = bv.run(bundled, text)[f"cls.predictions.probs[token={position}]"]
+        assert found[position].word == bundled.tokenizer.token(int(alone.argmax()))
+    assert rome.tokens[1:3] == ["when", "in"]
