@@ -37,10 +37,9 @@ OWN_STEP["003", "BERTEncoder"] = "encoder.layer.0.output.residual"
 
 def opened(**query):
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update({"layer": str(LAYER), **query})
+    at.query_params.update({"open": "all", "layer": str(LAYER), **query})
     at.run()
     at.switch_page("pages/documents.py")
-    at.query_params["open"] = "all"
     return at.run()
 
 
@@ -166,7 +165,7 @@ def test_the_headline_tells_how_far_apart_the_two_end(page, bundled):
     one, other = (bv.run(bundled, TEXT, program=name)["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
                   for name in ("bert", "forward-pass-note"))  # fmt: skip
     cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
-    assert f"**{cosine:.4f}**".replace("-", "−") in title and "“people” **14 %**" in title
+    assert f"**{cosine:.4f}**".replace("-", "−") in title and "“people” **14\xa0%**" in title
 
 
 def program_of(document):

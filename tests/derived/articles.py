@@ -93,6 +93,12 @@ def document_answers(s: Scene, position: str) -> Truth:
     return Truth(answers=answers)
 
 
+@truth("documents", "The steps that differ")
+def differing(s: Scene) -> Truth:
+    """Formulas and addresses, which test_documents_page reads; no number but those that a document is told by."""
+    return Truth(may=[512])
+
+
 def list_sums(s: Scene) -> dict[str, np.ndarray]:
     """Every sum that a LayerNorm reads, for all tokens."""
     sums = {"emb": s["embeddings.sum"]}

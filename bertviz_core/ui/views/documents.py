@@ -82,12 +82,12 @@ def write_headline(view: View) -> str:
     left, right = read_sides(view)
     token = view.chosen.token
     apart = float(measure_layers(left.trace, right.trace)[-1].cosines[token])
-    told = [f"{side.short} reads “{escape_markdown(guess.token)}” **{format_percent(guess.probability)}**"
+    told = [f"{side.short} “{escape_markdown(guess.token)}” **{format_percent(guess.probability)}**"
             for side in (left, right) for guess in guess_words(side.trace, token, 1)]  # fmt: skip
     word = escape_markdown(view.trace.tokens[token])
     verdict = "Yes" if apart > _SAME else "No"
-    return f"Do the two agree? {verdict}: at “{word}” they end at a cosine of **{format_number(apart)}**" + (
-        f"; {', '.join(told)}" if told else "")  # fmt: skip
+    return f"Do the two agree? {verdict}: at “{word}” a cosine of **{format_number(apart)}**" + (
+        f"; {' against '.join(told)}" if told else "")  # fmt: skip
 
 
 def show_menus() -> None:

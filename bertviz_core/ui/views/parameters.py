@@ -66,13 +66,14 @@ def show_sizes(view: View) -> None:
     model = view.trace.model
     tensors = analysis.list_tensors(model)
     sums = analysis.count_groups(tensors)
-    with open_card(view, KIND, "Where the numbers are", f"{model.parameter_count:,} in {len(tensors)} tensors"):
+    with open_card(view, KIND, "Where the numbers are", "of all tensors of the checkpoint"):
         drawn, side = st.columns([2, 1], gap="medium")
         with drawn:
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
             st.caption(
                 f"Areas are counts; layers are added up. {escape_markdown(model.name)}, revision "
-                f"{escape_markdown(model.revision)}: {model.nbytes:,} bytes as "
+                f"{escape_markdown(model.revision)}: {model.parameter_count:,} numbers in {len(tensors)} tensors, "
+                f"{model.nbytes:,} bytes as "
                 f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
             )
         with side:
