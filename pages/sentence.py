@@ -1,4 +1,4 @@
-"""Answers about the input as a whole: the next sentence, the classes, and the pooled [CLS] vector they are read from."""
+"""Answers about the input as a whole: the next sentence, the classes, and the pooled vector they come from."""
 
 import streamlit as st
 

@@ -41,8 +41,8 @@ BLEMISHES = """() => {
     }
     for (const e of main.querySelectorAll('.katex-error, [data-testid="stException"]')) found.push(`error: ${name(e)}`);
     for (const e of main.querySelectorAll('button, a, input, select, textarea, img, [role="button"]'))
-        if (e.checkVisibility() && !(e.ariaLabel || e.title || e.hasAttribute('alt') || e.textContent.trim() || e.labels?.length
-                || e.getAttribute('aria-labelledby')))
+        if (e.checkVisibility() && !(e.ariaLabel || e.title || e.hasAttribute('alt') || e.textContent.trim()
+                || e.labels?.length || e.getAttribute('aria-labelledby') || e.querySelector('img:not([alt=""])')))
             found.push(`without a name: ${e.outerHTML.slice(0, 120)}`);
     for (const e of main.querySelectorAll('[data-testid="stPlotlyChart"]'))
         if (!e.querySelector('[aria-label]') && !e.ariaLabel && !e.closest('[aria-label]'))

@@ -11,7 +11,7 @@ from tests.test_notebook_export import RUNNER
 
 @pytest.fixture
 def overview(app):
-    app.open("", text="the cat [MASK] on the mat", pair="in rome")
+    app.open("", text="the cat [MASK] on the mat", pair="in rome", open="export")
     return app
 
 

@@ -107,7 +107,7 @@ def test_a_bad_edit_leaves_all_others_in_place():
 
 def opened(**query):
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update(query)
+    at.query_params.update({"open": "all", **query})
     at.run()
     at.switch_page("pages/playground.py").run()
     assert not at.exception and not at.error
