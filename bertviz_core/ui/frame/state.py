@@ -74,7 +74,7 @@ def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
     if key not in _COMMON and key not in own:
         own.append(key)
     if key in session[_LEFT]:
-        session[key] = _read_as(usual, session[_LEFT].pop(key))
+        session[key] = _read_as(usual, _unpack(session[_LEFT].pop(key)))
     if key not in session or (options and session[key] not in options):
         session[key] = usual
 
