@@ -20,7 +20,6 @@ from bertviz_core.analysis.feed_forward import (
     apply_activation,
     compute_contributions,
     measure_neurons,
-    rank_neurons,
 )
 from tests.factory import random_checkpoint
 
@@ -50,13 +49,8 @@ def test_all_neurons_and_the_bias_add_up_to_the_output(rome):
     total = parts.sum(axis=0, dtype=np.float64) + rome[f"{here}.output.dense.bias"]
     assert np.allclose(total, rome[f"{here}.output.dense[token=8]"], atol=1e-4)
     lengths = np.linalg.norm(parts, axis=1)
-    assert rank_neurons(strength, directions, 4) == list(np.argsort(-lengths)[:4])
-
-
-def test_a_neuron_that_pulls_back_ranks_by_its_length_too():
-    strength = np.array([0.5, -3.0, 2.0, -0.1])
-    directions = np.array([[4.0, 0.0], [0.0, 1.0], [0.0, 2.0], [3.0, 4.0]])  # vectors of length 2, 3, 4 and 0.5
-    assert rank_neurons(strength, directions, 4) == [2, 1, 0, 3]
+    found = measure_neurons(rome, 2, 8)
+    assert found.strongest(4) == list(np.argsort(-lengths)[:4])
 
 
 def test_every_neuron_writes_a_part_of_the_sum(double):
@@ -72,7 +66,7 @@ def test_every_neuron_writes_a_part_of_the_sum(double):
     assert found.bias == pytest.approx(bias @ output / (output @ output))
     lengths = np.linalg.norm(after[:, None] * directions, axis=1)
     everyone = np.argsort(-lengths).tolist()  # those with negative activations too
-    assert found.strongest(len(after)) == rank_neurons(after, directions, len(after)) == everyone
+    assert found.strongest(len(after)) == everyone
     shown = found.strongest(5)
     assert found.shares[shown].sum() + found.rest(shown) + found.bias == pytest.approx(1)
     assert found.rest(shown) == pytest.approx(sum(s for i, s in enumerate(found.shares) if i not in shown))

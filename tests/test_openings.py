@@ -118,19 +118,6 @@ def test_a_token_alone_opens_at_itself(single):
     assert (openings.open_key(single, 0, 0, 0).key, openings.open_key(single, 0, 0, 0).rule) == (0, openings.ANY)
 
 
-def test_the_neuron_writes_the_longest_vector(double, rome):
-    path = "encoder.layer.1"
-    after, rows = double[f"{path}.intermediate.activation[token=3]"], double[f"{path}.output.dense.weight"]
-    lengths = [float(np.sqrt(sum((a * w) ** 2 for w in row))) for a, row in zip(after, rows, strict=True)]
-    found = openings.open_neuron(double, 1, 3)
-    assert found.neuron == lengths.index(max(lengths))
-    assert found.length == pytest.approx(max(lengths)) == pytest.approx(abs(found.activation) * found.row)
-    assert openings.open_neuron(rome, 2, 8).reason == (
-        "Neuron 572 is shown: of all neurons it writes the longest vector at “[MASK]”, activation 4.4745 times a row "
-        "of length 0.8919."
-    )
-
-
 @pytest.mark.parametrize(
     ("address", "component", "reason"),
     [

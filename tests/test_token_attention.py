@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.analysis.token_attention import measure_taken, rank_keys, read_weights, split_output
+from bertviz_core.analysis.token_attention import measure_taken, read_weights, split_output
 from tests.factory import random_checkpoint
 
 
@@ -53,14 +53,6 @@ def test_weights_are_read_with_what_was_changed(double, changes):
 def test_weights_of_a_program_without_padding_mask(double):
     trace = bv.run(double.model, "The cat sat.", pad_to=9, program="forward-pass-note")
     np.testing.assert_allclose(read_weights(trace, 2), read_recorded(trace, 2), atol=1e-12)
-
-
-def test_keys_are_ranked_by_weight(rome):
-    row = rome["encoder.layer.2.attention.self.probs"][0, 8].tolist()
-    found = rank_keys(rome, 2, 0, 8, 3)
-    assert [each.weight for each in found] == sorted(row, reverse=True)[:3]
-    assert [(each.key, each.text) for each in found] == [(6, "as"), (5, "do"), (7, "the")]
-    assert all(row[each.key] == each.weight for each in found)
 
 
 def test_what_is_taken_is_the_length_of_each_weighted_value(double):

@@ -32,11 +32,6 @@ def compute_contributions(strength: np.ndarray, directions: np.ndarray, neurons:
     return strength[neurons, None] * directions[neurons]
 
 
-def rank_neurons(strength: np.ndarray, directions: np.ndarray, k: int) -> list[int]:
-    """The k neurons that add the longest vectors, longest first."""
-    return rank_top(np.abs(strength) * np.linalg.norm(directions, axis=1), k)
-
-
 @dataclass(frozen=True, eq=False)
 class Neurons:
     """One token's neurons in one layer, each with the vector that it writes: activation times its row of W₂.

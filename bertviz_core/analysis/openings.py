@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.attention import multiply_terms
-from bertviz_core.analysis.feed_forward import measure_neurons
 from bertviz_core.analysis.heads import Sentence
 from bertviz_core.analysis.layers import list_winners
 from bertviz_core.analysis.predictions import find_masks
@@ -142,32 +141,6 @@ def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
     enough = float(words.max()) * sum(trace.encoding.mask) >= 1
     key, rule = (int(words.argmax()), WORD) if enough else (int(row.argmax()), ANY)
     return OpenKey(key, trace.tokens[key], trace.tokens[token], float(row[key]), rule)
-
-
-@dataclass(frozen=True)
-class OpenNeuron:
-    """The neuron that a page opens at: its activation, the length of its row of W₂, and of the vector it writes."""
-
-    neuron: int
-    text: str
-    activation: float
-    row: float
-    length: float
-
-    @property
-    def reason(self) -> str:
-        return (
-            f"Neuron {self.neuron} is shown: of all neurons it writes the longest vector at “{self.text}”, activation "
-            f"{format_number(self.activation)} times a row of length {format_number(self.row)}."
-        )
-
-
-def open_neuron(trace: Trace, layer: int, token: int) -> OpenNeuron:
-    """The neuron that writes the longest vector: the size of its activation times the length of its row of W₂."""
-    found = measure_neurons(trace, layer, token)
-    (best,) = found.strongest(1)
-    numbers = (float(each[best]) for each in (found.after, found.rows, found.lengths))
-    return OpenNeuron(best, trace.tokens[token], *numbers)
 
 
 @dataclass(frozen=True)

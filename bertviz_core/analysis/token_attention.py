@@ -9,7 +9,6 @@ import torch
 
 from bertviz_core.analysis.attention import share_sum, split_by_head
 from bertviz_core.analysis.layers import compute_norms
-from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.stages import Stage
 from bertviz_core.tracing.readonly import lock
@@ -41,21 +40,6 @@ def _read_layer(trace: Trace, layer: int, token: int) -> np.ndarray:
         for step in steps:
             env[step.address] = step.expr.value(env)
         return env[steps[-1].address][:, 0].to(trace.model.dtype).numpy()
-
-
-@dataclass(frozen=True)
-class Weight:
-    """One of a token's attention weights: the key's place and text, and the weight, 0 to 1."""
-
-    key: int
-    text: str
-    weight: float
-
-
-def rank_keys(trace: Trace, layer: int, head: int, token: int, k: int) -> list[Weight]:
-    """The k keys with a token's largest attention weights in one head, largest first."""
-    row = trace[Address.in_layer(layer, "attention.self.probs").fix(head=head, query=token)]
-    return [Weight(key, trace.tokens[key], float(row[key])) for key in rank_top(row, k)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -173,11 +173,6 @@ def choose(key: str, text: str) -> None:
     usual = {**dict.fromkeys(_UNDRAWN, ""), **st.session_state.get(_USUAL, {})}
     if key in usual:
         _choose(**{key: _read_as(usual[key], text)})
-
-
-def mask_tokens(positions: Iterable[int]) -> None:
-    """Put [MASK] at these positions, and nowhere else."""
-    _choose(mask=",".join(map(str, sorted(positions))))
 
 
 def pad_to(length: str) -> None:
