@@ -69,6 +69,12 @@ def test_the_pinned_versions_are_the_tested_ones():
     assert wanted["torch"] == "2.13.0"
 
 
+@pytest.mark.xdist_group("told")
+def test_workers_are_told_the_groups_of_tests(request, worker_id):
+    """Without a word from pytest or its plugin, tests of one group could be spread over all workers."""
+    assert worker_id == "master" or request.node.nodeid.endswith("@told")
+
+
 def test_the_image_installs_what_the_app_imports_and_no_test_tools(image):
     installed = set(runtime_pins())
     assert not installed & {"pytest", "playwright", "ruff", "pyright"}
