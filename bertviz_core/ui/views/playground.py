@@ -131,7 +131,7 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
     show_derived(
         view, "playground-softmax", f"The softmax of “{WORDS[row]}”, step by step",
         draw_denominator(steps.powers, steps.running, WORDS, view.colors),
-        Origin(f"row {row} of the scores above", ATTENTION, _SOFTMAX,
+        Origin(f"row {row} of the edited scores", ATTENTION, _SOFTMAX,
                f"Subtract the largest score, {format_number(steps.largest)}, and take e to the power of the rest. The "
                f"sum of the powers is {format_number(steps.denominator)}; each power divided by it is a weight.",
                rf"A_{{{row},{best}}} = \frac{{e^{{{format_latex(float(scores[row, best]))} - "
@@ -153,7 +153,7 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
     show_derived(
         view, "playground-shares", "Attention weights of all six rows",
         draw_heatmap(found, *_SIDES, view.colors, share=True, end=1.0, selected=row),
-        Origin("the scores above", ATTENTION, r"A = \mathrm{softmax}(S)",
+        Origin("the edited scores", ATTENTION, r"A = \mathrm{softmax}(S)",
                "The softmax treats each row on its own. Scores that are far apart, like the article's, "
                "give almost all the weight to one token.", source=ARTICLE),
         values=Values(found, WORDS, WORDS), note=f"The six rows sum to {sums}.",

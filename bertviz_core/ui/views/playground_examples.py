@@ -144,7 +144,7 @@ def show_divisors(view: View, scores: np.ndarray, row: int) -> None:
             selected=best,
         ),
         Origin(
-            f"row {row} of the scores above",
+            f"row {row} of the edited scores",
             ATTENTION,
             r"A_{i,j} = \frac{e^{S_{i,j} / \sqrt{d_k}}}{\sum_{v} e^{S_{i,v} / \sqrt{d_k}}}",
             f"Divided by √1 = 1, “{WORDS[best]}” gets {format_number(float(found[best, 0]))}; by √64 = 8, "
