@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -89,8 +90,9 @@ def list_exceptions(messages):
 
 
 def list_titles(messages):
-    return [message.delta.new_element.heading.body for message in messages
-            if message.delta.new_element.heading.tag == "h1"]  # fmt: skip
+    """The pages' own titles, which stand under their headlines."""
+    told = [re.match(r"\*\*(.+?)\.\*\*", message.delta.new_element.markdown.body) for message in messages]
+    return [found[1] for found in told if found]
 
 
 async def open_at_once(url, pages):

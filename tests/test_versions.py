@@ -17,7 +17,9 @@ NUMBERS = ("000", "001", "002", "003", "004")
 @pytest.fixture
 def opened():
     """The page of residual sums with the documents opened in its first panel."""
-    at = AppTest.from_file(APP, default_timeout=60).run()
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update({"open": "all", "layer": "0", "head": "0"})
+    at.run()
     at.switch_page("pages/add_norm.py").run()
     return at.toggle(key=f"versions-{ADDRESS}").set_value(True).run()
 

@@ -71,10 +71,10 @@ def test_every_head_is_zeroed_with_progress_a_stop_and_a_map_at_the_end(app):
     left = int(re.search(r"(\d+) of 72", button(app, "Continue").inner_text())[1])
     assert 0 < left < 72
     button(app, "Continue").click()
-    button(app, "Show the forward pass without head").wait_for(timeout=60_000)
+    button(app, "Show the pass without layer").wait_for(timeout=60_000)
     button(app, "Continue").wait_for(state="detached", timeout=60_000)
     app.settle()
     with app.rerun():
-        button(app, "Show the forward pass without head").click()
+        button(app, "Show the pass without layer").click()
     bar(app).wait_for()
     assert re.fullmatch(r"encoder\.layer\.\d\.attention\.self\.probs\[head=\d+\]:0", app.query["changes"])
