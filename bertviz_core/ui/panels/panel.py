@@ -74,14 +74,19 @@ def show_tools(view: View, address: Address) -> None:
 
 
 @contextmanager
-def open_card(view: View, kind: str, see: str, what: Where, shape: str = "") -> Iterator[DeltaGenerator]:
+def open_card(
+    view: View, kind: str, see: str, what: Where, shape: str = "", name: str = ""
+) -> Iterator[DeltaGenerator]:
     """A box with a panel's heading: what to see, and the addresses of what is shown, in the colour of its kind.
 
-    Gives the place for what can be taken away, at the right of the heading.
+    name: of a card that stays the same one, with its focus, when it shows another place. Gives the place for what can
+    be taken away, at the right of the heading.
     """
     color = view.colors.kinds.get(kind, view.colors.faint)
-    with st.container(border=True, key=f"panel-{what}-{see}", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False, key=f"head-{what}-{see}"):
+    with st.container(border=True, key=f"panel-{name or what}-{see}", gap="small"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap=None, wrap=False, key=f"head-{name or what}-{see}"
+        ):
             st.html(_render_heading(see, str(what), shape, color))
             tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
         yield tools

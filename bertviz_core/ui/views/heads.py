@@ -90,8 +90,8 @@ def show_heads(view: View, all_heads: Summary) -> None:
     """Every head's attention as a small picture, the chosen one large, and what it looks at on average."""
     address, count = _find_weights(view), all_heads.pictures.shape[0] * all_heads.pictures.shape[1]
     st.html(_STYLE)
-    probs = "encoder.layer.{i}.attention.self.probs"  # without the chosen head: the card stays when another is chosen
-    with open_card(view, ATTENTION, f"All {count} heads", probs, format_shape(view.trace, address)) as tools:
+    shape = format_shape(view.trace, address)
+    with open_card(view, ATTENTION, f"All {count} heads", address, shape, name="heads") as tools:
         every, one, role = st.columns([45, 36, 19], gap="medium")
         with every:
             _show_map(view, all_heads)
