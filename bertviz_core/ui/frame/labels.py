@@ -16,3 +16,8 @@ def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
 def escape_markdown(text: str) -> str:
     """Markdown that shows a text as it stands: a model's name, an error's words."""
     return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text)
+
+
+def quote(text: str) -> str:
+    """A token or word in a sentence of Markdown, in quotation marks, as it stands."""
+    return f"“{escape_markdown(text)}”"

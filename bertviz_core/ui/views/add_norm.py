@@ -17,6 +17,7 @@ from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_tensor
@@ -63,9 +64,9 @@ def show_norm(view: View) -> None:
 def _choose_component(view: View, where: str) -> tuple[int, str]:
     """The component whose numbers are written, and why it is that one, if nobody asked for it."""
     state.bind("normed", "")
-    text = str(state.read("normed"))
-    if text.isascii() and text.isdecimal() and len(text) < 9 and int(text) < view.trace.model.config.hidden_size:
-        return int(text), f"Framed: component {int(text)}."
+    asked = read_index("normed", view.trace.model.config.hidden_size, "vector", [])
+    if asked is not None:
+        return asked, f"Framed: component {asked}."
     added = Address.in_layer(view.chosen.layer, where).enter("dense")
     found = open_component(view.trace, added, view.chosen.token)
     return found.component, escape_markdown(found.reason)

@@ -17,7 +17,7 @@ from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
@@ -47,18 +47,14 @@ def write_headline(view: View) -> str:
     row, tokens = read_row(view, "probs"), view.trace.tokens
     most = int(row.argmax())
     word = open_key(view.trace, view.chosen.layer, view.chosen.head, view.chosen.token)
-    said = f"Who looks at whom? {_quote(read_word(view))} looks hardest at {_name_weight(tokens[most], row[most])}"
+    said = f"Who looks at whom? {quote(read_word(view))} looks hardest at {_name_weight(tokens[most], row[most])}"
     if word.key == most:
         return said
     return f"{said}; of the other words at {_name_weight(word.key_text, word.weight)}"
 
 
 def _name_weight(text: str, weight: float) -> str:
-    return f"**{_quote(text)}: {format_percent(float(weight))}**"
-
-
-def _quote(text: str) -> str:
-    return f"“{escape_markdown(text)}”"
+    return f"**{quote(text)}: {format_percent(float(weight))}**"
 
 
 def choose_key(view: View) -> tuple[int, str]:
@@ -114,7 +110,7 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
     )  # fmt: skip
     note = "Rows are queries, columns are keys; each row sums to 1."
     if written:
-        note += f" In the row of {_quote(read_word(view))}: percent."
+        note += f" In the row of {quote(read_word(view))}: percent."
     if total > WHOLE:
         note += (
             f" Shown: tokens {window.start}–{window.stop - 1} of {total}; the colours end at the largest weight among "
@@ -134,7 +130,7 @@ def _show_lines(view: View) -> None:
     show_lines(view, shown, full=full, top=top)
     if not few:
         st.caption(
-            f"Lines: of {len(shown.queries)} queries around {_quote(read_word(view))}, the {STRONGEST} largest weights "
+            f"Lines: of {len(shown.queries)} queries around {quote(read_word(view))}, the {STRONGEST} largest weights "
             f"each. The darkest line is {format_number(full)}."
         )
 

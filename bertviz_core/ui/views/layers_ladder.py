@@ -16,6 +16,7 @@ from bertviz_core.formula.numbers import format_degrees, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
@@ -86,10 +87,8 @@ def _find_end(probs: np.ndarray) -> float:
 
 def _read_word(view: View, final: int) -> int:
     """The vocabulary entry that is followed: the one that was clicked, else the final winner."""
-    text = str(state.read("followed"))
-    if text.isascii() and text.isdecimal() and len(text) < 9 and int(text) < len(view.trace.model.tokenizer.vocabulary):
-        return int(text)
-    return final
+    asked = read_index("followed", len(view.trace.model.tokenizer.vocabulary), "vocabulary", [])
+    return final if asked is None else asked
 
 
 def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], word: int, ranks: np.ndarray) -> str:

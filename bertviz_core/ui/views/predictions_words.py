@@ -18,7 +18,7 @@ from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.panel import open_card, show_values
@@ -36,17 +36,13 @@ def write_headline(view: View) -> str:
         return "Predictions: this checkpoint makes none"
     (word, share, i), *others = rank_words(trace, token, 2)
     masked = trace.encoding.ids[token] == trace.model.tokenizer.mask_id
-    question = "Which word fits the blank?" if masked else f"Which word fits at {_quote(trace.tokens[token])}?"
+    question = "Which word fits the blank?" if masked else f"Which word fits at {quote(trace.tokens[token])}?"
     moved = ""
     if view.outcome.changed and view.outcome.show != BEFORE:
         was = float(view.outcome.before[PROBS.fix(token=token)][i])
         moved = f", {format_share(was)} before the change"
-    follows = "".join(f"; {_quote(next_word)} follows with **{format_share(p)}**" for next_word, p, _ in others)
-    return f"{question} {_quote(word)} **{format_share(share)}**{moved}{follows}"
-
-
-def _quote(word: str) -> str:
-    return f"“{escape_markdown(word)}”"
+    follows = "".join(f"; {quote(next_word)} follows with **{format_share(p)}**" for next_word, p, _ in others)
+    return f"{question} {quote(word)} **{format_share(share)}**{moved}{follows}"
 
 
 def show_words(view: View) -> None:

@@ -17,7 +17,7 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -67,8 +67,8 @@ def write_headline(view: View) -> str:
     products, best = trace[_locate_products(view)], _find_best(view)
     most = open_product(trace, chosen.layer, chosen.head, chosen.token, best)
     return (
-        f"What does {_quote(read_word(view))} ask for? Of {sum(trace.encoding.mask)} keys that of "
-        f"**{_quote(trace.tokens[best])}** fits its query best: **{write_short(float(products[best]))}**; component "
+        f"What does {quote(read_word(view))} ask for? Of {sum(trace.encoding.mask)} keys that of "
+        f"**{quote(trace.tokens[best])}** fits its query best: **{write_short(float(products[best]))}**; component "
         f"{most.component} alone brings **{write_short(most.product)}**"
     )
 
@@ -250,7 +250,3 @@ def _locate_products(view: View) -> Address:
 def read_word(view: View) -> str:
     """The chosen token."""
     return view.trace.tokens[view.chosen.token]
-
-
-def _quote(text: str) -> str:
-    return f"“{escape_markdown(text)}”"
