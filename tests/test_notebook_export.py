@@ -162,7 +162,7 @@ def test_a_formula_stands_right_above_the_cell_with_its_code(traces, notebooks):
 
 def test_headings_follow_the_pass_layer_by_layer(notebooks):
     prose = "\n".join("".join(cell["source"]) for cell in cells(notebooks["rome"], "markdown"))
-    layer = ["Query, key, value", "Attention scores", "Attention output", "Add & Norm", "Feed-forward", "Add & Norm"]
+    layer = ["Query, key, value", "Attention", "Attention output", "Add & Norm", "Feed-forward", "Add & Norm"]
     assert re.findall(r"^##+ (.+)$", prose, re.MULTILINE) == [
         "The checkpoint", "The input", "Embeddings",
         *(heading for i in range(6) for heading in (f"Layer {i}", *layer)),

@@ -11,7 +11,7 @@ class Stage(Enum):
     INPUT = "Input"
     EMBEDDINGS = "Embeddings"
     QUERY_KEY_VALUE = "Query, key, value"
-    ATTENTION = "Attention scores"
+    ATTENTION = "Attention"
     ATTENTION_OUTPUT = "Attention output"
     ADD_NORM = "Add & Norm"
     FEED_FORWARD = "Feed-forward"
