@@ -2,7 +2,7 @@
 
 from functools import cache
 from itertools import pairwise, permutations
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
@@ -133,6 +133,20 @@ def test_back_undoes_a_choice_and_forward_does_it_again(app, fresh, kind):
         app.page.go_forward()
     assert (app.page.url, app.shown()) == (there, after)
     assert fresh(there) == after
+
+
+def test_the_link_that_is_shared_shows_all(app, fresh):
+    """As text and as a code, made when it is asked for: here after another head was chosen."""
+    app.open("heads", **EVERYTHING)
+    app.choose("Head", "Head 1")
+    app.page.get_by_role("button", name="Share").click()
+    menu = app.page.get_by_test_id("stPopoverBody")
+    link = menu.locator("code").inner_text()
+    assert parse_qs(urlsplit(link).query) == parse_qs(urlsplit(app.page.url).query)
+    assert menu.get_by_test_id("stImage").bounding_box()["width"] >= 200
+    assert menu.get_by_text(f"QR code of {link}").count() == 1
+    app.page.keyboard.press("Escape")
+    assert fresh(link) == app.shown()
 
 
 def test_a_long_sentence_is_shared_compressed(app, fresh):
