@@ -111,6 +111,24 @@ def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     assert np.array_equal(np.array([row[2:] for row in rows], dtype=np.float32), values)  # to the last bit
 
 
+def test_the_chosen_token_of_a_long_sentence_is_in_view(app):
+    """Where one looks on, it stays so, until another one is chosen."""
+    words = " ".join(f"the {word} river" for word in ("old", "cold", "deep", "wide") * 12)
+    app.open("attention", text=words, token=120)
+    row, chosen = app.page.locator(".bv-chips"), app.page.locator('.bv-chips [aria-checked="true"]')
+    assert is_within(row.bounding_box(), chosen.bounding_box())
+    row.evaluate("row => row.scrollLeft = 0")
+    app.page.locator('.bv-chips [data-token="3"]').hover()
+    assert not is_within(row.bounding_box(), chosen.bounding_box())
+    app.point(4)
+    assert is_within(row.bounding_box(), chosen.bounding_box())
+
+
+def is_within(outer, inner):
+    """Whether it lies within another box, from left to right."""
+    return outer["x"] <= inner["x"] and inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+
+
 def test_by_keyboard_alone(app):
     """Few stops to the map, from there to a page; the menus by arrows."""
     app.open(**CHOICE)

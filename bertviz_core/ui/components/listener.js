@@ -98,8 +98,18 @@ class Listener {
       this.plots.get(drawn).listen();
     }
     for (const each of this.app.querySelectorAll(SCROLLED)) makeReachable(each);
+    this.bringChosen();
     this.reveal();
     this.settle();
+  }
+
+  // Of the sentence's tokens in the bar, the chosen one comes into view; once, so that one may look at others.
+  bringChosen() {
+    const chosen = document.querySelector('.bv-chips [aria-checked="true"]');
+    if (!chosen || chosen.dataset.token === this.brought) return;
+    this.brought = chosen.dataset.token;
+    const row = chosen.parentElement;
+    row.scrollLeft = chosen.offsetLeft - (row.clientWidth - chosen.offsetWidth) / 2;
   }
 
   // Clicks and keys.
