@@ -69,8 +69,8 @@ with st.popover("Menu"):
 with st.container(key="panel-weights"):
     st.html(
         '<div class="bv-panel-title"><b>Who attends to whom</b></div>'
-        '<button data-picture="svg" data-address="encoder.layer.1.attention.self.probs[head=2]">SVG</button>'
-        '<button data-picture="png" data-address="encoder.layer.1.attention.self.probs[head=2]">PNG</button>'
+        '<button data-save="svg" data-address="encoder.layer.1.attention.self.probs[head=2]">SVG</button>'
+        '<button data-save="png" data-address="encoder.layer.1.attention.self.probs[head=2]">PNG</button>'
     )
     words = Side("query", names), Side("key", names)
     show_chart(draw_heatmap(shares, *words, colors, share=True).offer(PROBS), "weights", "Attention weights")

@@ -4,6 +4,7 @@ import csv
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 import bertviz_core as bv
 from bertviz_core.ui.frame.site import PAGES
@@ -50,6 +51,23 @@ BLEMISHES = """() => {
     return found;
 }"""
 
+# Whether the focus is in a picture of the page, and none begins higher.
+IN_FIRST_PICTURE = """() => {
+    const roots = [document, ...[...document.querySelectorAll('*')].flatMap(e => e.shadowRoot ?? [])];
+    const pictures = roots.flatMap(root => [...root.querySelectorAll('.js-plotly-plot, [data-picture]')])
+        .filter(e => e.checkVisibility());
+    const top = e => e.getBoundingClientRect().top, first = Math.min(...pictures.map(top));
+    return pictures.some(e => top(e) === first && e.matches(':focus, :focus-within'));
+}"""
+
+
+def list_violations(page):
+    """What axe finds on the page against WCAG 2.2 AA and its own best practice."""
+    return [
+        f"{violation['id']}: {node['html'][:120]}"
+        for violation in Axe().run(page).response["violations"] for node in violation["nodes"]
+    ]  # fmt: skip
+
 
 @pytest.mark.parametrize(
     ("size", "theme", "choice"),
@@ -59,15 +77,31 @@ BLEMISHES = """() => {
 def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, server, size, theme, choice):
     with visit(chromium, server, size, theme) as app:
         app.open(**choice)
-        found, chosen = {PAGES[0].name: app.page.evaluate(BLEMISHES)}, app.chosen()
+        found = {PAGES[0].name: app.page.evaluate(BLEMISHES) + list_violations(app.page)}
+        chosen = app.chosen()
         assert chosen == ("Layer 3", "Head 5", "token 2 script" if "text" in choice else "token 2 in")
         for info in PAGES[1:]:
             app.follow(info.title)
-            found[info.name] = app.page.evaluate(BLEMISHES)
+            found[info.name] = app.page.evaluate(BLEMISHES) + list_violations(app.page)
             assert {key: app.query.get(key) for key in choice} == choice
             assert app.chosen() == chosen
             assert app.page.locator('[data-testid="stMain"] img[src="x"], [data-testid="stMain"] script').count() == 0
         assert {name: blemishes for name, blemishes in found.items() if blemishes} == {}
+
+
+def test_the_keyboard_gets_to_the_first_picture_of_every_page(app):
+    """After the framework's own two, one stop: it leads into the picture that lies highest on the page."""
+    app.open(**CHOICE)
+    for info in PAGES:
+        if info is not PAGES[0]:
+            app.follow(info.title)
+        app.page.evaluate("document.activeElement.blur()")
+        for _ in range(3):
+            app.page.keyboard.press("Tab")
+        assert app.page.evaluate("document.activeElement.matches('.bv-skip')"), info.name
+        assert app.page.locator(".bv-skip").bounding_box()["x"] >= 0
+        app.page.keyboard.press("Enter")
+        assert app.page.evaluate(IN_FIRST_PICTURE), info.name
 
 
 def test_a_reload_restores_the_view(app):

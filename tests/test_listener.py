@@ -131,7 +131,7 @@ def test_a_token_that_is_pointed_at_is_lit_wherever_it_stands(app):
 
 def save(app, kind, folder):
     with app.page.expect_download() as started:
-        app.page.locator(f'[data-picture="{kind}"]').click()
+        app.page.locator(f'[data-save="{kind}"]').click()
     file = folder / started.value.suggested_filename
     started.value.save_as(file)
     assert file.name == f"encoder.layer.1.attention.self.probs-head=2.{kind}"

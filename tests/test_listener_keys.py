@@ -20,7 +20,7 @@ def test_a_chart_is_walked_through_by_keyboard(chromium, trial):
 
 def _walk_through(app):
     keyboard, weights = app.page.keyboard, chart(app, "weights")
-    app.page.locator('[data-picture="png"]').focus()
+    app.page.locator('[data-save="png"]').focus()
     keyboard.press("Tab")
     wait_for_focus(app, ".st-key-chart-weights .bv-chart")
     assert weights.get_attribute("role") == "application"

@@ -1,8 +1,8 @@
 // What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
 // for, charts by the `meta` of their traces (listener_offer.js), elements by data-cell, -step, -keep, -close, -token,
-// -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. `data`: the cell that is
-// explained and its drawn operands by address, the chosen token, the caption of pictures that are taken away, the
-// theme's colours. The parts of this module stand in files beside it.
+// -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. A picture that is no chart
+// says data-picture. `data`: the cell that is explained and its drawn operands by address, the chosen token, the caption
+// of pictures that are taken away, the theme's colours. The parts of this module stand in files beside it.
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
@@ -10,10 +10,11 @@ const SENT = {
   cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
-const SAYING = [...Object.keys(SENT), "picture", "copy"].map((name) => `[data-${name}]`).join();
+const SAYING = [...Object.keys(SENT), "save", "copy", "skip"].map((name) => `[data-${name}]`).join();
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
-const SCROLLED = ".katex-display, .bv-table, .bv-canvas";
+const SCROLLED = ".katex-display";
+const PICTURE = ".js-plotly-plot, [data-picture]";
 const TITLE = "#bv-drawer-title";
 const DRAWER = ".st-key-drawer";
 
@@ -128,8 +129,9 @@ class Listener {
   }
 
   obey(said) {
-    const { picture, copy } = said.dataset;
-    if (picture) return savePicture(said, picture, this.data).then(() => this.tell("Saved", said));
+    const { save, copy } = said.dataset;
+    if ("skip" in said.dataset) return enterPicture();
+    if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
     if (copy) return copyText(copy === "link" ? location.href : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);
     const value = SENT[name](said.dataset[name]);

@@ -16,6 +16,15 @@ function findTitle() {
   return document.querySelector(TITLE);
 }
 
+// The keyboard goes on in the page's first picture.
+function enterPicture() {
+  const top = (each) => each.getBoundingClientRect().top;
+  const pictures = findRoots().flatMap((root) => [...root.querySelectorAll(PICTURE)]);
+  const [first] = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
+  const stops = first ? [first, ...first.querySelectorAll('[tabindex="0"], button, a[href]')] : [];
+  stops.find((each) => each.tabIndex >= 0)?.focus();
+}
+
 // What has the focus, also inside of a component that is isolated from the page.
 function findFocus() {
   let focus = document.activeElement;

@@ -34,6 +34,7 @@ class Bar:
     def open(cls, page: str) -> Bar:
         """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed."""
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
+            st.html('<button class="bv-skip" data-skip>Skip to the first picture</button>', width="content")
             menu = st.popover("Pages", icon=":material/menu:", key=f"menu-{page}", type="tertiary", help="All pages")
             st.html('<b class="bv-brand">BERT</b>', width="content")
             tokens = st.container(key="tokens", width="stretch")

@@ -97,8 +97,8 @@ def _render_heading(see: str, what: str, shape: str, color: str) -> str:
         f'<button class="bv-icon" {said} title="{title}" aria-label="{title}">{sign}</button>'
         for said, title, sign in (
             (f'data-copy="{escape(what)}"', "Copy the address", "copy"),
-            (f'data-picture="svg" data-address="{escape(what)}"', "Save the picture as SVG", "SVG"),
-            (f'data-picture="png" data-address="{escape(what)}"', "Save the picture as PNG", "PNG"),
+            (f'data-save="svg" data-address="{escape(what)}"', "Save the picture as SVG", "SVG"),
+            (f'data-save="png" data-address="{escape(what)}"', "Save the picture as PNG", "PNG"),
         )
     )
     return (
