@@ -10,7 +10,7 @@ const SENT = {
   cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
-const SAYING = [...Object.keys(SENT), "picture", "copy"].map((name) => `[data-${name}]`).join();
+const SAYING = [...[...Object.keys(SENT), "copy"].map((name) => `[data-${name}]`), "button[data-picture]"].join();
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
 const TITLE = "#bv-drawer-title";
