@@ -49,8 +49,10 @@ def show_search(view: View) -> None:
     with open_card(view, PREDICTION, f"The search for the longest piece: “{word.text}”", "the vocabulary"):
         drawn, side = st.columns([7, 3], gap="medium")
         with drawn:
-            told = f"{tried} candidates: {tried - found} rejected, {found} found. {reason}"
-            st.html(_render_choices(searched, word) + _render_whole(word, told) + _render_stairs(view, word))
+            whole, told = st.columns(2, vertical_alignment="center", gap="small")
+            whole.html(f"<div>{_render_choices(searched, word)}{_render_brackets(word)}</div>")
+            told.caption(f"{tried} candidates: {tried - found} rejected, {found} found. {reason}")
+            st.html(_render_stairs(view, word))
         with side:
             st.text_input("Another word", key="split", max_chars=100, placeholder=word.text)
             st.latex(_LONGEST)
@@ -94,11 +96,6 @@ def _render_choices(searched: list[Word], word: Word) -> str:
         for each in searched[:_CHOICES]
     )
     return f'<div class="bv-pieces">{buttons}</div>' if buttons else ""
-
-
-def _render_whole(word: Word, told: str) -> str:
-    """The word's letters over its pieces, and beside them how its search went."""
-    return f'<div class="bv-whole">{_render_brackets(word)}<p>{escape(told)}</p></div>'
 
 
 def _render_stairs(view: View, word: Word) -> str:
