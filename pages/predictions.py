@@ -15,7 +15,7 @@ view = open_page(
 )
 if "cls.predictions.probs" in view.trace:
     predictions_words.bind_word()
-    left, right = st.columns([5, 8], gap="small")
+    left, right = st.columns([4, 8], gap="small")
     word = predictions_words.read_word(view)
     with left:
         predictions_words.show_words(view)

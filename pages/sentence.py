@@ -7,13 +7,14 @@ from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import sentence
 
-view = open_page(
-    "sentence",
-    r"Some tasks need one answer for the whole input. The pooler reads one vector for them, the last one at \[CLS\]; a "
-    "small matrix makes one logit per answer of it, and the softmax makes them probabilities.",
-    sentence.write_headline,
-)
-sentence.offer_pair(view)
+with st.container(horizontal=True, vertical_alignment="center"):
+    view = open_page(
+        "sentence",
+        r"The pooler reads the last vector at \[CLS\] for the whole input; a matrix makes logits of it, and the "
+        "softmax makes them probabilities.",
+        sentence.write_headline,
+    )
+    sentence.offer_pair(view)
 if "cls.seq_relationship" in view.trace:
     sentence.show_next_sentence(view)
 if "classifier" in view.trace:
@@ -24,4 +25,3 @@ with fold("vector", "**One vector for a whole text** · the first token, or the 
     if opened:
         sentence.show_one_vector(view)
 note_absent_heads(view)
-st.caption(sentence.NOTES_LAST_LINE)

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analysis.openings import open_head
+from bertviz_core.ui.frame.controls import PAIR
+from bertviz_core.ui.frame.labels import escape_markdown
 from tests.factory import random_checkpoint
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -110,3 +113,20 @@ def test_a_head_that_the_checkpoint_does_not_have_is_told(tmp_path, monkeypatch,
     monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind=kind)))
     at = opened(page, text="the cat sat")
     assert any(told in element.value for element in (*at.caption, *at.info)) and not at.exception
+
+
+def test_a_single_sentence_is_offered_a_second_one_and_a_pair_is_not():
+    for query, offers in (({}, 1), ({"text": PAIR[0], "pair": PAIR[1]}, 0)):
+        at = opened("sentence", **query)
+        assert sum(button.label == "use two sentences" for button in at.button) == offers
+        assert any("write a second" in caption.value for caption in at.caption) == offers
+
+
+def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome):
+    opening = open_head(rome, MASK)
+    other = {"layer": str(opening.layer), "head": str((opening.head + 1) % 12)}
+    told, silent = (
+        " ".join(caption.value for caption in opened("heads", **query).caption) for query in ({}, other)
+    )  # fmt: skip
+    assert escape_markdown(opening.reason) in told
+    assert "A line leads to each row's largest weight." in silent and "is shown" not in silent

@@ -23,12 +23,17 @@ def draw_bars(
     *,
     name: str,
     ends: tuple[float, float] | None = None,
+    row: int = BAR_HEIGHT,
 ) -> Chart:
-    """Horizontal bars in the given order, first on top. ends: of the scale, by default those of the values."""
+    """Horizontal bars in the given order, first on top.
+
+    ends: of the scale, by default those of the values; row: height of each in pixels.
+    """
     texts = [format_number(float(x)) for x in values]
     scale: Spec = {"range": list(ends)} if ends else _leave_room(np.asarray(values))
     axis = set_axis(colors, name, grid=True, **scale)
-    return _draw_rows(values, words, texts, colors, color, axis, "%{customdata}<br><b>%{x:.6f}</b><extra></extra>")
+    hover = "%{customdata}<br><b>%{x:.6f}</b><extra></extra>"
+    return _draw_rows(values, words, texts, colors, color, axis, hover, row)
 
 
 def draw_counts(numbers: Sequence[int], words: Sequence[str], colors: Palette, color: str, *, name: str) -> Chart:
@@ -48,6 +53,7 @@ def _draw_rows(
     color: str,
     axis: Spec,
     hover: str,
+    row: int = BAR_HEIGHT,
 ) -> Chart:
     """One bar a row, its number beside it. axis: of the numbers."""
     bars = {
@@ -55,14 +61,14 @@ def _draw_rows(
         "text": texts, "textposition": "outside", "textfont": set_font(colors.text), "cliponaxis": False,
         "customdata": list(words), "hovertemplate": hover,
     }  # fmt: skip
-    return make_chart([bars], len(values) * BAR_HEIGHT + 70, colors, right=52, bargap=0.25, xaxis=axis,
+    return make_chart([bars], len(values) * row + 70, colors, right=52, bargap=0.25, xaxis=axis,
                       yaxis=name_rows(words, colors))  # fmt: skip
 
 
 def _leave_room(values: np.ndarray) -> Spec:
     """A range that leaves room for the numbers beside bars to the left; none where there are no such bars."""
     low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
-    return {"range": [low - 0.5 * (high - low), high + 0.02 * (high - low)]} if low < 0 else {}
+    return {"range": [low - 0.65 * (high - low), high + 0.02 * (high - low)]} if low < 0 else {}
 
 
 def draw_curve(
@@ -73,6 +79,7 @@ def draw_curve(
     colors: Palette,
     color: str,
     others: Mapping[str, np.ndarray] | None = None,
+    height: int = 340,
 ) -> Chart:
     """A function as a line (x, y), and the points (at, on) that one token's numbers take on it.
 
@@ -93,6 +100,6 @@ def draw_curve(
              "marker": {"color": color, "size": 5, "opacity": 0.55},
              "hovertemplate": "%{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>"},
         ],
-        340, colors, right=16, picked_from=len(lines) + 1, showlegend=bool(others), legend=set_legend(),
+        height, colors, right=16, picked_from=len(lines) + 1, showlegend=bool(others), legend=set_legend(),
         xaxis=set_axis(colors, "pre-activation", grid=True), yaxis=set_axis(colors, "activation", grid=True),
     )  # fmt: skip

@@ -101,7 +101,7 @@ def name_ticks(words: Sequence[str]) -> Spec:
 
 def name_rows(words: Sequence[str], colors: Palette) -> Spec:
     """The axis of rows that are called by words, from top to bottom."""
-    return set_axis(colors, autorange="reversed", **name_ticks(words))
+    return set_axis(colors, autorange="reversed", ticklabelstandoff=4, **name_ticks(words))
 
 
 def set_legend(font: Mapping[str, Any] | None = None, y: float = 1.02) -> Spec:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core.analysis.ranking import MASKED, choose_window, rank_top
 from bertviz_core.analysis.what_if import subtract
-from bertviz_core.figures.bars import SHARES, draw_bars
+from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address
@@ -87,9 +87,11 @@ def draw_strips(view: View, addresses: Sequence[Address], names: Sequence[str]) 
     )
 
 
-def draw_share_bars(view: View, values: np.ndarray, words: Sequence[str], kind: str, name: str) -> Chart:
-    """Probabilities as bars from 0 to 1, in the colour of their kind."""
-    return draw_bars(values, words, view.colors, view.colors.kinds[kind], name=name, ends=SHARES)
+def draw_share_bars(
+    view: View, values: np.ndarray, words: Sequence[str], kind: str, name: str, row: int = BAR_HEIGHT
+) -> Chart:
+    """Probabilities as bars from 0 to 1, in the colour of their kind. row: height of each in pixels."""
+    return draw_bars(values, words, view.colors, view.colors.kinds[kind], name=name, ends=SHARES, row=row)
 
 
 def find_limit(values: np.ndarray) -> float:

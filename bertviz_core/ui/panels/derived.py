@@ -16,7 +16,7 @@ from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import DIFFERENCE, View
-from bertviz_core.ui.panels.panel import open_card, show_downloads, show_worked_link, write_npy
+from bertviz_core.ui.panels.panel import SIDES, open_card, show_downloads, show_worked_link, write_npy
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Origin:
 
 def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, *, values: Values, note: str = "",
                  table: str = "", start: Address | None = None,
-                 beside: Callable[[], object] | None = None) -> None:  # fmt: skip
+                 beside: Callable[[], object] | None = None, sides: tuple[int, int] = SIDES) -> None:  # fmt: skip
     """Show derived numbers as `show_panel` shows recorded ones.
 
     name: a short one, for keys and file names; chart: the cells that it offers, if any, are the recorded ones that the
@@ -54,7 +54,7 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
     stands beside the chart.
     """
     with open_card(view, origin.kind, see, f"from {origin.of}") as tools:
-        drawn, side = st.columns([3, 2], gap="medium")
+        drawn, side = st.columns(sides, gap="medium")
         with drawn:
             show_chart(chart, name, see)
             if view.outcome.show == DIFFERENCE:

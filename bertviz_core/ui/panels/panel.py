@@ -27,6 +27,8 @@ from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.versions import show_versions
 
+SIDES = (3, 2)  # the widths of a panel's chart and of its formula
+
 
 def show_panel(
     view: View,
@@ -38,18 +40,19 @@ def show_panel(
     note: str = "",
     table: str = "",
     switch: Callable[[], object] | None = None,
+    sides: tuple[int, int] = SIDES,
 ) -> None:
     """Show a tensor or slice.
 
     see: a title that says what to see; chart: of the tensor, with the cells that it offers; at: the cell to work out
     with numbers, by default the strongest one for the chosen token; note: one more line of how to read the chart;
-    table: HTML to stand below; switch: draws a widget beside the title.
+    table: HTML to stand below; switch: draws a widget beside the title; sides: the widths of chart and formula.
     """
     step = view.trace.step(address)
     start = _choose_cell(view, address, at or {})
     chart, note = draw_difference_chart(view, address, step.kind) or (chart, note)
     with open_card(view, step.kind, see, address, format_shape(view.trace, address)) as tools:
-        drawn, side = st.columns([3, 2], gap="medium")
+        drawn, side = st.columns(sides, gap="medium")
         with drawn:
             show_chart(chart, str(address), f"{see}: {address}")
             if note:

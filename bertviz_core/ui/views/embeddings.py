@@ -134,8 +134,9 @@ def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> No
             f"component {component}", [float(view.trace[part.fix(**at, hidden=component)]) for part in parts.values()]
         ),
     ]
-    st.html(render_table("row", list(parts), columns))
-    st.text_input("Ring another component", key="component", placeholder="the one where the sum is largest")
+    table, other = st.columns([3, 2], gap="small", vertical_alignment="bottom")
+    table.html(render_table("row", list(parts), columns))
+    other.text_input("Ring another component", key="component", placeholder="where the sum is largest")
 
 
 def show_all_tokens(view: View) -> None:
@@ -146,7 +147,8 @@ def show_all_tokens(view: View) -> None:
     end = find_robust_limit(np.stack([view.trace[part] for part in _PARTS.values()])) if name in _PARTS else None
     figure, note = draw_tensor(view, maps[name], end=end, cells=_CELLS)
     scale = "The same scale for word, position, segment and sum." if name in _PARTS else ""
-    show_panel(view, maps[name], _TITLES[name], figure, note=f"{_write_finding(view, name)} {note} {scale}".strip(),
+    told = f"{_write_finding(view, name)} {note} {scale}".strip()
+    show_panel(view, maps[name], _TITLES[name], figure, note=told, sides=(3, 1),
                switch=lambda: st.segmented_control("Vectors", list(maps), key="vectors", required=True,
                                                    label_visibility="collapsed"))  # fmt: skip
 

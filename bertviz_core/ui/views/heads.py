@@ -11,6 +11,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ablation import list_outcomes
 from bertviz_core.analysis.heads import ROLES, Summary, find_roles, summarize
+from bertviz_core.analysis.openings import open_head
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heads import LARGEST, draw_head
 from bertviz_core.formula.address import Address
@@ -108,7 +109,7 @@ def _show_one(view: View, address: Address) -> None:
     st.html(f'<p class="bv-worth-title"><b>Layer {view.chosen.layer}, head {view.chosen.head}</b> rows are queries</p>')
     chart, note = _draw_one(view, address)
     show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
-    st.caption(note)
+    st.caption(note + _write_reason(view))
 
 
 def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
@@ -118,6 +119,14 @@ def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
         return draw_tensor(view, address, share=True, end=1.0, cells=MANY_CELLS)
     chart = draw_head(view.trace[address], tokens, view.chosen.token, view.colors)
     return chart.offer(picks.pick_matrix(view.trace, address)), "A line leads to each row's largest weight."
+
+
+def _write_reason(view: View) -> str:
+    """Why the page opens at this head, where it is the one that the rule chooses."""
+    opened = open_head(view.outcome.before, view.chosen.token)
+    if (opened.layer, opened.head) != (view.chosen.layer, view.chosen.head):
+        return ""
+    return f" {escape_markdown(opened.reason)}"
 
 
 def _show_map(view: View, all_heads: Summary) -> None:

@@ -63,11 +63,11 @@ def show_all_scores(view: View, vocab: int) -> None:
         chart.offer(picks.pick_points(trace, SCORES.fix(token=token), marked)),
         Origin(SCORES.fix(token=token), PREDICTION, r"\frac{P_a}{P_b} = e^{L_a - L_b}",
                f"{format_number(apart)} {above} “{escape_markdown(entries[other])}”: a factor of "
-               f"{format_number(factor)} between their probabilities. The mean of all logits is {format_number(mean)}.",
+               f"{format_number(factor)} between their probabilities. The mean of all logits is {format_number(mean)}. "
+               f"Lines: the top {len(best)} and the chosen word.",
                rf"e^{{{format_latex(apart)}}} = {format_latex(factor)}"),
         values=Values(np.stack([edges[:-1], edges[1:], counts], axis=1), [str(i) for i in range(len(counts))],
                       ["from", "to", "entries"]),
-        note=f"Lines: the top {len(best)} and the chosen word.",
     )  # fmt: skip
 
 

@@ -79,8 +79,8 @@ def _render_words(view: View, shown: Sequence[int]) -> str:
     heads = "".join(f"<th>{name}</th>" for name in passes)
     rows = "".join(_render_word(view, i, ranks[i], [float(row[i]) for row in passes.values()], end) for i in shown)
     return (
-        f'<div class="bv-words" role="region" aria-label="Table by rank"><table><thead><tr><th>rank</th><th>word</th>'
-        f'<th><span class="bv-ends"><i>0</i><i>{format_share(end)}</i></span></th>{heads}</tr></thead>'
+        f'<div class="bv-words" data-picture role="region" aria-label="Table by rank"><table><thead><tr><th>rank</th>'
+        f'<th>word</th><th><span class="bv-ends"><i>0</i><i>{format_share(end)}</i></span></th>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 

@@ -8,7 +8,7 @@ import streamlit as st
 from bertviz_core.analysis import layers, sentence
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.figures.bars import SHARES, draw_bars, draw_curve
+from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
@@ -25,11 +25,14 @@ from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.worked import write_cosine
 
 _COMPONENTS = 12
+_ROW, _CURVE, _STRIPS = 18, 336, 190  # pixels: of a component's bar, the curve, the strips
+_LEAST = 68  # pixels of all classes' bars together
+_HALF = (2, 1)  # the widths of chart and formula in a panel of half the page
 _LABELLED = 40
 _NEXT = Address("cls.seq_relationship")
 _DENSE, _POOLED = Address("pooler.dense"), Address("pooler.activation")
 _CLASSES = Address("classifier")
-NOTES_LAST_LINE = (
+_NOTES_LAST_LINE = (
     r"The forward-pass note ends in $\mathrm{softmax}(\tanh(W^{final} Z_{n_{layers}}[0,:]))$. BERT as released has the "
     r"same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: it turns the pooled "
     "components into one logit per class."
@@ -53,14 +56,12 @@ def write_headline(view: View) -> str:
 
 
 def offer_pair(view: View) -> None:
-    """Where there is one sentence only: what to do, and a pair to begin with."""
+    """Where there is one sentence only: what to do, and a pair to begin with, beside the headline."""
     if _NEXT not in view.trace or max(view.trace.encoding.segments):
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            "This answer is about two sentences. Write a second one under the pencil in the bar, or", width="content"
-        )
-        st.button("use two sentences", on_click=state.use_sentence, args=PAIR, type="tertiary", icon=":material/add:")
+    with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+        st.caption("It is about two sentences: write a second  \none under the pencil in the bar, or", width="content")
+        st.button("use two sentences", on_click=state.use_sentence, args=PAIR, icon=":material/add:")
 
 
 def show_one_vector(view: View) -> None:
@@ -90,35 +91,54 @@ def show_one_vector(view: View) -> None:
 
 
 def show_pooler(view: View) -> None:
-    """The first token's vector, projected, then squeezed by tanh."""
+    """The way to the answers, backwards: what speaks for each, the components on the tanh curve, the projection."""
+    heads = [address for address in (_NEXT, _CLASSES) if address in view.trace and _is_answer(view, address)]
+    before, after = st.columns(2, gap="small") if heads else (st.container(), st.container())
+    with before:
+        for address in heads:
+            _show_evidence(view, address, RELATIONS if address == _NEXT else view.trace.model.labels)
+    with after:
+        _show_curve(view)
+    _show_projection(view)
+
+
+def _is_answer(view: View, address: Address) -> bool:
+    """Whether it is about the input as a whole, and not about every token."""
+    return "token" not in view.trace.dims(address)
+
+
+def _show_curve(view: View) -> None:
     trace = view.trace
     before, after = trace[_DENSE], trace[_POOLED]
-    vectors = np.stack([before, after])
-    figure = draw_heatmap(
-        vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=find_robust_limit(vectors)
-    )
-    show_panel(view, _DENSE, f"“{trace.tokens[0]}” after the projection; below it, after tanh",
-               figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
-               note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change."
-               )  # fmt: skip
     reach = float(max(abs(before).max(), 3.0)) + 0.5
     grid = np.linspace(-reach, reach, 160)
     show_panel(
         view, _POOLED, "Every component on the tanh curve",
-        draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION]).offer(
-            picks.pick_every(trace, _POOLED)),
+        draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION], height=_CURVE).offer(
+            picks.pick_every(trace, _POOLED)), sides=_HALF,
         note=f"{format_percent(float((abs(after) > 0.9).mean()))} of {len(after):,} components are beyond "
              "±0.9, where tanh is nearly flat.",
     )  # fmt: skip
 
 
+def _show_projection(view: View) -> None:
+    """The first token's vector, projected, then squeezed by tanh."""
+    trace = view.trace
+    vectors = np.stack([trace[_DENSE], trace[_POOLED]])
+    figure = draw_heatmap(
+        vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=find_robust_limit(vectors),
+        height=_STRIPS,
+    )  # fmt: skip
+    show_panel(view, _DENSE, f"“{trace.tokens[0]}” after the projection; below it, after tanh",
+               figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])), sides=(3, 1),
+               note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change. "
+                    + _NOTES_LAST_LINE)  # fmt: skip
+
+
 def show_next_sentence(view: View) -> None:
     """Does the second sentence follow the first? Scores, probabilities and what they come from."""
-    alone = not max(view.trace.encoding.segments)
     _show_scores(view, _NEXT, RELATIONS, "Two logits: B follows A, or B is a random sentence",
-                 "Does the second sentence follow the first?",
-                 "Only one sentence is given, so the answer means little. Add a second one under the pencil in the bar."
-                 if alone else "")  # fmt: skip
+                 "Does the second sentence follow the first?")  # fmt: skip
 
 
 def show_classes(view: View) -> None:
@@ -129,31 +149,24 @@ def show_classes(view: View) -> None:
                  "Each class is decided alone: the probabilities need not sum to 1." if several else "")  # fmt: skip
 
 
-def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str, asked: str, note: str) -> None:
+def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str, asked: str, note: str = "") -> None:
+    """Logits and probabilities beside each other, in the same rows; logits alone where nothing is made of them."""
     trace, color = view.trace, view.colors.kinds[PREDICTION]
+    probs = address.enter("probs")
     shown = sorted(rank_top(trace[address], _LABELLED))
     words = [names[i] for i in shown]
+    row = max(BAR_HEIGHT, _LEAST // len(shown))
     some = f"The {_LABELLED} highest of {len(names):,}." if len(shown) < len(names) else ""
-    show_panel(
-        view,
-        address,
-        see,
-        draw_bars(trace[address][shown], words, view.colors, color, name="logit").offer(
-            picks.pick_points(trace, address, shown)
-        ),
-        note=some,
-    )
-    probs = address.enter("probs")
+    scores, shares = st.columns(2, gap="small") if probs in trace else (st.container(), st.container())
+    with scores:
+        figure = draw_bars(trace[address][shown], words, view.colors, color, name="logit", row=row)
+        show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some,
+                   sides=_HALF)  # fmt: skip
     if probs in trace:
-        figure = draw_share_bars(view, trace[probs][shown], words, PREDICTION, "probability")
-        show_panel(
-            view,
-            probs,
-            asked,
-            figure.offer(picks.pick_points(trace, probs, shown)),
-            note=note,
-        )
-    _show_evidence(view, address, names)
+        with shares:
+            figure = draw_share_bars(view, trace[probs][shown], words, PREDICTION, "probability", row)
+            show_panel(view, probs, asked, figure.offer(picks.pick_points(trace, probs, shown)), note=note,
+                       sides=_HALF)  # fmt: skip
 
 
 def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> None:
@@ -170,7 +183,8 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> None
     over = ("0", "the other one", "the mean of the others")[min(len(names), 3) - 1]
     show_derived(
         view, f"evidence-{address}", f"Components in favour of “{names[label]}”",
-        draw_bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="contribution to the lead"),
+        draw_bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="contribution to the lead",
+                  row=_ROW),
         Origin(f"{_POOLED} and {address}.weight", PREDICTION,
                r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
                r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
@@ -178,7 +192,8 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> None
                "such differences.",
                rf"\text{{lead}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}"),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
-        note=f"The {len(best)} components with the largest contributions, all others together, the bias, and the sum.",
+        note=f"The {len(best)} largest, all others together, the bias, and the sum.",
+        sides=_HALF,
     )  # fmt: skip
 
 

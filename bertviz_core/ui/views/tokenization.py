@@ -49,7 +49,10 @@ def show_search(view: View) -> None:
     with open_card(view, PREDICTION, f"The search for the longest piece: “{word.text}”", "the vocabulary"):
         drawn, side = st.columns([7, 3], gap="medium")
         with drawn:
-            st.html(_render_choices(searched, word) + _render_stairs(view, word))
+            whole, told = st.columns(2, vertical_alignment="center", gap="small")
+            whole.html(f"<div>{_render_choices(searched, word)}{_render_brackets(word)}</div>")
+            told.caption(f"{tried} candidates: {tried - found} rejected, {found} found. {reason}")
+            st.html(_render_stairs(view, word))
         with side:
             st.text_input("Another word", key="split", max_chars=100, placeholder=word.text)
             st.latex(_LONGEST)
@@ -57,8 +60,7 @@ def show_search(view: View) -> None:
                 "From letter $s$ on, the longest candidate in the vocabulary $V$ is taken. The search goes on "
                 "behind it; `##` marks a piece that continues a word."
             )
-            st.code("while word[s:e] not in V:\n    e -= 1", language="python")
-            st.caption(f"{tried} candidates: {tried - found} rejected, {found} found. {reason}")
+            st.code("while word[s:e] not in V:\n    e -= 1", language=None)
 
 
 def _list_searched(view: View) -> list[Word]:
@@ -99,7 +101,7 @@ def _render_choices(searched: list[Word], word: Word) -> str:
 def _render_stairs(view: View, word: Word) -> str:
     columns = "".join(_render_column(view, i, search) for i, search in enumerate(word.searches, 1))
     note = f"<div><span>{escape(word.note)}</span></div>" if word.note else ""
-    return f'<div class="bv-stairs">{columns}{note}{_render_brackets(word)}</div>'
+    return f'<div class="bv-stairs" data-picture>{columns}{note}</div>'
 
 
 def _render_column(view: View, number: int, search: Search) -> str:

@@ -20,7 +20,7 @@ from bertviz_core.ui.panels.panel import open_card
 _STYLE = Path(__file__).with_name("tokenization.css")
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
 _GUESSED = 48  # tokens at most for which every guess is offered: each is a pass
-_LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.1, 1.0, 94  # of a letter: width in its size; sizes, and all, in percent
+_LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.9, 1.0, 94  # of a letter: width in its size; sizes, and all, in percent
 _BENDS = 10  # corners of a band's side
 _BETWEEN = " / "  # the sentence and the second one
 _NAMED = 8  # hidden tokens
@@ -93,7 +93,7 @@ def _render(view: View, guesses: Mapping[int, Guess]) -> str:
     guess = "<span>BERT guesses</span>" if guesses else ""
     labels = f"<b>token</b><span>id</span><span>segment</span><span>position</span>{guess}"
     return (
-        f'<div class="bv-cut{"" if drawn else " bv-cut-flow"}" style="--count:{count}">'
+        f'<div class="bv-cut{"" if drawn else " bv-cut-flow"}" data-picture style="--count:{count}">'
         f'<div class="bv-cut-above">{above}</div><div class="bv-cut-labels">{labels}</div>'
         f'<div class="bv-cut-tokens">{cards}</div></div>'
     )
