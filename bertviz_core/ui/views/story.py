@@ -25,6 +25,7 @@ from bertviz_core.ui.views.story_words import render_steps, render_without, tell
 from bertviz_core.ui.walk.explain import draw_operands, work_out
 
 _CHOICES = 10
+_SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
 _OF, _STOP = "story-of", "stop"
 _line = load_component("story_line")
 
@@ -105,12 +106,13 @@ def show_line(view: View, story: Story) -> int:
                       disabled=not chosen)  # fmt: skip
             st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
                       disabled=chosen + 1 == len(story.stops))  # fmt: skip
-        st.caption(
-            f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a sum "
-            "the largest, in a softmax the score that moves the result most, in attention the value. A stop is where "
-            f"the token or the component changes: {len(story.stops)} stops. Under a link stands the part that is "
-            "followed; the link is as thick as its share of the number before it."
-        )
+            st.caption(
+                f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a "
+                "sum the largest, in a softmax the score that moves the result most, in attention the value. A stop is "
+                f"where the token or the component changes: {len(story.stops)} stops. Beside a link stands the part "
+                "that is followed; the link is as thick as its share of the number before it.",
+                width="stretch",
+            )
     return chosen
 
 
@@ -167,7 +169,7 @@ def show_stop(view: View, story: Story, number: int) -> None:
     kind = shown.why.step.kind if shown.why.step else PARAMETER
     see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
     with open_card(view, kind, see, str(cell)):
-        words, picture = st.columns([1, 1], gap="large")
+        words, picture = st.columns([2, 3], gap="medium")
         with words:
             st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
             told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
@@ -178,13 +180,13 @@ def show_stop(view: View, story: Story, number: int) -> None:
             if any(said):
                 st.caption(escape_markdown(" ".join(filter(None, said))))
             st.markdown(f"{shown.words}\n\n{shown.text}")
+            with st.container(horizontal=True, vertical_alignment="center"):
+                show_worked_link(view, cell)
+                link = site.find_link(view.trace, cell)
+                site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, **link.query)
         if shown.why.step is not None:
             with picture:
-                draw_operands(view, f"story-{number}", shown)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            show_worked_link(view, cell)
-            link = site.find_link(view.trace, cell)
-            site.show_link(link.page, escape_markdown(f"The page “{link.page.title}”"), link.page.icon, **link.query)
+                draw_operands(view, f"story-{number}", shown, largest=_SHARES)
 
 
 def show_steps(view: View, story: Story) -> None:
