@@ -1,5 +1,7 @@
 """The URL is the truth: what is on screen is what a fresh browser shows for the address, whichever way led there."""
 
+from functools import cache
+from itertools import pairwise, permutations
 from urllib.parse import urlencode
 
 import pytest
@@ -12,7 +14,7 @@ EVERYTHING = {
     **PLACE, "formulas": "column", "changes": "encoder.layer.1.attention.self.probs[head=2]:0",
     "walk": "encoder.layer.3.attention.self.probs[head=5,query=2,key=1]",
 }  # fmt: skip
-STRIDES = (1, 7)  # along the list of pages, around; each leads through all of them, by other pairs
+HALVES = ((0, 5), (5, len(PAGES) - 1))  # of the way along all links, about equally long
 
 
 @pytest.fixture
@@ -33,19 +35,33 @@ def fresh(window, server):
     return show
 
 
-@pytest.mark.parametrize("stride", STRIDES)
-def test_every_link_between_pages_carries_all(app, fresh, stride):
-    """Every second page of each tour, together all of them, is compared with what its address shows by itself."""
-    app.open(**EVERYTHING)
-    titles = {}
-    for i in range(1, len(PAGES) + 1):
-        info = PAGES[i * stride % len(PAGES)]
+def go_along_links(first, last):
+    """From each page of a part to every later one and back: over all parts, every ordered pair of pages once."""
+    for here in range(first, last):
+        for there in range(here + 2, len(PAGES)):
+            yield from (there, here)
+        yield here + 1
+    yield from reversed(range(first, last))
+
+
+def test_the_ways_along_links_are_all_pairs():
+    walked = [pair for first, last in HALVES for pair in pairwise([first, *go_along_links(first, last)])]
+    assert sorted(walked) == sorted(permutations(range(len(PAGES)), 2))
+
+
+@pytest.mark.parametrize(("first", "last"), HALVES)
+def test_every_link_between_two_pages_carries_all(app, fresh, first, last):
+    """By the link on any page to any other one: what is on screen is what a fresh browser shows for the address."""
+    show = cache(fresh)  # by address: as many as pages, if every link carries all
+    app.open("" if first == 0 else PAGES[first].name, **EVERYTHING)
+    for arrived in go_along_links(first, last):
+        info, came_from = PAGES[arrived], app.title
         app.follow(info.title)
-        assert {key: app.query.get(key) for key in EVERYTHING} == EVERYTHING, info.name
-        assert app.explained == EVERYTHING["walk"]
-        assert PAGES.index(info) % 2 == STRIDES.index(stride) or app.shown() == fresh(app.page.url), info.name
-        titles[info.name] = app.chosen()
-    assert set(titles.values()) == {("Layer 3", "Head 5", "token 2 sat")} and len(titles) == len(PAGES)
+        assert {key: app.query.get(key) for key in EVERYTHING} == EVERYTHING, (came_from, info.title)
+        assert app.explained == EVERYTHING["walk"], (came_from, info.title)
+        assert app.chosen() == ("Layer 3", "Head 5", "token 2 sat"), (came_from, info.title)
+        assert app.shown() == show(app.page.url), (came_from, info.title)
+    assert show.cache_info().misses <= len(PAGES)
 
 
 def press(app, name):

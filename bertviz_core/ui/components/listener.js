@@ -13,6 +13,7 @@ const SENT = {
 const SAYING = [...Object.keys(SENT), "picture", "copy"].map((name) => `[data-${name}]`).join();
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
+const SCROLLED = ".katex-display, .bv-table, .bv-canvas";
 const TITLE = "#bv-drawer-title";
 const DRAWER = ".st-key-drawer";
 
@@ -96,6 +97,7 @@ class Listener {
       this.plots.set(drawn, new Plot(drawn, this));
       this.plots.get(drawn).listen();
     }
+    for (const each of this.app.querySelectorAll(SCROLLED)) makeReachable(each);
     this.reveal();
     this.settle();
   }

@@ -62,3 +62,10 @@ function element(tag, name, ...content) {
   made.append(...content);
   return made;
 }
+
+// What scrolls in its place, and holds nothing that the keyboard reaches, is a stop of the Tab key itself.
+function makeReachable(element) {
+  const scrolls = element.scrollWidth > element.clientWidth && !element.querySelector("button, a[href], [tabindex]");
+  if (scrolls) element.tabIndex = 0;
+  else element.removeAttribute("tabindex");
+}
