@@ -1,7 +1,5 @@
 """The encoder article's examples, to be changed by hand: softmax, weighted sums, positions, scaling."""
 
-import streamlit as st
-
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import playground, playground_examples
@@ -13,11 +11,8 @@ view = open_page(
     playground.write_headline,
 )
 scores, row = playground.read_scores()
-lead, fields = st.columns([2, 1], gap="small")
-with lead:
-    shares = playground.show_shares(view, scores, row)
-with fields:
-    playground.edit_scores(row)
+shares = playground.show_shares(view, scores, row)
+playground.edit_scores(row)
 playground.show_softmax(view, scores, row)
 with fold("scores", "**All scores** · the six rows that the softmax reads") as opened:
     if opened:

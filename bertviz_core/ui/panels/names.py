@@ -8,7 +8,7 @@ from html import escape
 
 from bertviz_core.documents.names import FORMULAS, SOURCES, Names
 
-_WIDTHS = (24, 8, 10, 11, 10, 10, 10, 8, 9)  # of the columns, in percent
+_WIDTHS = (26, 6, 11, 10, 8, 8, 12, 9, 10)  # of the columns, in percent
 _BREAK = re.compile(r"(?<!\\left)(?<=.)\(")  # where a formula's line may end, besides at its signs
 _JOINT = re.compile(r"(?=\\_|\.)|(?<=/)")  # where an identifier's line may end
 _RULES = """
@@ -30,8 +30,9 @@ _RULES = """
   .bv-names thead th:not(:first-child) { display: none; }
   .bv-names :is(table, thead, tbody, tr, th, td) { display: block; }
   .bv-names thead th:first-child { width: 100%; }
-  .bv-names td { border-top: 0; padding: 2px 0 2px 116px; position: relative; }
-  .bv-names td:first-child { border-top: 1px solid var(--bv-line); padding: 8px 0 4px; }
+  .bv-names td { padding: 2px 0 2px 116px; position: relative; }
+  .bv-names td:first-child { padding: 8px 0 4px; }
+  .bv-names tr + tr td:first-child { border-top: 2px solid var(--bv-faint); }
   .bv-names td:not(:first-child)::before { position: absolute; left: 0; color: var(--bv-faint); }
 }
 """

@@ -71,16 +71,16 @@ def choose_search() -> tuple[str, str]:
 def write_headline(view: View) -> str:
     """How many quantities there are, and how many names they have."""
     entries = [entry for rows in _list_groups(view).values() for entry in rows]
-    count = sum(map(_count_names, entries))
+    count = _count_names(entries)
     return f"What is it called elsewhere? **{len(entries)}** quantities have **{count}** names in {_SOURCES}"
 
 
-def _count_names(entry: Entry) -> int:
-    return sum(bool(getattr(entry.names, source)) for source in SOURCES)
+def _count_names(entries: Sequence[Entry]) -> int:
+    return sum(bool(getattr(entry.names, source)) for entry in entries for source in SOURCES)
 
 
 def show_entries(view: View) -> None:
-    """What is asked for, in one table; otherwise all, the group with the most names first and the others folded."""
+    """What is asked for, in one table; otherwise all, the group with most names a row first and the others folded."""
     st.html(write_css())
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         text, kind = choose_search()
@@ -88,14 +88,13 @@ def show_entries(view: View) -> None:
             group: [entry for entry in search_entries(rows, text) if kind in ("all", _find_kind(entry))]
             for group, rows in _list_groups(view).items()
         }
-        lead = max(groups, key=lambda group: sum(map(_count_names, groups[group])))
-        asked = bool(text.strip()) or kind != "all"
-        if asked:
-            found = [entry for rows in groups.values() for entry in rows]
+        lead = max(groups, key=lambda group: _count_names(groups[group]) / max(len(groups[group]), 1))
+        found = [entry for rows in groups.values() for entry in rows] if text.strip() or kind != "all" else None
+        if found is not None:
             st.caption(f"{_count(found).capitalize()}." if found else "Nothing has this name. Try a shorter one.")
         elif lead.page:
             site.show_link(lead.page, "See the values")
-    if asked:
+    if found is not None:
         _show_table(view, "Found", found, lead=True)
         return
     _show_table(view, lead.title, groups.pop(lead), lead=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -130,17 +131,20 @@ def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | Non
     names = columns if comparison is None else [*(f"{name}, printed" for name in columns), *columns]
     show_derived(
         view, "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
-        draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0), view.colors),
+        draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0, standoff=16), view.colors),
         Origin(f"{printed.address} (token 12 × {axis} {_choose_width(step)})", step.kind,
                step.typeset(style.make_painter(view.colors)), f"{step.meaning}{_write_remark(printed)}",
                _write_worked(view, printed, comparison), f"{NOTEBOOK}, In [{printed.cell}]; {step.source}"),
         values=Values(held, rows, names), note=_describe(comparison),
-        beside=lambda: st.html(render_grid(axis, rows, columns, printed.digits, *_list_columns(comparison))),
+        beside=lambda: _show_grid(axis, rows, columns, printed, comparison),
     )  # fmt: skip
 
 
-def _list_columns(comparison: Comparison | None) -> tuple:
-    return (comparison.values, comparison.verdicts) if comparison else (None, None)
+def _show_grid(axis: str, rows: Sequence[str], columns: Sequence[str], printed: PrintedTensor,
+               comparison: Comparison | None) -> None:  # fmt: skip
+    compared = (comparison.values, comparison.verdicts) if comparison else (None, None)
+    with st.container(key="wide-grid"):
+        st.html(render_grid(axis, rows, columns, printed.digits, *compared))
 
 
 def _describe(comparison: Comparison | None) -> str:

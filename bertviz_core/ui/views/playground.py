@@ -29,7 +29,7 @@ _SOFTMAX = (
 )
 _STATE, _ROW = "scores", "score_row"
 _ORIGINAL = np.array(examples.SCORES)
-_SIDES = Side("query", WORDS), Side("key", WORDS, angle=0)
+_SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
 
 def write_headline(_: View) -> str:
@@ -59,22 +59,22 @@ def edit_scores(row: int) -> None:
     asked = str(state.read(_STATE))
     edits = playground.read_edits(asked, _ORIGINAL.shape)
     found = playground.apply_edits(_ORIGINAL, edits)
-    with st.container(border=True, height="stretch", key="panel-edit"):
-        st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice)
-        with st.container(horizontal=True):
-            for column, key_word in enumerate(WORDS):
-                _show_field(row, column, key_word, edits)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Use the article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
+    with st.container(border=True, key="panel-edit", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice)
             st.caption(f"Edited: {len(edits)} of {_ORIGINAL.size} scores. The URL keeps them.")
-        for place, problem in found.problems.items():
-            _explain(place, problem)
+            st.button("Use the article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
+        for column, (place, word) in enumerate(zip(st.columns(len(WORDS), gap="small"), WORDS, strict=True)):
+            with place:
+                _show_field(row, column, word, edits)
+        for where, problem in found.problems.items():
+            _explain(where, problem)
 
 
 def _show_field(row: int, column: int, word: str, edits: playground.Edits) -> None:
     key = f"score-{row}-{column}"
     state.write(key, edits.get((row, column), format_number(float(_ORIGINAL[row, column]))))
-    st.text_input(word, key=key, max_chars=24, on_change=_take, args=(row, column), width=110)
+    st.text_input(word, key=key, max_chars=24, on_change=_take, args=(row, column))
 
 
 def _take(row: int, column: int) -> None:
@@ -125,7 +125,7 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
     columns = _list_columns(view, scores[row], steps)
     see = f"The softmax of “{WORDS[row]}”, step by step"
     with open_card(view, ATTENTION, see, f"from row {row} of the edited scores") as tools:
-        drawn, table, side = st.columns([4, 5, 4], gap="medium")
+        drawn, table, side = st.columns([3, 6, 3], gap="medium")
         with drawn:
             show_chart(draw_denominator(steps.powers, steps.running, WORDS, view.colors), "playground-softmax", see)
         with table, st.container(key="wide-softmax"):
@@ -169,7 +169,7 @@ def _write_share(scores: np.ndarray, row: int, steps: attention.SoftmaxRow) -> s
 
 
 def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
-    """Every row divided up."""
+    """Every row divided up, beside the scores."""
     found = playground.apply_softmax(scores)
     sums = ", ".join(f"{total:.4f}" for total in found.sum(axis=1))
     show_derived(
@@ -179,8 +179,15 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
                "The softmax treats each row on its own. Scores that are far apart, like the article's, "
                "give almost all the weight to one token.", source=ARTICLE),
         values=Values(found, WORDS, WORDS), note=f"The six rows sum to {sums}.",
+        beside=lambda: _show_matrix(scores, row),
     )  # fmt: skip
     return found
+
+
+def _show_matrix(scores: np.ndarray, row: int) -> None:
+    columns = [Column(word, scores[:, i].tolist()) for i, word in enumerate(WORDS)]
+    with st.container(key="wide-scores"):
+        st.html(render_table("query", WORDS, columns, [row]))
 
 
 def show_printed(view: View) -> None:
