@@ -68,8 +68,9 @@ def show_sizes(view: View) -> None:
     sums = analysis.count_groups(tensors)
     with open_card(view, KIND, "Where the numbers are", "of all tensors of the checkpoint"):
         drawn, side = st.columns([2, 1], gap="medium")
-        with drawn:
+        with drawn.container():  # of its own: on a phone it scrolls
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
+        with drawn:
             for place, name in zip(st.columns(2), ("attention", "feed-forward"), strict=True):
                 place.latex(style.break_lines(_write_count(model.config, name, sums[name])))
         with side, st.container(key="wide-groups"):
