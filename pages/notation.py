@@ -6,11 +6,10 @@ from bertviz_core.ui.views import notation
 
 view = open_page(
     "notation",
-    "Every step, parameter and axis of the forward pass: its symbol and address in this explorer, and its name in five "
-    "documents, Hugging Face, TransformerLens and the original TensorFlow code.",
+    "Every step, parameter and axis of the forward pass: symbol and address here, and its names elsewhere.",
+    notation.write_headline,
 )
-text, kind = notation.choose_search()
-notation.show_entries(view, text, kind)
+notation.show_entries(view)
 with fold("lengths", "**How long the axes are** · in this model and sentence") as opened:
     if opened:
         notation.show_lengths(view)

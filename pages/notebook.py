@@ -1,5 +1,7 @@
 """Every number that the notebook prints for bert-base-uncased, beside ours."""
 
+import streamlit as st
+
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import notebook, notebook_facts
@@ -8,13 +10,18 @@ view = open_page(
     "notebook",
     "One of the five documents is a notebook that runs bert-base-uncased step by step and prints the results. "
     "This page compares each printed number with the one computed here.",
+    notebook.write_headline,
 )
 found = notebook.compare_all(view)
 printed = notebook.read_printed()
 notebook.show_tensor(view, printed, found.get(printed.cell))
-notebook.choose_printed()
-notebook.show_status(view, found)
-notebook.show_summary(view, found)
+notebook.choose_printed(printed)
+table, status = st.columns([3, 1], gap="small")
+with table:
+    notebook.show_summary(view, found)
+with status:
+    notebook.show_status(view, found)
+    notebook.explain_verdicts()
 with fold("itself", "**The notebook against itself** · what it prints twice") as opened:
     if opened:
         notebook.show_itself(view)

@@ -1,5 +1,7 @@
 """The checkpoint itself: every tensor that was learned, what it is called, how large it is and what it looks like."""
 
+from functools import partial
+
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import parameters, parameters_values
@@ -10,8 +12,8 @@ view = open_page(
     parameters.write_headline,
 )
 parameters.show_sizes(view)
-tensor, window = parameters.show_found(view)
-parameters_values.show_numbers(view, tensor, window)
+tensor, window = parameters.choose_tensor(view)
+parameters_values.show_numbers(view, tensor, window, partial(parameters.show_names, view, tensor))
 with fold("sizes", "**Distribution of its values** · mean, spread, extremes") as opened:
     if opened:
         parameters_values.show_sizes(view, tensor)

@@ -9,7 +9,7 @@ from bertviz_core.figures.base import Chart, Spec, make_chart, set_axis, write_t
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_percent
 
-_HEIGHT = 330
+_HEIGHT = 270
 _WIDE = 0.06  # of a column whose name and tiles are written on it; others beside the chart
 _BROAD = 0.2  # of a column whose tiles have room for both numbers in one line
 _HIGH = 0.05  # of a tile with a text on it

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from tests.derived.reading import Panel
 from tests.derived.truth import (
     ELSEWHERE,
     Bars,
@@ -144,11 +145,23 @@ def story(s: Scene) -> Truth:
 @truth("story", "All steps")
 def story_steps(s: Scene) -> Truth:
     """Each number of the story, by the address that its button opens."""
+    values = list_values(s)
+    return Truth(tables=[{"value": values}], rows=[str(i + 1) for i in range(len(values))])
+
+
+def list_values(s: Scene) -> list[float]:
+    """The story's numbers, step by step; the last one, a token's id, is whole."""
     values = [
         float(s[path][tuple(at.values())]) for path, at in map(read_cell, s.shown.find("story", "All steps").cells)
     ]
-    return Truth(tables=[{"value": [int(x) if i + 1 == len(values) else x for i, x in enumerate(values)]}],
-                 rows=[str(i + 1) for i in range(len(values))])  # fmt: skip
+    return [int(x) if i + 1 == len(values) else x for i, x in enumerate(values)]
+
+
+def tell_onward(s: Scene, panel: Panel) -> dict:
+    """What stands beside a stop: the steps from it on, twelve of them at most."""
+    first = s.shown.find("story", "All steps").cells.index(panel.of)
+    values = list_values(s)[first : first + 12]
+    return {"tables": [{"value": values}], "rows": [str(first + 1 + i) for i in range(len(values))]}
 
 
 @truth("story", "Without each stop")
@@ -175,7 +188,8 @@ def story_stop(s: Scene, number: str) -> Truth:
     else:
         terms = list_terms(s, path, place)
         told = [len(terms), max(terms, key=abs), sum(terms)] if terms else []
-    return Truth([ELSEWHERE] * len(panel.traces), told=[value, *told], worked=[value], may=name_places(s, at, number))
+    return Truth([ELSEWHERE] * len(panel.traces), told=[value, *told], worked=[value], may=name_places(s, at, number),
+                 **tell_onward(s, panel))  # fmt: skip
 
 
 def name_places(s: Scene, at: dict[str, int], number: str) -> list[int]:
@@ -209,18 +223,21 @@ def told_of_softmax(s: Scene, path: str, place: tuple[int, ...]) -> list[float]:
     """Of the vocabulary what the smallest share together; of attention the score and its lead over the next."""
     if path == "cls.predictions.probs":
         row = np.sort(softmax(s["cls.predictions.decoder"][place[0]]))[::-1]
-        return [24, row[24:].sum()]
+        return [12, row[12:].sum()]
     scores = s[path.replace("probs", "scores")][place[:2]]
     return [scores[place[2]], scores[place[2]] - max(np.delete(scores, place[2]))]
 
 
 @truth("story", "*. input_ids*")
 def story_end(s: Scene, number: str, rest: str) -> Truth:
-    _, at = read_cell(s.shown.find("story", f"{number}. input_ids{rest}").of)
-    return Truth(told=[s.trace.encoding.ids[at["token"]], int(number)], may=name_places(s, at, number))
+    panel = s.shown.find("story", f"{number}. input_ids{rest}")
+    _, at = read_cell(panel.of)
+    return Truth(told=[s.trace.encoding.ids[at["token"]], int(number)], may=name_places(s, at, number),
+                 **tell_onward(s, panel))  # fmt: skip
 
 
 @truth("story", "*. *")
 def story_parameter(s: Scene, number: str, rest: str) -> Truth:
-    path, at = read_cell(s.shown.find("story", f"{number}. {rest}").of)
-    return Truth(told=[float(s[path][tuple(at.values())])], may=name_places(s, at, number))
+    panel = s.shown.find("story", f"{number}. {rest}")
+    path, at = read_cell(panel.of)
+    return Truth(told=[float(s[path][tuple(at.values())])], may=name_places(s, at, number), **tell_onward(s, panel))

@@ -148,11 +148,17 @@ def parts(s: Scene) -> Truth:
 
 
 @truth("parameters", "A tensor by any of its names")
-def one_tensor(s: Scene) -> Truth:
+def fields(_: Scene) -> Truth:
+    """Nothing but fields to choose by."""
+    return Truth()
+
+
+def list_told(s: Scene) -> list[float]:
+    """What is said of the chosen tensor: how many numbers it has, its share of all, its shape here and in the file."""
     tensor, total = read_tensor(s), sum(list_sizes(s).values())
     stored = read_stored(s, s.asked.get("tensor", "embeddings.word_embeddings.weight"))
     turned = list(stored) if stored != tensor.shape else []
-    return Truth(told=[tensor.size, tensor.size / total, *tensor.shape, *turned])
+    return [tensor.size, tensor.size / total, *tensor.shape, *turned]
 
 
 def read_stored(s: Scene, address: str) -> tuple[int, ...]:
@@ -210,23 +216,23 @@ def numbers(s: Scene, name: str) -> Truth:
     matrix = np.atleast_2d(s[name.removeprefix("numbers-")])
     row, column = int(s.asked.get("row", 0)), int(s.asked.get("column", 0))
     part = matrix[row : row + 16, column : column + 32]
-    return Truth([Map(matrix)], part, worked=[part[0, 0]])
+    return Truth([Map(matrix)], part, told=list_told(s), worked=[part[0, 0]])
 
 
 @truth("notation", "page")
 def glossary(s: Scene) -> Truth:
-    """How many entries there are, and the shape beside every address."""
+    """The shape beside every address."""
     page = "\n".join(s.shown.find("notation", "page").texts)
     shapes = re.findall(r"`([\w.]+)` \(([^)]*)\)", page)
     assert len(shapes) > 50
     for address, shape in shapes:
         sides = zip(s.trace.dims(address), s.trace.shape(address), strict=True)
         assert shape == " × ".join(f"{axis} {size}" for axis, size in sides), address
-    lengths = re.findall(r"`(\w+)` = ([\d,]+)\]", page)
+    lengths = re.findall(r"`(\w+)` = ([\d,]+) \|", page)
     labels = s.shown.find("notation", "axis-lengths")
     known = dict(zip(labels.labels, labels.traces[0]["x"], strict=True))
     assert lengths and all(float(size.replace(",", "")) == known[axis] for axis, size in lengths)
-    return Truth(told=[len(re.findall(r"^- +&ensp;", page, re.MULTILINE))])
+    return Truth()
 
 
 @truth("notation", "axis-lengths")

@@ -50,7 +50,9 @@ def playground_softmax(s: Scene) -> Truth:
 
 @truth("playground", "playground-shares")
 def playground_shares(s: Scene) -> Truth:
-    return Truth([Map(softmax(edit(s)))], softmax(edit(s)), told=[1.0])
+    scores = edit(s)
+    columns = {word: scores[:, i].tolist() for i, word in enumerate(WORDS)}
+    return Truth([Map(softmax(scores))], softmax(scores), told=[1.0], rows=list(WORDS), tables=[columns])
 
 
 def judge(text: str, value: float) -> str:

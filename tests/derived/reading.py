@@ -24,7 +24,8 @@ _MATH = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
 _OFFER = re.compile(r'class="bv-worked" data-cell="([^"]*)"')
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of ten by themselves
-    r":gray\[[^\n]*\]|`[^`]*`|\bIn \[\d+\]|\(00\d\)|\bsec\. [\d.]+|(?<![·×])(?<![·×] )\b10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
+    r":gray\[[^\n]*\]|`[^`]*`|<code>[^\n]*?</code>"
+    r"|\bIn \[\d+\]|\(00\d\)|\bsec\. [\d.]+|(?<![·×])(?<![·×] )\b10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
 )
 _CELL = re.compile(r'<button[^>]* data-cell="([^"]*)"')
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")

@@ -13,7 +13,7 @@ const SENT = {
 const SAYING = [...Object.keys(SENT), "save", "copy", "skip"].map((name) => `[data-${name}]`).join();
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
-const SCROLLED = ".katex-display";
+const SCROLLED = '.katex-display, [data-testid="stVerticalBlock"]:has(> [class*="st-key-chart-"])';
 const PICTURE = ".js-plotly-plot, [data-picture]";
 const TITLE = "#bv-drawer-title";
 const DRAWER = ".st-key-drawer";

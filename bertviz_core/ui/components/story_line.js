@@ -2,10 +2,10 @@
 // [{name, place, value, part, share, lane, color}], part and share of the value being what leads on from there, and the chosen stop.
 
 const SVG = "http://www.w3.org/2000/svg";
-const LANE = 92; // pixels from lane to lane
+const LANE = 84; // pixels from lane to lane
 const TOP = 52; // pixels above the first one
-const BELOW = 48; // pixels under the last one
-const NARROWEST = 104; // pixels from stop to stop
+const BELOW = 40; // pixels under the last one
+const NARROWEST = 132; // pixels from stop to stop
 const LEFT = 84; // pixels for the lanes' names
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -54,12 +54,14 @@ function drawStop({ name, place, value, lane, color }, i, { stops, chosen }, cho
   return button;
 }
 
-// What is followed of a sum, between the two stops.
+// What is followed of a sum, between the two stops: above a straight link; beside a bend, where that leaves room.
 function drawPart({ part, value, lane }, i, stops) {
   if (!part || i + 1 === stops.length) return [];
+  const next = stops[i + 1].lane;
   const made = element("span", "part", element("b", "", part), element("span", "", `of ${value}`));
+  if (next !== lane) made.classList.add(next > lane ? "down" : "up");
   made.style.left = left((i + 1) / stops.length);
-  made.style.top = `${(height(lane) + height(stops[i + 1].lane)) / 2}px`;
+  made.style.top = `${(height(lane) + height(next)) / 2}px`;
   return [made];
 }
 

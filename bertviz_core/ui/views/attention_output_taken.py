@@ -120,9 +120,11 @@ def show_taken(view: View) -> None:
         with words:
             st.caption(_write_note(view.trace, found))
         with formula:
-            st.latex(_write_formula(view, found))
+            worked, opened = st.columns(2, vertical_alignment="center")
+            worked.latex(_write_formula(view, found))
             column = found.head * found.parts.shape[1] + find_strongest(found.parts.sum(axis=0))
-            show_worked_link(view, Address(context.address).fix(token=view.chosen.token, concat=column))
+            with opened:
+                show_worked_link(view, Address(context.address).fix(token=view.chosen.token, concat=column))
         with tools:
             heads = [f"head {i}" for i in range(len(found.taken))]
             values = Values(found.taken.T, label_tokens(view.trace), heads)

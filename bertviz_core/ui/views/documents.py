@@ -86,8 +86,8 @@ def write_headline(view: View) -> str:
             for side in (left, right) for guess in guess_words(side.trace, token, 1)]  # fmt: skip
     word = escape_markdown(view.trace.tokens[token])
     verdict = "Yes" if apart > _SAME else "No"
-    return f"Do the two agree? {verdict}: at “{word}” a cosine of **{format_number(apart)}**" + (
-        f"; {' against '.join(told)}" if told else "")  # fmt: skip
+    return f"Do the two agree? {verdict}: cosine **{format_number(apart)}** at “{word}”" + (
+        f"; {', '.join(told)}" if told else "")  # fmt: skip
 
 
 def show_menus() -> None:
@@ -95,7 +95,7 @@ def show_menus() -> None:
     st.html(Path(__file__).with_name("documents.css"))
     with st.container(horizontal=True, vertical_alignment="center", key="document-sides"):
         for key, label, options in (("document", "Document", DOCUMENT_PROGRAMS), ("beside", "Against", PROGRAMS)):
-            st.selectbox(label, list(options), key=key, format_func=find_title, width=220,
+            st.selectbox(label, list(options), key=key, format_func=find_title, width=200,
                          label_visibility="collapsed", on_change=state.note_choice)  # fmt: skip
 
 

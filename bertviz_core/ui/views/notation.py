@@ -1,25 +1,38 @@
-"""The glossary on screen: one entry a quantity, its names elsewhere in a grid that wraps."""
+"""The glossary on screen: one row a quantity, one column a source, a table for each stage."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.notation import AXIS, Entry, list_absent, list_axes, list_entries, search_entries
 from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents.names import SOURCES
 from bertviz_core.figures.bars import draw_counts
 from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
 from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Origin, Values, show_derived
-from bertviz_core.ui.panels.names import CSS, list_names
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.panels.names import write_css, write_table
 from bertviz_core.ui.panels.panel import format_shape
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
+_SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Entries that stand in one table: those of a stage, with the page that shows it, or others."""
+
+    name: str
+    title: str
+    page: site.PageInfo | None = None
 
 
 def show_differences() -> None:
@@ -45,57 +58,83 @@ def choose_search() -> tuple[str, str]:
     """The words to look for, and the kind of quantity to show."""
     state.bind("find", "")
     state.bind("kind", "all", _KINDS)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input(
-            "Find", key="find", max_chars=80, width=360,
-            placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",
-        )  # fmt: skip
-        kind = st.segmented_control(
-            "Show", list(_KINDS), key="kind", format_func=_KINDS.__getitem__,
-            required=True,
-        )  # fmt: skip
+    text = st.text_input(
+        "Find", key="find", max_chars=80, width=360, label_visibility="collapsed",
+        placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",
+    )  # fmt: skip
+    kind = st.segmented_control(
+        "Show", list(_KINDS), key="kind", format_func=_KINDS.__getitem__, label_visibility="collapsed", required=True
+    )
     return text, kind or "all"
 
 
-def show_entries(view: View, text: str, kind: str) -> None:
-    """Every entry that fits, in the order of the computation, in groups by the page that shows it."""
-    st.html(CSS)
-    model, layer = view.trace.model, view.chosen.layer
-    shown = [
-        entry
-        for entry in search_entries(list_entries(model.program, layer), text)
-        if kind in ("all", _find_kind(entry))
-    ]
-    missing = [entry for entry in search_entries(list_absent(model, layer), text) if kind in ("all", _find_kind(entry))]
-    lengths = search_entries(list_axes(), text) if kind in ("all", "axes") else []
-    count = len(shown) + len(missing) + len(lengths)
-    counted = "1 entry." if count == 1 else f"{count} entries."
-    st.caption(counted if count else "Nothing has this name. Try a shorter one.")
-    for stage, group in groupby(shown, key=lambda entry: entry.stage):
-        if stage:
-            info = site.find_page(stage)
-            _show_group(view, info.name, info.title, list(group), info)
-    _show_group(view, "absent", "Heads that this checkpoint does not have", missing)
-    _show_group(view, "axes", "Axes of the tensors", lengths)
+def write_headline(view: View) -> str:
+    """How many quantities there are, and how many names they have."""
+    entries = [entry for rows in _list_groups(view).values() for entry in rows]
+    count = _count_names(entries)
+    return f"What is it called elsewhere? **{len(entries)}** quantities have **{count}** names in {_SOURCES}"
 
 
-def _show_group(view: View, name: str, title: str, rows: Sequence[Entry], page: site.PageInfo | None = None) -> None:
-    if not rows:
+def _count_names(entries: Sequence[Entry]) -> int:
+    return sum(bool(getattr(entry.names, source)) for entry in entries for source in SOURCES)
+
+
+def show_entries(view: View) -> None:
+    """What is asked for, in one table; otherwise all, the group with most names a row first and the others folded."""
+    st.html(write_css())
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        text, kind = choose_search()
+        groups = {
+            group: [entry for entry in search_entries(rows, text) if kind in ("all", _find_kind(entry))]
+            for group, rows in _list_groups(view).items()
+        }
+        lead = max(groups, key=lambda group: _count_names(groups[group]) / max(len(groups[group]), 1))
+        found = [entry for rows in groups.values() for entry in rows] if text.strip() or kind != "all" else None
+        if found is not None:
+            st.caption(f"{_count(found).capitalize()}." if found else "Nothing has this name. Try a shorter one.")
+        elif lead.page:
+            site.show_link(lead.page, "See the values")
+    if found is not None:
+        _show_table(view, "Found", found, lead=True)
         return
-    with st.container(border=True, key=f"names-{name}-{rows[0].symbol.address}"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown(f"## {title}")
-            if page:
-                site.show_link(page, "See the values")
-        st.markdown("\n".join(_write_entry(view, row) for row in rows))
+    _show_table(view, lead.title, groups.pop(lead), lead=True)
+    for group, rows in groups.items():
+        if rows:
+            with fold(group.name, f"**{group.title}** · {_count(rows)}") as opened:
+                if opened:
+                    _show_table(view, group.title, rows)
+                    if group.page:
+                        site.show_link(group.page, "See the values")
+
+
+def _list_groups(view: View) -> dict[_Group, list[Entry]]:
+    """Every entry, in the order of the computation, by the stage that computes it."""
+    model, groups = view.trace.model, dict[_Group, list[Entry]]()
+    entries = list_entries(model.program, view.chosen.layer)
+    for stage in Stage:
+        info = site.find_page(stage)
+        groups[_Group(info.name, info.title, info)] = [entry for entry in entries if entry.stage is stage]
+    groups[_Group("absent", "Heads that this checkpoint does not have")] = list_absent(model, view.chosen.layer)
+    groups[_Group("axes", "Axes of the tensors")] = list_axes()
+    return groups
+
+
+def _count(rows: Sequence[Entry]) -> str:
+    return "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
+
+
+def _show_table(view: View, title: str, rows: Sequence[Entry], *, lead: bool = False) -> None:
+    """lead: it is what the page opens with."""
+    written = write_table(title, [(_write_entry(view, row), row.names) for row in rows], picture=lead)
+    with st.container(key=f"names-{'lead' if lead else rows[0].symbol.address}"):
+        st.markdown(written, unsafe_allow_html=True)
 
 
 def _write_entry(view: View, entry: Entry) -> str:
     symbol = style.make_painter(view.colors)(entry.symbol)
     address = entry.symbol.address
     size = format_shape(view.trace, address) if address in view.trace else _write_size(view, address)
-    head = f"- $\\displaystyle {symbol}$ &ensp; {entry.meaning}  \n  :small[`{address}` {size}]"
-    return "\n".join([head, *(f"  - {name}" for name in list_names(entry.names))])
+    return f"$\\displaystyle {symbol}$ &ensp; {entry.meaning} `{address}` {size}"
 
 
 def _write_size(view: View, axis: str) -> str:

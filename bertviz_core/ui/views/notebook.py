@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -34,6 +35,11 @@ _COLUMNS = {
     "same digits": Verdict.SAME, "last digit": Verdict.NEAR, "rounding": Verdict.SINGLE, "differs": Verdict.DIFFERS,
 }  # fmt: skip
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
+
+
+def write_headline(_: View) -> str:
+    """How much there is to compare."""
+    return f"Is it computed as printed? **{_NUMBERS}** numbers in **{len(TENSORS)}** cells, each beside ours"
 
 
 def compare_all(view: View) -> dict[str, Comparison]:
@@ -103,9 +109,13 @@ def read_printed() -> PrintedTensor:
     return TENSORS[cells.index(state.read("cell"))]
 
 
-def choose_printed() -> None:
-    """The cells of the notebook that print a tensor, to choose from."""
-    st.radio("Cell of the notebook", _list_cells(), key="cell", horizontal=True, on_change=state.note_choice)
+def choose_printed(printed: PrintedTensor) -> None:
+    """The cells of the notebook that print a tensor, to choose from, and the page that shows the chosen one."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.radio("Cell of the notebook", _list_cells(), key="cell", horizontal=True, on_change=state.note_choice,
+                 format_func="In [{}]".format, label_visibility="collapsed")  # fmt: skip
+        info = site.find_page(_write_program().by_address[printed.address].stage)
+        site.show_link(info, f"Our value: {info.title}", info.icon)
 
 
 def _list_cells() -> list[str]:
@@ -121,19 +131,20 @@ def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | Non
     names = columns if comparison is None else [*(f"{name}, printed" for name in columns), *columns]
     show_derived(
         view, "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
-        draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns), view.colors),
+        draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0, standoff=16), view.colors),
         Origin(f"{printed.address} (token 12 × {axis} {_choose_width(step)})", step.kind,
                step.typeset(style.make_painter(view.colors)), f"{step.meaning}{_write_remark(printed)}",
                _write_worked(view, printed, comparison), f"{NOTEBOOK}, In [{printed.cell}]; {step.source}"),
         values=Values(held, rows, names), note=_describe(comparison),
-        table=render_grid(axis, rows, columns, printed.digits, *_list_columns(comparison)),
+        beside=lambda: _show_grid(axis, rows, columns, printed, comparison),
     )  # fmt: skip
-    info = site.find_page(step.stage)
-    site.show_link(info, f"Our value: {info.title}", info.icon)
 
 
-def _list_columns(comparison: Comparison | None) -> tuple:
-    return (comparison.values, comparison.verdicts) if comparison else (None, None)
+def _show_grid(axis: str, rows: Sequence[str], columns: Sequence[str], printed: PrintedTensor,
+               comparison: Comparison | None) -> None:  # fmt: skip
+    compared = (comparison.values, comparison.verdicts) if comparison else (None, None)
+    with st.container(key="wide-grid"):
+        st.html(render_grid(axis, rows, columns, printed.digits, *compared))
 
 
 def _describe(comparison: Comparison | None) -> str:
@@ -173,13 +184,20 @@ def show_summary(view: View, found: dict[str, Comparison]) -> None:
         *(Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()),
         Column("largest difference", [one and one.largest for one in results]),
     ]  # fmt: skip
-    with open_card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"):
+    with (
+        open_card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"),
+        st.container(key="wide-printed"),
+    ):
         st.html(render_table("cell and address", names, columns))
-        st.caption(
-            "Same digits: our number, rounded, is the printed one. Last digit: off by one, as happens when the "
-            "same terms are added in another order. Rounding: equal in single precision, where GELU far below 0 "
-            "keeps fewer digits than are printed. A dash: not compared yet."
-        )
+
+
+def explain_verdicts() -> None:
+    """What the columns of that table count."""
+    st.caption(
+        "Same digits: our number, rounded, is the printed one. Last digit: off by one, as happens when the same terms "
+        "are added in another order. Rounding: equal in single precision, where GELU far below 0 keeps fewer digits "
+        "than are printed. A dash: not compared yet."
+    )
 
 
 def show_itself(view: View) -> None:

@@ -19,7 +19,7 @@ from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.names import CSS, list_names
+from bertviz_core.ui.panels.names import write_css, write_table
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.parameters_values import KIND, Window, choose_window
@@ -68,21 +68,21 @@ def show_sizes(view: View) -> None:
     sums = analysis.count_groups(tensors)
     with open_card(view, KIND, "Where the numbers are", "of all tensors of the checkpoint"):
         drawn, side = st.columns([2, 1], gap="medium")
-        with drawn:
+        with drawn.container():  # of its own: on a phone it scrolls
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
-            st.caption(
-                f"Areas are counts; layers are added up. {escape_markdown(model.name)}, revision "
-                f"{escape_markdown(model.revision)}: {model.parameter_count:,} numbers in {len(tensors)} tensors, "
-                f"{model.nbytes:,} bytes as "
-                f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
-            )
-        with side:
+        with drawn:
+            for place, name in zip(st.columns(2), ("attention", "feed-forward"), strict=True):
+                place.latex(style.break_lines(_write_count(model.config, name, sums[name])))
+        with side, st.container(key="wide-groups"):
             shares = Column("% of all", [100 * count / model.parameter_count for count in sums.values()],
                             view.colors.kinds[KIND], 100.0)  # fmt: skip
             st.html(render_table("group", list(sums), [Column("numbers", list(sums.values())), shares]))
-            for name in ("attention", "feed-forward"):
-                st.latex(_write_count(model.config, name, sums[name]))
-            st.caption("Per layer: four matrices and biases in attention; two in the feed-forward network.")
+            st.caption(
+                "Per layer: four matrices and biases in attention; two in the feed-forward network. Areas are counts; "
+                f"layers are added up. {escape_markdown(model.name)}, revision {escape_markdown(model.revision)}: "
+                f"{model.parameter_count:,} numbers in {len(tensors)} tensors, {model.nbytes:,} bytes as "
+                f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
+            )
 
 
 def _draw(view: View, tensors: Sequence[Tensor]) -> Chart:
@@ -104,24 +104,25 @@ def _write_count(config: BertConfig, group: str, count: int) -> str:
     return rf"L \, (2 d m + m + d) = {layers} \cdot (2 \cdot {width} \cdot {wide} + {wide} + {width}) = {count}"
 
 
-def show_found(view: View) -> tuple[Tensor, Window]:
-    """A field for any name of a tensor, and the found one: its names everywhere, its shapes, what reads it."""
+def choose_tensor(view: View) -> tuple[Tensor, Window]:
+    """A field for any name of a tensor, the found ones to choose from, and which part of the chosen one to draw."""
     tensors = analysis.list_tensors(view.trace.model)
     with open_card(view, KIND, "A tensor by any of its names", "of the documents, Hugging Face, TransformerLens"):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        asked, offered, rows, columns = st.columns([3, 4, 1, 1], gap="small")
+        with asked:
             found = _search(view, tensors)
-            addresses = [tensor.address for tensor in found]
-            state.bind("tensor", addresses[0], addresses)
-            chosen = found[addresses.index(st.selectbox("Tensor", addresses, key="tensor", width=430))]
-            window = choose_window(view, chosen)
-        _show_names(view, chosen)
+        addresses = [tensor.address for tensor in found]
+        state.bind("tensor", addresses[0], addresses)
+        with offered:
+            chosen = found[addresses.index(st.selectbox("Tensor", addresses, key="tensor"))]
+        window = choose_window(view, chosen, (rows, columns))
     return chosen, window
 
 
 def _search(view: View, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """The tensors with the name that is typed, the likeliest first; all of them where nothing has it."""
     state.bind("name", "")
-    asked = st.text_input("Name", key="name", max_chars=80, width=330, help="Any source's name, or words of one",
+    asked = st.text_input("Name", key="name", max_chars=80, help="Any source's name, or words of one",
                           placeholder="W_Q, blocks.0.attn.W_Q, query.weight …")  # fmt: skip
     if not asked.strip():
         return tensors
@@ -131,21 +132,20 @@ def _search(view: View, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     return found or tensors
 
 
-def _show_names(view: View, tensor: Tensor) -> None:
+def show_names(view: View, tensor: Tensor) -> None:
     """What the tensor is for, what it is called elsewhere, and the formulas that read it."""
     own = find_names(tensor.address)
-    st.html(CSS)
-    with st.container(key="names-tensor"):
-        tied = f" The same numbers as `{tensor.same_as}`: the two are tied." if tensor.same_as else ""
-        st.markdown(
-            f"- $\\displaystyle {tensor.symbol.tex}$ &ensp; {own.meaning}{tied}  \n"
-            f"  :small[`{tensor.address}` ({tensor.named_shape}: {tensor.size:,} numbers, "
-            f"{format_percent(tensor.counted / view.trace.model.parameter_count)} of all){_write_stored(tensor)}]\n"
-            + "\n".join(f"  - {name}" for name in list_names(own))
-        )
-        paint = style.make_painter(view.colors)
-        for step in analysis.find_readers(view.trace.program, tensor.address):
-            st.markdown(f"Read by `{step.address}`: $\\displaystyle {step.typeset(paint)}$")
+    tied = f" The same numbers as `{tensor.same_as}`: the two are tied." if tensor.same_as else ""
+    share = format_percent(tensor.counted / view.trace.model.parameter_count)
+    first = (
+        f"$\\displaystyle {tensor.symbol.tex}$ &ensp; {own.meaning}{tied} `{tensor.address}` "
+        f"({tensor.named_shape}: {tensor.size:,} numbers, {share} of all){_write_stored(tensor)}."
+    )
+    paint = style.make_painter(view.colors)
+    read = "".join(f" Read by `{step.address}`: $\\displaystyle {step.typeset(paint)}$."
+                   for step in analysis.find_readers(view.trace.program, tensor.address))  # fmt: skip
+    st.html(write_css())
+    st.markdown(write_table("Its names", [(first + read, own)]), unsafe_allow_html=True)
 
 
 def _write_stored(tensor: Tensor) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.parameters import Tensor
@@ -27,21 +27,19 @@ _WINDOW = (16, 32)  # rows and columns of numbers drawn as they are
 Window = tuple[range, range]  # rows, columns
 
 
-def choose_window(view: View, tensor: Tensor) -> Window:
-    """Which rows and columns to draw, as two fields in the URL say."""
+def choose_window(view: View, tensor: Tensor, places: Sequence[DeltaGenerator]) -> Window:
+    """Which rows and columns to draw, as two fields in the URL say. places: of the fields."""
     shape, starts = _make_matrix(view, tensor).shape, []
-    for key, size, most in zip(("row", "column"), shape, _WINDOW, strict=True):
+    for place, key, size, most in zip(places, ("row", "column"), shape, _WINDOW, strict=True):
         state.bind(key, 0, range(size))
-        first = st.number_input(
-            f"From {key}", 0, size - 1, key=key, step=min(most, size), width=130, disabled=size <= most
-        )
+        first = place.number_input(f"From {key}", 0, size - 1, key=key, step=min(most, size), disabled=size <= most)
         starts.append(max(0, min(int(first), size - most)))
     row, column = starts
     return range(row, min(shape[0], row + _WINDOW[0])), range(column, min(shape[1], column + _WINDOW[1]))
 
 
-def show_numbers(view: View, tensor: Tensor, window: Window) -> None:
-    """A window of the tensor's own numbers, to be moved over the whole."""
+def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callable[[], None]) -> None:
+    """A window of the tensor's own numbers, to be moved over the whole, and beside it what it is called."""
     matrix = _make_matrix(view, tensor)
     rows, columns = window
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
@@ -60,7 +58,7 @@ def show_numbers(view: View, tensor: Tensor, window: Window) -> None:
                "gives the number at the top left."),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
         note=f"Shown: {', '.join(drawn)}. The download has only these values.",
-        start=first.cell,
+        start=first.cell, beside=show_names,
     )  # fmt: skip
 
 

@@ -13,10 +13,12 @@ from bertviz_core.figures.attention import draw_denominator
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
+from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.printed_grid import render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -27,7 +29,7 @@ _SOFTMAX = (
 )
 _STATE, _ROW = "scores", "score_row"
 _ORIGINAL = np.array(examples.SCORES)
-_SIDES = Side("query", WORDS), Side("key", WORDS)
+_SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
 
 def write_headline(_: View) -> str:
@@ -57,22 +59,22 @@ def edit_scores(row: int) -> None:
     asked = str(state.read(_STATE))
     edits = playground.read_edits(asked, _ORIGINAL.shape)
     found = playground.apply_edits(_ORIGINAL, edits)
-    with st.container(border=True):
-        st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice)
-        with st.container(horizontal=True):
-            for column, key_word in enumerate(WORDS):
-                _show_field(row, column, key_word, edits)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Use the article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
+    with st.container(border=True, key="panel-edit", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice)
             st.caption(f"Edited: {len(edits)} of {_ORIGINAL.size} scores. The URL keeps them.")
-        for place, problem in found.problems.items():
-            _explain(place, problem)
+            st.button("Use the article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
+        for column, (place, word) in enumerate(zip(st.columns(len(WORDS), gap="small"), WORDS, strict=True)):
+            with place:
+                _show_field(row, column, word, edits)
+        for where, problem in found.problems.items():
+            _explain(where, problem)
 
 
 def _show_field(row: int, column: int, word: str, edits: playground.Edits) -> None:
     key = f"score-{row}-{column}"
     state.write(key, edits.get((row, column), format_number(float(_ORIGINAL[row, column]))))
-    st.text_input(word, key=key, max_chars=24, on_change=_take, args=(row, column), width=110)
+    st.text_input(word, key=key, max_chars=24, on_change=_take, args=(row, column))
 
 
 def _take(row: int, column: int) -> None:
@@ -118,36 +120,56 @@ def show_scores(view: View, scores: np.ndarray, row: int) -> None:
 
 
 def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
-    """One row of the softmax, step by step."""
-    steps, color = attention.work_softmax(scores[row]), view.colors.kinds[ATTENTION]
-    columns = [
-        Column("score S", scores[row].tolist(), color, signed=True),
+    """One row of the softmax, step by step: as bars, as a table, and as a formula."""
+    steps = attention.work_softmax(scores[row])
+    columns = _list_columns(view, scores[row], steps)
+    see = f"The softmax of “{WORDS[row]}”, step by step"
+    with open_card(view, ATTENTION, see, f"from row {row} of the edited scores") as tools:
+        drawn, table, side = st.columns([3, 6, 3], gap="medium")
+        with drawn:
+            show_chart(draw_denominator(steps.powers, steps.running, WORDS, view.colors), "playground-softmax", see)
+        with table, st.container(key="wide-softmax"):
+            st.html(render_table("key", WORDS, columns, [int(steps.shares.argmax())]))
+            st.caption("Each bar is one exponential and starts where the bar above it ends. A score 7 below the "
+                       "largest gets less than a thousandth of its weight.")  # fmt: skip
+        with side:
+            st.latex(_SOFTMAX)
+            st.latex(style.break_lines(_write_share(scores[row], row, steps)))
+            st.markdown(
+                f"Subtract the largest score, {format_number(steps.largest)}, and take e to the power of the rest. The "
+                f"sum of the powers is {format_number(steps.denominator)}; each power divided by it is a weight.  \n"
+                f":small[:gray[{ARTICLE}]]"
+            )
+        with tools:
+            held = np.array([column.values for column in columns], dtype=np.float64).T
+            show_values("playground-softmax", Values(held, WORDS, [column.name for column in columns]))
+
+
+def _list_columns(view: View, scores: np.ndarray, steps: attention.SoftmaxRow) -> list[Column]:
+    color = view.colors.kinds[ATTENTION]
+    return [
+        Column("score S", scores.tolist(), color, signed=True),
         Column("S − max", steps.below.tolist()),
         Column("e^(S − max)", steps.powers.tolist(), color, 1.0),
         Column("sum so far", steps.running.tolist()),
         Column("attention weight", steps.shares.tolist(), color, 1.0),
     ]
+
+
+def _write_share(scores: np.ndarray, row: int, steps: attention.SoftmaxRow) -> str:
+    """The largest weight of the row, worked."""
     best = int(steps.shares.argmax())
-    show_derived(
-        view, "playground-softmax", f"The softmax of “{WORDS[row]}”, step by step",
-        draw_denominator(steps.powers, steps.running, WORDS, view.colors),
-        Origin(f"row {row} of the edited scores", ATTENTION, _SOFTMAX,
-               f"Subtract the largest score, {format_number(steps.largest)}, and take e to the power of the rest. The "
-               f"sum of the powers is {format_number(steps.denominator)}; each power divided by it is a weight.",
-               rf"A_{{{row},{best}}} = \frac{{e^{{{format_latex(float(scores[row, best]))} - "
-               rf"({format_latex(steps.largest)})}}}}{{{format_latex(steps.denominator)}}} = "
-               rf"\frac{{{format_latex(float(steps.powers[best]))}}}{{{format_latex(steps.denominator)}}} = "
-               rf"{format_latex(float(steps.shares[best]))}", ARTICLE),
-        values=Values(np.stack([scores[row], steps.below, steps.powers, steps.running, steps.shares], axis=1), WORDS,
-                      [column.name for column in columns]),
-        note="Each bar is one exponential and starts where the bar above it ends. A score 7 below the largest "
-             "gets less than a thousandth of its weight.",
-        table=render_table("key", WORDS, columns, [best]),
-    )  # fmt: skip
+    score, largest, power, total, share = (
+        format_latex(float(x))
+        for x in (scores[best], steps.largest, steps.powers[best], steps.denominator, steps.shares[best])
+    )
+    return (
+        rf"A_{{{row},{best}}} = \frac{{e^{{{score} - ({largest})}}}}{{{total}}} = \frac{{{power}}}{{{total}}} = {share}"
+    )
 
 
 def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
-    """Every row divided up."""
+    """Every row divided up, beside the scores."""
     found = playground.apply_softmax(scores)
     sums = ", ".join(f"{total:.4f}" for total in found.sum(axis=1))
     show_derived(
@@ -157,8 +179,15 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
                "The softmax treats each row on its own. Scores that are far apart, like the article's, "
                "give almost all the weight to one token.", source=ARTICLE),
         values=Values(found, WORDS, WORDS), note=f"The six rows sum to {sums}.",
+        beside=lambda: _show_matrix(scores, row),
     )  # fmt: skip
     return found
+
+
+def _show_matrix(scores: np.ndarray, row: int) -> None:
+    columns = [Column(word, scores[:, i].tolist()) for i, word in enumerate(WORDS)]
+    with st.container(key="wide-scores"):
+        st.html(render_table("query", WORDS, columns, [row]))
 
 
 def show_printed(view: View) -> None:

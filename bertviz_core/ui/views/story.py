@@ -25,6 +25,8 @@ from bertviz_core.ui.views.story_words import render_steps, render_without, tell
 from bertviz_core.ui.walk.explain import draw_operands, work_out
 
 _CHOICES = 10
+_SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
+_ONWARD = 12  # steps from a stop on, as many as are as high as that
 _OF, _STOP = "story-of", "stop"
 _line = load_component("story_line")
 
@@ -98,18 +100,19 @@ def show_line(view: View, story: Story) -> int:
     chosen = int(state.read(_STOP))
     with open_card(view, PARAMETER, "The way back", story.start):
         _line(key="story-line", data=_make_drawing(view, story, chosen), on_stop_change=_choose_stop)
-        with st.container(horizontal=True, vertical_alignment="center"):
+        moves, words = st.columns([2, 3], gap="medium", vertical_alignment="center")
+        with moves, st.container(horizontal=True, vertical_alignment="center"):
             st.selectbox("The story of", list(_list_beginnings(view)), key=_OF, width=240, label_visibility="collapsed",
                          on_change=_go, args=(0,))  # fmt: skip
             st.button("Back", icon=":material/chevron_left:", key="stop-back", on_click=_go, args=(chosen - 1,),
                       disabled=not chosen)  # fmt: skip
             st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
                       disabled=chosen + 1 == len(story.stops))  # fmt: skip
-        st.caption(
-            f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a sum "
-            "the largest, in a softmax the score that moves the result most, in attention the value. A stop is where "
-            f"the token or the component changes: {len(story.stops)} stops. Under a link stands the part that is "
-            "followed; the link is as thick as its share of the number before it."
+        words.caption(
+            f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a "
+            "sum the largest, in a softmax the score that moves the result most, in attention the value. A stop is "
+            f"where the token or the component changes: {len(story.stops)} stops. Beside a link stands the part "
+            "that is followed; the link is as thick as its share of the number before it.",
         )
     return chosen
 
@@ -167,7 +170,7 @@ def show_stop(view: View, story: Story, number: int) -> None:
     kind = shown.why.step.kind if shown.why.step else PARAMETER
     see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
     with open_card(view, kind, see, str(cell)):
-        words, picture = st.columns([1, 1], gap="large")
+        words, picture, onward = st.columns([5, 6, 8], gap="medium")
         with words:
             st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
             told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
@@ -178,19 +181,21 @@ def show_stop(view: View, story: Story, number: int) -> None:
             if any(said):
                 st.caption(escape_markdown(" ".join(filter(None, said))))
             st.markdown(f"{shown.words}\n\n{shown.text}")
+            with st.container(horizontal=True, vertical_alignment="center"):
+                show_worked_link(view, cell)
+                link = site.find_link(view.trace, cell)
+                site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, **link.query)
         if shown.why.step is not None:
             with picture:
-                draw_operands(view, f"story-{number}", shown)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            show_worked_link(view, cell)
-            link = site.find_link(view.trace, cell)
-            site.show_link(link.page, escape_markdown(f"The page “{link.page.title}”"), link.page.icon, **link.query)
+                draw_operands(view, f"story-{number}", shown, largest=_SHARES)
+        with onward, st.container(key="wide-onward"):
+            st.html(render_steps(view.trace, story.turns, story.stops, range(place, len(story.turns))[:_ONWARD], False))
 
 
 def show_steps(view: View, story: Story) -> None:
     """Every step of the way as a table."""
     with open_card(view, PARAMETER, "All steps", story.start):
-        st.html(render_steps(view.trace, story.turns, story.stops))
+        st.html(render_steps(view.trace, story.turns, story.stops, range(len(story.turns))))
 
 
 def show_without(view: View, story: Story) -> None:

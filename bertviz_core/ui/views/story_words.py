@@ -44,15 +44,19 @@ def tell_passed(trace: Trace, turn: Turn) -> str:
     return f"A larger {heading} of {whole} is the same {same}: {names}, {amount}."
 
 
-def render_steps(trace: Trace, turns: Sequence[Turn], stops: Sequence[int]) -> str:
-    """Every step as a row: the number, a button that explains it; its value; what of it is followed."""
+def render_steps(trace: Trace, turns: Sequence[Turn], stops: Sequence[int], shown: Sequence[int],
+                 followed: bool = True) -> str:  # fmt: skip
+    """The shown steps as rows: the number, a button that explains it; its value; if wanted, what of it is followed."""
     rows = "".join(
         f'<tr{" class=bv-stop" if i in stops else ""}><th scope="row">{i + 1}</th>'
         f'<td><button data-cell="{escape(str(turn.cell))}">{escape(shorten(trace, turn.cell))}</button></td>'
-        f"<td>{format_number(trace[turn.cell].item())}</td><td>{_name_part(turn)}</td></tr>"
-        for i, turn in enumerate(turns)
+        f"<td>{format_number(trace[turn.cell].item())}</td>{f'<td>{_name_part(turn)}</td>' if followed else ''}</tr>"
+        for i in shown
+        for turn in (turns[i],)
     )
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("step", "name", "value", "goes on with"))
+    heads = "".join(
+        f'<th scope="col">{name}</th>' for name in ("step", "name", "value", "goes on with")[: 4 if followed else 3]
+    )
     return (
         '<div class="bv-table bv-steps" tabindex="0" role="region" aria-label="Table by step">'
         f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"

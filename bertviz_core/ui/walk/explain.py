@@ -37,9 +37,9 @@ def work_out(view: View, cell: Where) -> Explained:
     return Explained(why, found, _write_words(view.trace, why, found), _write_text(view, why))
 
 
-def draw_operands(view: View, key: str, shown: Explained) -> None:
-    """The chart of what a computed number was made from, and how to read it."""
-    chart, note = choose_chart(view, shown.why, shown.found)
+def draw_operands(view: View, key: str, shown: Explained, **size: int) -> None:
+    """The chart of what a computed number was made from, and how to read it. size: as `choose_chart` has it."""
+    chart, note = choose_chart(view, shown.why, shown.found, **size)
     show_chart(chart, f"operands-{key}", note)
     st.caption(note)
 

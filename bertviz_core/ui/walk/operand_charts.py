@@ -24,18 +24,18 @@ from bertviz_core.ui.frame.cell_names import drop_common, name_index, name_leaf,
 from bertviz_core.ui.frame.view import View
 
 _ROWS = 40  # bars of a chart
-_LARGEST = 24  # shares of a softmax that is not drawn whole, each with its name
+_LARGEST = 24  # shares of a softmax that is not drawn whole, each with its name, where nothing else is said
 _WHOLE = 64  # a softmax over no more than this is drawn whole
 
 Drawn = tuple[Chart, str]
 
 
-def choose_chart(view: View, why: Explanation, found: Parts) -> Drawn:
-    """The chart that fits the formula, with one line of how to read it."""
+def choose_chart(view: View, why: Explanation, found: Parts, largest: int = _LARGEST) -> Drawn:
+    """The chart that fits the formula, with one line of how to read it. largest: shares drawn of a long softmax."""
     assert why.step is not None
     match unwrap(why.step.expr)[0]:
         case Softmax(inner=Symbol() as scores, along=axis):
-            drawn = _draw_softmax(view, why, scores, axis.name)
+            drawn = _draw_softmax(view, why, scores, axis.name, largest)
         case Apply(function=function):
             drawn = _draw_on_curve(view, why, function)
         case Lookup(table=table):
@@ -53,12 +53,12 @@ def choose_chart(view: View, why: Explanation, found: Parts) -> Drawn:
     return drawn
 
 
-def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Drawn:
+def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str, largest: int) -> Drawn:
     """The whole row of scores and shares, tokens in sentence order; of a long one what matters most."""
     where = why.cell
     row = where.without(axis)
     before, after = (view.trace[Address(path, row.index)] for path in (scores.address, where.path))
-    shown = np.arange(len(after)) if len(after) <= _WHOLE else _rank_largest(after, where.at[axis])
+    shown = np.arange(len(after)) if len(after) <= _WHOLE else _rank_largest(after, where.at[axis], largest)
     names = [name_index(view.trace, axis, int(i)) for i in shown]
     picked = int(np.flatnonzero(shown == where.at[axis])[0])
     # A masked score lies so far below that no bar could show it.
@@ -73,9 +73,9 @@ def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str) -> Dr
     return figure, f"Left: the scores that go into the softmax. Right: its probabilities, which sum to 1.{more}"
 
 
-def _rank_largest(shares: np.ndarray, picked: int) -> np.ndarray:
+def _rank_largest(shares: np.ndarray, picked: int, largest: int) -> np.ndarray:
     """The places of the largest shares in their order, with the picked one among them."""
-    best = rank_top(shares, _LARGEST)
+    best = rank_top(shares, largest)
     return np.array(best if picked in best else [*best[:-1], picked])
 
 
