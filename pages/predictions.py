@@ -3,7 +3,6 @@
 import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import predictions, predictions_reason, predictions_words
 
@@ -44,4 +43,3 @@ else:
         icon=":material/info:",
     )
     predictions.show_unread(view)
-note_absent_heads(view)

@@ -11,6 +11,7 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_number
 
 BAR_HEIGHT = 26
+_GAP = 0.25  # between bars, of what a row has
 SHARES = (0.0, 1.0)  # the ends of a scale of probabilities
 _DASHES = ("dash", "dot", "dashdot")
 
@@ -55,13 +56,17 @@ def _draw_rows(
     hover: str,
     row: int = BAR_HEIGHT,
 ) -> Chart:
-    """One bar a row, its number beside it. axis: of the numbers."""
+    """One bar a row on a light track, its number beside it. axis: of the numbers."""
     bars = {
         "type": "bar", "x": pack(values), "y": list(range(len(values))), "orientation": "h", "marker": {"color": color},
         "text": texts, "textposition": "outside", "textfont": set_font(colors.text), "cliponaxis": False,
         "customdata": list(words), "hovertemplate": hover,
     }  # fmt: skip
-    return make_chart([bars], len(values) * row + 70, colors, right=52, bargap=0.25, xaxis=axis,
+    track = {"type": "rect", "layer": "below", "xref": "x domain", "x0": 0, "x1": 1, "fillcolor": colors.track,
+             "line": {"width": 0}}  # fmt: skip
+    half = (1 - _GAP) / 2
+    tracks = [{**track, "y0": i - half, "y1": i + half} for i in range(len(values))]
+    return make_chart([bars], len(values) * row + 70, colors, right=52, bargap=_GAP, shapes=tracks, xaxis=axis,
                       yaxis=name_rows(words, colors))  # fmt: skip
 
 

@@ -28,9 +28,14 @@ class Palette:
     share: tuple[tuple[float, str], ...]
     segments: tuple[str, str]
 
+    @property
+    def track(self) -> str:
+        """What lies behind a bar, as long as the scale: nearly the surface, as 0 is in maps."""
+        return self.share[0][1]
+
     def shade(self, kind: str) -> tuple[tuple[float, str], ...]:
         """A signed scale from grey below 0 to a kind's own colour above it."""
-        return (0.0, self.faint), (0.5, self.share[0][1]), (1.0, self.kinds[kind])
+        return (0.0, self.faint), (0.5, self.track), (1.0, self.kinds[kind])
 
 
 PALETTES = {

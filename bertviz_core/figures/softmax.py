@@ -32,7 +32,7 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
                    yanchor="bottom"),
     ]  # fmt: skip
     return make_chart(
-        [bars], 204, colors, bargap=0, annotations=texts,
+        [bars], 228, colors, bargap=0, annotations=texts,
         xaxis=set_axis(colors, showticklabels=False), yaxis=set_axis(colors, grid=True, nticks=4),
     )  # fmt: skip
 
@@ -59,7 +59,7 @@ def draw_all_scores(
     named = write_text(f"{main} {format_number(marks[main])}", marks[main], 0.82 * top, set_font(colors.text),
                        xanchor="right", yanchor="bottom")  # fmt: skip
     return make_chart(
-        [bars, lines], 204, colors, right=16, bargap=0, barmode="overlay", annotations=[named], picked_from=1,
+        [bars, lines], 228, colors, right=16, bargap=0, barmode="overlay", annotations=[named], picked_from=1,
         xaxis=set_axis(colors, zeroline=False), yaxis=set_axis(colors, showticklabels=False, range=[0, 1.02 * top]),
     )  # fmt: skip
 
@@ -85,7 +85,7 @@ def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Pale
         for text in _name_part(name, share, float(starts[i]), i >= first_group, colors)
     ]
     return make_chart(
-        [bars], 140, colors, top=24, bottom=24, barmode="overlay", bargap=0, annotations=texts,
+        [bars], 180, colors, top=24, bottom=24, barmode="overlay", bargap=0, annotations=texts,
         xaxis=set_axis(colors, range=[0, 1], showticklabels=False),
         yaxis=set_axis(colors, showticklabels=False, range=[-0.5, 0.5]),
     )  # fmt: skip

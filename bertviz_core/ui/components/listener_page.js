@@ -16,12 +16,12 @@ function findTitle() {
   return document.querySelector(TITLE);
 }
 
-// The keyboard goes on in the page's first picture.
+// The keyboard goes on in the first picture of the page in which it can.
 function enterPicture() {
   const top = (each) => each.getBoundingClientRect().top;
   const pictures = findRoots().flatMap((root) => [...root.querySelectorAll(PICTURE)]);
-  const [first] = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
-  const stops = first ? [first, ...first.querySelectorAll('[tabindex="0"], button, a[href]')] : [];
+  const seen = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
+  const stops = seen.flatMap((each) => [each, ...each.querySelectorAll('[tabindex="0"], button, a[href]')]);
   stops.find((each) => each.tabIndex >= 0)?.focus();
 }
 

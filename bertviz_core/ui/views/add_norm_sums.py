@@ -115,7 +115,7 @@ def _render_sums(view: View, sums: Sums, shown: range, inks: Sequence[str]) -> s
     rows = "".join(_render_row(view, sums, i) for i in shown)
     bars = f'<img alt="" src="{_draw_bars(sums, shown, inks)}" style="--rows:{len(shown)}">'
     return (
-        '<div class="bv-sums" tabindex="0" role="region" aria-label="Lengths by token"><table><thead><tr>'
+        '<div class="bv-sums" data-picture tabindex="0" role="region" aria-label="Lengths by token"><table><thead><tr>'
         f'<th scope="col">token</th><th scope="col" class="bv-lengths">{bars}0 to {end:.1f}</th>'
         f'<th scope="col" style="color:{inks[0]}">skip</th><th scope="col" style="color:{inks[1]}">added</th>'
         f'<th scope="col" style="color:{inks[2]}">sum</th><th scope="col">angle</th></tr></thead>'

@@ -107,7 +107,7 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
         ]))  # fmt: skip
     lines = _draw_lines(best, word, ranks, view)
     return (
-        f'<div class="bv-ladder" tabindex="0" role="region" aria-label="The likeliest words by stage"><div '
+        f'<div class="bv-ladder" data-picture tabindex="0" role="region" aria-label="The likeliest words by stage"><div '
         f'style="--stages:{len(probs)};--rows:{PLACES + deep}"><img alt="" src="{lines}">'
         f"<table>{render_head(view, 'place')}<tbody>{''.join(rows)}</tbody></table></div></div>"
     )

@@ -26,7 +26,7 @@ from bertviz_core.ui.panels.worked import write_cosine
 
 _COMPONENTS = 12
 _ROW, _CURVE, _STRIPS = 18, 336, 190  # pixels: of a component's bar, the curve, the strips
-_LEAST = 68  # pixels of all classes' bars together
+_LEAST = 96  # pixels of all classes' bars together
 _HALF = (2, 1)  # the widths of chart and formula in a panel of half the page
 _LABELLED = 40
 _NEXT = Address("cls.seq_relationship")

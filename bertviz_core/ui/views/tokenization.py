@@ -12,7 +12,7 @@ from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 
-_SHOWN_REJECTED = 16
+_SHOWN_REJECTED = 10
 _CHOICES = 8
 _EXAMPLE = "electroencephalography"
 _SHOWN_WORDS = 60
@@ -105,9 +105,11 @@ def _render_stairs(view: View, word: Word) -> str:
 
 
 def _render_column(view: View, number: int, search: Search) -> str:
-    """One search: how many were rejected, which, and what was found, with its id."""
+    """One search: how many were rejected, which, a dot for each letter that was left out, and what was found, its id."""
     first, rest = search.rejected[:_SHOWN_REJECTED], len(search.rejected) - _SHOWN_REJECTED
-    struck = "".join(f"<s>{escape(candidate)}</s>" for candidate in first)
+    struck = "".join(
+        f'<s data-cut="{"·" * (len(first[0]) - len(candidate))}">{escape(candidate)}</s>' for candidate in first
+    )
     more = f"<s>… {rest} more</s>" if rest > 0 else ""
     count = f"{len(search.rejected)} rejected" if search.rejected else "at the first try"
     found = (
@@ -168,7 +170,9 @@ def _render_word(word: Word) -> str:
 
 def _render_search(search: Search) -> str:
     first, rest = search.rejected[:_SHOWN_REJECTED], len(search.rejected) - _SHOWN_REJECTED
-    struck = "".join(f"<s>{escape(candidate)}</s>" for candidate in first) + (f"… {rest} more … " if rest > 0 else "")
+    struck = "".join(
+        f'<s data-cut="{"·" * (len(first[0]) - len(candidate))}">{escape(candidate)}</s>' for candidate in first
+    ) + (f"… {rest} more … " if rest > 0 else "")
     return struck + (f"<b>{escape(search.found)}</b>" if search.found else "")
 
 
