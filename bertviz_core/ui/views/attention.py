@@ -27,6 +27,7 @@ from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
+from bertviz_core.ui.panels.passes import show_passes
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word
 
@@ -151,7 +152,7 @@ def show_steps(view: View, key: int, reason: str) -> None:
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
     see = f"How “{word}” divides its attention, step by step"
     with open_card(view, ATTENTION, see, locate(view, "probs", query=view.chosen.token)) as tools:
-        show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key)
+        show_passes(view, lambda one: _show_steps(one, shown, key))
         st.caption(
             f"{escape_markdown(reason)}A click on a key works that one out in the folds below; a click on a number "
             f"explains it.{note_shown(view, shown)}"
@@ -161,6 +162,11 @@ def show_steps(view: View, key: int, reason: str) -> None:
                 f"steps-{locate(view, 'probs', query=view.chosen.token)}",
                 Values(np.stack(list(rows.values()), axis=1), label_tokens(view.trace), list(rows)),
             )
+
+
+def _show_steps(view: View, shown: list[int], key: int) -> None:
+    rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
+    show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key)
 
 
 def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> list[Numbers]:

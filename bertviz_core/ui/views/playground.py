@@ -16,7 +16,7 @@ from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.printed_grid import render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -101,12 +101,13 @@ def _explain(place: tuple[int, int], problem: str) -> None:
     )
 
 
-def show_scores(view: View, scores: np.ndarray, row: int) -> None:
+@derived
+def show_scores(view: View, scores: np.ndarray, row: int) -> Derived:
     """The matrix as it stands."""
     changed = int((scores != _ORIGINAL).sum())
     largest = int(scores[row].argmax())
-    show_derived(
-        view, "playground-scores", "Attention scores of six tokens: how well each query matches each key",
+    return Derived(
+        "playground-scores", "Attention scores of six tokens: how well each query matches each key",
         draw_heatmap(scores, *_SIDES, view.colors, selected=row),
         Origin("the encoder article's example, as edited", ATTENTION, r"S = \frac{Q K^\top}{\sqrt{d_k}}",
                f"Each row is one query. “{WORDS[row]}” matches the key “{WORDS[largest]}” best, with a score of "
@@ -117,7 +118,8 @@ def show_scores(view: View, scores: np.ndarray, row: int) -> None:
     )  # fmt: skip
 
 
-def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
+@derived
+def show_softmax(view: View, scores: np.ndarray, row: int) -> Derived:
     """One row of the softmax, step by step."""
     steps, color = attention.work_softmax(scores[row]), view.colors.kinds[ATTENTION]
     columns = [
@@ -128,8 +130,8 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
         Column("attention weight", steps.shares.tolist(), color, 1.0),
     ]
     best = int(steps.shares.argmax())
-    show_derived(
-        view, "playground-softmax", f"The softmax of “{WORDS[row]}”, step by step",
+    return Derived(
+        "playground-softmax", f"The softmax of “{WORDS[row]}”, step by step",
         draw_denominator(steps.powers, steps.running, WORDS, view.colors),
         Origin(f"row {row} of the edited scores", ATTENTION, _SOFTMAX,
                f"Subtract the largest score, {format_number(steps.largest)}, and take e to the power of the rest. The "
@@ -149,19 +151,25 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
 def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
     """Every row divided up."""
     found = playground.apply_softmax(scores)
+    _show_shares(view, found, row)
+    return found
+
+
+@derived
+def _show_shares(view: View, found: np.ndarray, row: int) -> Derived:
     sums = ", ".join(f"{total:.4f}" for total in found.sum(axis=1))
-    show_derived(
-        view, "playground-shares", "Attention weights of all six rows",
+    return Derived(
+        "playground-shares", "Attention weights of all six rows",
         draw_heatmap(found, *_SIDES, view.colors, share=True, end=1.0, selected=row),
         Origin("the edited scores", ATTENTION, r"A = \mathrm{softmax}(S)",
                "The softmax treats each row on its own. Scores that are far apart, like the article's, "
                "give almost all the weight to one token.", source=ARTICLE),
         values=Values(found, WORDS, WORDS), note=f"The six rows sum to {sums}.",
     )  # fmt: skip
-    return found
 
 
-def show_printed(view: View) -> None:
+@derived
+def show_printed(view: View) -> Derived:
     """The article's own softmax table beside the same computed here, digit by digit."""
     computed = playground.apply_softmax(_ORIGINAL)
     verdicts = [[judge_print(text, x) for text, x in zip(*rows, strict=True)]
@@ -170,8 +178,8 @@ def show_printed(view: View) -> None:
     ratios = np.log10(numbers / computed)
     count = {kind: sum(line.count(kind) for line in verdicts) for kind in Verdict}
     total = float(numbers[0].sum())
-    show_derived(
-        view, "playground-printed", "One entry of the article's softmax table is wrong",
+    return Derived(
+        "playground-printed", "One entry of the article's softmax table is wrong",
         draw_heatmap(ratios, *_SIDES, view.colors),
         Origin("the encoder article's two tables", ATTENTION, r"\log_{10} \frac{\text{printed}}{\text{computed}}",
                f"“Hello” to “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}: the "
