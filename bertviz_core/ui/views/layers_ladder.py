@@ -75,10 +75,17 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
         followed = quote(view.trace.model.tokenizer.token(word))
         st.caption(
-            f"At {quote(token)}: the five likeliest words; the dark one is {followed}, "
+            f"{_write_reason(view)}At {quote(token)}: the five likeliest words; the dark one is {followed}, "
             "and a click follows another. Every stage is read with the head that was trained for the last layer (the "
             f"logit lens): what it would answer there. A bar's end: {format_percent(_find_end(probs))}."
         )
+
+
+def _write_reason(view: View) -> str:
+    """Why the page looks at this layer, where the URL names none."""
+    if state.read("layer", ""):
+        return ""
+    return f"{escape_markdown(open_layer_for_answer(view.outcome.before, view.chosen.token).reason)} "
 
 
 def _read_ladder(view: View, word: int) -> str:
