@@ -105,6 +105,22 @@ class Offer {
     return this.rows > 1 && new Set(said).size === 1 ? [] : said.map(Number);
   }
 
+  // What the columns are, if they are the entries of an axis.
+  get columnsAxis() {
+    return [...read(this.template(0)).index].find(([, place]) => place === "{x}")?.[0];
+  }
+
+  // The column whose name leads to a point below or above the chart: names are printed at a slant.
+  columnNamed(x, y) {
+    const { tickmode, tickvals, tickangle = 0, _offset, side } = this.xaxis;
+    if (tickmode !== "array") return null;
+    const turn = (tickangle * Math.PI) / 180;
+    const down = y - this.yaxis._offset - (side === "top" ? 0 : this.yaxis._length);
+    const across = x - _offset - (Math.sin(turn) ? (down * Math.cos(turn)) / Math.sin(turn) : 0);
+    const far = (value) => Math.abs(this.xaxis.c2p(value) - across);
+    return [...tickvals].reduce((near, value) => (near === null || far(value) < far(near) ? value : near), null);
+  }
+
   // The bands over what belongs to a token: its rows, and its columns as a key.
   listBands({ row, key }) {
     const bands = [];

@@ -109,7 +109,7 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
         shown, label_tokens(view.trace, window), window.start, view.colors, end=end, at=(token, key),
         texts={i: f"{100 * row[i]:.0f}" for i in written},
     )  # fmt: skip
-    note = "Rows are queries, columns are keys; each row sums to 1."
+    note = "Rows are queries, columns are keys; each row sums to 1. Click a row’s or column’s name to choose it."
     if written:
         note += f" In the row of {quote(read_word(view))}: percent."
     if total > WHOLE:
