@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.attention import find_block_maxima
+from bertviz_core.analysis.attention import find_block_maxima, locate_block_maxima
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.analysis.token_lines import choose_strongest
@@ -27,7 +27,7 @@ from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
-from bertviz_core.ui.panels.passes import show_passes
+from bertviz_core.ui.panels.passes import show_passes, show_passes_chart
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word
 
@@ -137,13 +137,20 @@ def _show_lines(view: View) -> None:
 
 
 def _show_overview(view: View) -> None:
-    weights, window = view.trace[locate(view, "probs")], _choose_window(view)
+    count, side = len(view.trace.tokens), find_block_maxima(view.trace[locate(view, "probs")], BLOCKS)[1]
+    show_passes_chart(view, [_draw_overview(one) for one in view.passes], "weights-overview",
+                      f"Overview of all {count} tokens")  # fmt: skip
+    st.caption(f"All {count} tokens: the largest weight of each block of {side} × {side}; a click explains it. "
+               "Framed: what is drawn at the left, around the chosen token.")  # fmt: skip
+
+
+def _draw_overview(view: View) -> Chart:
+    address = locate(view, "probs")
+    weights = view.trace[address]
     blocks, side = find_block_maxima(weights, BLOCKS)
-    end = float(blocks.max())
-    chart = draw_overview(blocks, side, window, view.colors, end)
-    show_chart(chart, "weights-overview", f"Overview of all {len(weights)} tokens")
-    st.caption(f"All {len(weights)} tokens: the largest weight of each block of {side} × {side}. Framed: what is drawn "
-               "at the left.")  # fmt: skip
+    places = locate_block_maxima(weights, side)
+    chart = draw_overview(blocks, places, side, _choose_window(view), view.colors, float(blocks.max()))
+    return chart.offer(picks.pick_placed(address))
 
 
 def show_steps(view: View, key: int, reason: str) -> None:

@@ -85,7 +85,8 @@ def _write_reason(view: View) -> str:
     """Why the page looks at this layer, where the URL names none."""
     if state.read("layer", ""):
         return ""
-    return f"{escape_markdown(open_layer_for_answer(view.outcome.before, view.chosen.token).reason)} "
+    reason = escape_markdown(open_layer_for_answer(view.outcome.before, view.chosen.token).reason)
+    return f"Before your changes: {reason} " if view.outcome.changed else f"{reason} "
 
 
 def _read_ladder(view: View, word: int) -> str:
