@@ -25,7 +25,7 @@ with fold("statistics", "**Statistics** · one number of every head as a map, an
     if opened:
         statistic = choose_statistic()
         show_statistic(view, read_heads, statistic)
-        show_table(view, all_heads, statistic)
+        show_table(view, read_heads, statistic)
 with fold("rules", "**Rules** · what a head must do to have a role, word for word") as opened:
     if opened:
         st.html(write_rules())

@@ -184,3 +184,10 @@ def test_a_single_pass_is_drawn_as_it_is(shown, show):
     assert count >= 30
     one, other = (shown[each].shown.find("layers", "norms").traces[0]["z"] for each in ("Before", "After"))
     assert np.abs(one - other).max() > 1e-4
+
+
+def test_tables_stand_before_and_after(shown):
+    found = shown["Difference"].shown.find("heads", "Layer 1, head by head").tables
+    single = [shown[show].shown.find("heads", "Layer 1, head by head").tables[0] for show in ("Before", "After")]
+    assert [table.columns for table in found] == [table.columns for table in single]
+    assert single[0].columns != single[1].columns

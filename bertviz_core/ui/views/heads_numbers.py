@@ -29,6 +29,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.tables import Column, render_table
 
 LAYER, ALL_LAYERS = "layer", "all"
@@ -151,8 +152,9 @@ def _write_worked(view: View, statistic: Statistic, value: float) -> str:
     return rf"\text{{{statistic.title}, layer {layer}, head {head}}} = {mean} = {format_latex(value)}"
 
 
-def show_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
+def show_table(view: View, read_heads: Callable[[Trace], Summary], statistic: Statistic) -> None:
     """The statistics and roles of a layer's heads, or of those in which one statistic is largest."""
+    all_heads = read_heads(view.trace)
     state.bind("rows", LAYER, _HEADS)
     which = st.segmented_control(
         "Heads", list(_HEADS), required=True, key="rows", wrap=True,
@@ -167,7 +169,8 @@ def show_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
         what, shown = _OF.format("*"), [divmod(place, heads) for place in best]
         see = f"The {len(shown)} of {layers * heads} heads with the largest {statistic.title}"
     with open_card(view, _ATTENTION, see, f"from {what}"):
-        st.html(_render_table(view, all_heads, shown, with_layer=which == ALL_LAYERS))
+        show_passes_html(view, [_render_table(one, read_heads(one.trace), shown, with_layer=which == ALL_LAYERS)
+                                for one in view.passes])  # fmt: skip
 
 
 def _render_table(view: View, all_heads: Summary, shown: list[tuple[int, int]], *, with_layer: bool) -> str:
