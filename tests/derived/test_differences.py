@@ -191,3 +191,14 @@ def test_tables_stand_before_and_after(shown):
     single = [shown[show].shown.find("heads", "Layer 1, head by head").tables[0] for show in ("Before", "After")]
     assert [table.columns for table in found] == [table.columns for table in single]
     assert single[0].columns != single[1].columns
+
+
+@pytest.mark.parametrize(
+    ("page", "title"), [("heads", "All "), ("heads", "Which token attends to which"),
+                        ("attention", "The attention weights in numbers")]
+)  # fmt: skip
+def test_what_is_drawn_after_only_says_so(shown, page, title):
+    for show in ("Before", "After", "Difference"):
+        panels = [panel for panel in shown[show].shown.panels.values() if panel.page == page]
+        texts = [text for panel in panels if panel.title.startswith(title) for text in panel.texts]
+        assert any("Drawn of the pass after" in text for text in texts) == (show == "Difference"), texts

@@ -59,6 +59,11 @@ def show_passes_html(view: View, bodies: Sequence[str]) -> None:
         st.html(body)
 
 
+def tell_pass(view: View) -> str:
+    """To stand in the caption of what is drawn of the pass after the changes only, also where a difference is asked."""
+    return "Drawn of the pass after your changes. " if view.outcome.compared else ""
+
+
 def _list_renamed(view: View) -> dict[str, str]:
     """What tokens are called after the changes that are others before them."""
     before, after = (label_tokens(each.trace) for each in view.passes)

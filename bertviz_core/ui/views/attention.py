@@ -27,7 +27,7 @@ from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
-from bertviz_core.ui.panels.passes import show_passes, show_passes_chart
+from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_pass
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word
 
@@ -230,4 +230,4 @@ def show_table(view: View, key: int) -> None:
             '<div class="bv-table bv-cells" tabindex="0" role="region" aria-label="Attention weights as a table">'
             f'<table><thead><tr><th scope="col">query</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
         )
-        st.caption(f"Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")
+        st.caption(f"{tell_pass(view)}Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")

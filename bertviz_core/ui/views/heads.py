@@ -27,6 +27,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
+from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.heads_ablation import begin, find_base
 from bertviz_core.ui.views.heads_numbers import render_profile, write_profile
 
@@ -147,7 +148,8 @@ def _show_map(view: View, all_heads: Summary) -> None:
             on_head_change=_choose_head,
         )
     st.caption(
-        "Rows are layers, columns are heads; in each picture rows are queries, columns are keys. Click a head, or use "
+        f"{tell_pass(view)}Rows are layers, columns are heads; "
+        f"in each picture rows are queries, columns are keys. Click a head, or use "
         f"the arrow keys and Enter.{_describe_pooling(all_heads.tokens)}"
     )
 
