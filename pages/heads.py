@@ -24,8 +24,8 @@ with fold("lines", "**Token to token** · this head, or all heads of the layer, 
 with fold("statistics", "**Statistics** · one number of every head as a map, and all of them as a table") as opened:
     if opened:
         statistic = choose_statistic()
-        show_statistic(view, all_heads, statistic)
-        show_table(view, all_heads, statistic)
+        show_statistic(view, read_heads, statistic)
+        show_table(view, read_heads, statistic)
 with fold("rules", "**Rules** · what a head must do to have a role, word for word") as opened:
     if opened:
         st.html(write_rules())

@@ -26,7 +26,7 @@ with near:
 if lens:
     with fold("lens", "**The final words, layer by layer** · the logit lens with its formula") as opened:
         if opened:
-            layers_flow.show_lens(view, lens)
+            layers_flow.show_lens(view)
     with fold("winners", "**Every token’s winner** · after every layer") as opened:
         if opened:
             layers_flow.show_lens_everywhere(view)
@@ -43,6 +43,7 @@ with fold("moves", "**All tokens** · length and turn at every stage") as opened
 with fold("rollout", "**Roll-out** · attention followed back through all layers") as opened:
     if opened:
         layers_flow.show_rollout(view)
+        layers_flow.show_rollout_of_token(view)
 with fold("paths", "**The map of meaning** · principal components of all vectors") as opened:
     if opened:
         layers.show_ways(view)

@@ -52,7 +52,8 @@ listen(
         "token": chosen, "caption": {"checkpoint": "a checkpoint", "sentence": "When in <Rome> & do"},
         "colors": list_colors(colors),
     },
-    **{f"on_{name}_change": sent(name) for name in ("cell", "step", "keep", "close", "head", "story", "token")},
+    **{f"on_{name}_change": sent(name)
+       for name in ("cell", "step", "keep", "close", "head", "story", "token", "choose")},
 )  # fmt: skip
 st.title("Trial")
 chips = "".join(

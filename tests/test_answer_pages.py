@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analysis.openings import open_head
+from bertviz_core.analysis.openings import open_head, open_layer_for_answer
+from bertviz_core.ui.frame import place
 from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import Selection
 from tests.factory import random_checkpoint
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -130,3 +132,23 @@ def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome):
     )  # fmt: skip
     assert escape_markdown(opening.reason) in told
     assert "A line leads to each row's largest weight." in silent and "is shown" not in silent
+
+
+@pytest.mark.parametrize("token", [6, 8])
+def test_the_layers_open_where_the_answer_appears_and_other_pages_at_a_head(rome, monkeypatch, token):
+    opened, head = open_layer_for_answer(rome, token), open_head(rome, token)
+    assert opened.layer != head.layer  # else nothing could be told apart
+    asked = {"token": str(token)}
+    monkeypatch.setattr(place.state, "read", lambda key, default=None: asked.get(key, default))
+    assert place.choose_place(rome, "layers") == (Selection(opened.layer, head.head, token), [])
+    assert place.choose_place(rome, "heads") == (Selection(head.layer, head.head, token), [])
+    asked["layer"] = "0"
+    assert place.choose_place(rome, "layers") == (Selection(0, 0, token), [])
+
+
+@pytest.mark.parametrize("asked", [{}, {"layer": "0"}])
+def test_the_layers_say_why_they_open_there_unless_the_link_says_where(asked):
+    at = opened("layers", **asked)
+    view = at.session_state["view"]
+    reason = escape_markdown(open_layer_for_answer(view.trace, view.chosen.token).reason)
+    assert any(reason in caption.value for caption in at.caption) == (not asked)

@@ -9,6 +9,7 @@ import bertviz_core as bv
 from bertviz_core.analysis.attention import (
     choose_shown,
     find_block_maxima,
+    locate_block_maxima,
     measure_angles,
     multiply_terms,
     share_sum,
@@ -143,3 +144,7 @@ def test_a_block_has_its_largest_weight(count, size, side):
     assert found == side and len(blocks) <= size
     expected = [[max(weights[i : i + side, j : j + side].ravel()) for j in starts] for i in starts]
     np.testing.assert_array_equal(blocks, expected)
+    places = locate_block_maxima(weights, side)
+    assert places.shape == (*blocks.shape, 2)
+    np.testing.assert_array_equal(weights[places[..., 0], places[..., 1]], blocks)
+    np.testing.assert_array_equal(places // side, np.stack(np.indices(blocks.shape), axis=-1))

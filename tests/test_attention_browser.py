@@ -1,5 +1,7 @@
 """The pages of attention in a browser: what looks clickable is, and leads where it says."""
 
+import re
+
 CELL = "encoder.layer.2.attention.self.products[head=0,query=8,key=5]"
 
 
@@ -22,3 +24,33 @@ def test_another_component_of_another_projection_is_a_link(app):
     app.open("query_key_value", layer="2", head="0", projection="value", of_head="3")
     assert "One of them: value 3 of “[MASK]”" in app.page.locator(".bv-panel-title").nth(1).inner_text()
     assert app.query == {"layer": "2", "head": "0", "projection": "value", "of_head": "3"}
+
+
+def test_a_block_of_the_overview_explains_its_largest_weight(app):
+    app.open("attention", layer="2", head="0", text="a " * 100 + "[MASK]", token="50")
+    blocks = app.page.locator(".st-key-chart-weights-overview .hm image")
+    blocks.wait_for()
+    app.page.wait_for_function("document.querySelector('.st-key-chart-weights-overview .bv-chart')")
+    blocks.scroll_into_view_if_needed()
+    box = blocks.bounding_box()
+    with app.rerun():
+        app.page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + 0.3 * box["height"])
+    said = re.fullmatch(r"encoder\.layer\.2\.attention\.self\.probs\[head=0,query=(\d+),key=(\d+)\]", app.query["walk"])
+    query, key = map(int, said.groups())
+    assert abs(query - 0.3 * 103) < 3 and abs(key - 0.8 * 103) < 3
+    app.page.locator("#bv-drawer-title").wait_for()
+    app.page.locator(".st-key-chart-weights-overview .bv-ring").first.wait_for()
+
+
+def test_the_names_beside_and_above_the_weights_choose_query_and_key(app):
+    app.open("attention", layer="2", head="0")
+    weights = app.page.locator('[class*="st-key-chart-encoder-layer-2-attention-self-probs"]').first
+    weights.locator(".bv-chart").wait_for()
+    column = weights.locator(".xtick text").nth(3).bounding_box()
+    with app.rerun():
+        app.page.mouse.click(column["x"] + 8, column["y"] + column["height"] - 6)
+    assert app.query["key_token"] == "3" and "token" not in app.query
+    row = weights.locator(".ytick text").nth(5).bounding_box()
+    with app.rerun():
+        app.page.mouse.click(row["x"] + row["width"] / 2, row["y"] + row["height"] / 2)
+    assert app.query["token"] == "5" and app.query["key_token"] == "3"

@@ -144,6 +144,9 @@ def test_of_a_long_text_a_window_is_drawn_and_an_overview_beside_it():
     (blocks,) = chart(at, "weights-overview")
     expected = [[weights[i : i + 5, j : j + 5].max() for j in range(0, 303, 5)] for i in range(0, 303, 5)]
     np.testing.assert_array_equal(numbers(blocks["z"]), expected)
+    said = np.array(blocks["customdata"])
+    np.testing.assert_array_equal(weights[said[..., 0], said[..., 1]], expected)
+    assert blocks["meta"] == f"{OWN}.probs[head={HEAD},query={{q}},key={{k}}]"
     assert (blocks["x0"], blocks["dx"], blocks["zmax"]) == (2, 5, pytest.approx(weights.max()))
 
 

@@ -61,6 +61,7 @@ COLUMNS = [
 SQUARES = Squares(WEIGHTS[:3], WEIGHTS[:3] * np.abs(numbers(3, SIZE)), ["1.0", "2.0", "3.0"],
                   [f"L.a[h={h},x={i}]" for h in range(3) for i in range(SIZE)])  # fmt: skip
 
+PLACES = np.stack(np.meshgrid(4 * np.arange(SIZE), 4 * np.arange(SIZE), indexing="ij"), axis=-1)
 CASES = {
     "draw_head": {"a head": lambda c: draw_head(WEIGHTS, WORDS, 2, c)},
     "draw_bar_columns": {
@@ -137,7 +138,7 @@ CASES = {
         "a window": lambda c: draw_weights(np.abs(numbers(40, 40)), [f"{i} w" for i in range(40)], 100, c, end=2.0,
                                            at=(120, 7), texts={}),
     },
-    "draw_overview": {"blocks": lambda c: draw_overview(np.abs(numbers(SIZE, SIZE)), 4, range(4, 12), c, 1.0)},
+    "draw_overview": {"blocks": lambda c: draw_overview(np.abs(numbers(SIZE, SIZE)), PLACES, 4, range(4, 12), c, 1.0)},
     "draw_blocks": {
         "two": lambda c: draw_blocks(BLOCKS, WORDS, 7, c, end=1.0, at=(8, "key", 3)),
         "many rows": lambda c: draw_blocks([Block("a", "value", numbers(30, 4), "")], list(map(str, range(30))), 0, c,

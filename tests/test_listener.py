@@ -71,6 +71,23 @@ def test_the_name_of_a_row_chooses_its_token(app):
         app.page.mouse.click(left - 20, top + height / 2)
 
 
+def test_the_name_of_a_column_chooses_its_token_as_the_key(app):
+    name = app.page.locator(".st-key-chart-weights .xtick text").nth(3)
+    left, top, width, height = box(name)
+    end = left + width - 8, top + 8  # a slanted name ends at its column, just below it
+    app.page.mouse.move(*end)
+    assert app.page.locator(".bv-lit").all_inner_texts() == ["rome"]
+    with sends(app, "choose", "key_token=3"):
+        app.page.mouse.click(*end)
+    with sends(app, "choose", "key_token=3"):
+        app.page.mouse.click(left + 10, top + height - 10)  # where its letters begin, below another column
+    scroll_to(app, "vectors")
+    left, top, width, height = box(app.page.locator(".st-key-chart-vectors .xtick text").nth(2))
+    app.page.mouse.click(left + width / 2, top + height / 2)  # a component is no token
+    app.page.wait_for_timeout(500)
+    assert [each[0] for each in events(app)].count("choose") == 2
+
+
 def test_the_cell_is_ringed_wherever_it_is_drawn_and_its_operands_are_outlined(app):
     with app.rerun():
         click_cell(app, "weights", 1, 3)

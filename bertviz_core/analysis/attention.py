@@ -98,6 +98,16 @@ def find_block_maxima(weights: np.ndarray, size: int) -> tuple[np.ndarray, int]:
     return np.maximum.reduceat(np.maximum.reduceat(weights, starts, axis=0), starts, axis=1), side
 
 
+def locate_block_maxima(weights: np.ndarray, side: int) -> np.ndarray:
+    """Where the largest weight of every block of side x side tokens stands: (row, column, 2), its query and its key."""
+    count = -(-len(weights) // side)
+    whole = np.full((count * side, count * side), -np.inf)
+    whole[: len(weights), : len(weights)] = weights
+    inside = whole.reshape(count, side, count, side).swapaxes(1, 2).reshape(count, count, side * side).argmax(axis=-1)
+    first = np.arange(count) * side
+    return np.stack([first[:, None] + inside // side, first[None, :] + inside % side], axis=-1)
+
+
 def weigh_values(shares: np.ndarray, values: np.ndarray) -> np.ndarray:
     """What every token brings to one query: (key, head_dim), share times value. Summed over the keys: the context."""
     return _widen(shares)[:, None] * _widen(values)

@@ -37,6 +37,12 @@ class Chart:
         return replace(self, cells=cells)
 
     @property
+    def silent(self) -> Chart:
+        """The same chart, offering no cells."""
+        bare = tuple({key: part for key, part in trace.items() if key != "meta"} for trace in self.traces)
+        return replace(self, traces=bare, cells="")
+
+    @property
     def spec(self) -> Spec:
         """The whole as one dict that Plotly.js draws; a trace that can be picked from has its cells as `meta`."""
         if not self.cells:

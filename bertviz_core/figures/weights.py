@@ -65,13 +65,20 @@ def draw_weights(
     return replace(chart, traces=({**chart.traces[0], "colorbar": scale},), layout=layout)
 
 
-def draw_overview(blocks: np.ndarray, side: int, window: range, colors: Palette, end: float) -> Chart:
-    """The largest weight of every block of `side` x `side` tokens, from 0 to `end`; framed: the window drawn beside."""
+def draw_overview(
+    blocks: np.ndarray, places: np.ndarray, side: int, window: range, colors: Palette, end: float
+) -> Chart:
+    """The largest weight of every block of `side` x `side` tokens, from 0 to `end`; framed: the window drawn beside.
+
+    places: (row, column, 2) the query and the key of each largest weight, {q} and {k} in the cells that are offered.
+    """
     axis = {"start": (side - 1) / 2, "step": side}
     chart = draw_heatmap(
         blocks, Side("queries", **axis), Side("keys", **axis), colors, share=True, end=end, gaps=False, height=270,
         name_inside=True,
     )  # fmt: skip
+    said = "query %{customdata[0]}, key %{customdata[1]}<br><b>%{z:.6f}</b>, the largest of its block<extra></extra>"
+    drawn = {**chart.traces[0], "customdata": places.tolist(), "hovertemplate": said}
     edges = (window.start - 0.5, window.stop - 0.5)
     shapes: list[Spec] = [make_outline(edges, edges, colors)]
-    return replace(chart, layout={**chart.layout, "shapes": shapes})
+    return replace(chart, traces=(drawn,), layout={**chart.layout, "shapes": shapes})

@@ -118,8 +118,8 @@ class Listener {
   click(event) {
     const said = event.target.closest?.(SAYING);
     const pressed = event.target.closest?.(PRESSED);
-    const token = this.plots.get(event.target.closest?.(".js-plotly-plot"))?.readName(event) ?? null;
-    if (token !== null) return this.send("token", token);
+    const named = this.plots.get(event.target.closest?.(".js-plotly-plot"))?.readName(event);
+    if (named) return named.asKey ? this.send("choose", `key_token=${named.token}`) : this.send("token", named.token);
     if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
     if (said.matches("a[href]")) {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;

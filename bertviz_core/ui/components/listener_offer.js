@@ -1,5 +1,6 @@
 // Which cell stands where in a chart. A trace offers cells by its `meta`: one address, or one a row or point, in which
-// {x} and {y} stand for the place of a cell on the axes and {n} for the number of the point. A place is {row, column};
+// {x} and {y} stand for the place of a cell on the axes, {n} for the number of the point, and {q} and {k} for the query
+// and key that a map's customdata says of a cell. A place is {row, column};
 // lists of bars or points have one column. Boxes are in pixels from the chart's corner.
 
 const ROW_TOKENS = ["token", "query"]; // axes along which a token is a row; along `key` it is a column
@@ -103,6 +104,22 @@ class Offer {
       return given in places ? places[given] : given;
     });
     return this.rows > 1 && new Set(said).size === 1 ? [] : said.map(Number);
+  }
+
+  // What the columns are, if they are the entries of an axis.
+  get columnsAxis() {
+    return [...read(this.template(0)).index].find(([, place]) => place === "{x}")?.[0];
+  }
+
+  // The column whose name leads to a point below or above the chart: names are printed at a slant.
+  columnNamed(x, y) {
+    const { tickmode, tickvals, tickangle = 0, _offset, side } = this.xaxis;
+    if (tickmode !== "array") return null;
+    const turn = (tickangle * Math.PI) / 180;
+    const down = y - this.yaxis._offset - (side === "top" ? 0 : this.yaxis._length);
+    const across = x - _offset - (Math.sin(turn) ? (down * Math.cos(turn)) / Math.sin(turn) : 0);
+    const far = (value) => Math.abs(this.xaxis.c2p(value) - across);
+    return [...tickvals].reduce((near, value) => (near === null || far(value) < far(near) ? value : near), null);
   }
 
   // The bands over what belongs to a token: its rows, and its columns as a key.

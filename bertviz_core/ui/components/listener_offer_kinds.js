@@ -17,6 +17,22 @@ class Cells extends Offer {
     return { x: this.columnsAt[column], y: this.rowsAt[row] };
   }
 
+  address(place) {
+    const said = this.trace.customdata?.[place.row]?.[place.column];
+    const address = super.address(place);
+    return said ? address.replace("{q}", said[0]).replace("{k}", said[1]) : address;
+  }
+
+  find(address) {
+    if (!this.template(0).includes("{q}")) return super.find(address);
+    for (let row = 0; row < this.rows; row++) {
+      for (let column = 0; column < this.columns; column++) {
+        if (isSame(this.address({ row, column }), address)) return { row, column };
+      }
+    }
+    return null;
+  }
+
   box({ row, column }) {
     const [{ x, y }] = this.points;
     return this.makeCells([x[column], x[column + 1]], [y[row], y[row + 1]], LEAST);

@@ -79,23 +79,40 @@ class Plot {
     this.listener.light(found ? readTokens(found.offer.address(found.place)) : null, this);
   }
 
-  // A token's name beside a row is the token: pointed at it is lit, clicked it is chosen.
+  // A token's name beside a row or column is the token: pointed at it is lit, clicked it is chosen, as the key where
+  // it names one.
   move(event) {
-    const token = this.readName(event);
-    const named = token !== null;
-    if (named) this.listener.light({ row: token, key: token }, this);
+    const name = this.readName(event);
+    if (name) this.listener.light({ row: name.token, key: name.token }, this);
     else if (this.named) this.listener.light(null, this);
-    this.named = named;
-    this.drawn.classList.toggle("bv-naming", named);
+    this.named = name !== null;
+    this.drawn.classList.toggle("bv-naming", this.named);
   }
 
-  readName({ clientX, clientY }) {
+  readName(event) {
+    return this.readRowName(event) ?? this.readColumnName(event);
+  }
+
+  readColumnName({ clientX, clientY }) {
+    const { left, top } = this.drawn.getBoundingClientRect();
+    for (const offer of this.offers) {
+      const axis = offer.columnsAxis;
+      if (axis !== "key" && !ROW_TOKENS.includes(axis)) continue;
+      const texts = [...this.drawn.querySelectorAll(`.${offer.xaxis._id}tick text`)];
+      if (!texts.some((text) => isInside(text.getBoundingClientRect(), clientX, clientY))) continue;
+      const token = offer.columnNamed(clientX - left, clientY - top);
+      if (token !== null) return { token, asKey: axis === "key" };
+    }
+    return null;
+  }
+
+  readRowName({ clientX, clientY }) {
     const { left, top } = this.drawn.getBoundingClientRect();
     for (const offer of this.offers) {
       if (clientX - left >= Math.min(...this.offers.map(({ xaxis }) => xaxis._offset))) return null;
       const tokens = offer.listRows([...ROW_TOKENS, "key"]);
       const row = tokens.findIndex((token, i) => token >= 0 && isBetween(clientY - top, offer.rowBox(i)));
-      if (row >= 0) return tokens[row];
+      if (row >= 0) return { token: tokens[row], asKey: false };
     }
     return null;
   }
@@ -210,6 +227,10 @@ class Plot {
     this.pointer.append(...makeMark("bv-cursor", box), readout);
     if (box) standBeside(readout, box, this.layer);
   }
+}
+
+function isInside({ left, right, top, bottom }, x, y) {
+  return left <= x && x <= right && top <= y && y <= bottom;
 }
 
 function isBetween(down, box) {

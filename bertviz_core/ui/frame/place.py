@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertviz_core.analysis.openings import open_head, open_token
+from bertviz_core.analysis.openings import open_head, open_layer_for_answer, open_token
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -11,8 +11,11 @@ from bertviz_core.ui.frame.view import Selection
 _LONGEST = 20  # characters of what is quoted
 
 
-def choose_place(trace: Trace) -> tuple[Selection, list[str]]:
-    """The place, and what the URL asked for that is not there."""
+ANSWERS = "layers"  # the page that opens where the answer appears, not at a head
+
+
+def choose_place(trace: Trace, page: str) -> tuple[Selection, list[str]]:
+    """The place, and what the URL asked for that is not there. page: the one that opens there."""
     remarks: list[str] = []
     config = trace.model.config
     token = read_index("token", len(trace.tokens), "input", remarks)
@@ -22,7 +25,8 @@ def choose_place(trace: Trace) -> tuple[Selection, list[str]]:
         token = open_token(trace).token
     if layer is None and head is None:
         opened = open_head(trace, token)
-        layer, head = opened.layer, opened.head
+        layer = open_layer_for_answer(trace, token).layer if page == ANSWERS else opened.layer
+        head = opened.head
     return Selection(layer or 0, head or 0, token), remarks
 
 

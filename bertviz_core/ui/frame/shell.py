@@ -48,7 +48,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
         st.title(info.title, anchor=False)
         _show_error(error, asked.model)
     else:
-        chosen, remarks = choose_place(found.before)
+        chosen, remarks = choose_place(found.before, info.name)
         view = View(asked.text, asked.pair, typed, found, chosen, colors, asked.notation)
         bar.show_tokens(view)
         with bar.place:

@@ -29,13 +29,15 @@ class Selection:
 class Outcome:
     """A pass before and after its changes; both are the same trace where there is none that can be made.
 
-    wrong: by address, why a change cannot be made; show: which of the two the panels show, or their difference.
+    wrong: by address, why a change cannot be made; show: which of the two the panels show, or their difference; half:
+    which of the two this is about, BEFORE or AFTER, while a difference is worked out.
     """
 
     before: Trace
     after: Trace
     wrong: Mapping[str, str]
     show: str = AFTER
+    half: str = ""
 
     @property
     def changed(self) -> bool:
@@ -45,7 +47,12 @@ class Outcome:
     @property
     def shown(self) -> Trace:
         """The trace that panels draw from."""
-        return self.before if self.show == BEFORE else self.after
+        return self.before if BEFORE in (self.show, self.half) else self.after
+
+    @property
+    def compared(self) -> bool:
+        """Whether panels shall show how far the pass after lies from the one before."""
+        return self.changed and self.show == DIFFERENCE
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,19 @@ class View:
         """The same view on the pass before what was changed in it."""
         before = self.outcome.before
         return replace(self, outcome=Outcome(before, before, {}))
+
+    @property
+    def passes(self) -> tuple[View, ...]:
+        """This view; where the difference is to be shown, one on the pass before the changes and one on that after."""
+        if not self.outcome.compared:
+            return (self,)
+        return tuple(replace(self, outcome=replace(self.outcome, half=half)) for half in (BEFORE, AFTER))
+
+    @property
+    def guide(self) -> View:
+        """The view by which to choose what is worth drawing, such as the largest: of two passes that are compared the
+        one after the changes, for both, so that both draw the same places."""
+        return self.passes[-1]
 
     def typeset(self, step: Step) -> str:
         """A step's formula in the chosen notation, in the colours of its kinds of vector."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec
 
 import numpy as np
 import streamlit as st
@@ -14,9 +15,9 @@ import streamlit as st
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.view import DIFFERENCE, View
+from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import SIDES, open_card, show_downloads, show_worked_link, write_npy
+from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html
 
 
 @dataclass(frozen=True)
@@ -44,21 +45,55 @@ class Origin:
     source: str = ""
 
 
-def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, *, values: Values, note: str = "",
-                 table: str = "", start: Address | None = None,
-                 beside: Callable[[], object] | None = None, sides: tuple[int, int] = SIDES) -> None:  # fmt: skip
-    """Show derived numbers as `show_panel` shows recorded ones.
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """What a panel of derived numbers shows of one pass.
 
-    name: a short one, for keys and file names; chart: the cells that it offers, if any, are the recorded ones that the
-    drawn numbers are parts or functions of; start: the one that the panel offers by itself; beside: draws what else
-    stands beside the chart.
+    name: a short one, for keys and file names; see: a title that says what to see; chart: the cells that it offers, if
+    any, are the recorded ones that the drawn numbers are parts or functions of; note: how to read it; table: HTML to
+    stand below; start: the cell that the panel offers by itself; beside: draws what else stands beside the chart; sides:
+    the widths of the chart and of what stands beside it.
     """
-    with open_card(view, origin.kind, see, f"from {origin.of}") as tools:
-        drawn, side = st.columns(sides, gap="medium")
+
+    name: str
+    see: str
+    chart: Chart
+    origin: Origin
+    _: KW_ONLY
+    values: Values
+    note: str = ""
+    table: str = ""
+    start: Address | None = None
+    beside: Callable[[], object] | None = None
+    sides: tuple[int, int] = SIDES
+
+
+P = ParamSpec("P")
+
+
+def derived(work_out: Callable[Concatenate[View, P], Derived]) -> Callable[Concatenate[View, P], None]:
+    """Makes of a function that works derived numbers out of a view's pass one that shows them as a panel.
+
+    It is called once for every pass that is to be seen: with changes, the panel so shows the numbers before, after, or
+    their difference. Therefore it draws nothing itself, and reads every number from the view that it is given.
+    """
+
+    @wraps(work_out)
+    def show(view: View, *args: P.args, **kwargs: P.kwargs) -> None:
+        _show(view, [work_out(one, *args, **kwargs) for one in view.passes])
+
+    return show
+
+
+def _show(view: View, found: Sequence[Derived]) -> None:
+    """One panel for what was worked out of each of the view's passes; its words are those of the last one."""
+    last = found[-1]
+    origin = last.origin
+    with open_card(view, origin.kind, last.see, f"from {origin.of}") as tools:
+        drawn, side = st.columns(last.sides, gap="medium")
         with drawn:
-            show_chart(chart, name, see)
-            if view.outcome.show == DIFFERENCE:
-                note = f"Computed from the forward pass with your changes. {note}"
+            show_passes_chart(view, [each.chart for each in found], last.name, last.see)
+            note = f"In words and in the formula: after your changes. {last.note}" if len(found) > 1 else last.note
             if note:
                 st.caption(note)
         with side:
@@ -66,14 +101,14 @@ def show_derived(view: View, name: str, see: str, chart: Chart, origin: Origin, 
             if origin.worked:
                 st.latex(style.break_lines(origin.worked))
             st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
-            if start:
-                show_worked_link(view, start)
-            if beside:
-                beside()
-        if table:
-            st.html(table)
+            if last.start:
+                show_worked_link(view, last.start)
+            if last.beside:
+                last.beside()
+        if last.table:
+            show_passes_html(view, [each.table for each in found])
         with tools:
-            show_values(name, values)
+            show_values(last.name, last.values)
 
 
 def show_values(name: str, values: Values) -> None:

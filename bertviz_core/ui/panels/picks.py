@@ -1,4 +1,5 @@
-"""Which cell a click on a chart means: addresses in which {x} and {y} stand for column and row, {n} for the point."""
+"""Which cell a click on a chart means: addresses in which {x} and {y} stand for column and row, {n} for the point,
+{q} and {k} for the query and key that a cell of a map names."""
 
 from __future__ import annotations
 
@@ -12,6 +13,11 @@ def pick_matrix(trace: Trace, address: Address) -> str:
     """One address for all cells of a matrix; "" for what is no matrix."""
     dims = trace.dims(address)
     return _fix(address, f"{dims[0]}={{y}}", f"{dims[1]}={{x}}") if len(dims) == 2 else ""
+
+
+def pick_placed(weights: Address) -> str:
+    """One address for all cells of a map that says of each the query and the key that it means, as its customdata."""
+    return _fix(weights, "query={q}", "key={k}")
 
 
 def pick_vectors(trace: Trace, addresses: Iterable[Address]) -> list[str]:

@@ -15,15 +15,15 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_tensor
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
+from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.views.add_norm_sums import read_where
 
 EPSILONS = (1e-12, 1e-5, 1e-3)
@@ -35,30 +35,36 @@ def show_norm(view: View) -> None:
     module = Address.in_layer(view.chosen.layer, where)
     norm, word = module.enter("LayerNorm"), trace.tokens[token]
     chosen, reason = _choose_component(view, where)
-    mean, variance = (float(trace[norm.enter(leaf).fix(token=token)]) for leaf in ("mean", "variance"))
     with open_card(
         view, NORM, f"Norm: LayerNorm of “{word}”, component by component", norm.enter("normalized")
     ) as tools:
-        kinds = view.colors.kinds
-        rows = {"sum": (module.enter("residual").fix(token=token), kinds[RESIDUAL], (mean, math.sqrt(variance))),
-                "normalized": (norm.enter("normalized").fix(token=token), kinds[NORM], (0.0, 1.0)),
-                "γ": (norm.enter("weight"), view.colors.faint, None),
-                "β": (norm.enter("bias"), view.colors.faint, None),
-                "result": (norm.fix(token=token), kinds[NORM], None)}  # fmt: skip
-        strips = [Strip(name, trace[address], picks.pick_every(trace, address), ink, band)
-                  for name, (address, ink, band) in rows.items()]  # fmt: skip
+        strips = _read_strips(view, module)
         with tools:
             st.text_input("Component", key="normed", placeholder=f"component {chosen}", width=128,
                           label_visibility="collapsed", on_change=state.note_choice)  # fmt: skip
-            show_values("strips", Values(np.stack([strip.values for strip in strips]), list(rows),
+            show_values("strips", Values(np.stack([strip.values for strip in strips]), [strip.name for strip in strips],
                                          [str(i) for i in range(len(strips[0].values))]))  # fmt: skip
-        show_chart(draw_aligned(strips, chosen, view.colors), "strips", f"LayerNorm of {word}, step by step")
+        charts = [draw_aligned(_read_strips(one, module), chosen, view.colors) for one in view.passes]
+        show_passes_chart(view, charts, "strips", f"LayerNorm of {word}, step by step")
         st.caption(
             f"One column a component. {reason} In every column result = γ × normalized + β. "
             "Tinted: one standard deviation to each side of the mean. Each strip has its own scale; its largest number "
             "is written, and its bar cut where it stands out far."
         )
         _show_steps(view, norm, norm.fix(token=token, hidden=chosen))
+
+
+def _read_strips(view: View, module: Address) -> list[Strip]:
+    """The chosen token's vectors on their way through a LayerNorm."""
+    trace, token, kinds, norm = view.trace, view.chosen.token, view.colors.kinds, module.enter("LayerNorm")
+    mean, variance = (float(trace[norm.enter(leaf).fix(token=token)]) for leaf in ("mean", "variance"))
+    rows = {"sum": (module.enter("residual").fix(token=token), kinds[RESIDUAL], (mean, math.sqrt(variance))),
+            "normalized": (norm.enter("normalized").fix(token=token), kinds[NORM], (0.0, 1.0)),
+            "γ": (norm.enter("weight"), view.colors.faint, None),
+            "β": (norm.enter("bias"), view.colors.faint, None),
+            "result": (norm.fix(token=token), kinds[NORM], None)}  # fmt: skip
+    return [Strip(name, trace[address], picks.pick_every(trace, address), ink, band)
+            for name, (address, ink, band) in rows.items()]  # fmt: skip
 
 
 def _choose_component(view: View, where: str) -> tuple[int, str]:
@@ -121,12 +127,13 @@ def show_epsilon(view: View) -> None:
         st.dataframe(rows, hide_index=True, width="stretch")
 
 
-def show_post_or_pre(view: View) -> None:
+@derived
+def show_post_or_pre(view: View) -> Derived:
     """Post-LayerNorm, as in BERT, against pre-LayerNorm: what is left of the embedding on the direct path."""
     trace, token = view.trace, view.chosen.token
     names, factors = follow_direct_path(trace, token)
-    show_derived(
-        view, "direct-path", f"How LayerNorm scales the embedding of “{trace.tokens[token]}”",
+    return Derived(
+        "direct-path", f"How LayerNorm scales the embedding of “{trace.tokens[token]}”",
         draw_bars(factors, names, view.colors, view.colors.kinds[NORM], name="factor on the embedding"),
         Origin("the variance in every LayerNorm so far", NORM,
                r"\begin{aligned} \text{post:}\ y &= \mathrm{LN}(x + f(x)) \\ \text{pre:}\ y &= x + f(\mathrm{LN}(x)) "

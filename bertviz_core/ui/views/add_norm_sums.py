@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -17,11 +17,11 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_degrees
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -66,10 +66,13 @@ def show_sums(view: View) -> None:
         with every:
             st.html(_RULES)
             shown = center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
-            st.html(_render_sums(view, sums, shown, _list_inks(view, where)))
+            inks = _list_inks(view, where)
+            show_passes_html(
+                view, [_render_sums(one, measure_sums(one.trace, layer, where), shown, inks) for one in view.passes]
+            )
             st.caption(_note_rows(view, sums, shown))
         with own:
-            _show_triangle(view, sums, residual, _list_inks(view, where))
+            _show_triangle(view, residual, inks)
 
 
 def _note_rows(view: View, sums: Sums, shown: range) -> str:
@@ -87,13 +90,18 @@ def _list_inks(view: View, where: str) -> tuple[str, str, str]:
     return kinds[RESIDUAL], kinds[_KINDS.get(where, "ffn")], kinds[NORM]
 
 
-def _show_triangle(view: View, sums: Sums, residual: Address, inks: tuple[str, str, str]) -> None:
-    token = view.chosen.token
-    skip, added, total, angle = (float(each[token]) for each in (sums.skip, sums.added, sums.total, sums.angles))
+def _measure_triangle(view: View) -> tuple[float, float, float, float]:
+    """The lengths of the chosen token's skip, of what is added and of their sum; the angle between the first two."""
+    sums, token = measure_sums(view.trace, view.chosen.layer, read_where()), view.chosen.token
+    return float(sums.skip[token]), float(sums.added[token]), float(sums.total[token]), float(sums.angles[token])
+
+
+def _show_triangle(view: View, residual: Address, inks: tuple[str, str, str]) -> None:
+    token, (skip, added, total, _) = view.chosen.token, _measure_triangle(view)
     st.markdown(f"**“{escape_markdown(view.trace.tokens[token])}”**, true to length and angle: "
                 f"${view.typeset(view.trace.step(residual))}$")  # fmt: skip
-    show_chart(draw_triangle(skip, added, total, angle, view.colors, inks), "sums",
-               f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
+    show_passes_chart(view, [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes], "sums",
+                      f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
     st.caption(
         f"Two vectors of these lengths could add up to anything from {abs(skip - added):.2f} (opposed) through "
         f"{math.hypot(skip, added):.2f} (at a right angle) to {skip + added:.2f} (the same way); here {total:.2f}."
@@ -149,21 +157,31 @@ def _render_row(view: View, sums: Sums, i: int) -> str:
 
 def show_all_layers(view: View) -> None:
     """The chosen token's lengths and angles at both places of every layer."""
-    token, rows, found = view.chosen.token, [], []
-    for layer in range(view.trace.model.config.num_hidden_layers):
-        for module, name in SUBLAYERS.items():
-            sums = measure_sums(view.trace, layer, module)
-            rows.append(f"layer {layer}, {name}")
-            found.append([float(each[token]) for each in (sums.skip, sums.added, sums.total, sums.angles)])
-    matrix = np.array(found)
-    kinds = view.colors.kinds
+    token, kinds = view.chosen.token, view.colors.kinds
     inks = {"skip": kinds[RESIDUAL], "added": kinds["attention"], "sum": kinds[NORM], "angle in degrees": ""}
-    here = rows.index(f"layer {view.chosen.layer}, {SUBLAYERS[read_where()]}")
     see = f"Lengths and angles of “{view.trace.tokens[token]}” at every residual sum"
     with open_card(view, RESIDUAL, see, "every residual sum") as tools:
-        ends = float(np.nanmax(matrix[:, :3]))
-        columns = [Column(name, [x if math.isfinite(x) else None for x in column], ink, end=ends)
-                   for (name, ink), column in zip(inks.items(), matrix.T.tolist(), strict=True)]  # fmt: skip
-        st.html(render_table("after", rows, columns, chosen={here}))
+        tables = [_measure_layers(one) for one in view.passes]
+        show_passes_html(view, [_render_layers(view, table, inks) for table in tables])
         with tools:
-            show_values("sums-of-layers", Values(matrix, rows, list(inks)))
+            show_values("sums-of-layers", Values(np.array(list(tables[-1].values())), list(tables[-1]), list(inks)))
+
+
+def _measure_layers(view: View) -> dict[str, list[float]]:
+    """Lengths of the chosen token's skip, addend and sum, and the angle, by the place where they are added."""
+    return {
+        f"layer {layer}, {name}": [float(each[view.chosen.token])
+                                   for each in (sums.skip, sums.added, sums.total, sums.angles)]
+        for layer in range(view.trace.model.config.num_hidden_layers)
+        for module, name in SUBLAYERS.items()
+        for sums in [measure_sums(view.trace, layer, module)]
+    }  # fmt: skip
+
+
+def _render_layers(view: View, table: Mapping[str, Sequence[float]], inks: Mapping[str, str]) -> str:
+    matrix, rows = np.array(list(table.values())), list(table)
+    ends = float(np.nanmax(matrix[:, :3]))
+    columns = [Column(name, [x if math.isfinite(x) else None for x in column], ink, end=ends)
+               for (name, ink), column in zip(inks.items(), matrix.T.tolist(), strict=True)]  # fmt: skip
+    here = rows.index(f"layer {view.chosen.layer}, {SUBLAYERS[read_where()]}")
+    return render_table("after", rows, columns, chosen={here})

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.attention import find_block_maxima
+from bertviz_core.analysis.attention import find_block_maxima, locate_block_maxima
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.analysis.token_lines import choose_strongest
@@ -27,6 +27,7 @@ from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
+from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_pass
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word
 
@@ -108,7 +109,7 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
         shown, label_tokens(view.trace, window), window.start, view.colors, end=end, at=(token, key),
         texts={i: f"{100 * row[i]:.0f}" for i in written},
     )  # fmt: skip
-    note = "Rows are queries, columns are keys; each row sums to 1."
+    note = "Rows are queries, columns are keys; each row sums to 1. Click a row’s or column’s name to choose it."
     if written:
         note += f" In the row of {quote(read_word(view))}: percent."
     if total > WHOLE:
@@ -136,13 +137,20 @@ def _show_lines(view: View) -> None:
 
 
 def _show_overview(view: View) -> None:
-    weights, window = view.trace[locate(view, "probs")], _choose_window(view)
+    count, side = len(view.trace.tokens), find_block_maxima(view.trace[locate(view, "probs")], BLOCKS)[1]
+    show_passes_chart(view, [_draw_overview(one) for one in view.passes], "weights-overview",
+                      f"Overview of all {count} tokens")  # fmt: skip
+    st.caption(f"All {count} tokens: the largest weight of each block of {side} × {side}; a click explains it. "
+               "Framed: what is drawn at the left, around the chosen token.")  # fmt: skip
+
+
+def _draw_overview(view: View) -> Chart:
+    address = locate(view, "probs")
+    weights = view.trace[address]
     blocks, side = find_block_maxima(weights, BLOCKS)
-    end = float(blocks.max())
-    chart = draw_overview(blocks, side, window, view.colors, end)
-    show_chart(chart, "weights-overview", f"Overview of all {len(weights)} tokens")
-    st.caption(f"All {len(weights)} tokens: the largest weight of each block of {side} × {side}. Framed: what is drawn "
-               "at the left.")  # fmt: skip
+    places = locate_block_maxima(weights, side)
+    chart = draw_overview(blocks, places, side, _choose_window(view), view.colors, float(blocks.max()))
+    return chart.offer(picks.pick_placed(address))
 
 
 def show_steps(view: View, key: int, reason: str) -> None:
@@ -151,7 +159,7 @@ def show_steps(view: View, key: int, reason: str) -> None:
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
     see = f"How “{word}” divides its attention, step by step"
     with open_card(view, ATTENTION, see, locate(view, "probs", query=view.chosen.token)) as tools:
-        show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key)
+        show_passes(view, lambda one: _show_steps(one, shown, key))
         st.caption(
             f"{escape_markdown(reason)}A click on a key works that one out in the folds below; a click on a number "
             f"explains it.{note_shown(view, shown)}"
@@ -161,6 +169,11 @@ def show_steps(view: View, key: int, reason: str) -> None:
                 f"steps-{locate(view, 'probs', query=view.chosen.token)}",
                 Values(np.stack(list(rows.values()), axis=1), label_tokens(view.trace), list(rows)),
             )
+
+
+def _show_steps(view: View, shown: list[int], key: int) -> None:
+    rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
+    show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key)
 
 
 def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> list[Numbers]:
@@ -217,4 +230,4 @@ def show_table(view: View, key: int) -> None:
             '<div class="bv-table bv-cells" tabindex="0" role="region" aria-label="Attention weights as a table">'
             f'<table><thead><tr><th scope="col">query</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
         )
-        st.caption(f"Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")
+        st.caption(f"{tell_pass(view)}Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")

@@ -17,20 +17,21 @@ from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, VALUE, Step
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
+from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.attention_output_taken import SHOWN, format_length, write_part
 
 _SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads side by side
 
 
-def show_brought(view: View) -> None:
+@derived
+def show_brought(view: View) -> Derived:
     """Every token's value times its share, for the chosen token and head; the sum is the head's result."""
     trace, names, head, token = view.trace, label_tokens(view.trace), view.chosen.head, view.chosen.token
     own = Address.in_layer(view.chosen.layer, "attention.self")
@@ -43,8 +44,7 @@ def show_brought(view: View) -> None:
     others = len(names) - len(shown)
     drawn = [*rows, rest, total] if others else [*rows, total]
     marks = [f"{others} others", "sum"] if others else ["sum"]
-    show_derived(
-        view,
+    return Derived(
         "brought",
         f"Weighted values of head {head} for “{trace.tokens[token]}”, and their sum",
         draw_heatmap(
@@ -114,16 +114,16 @@ def _write_weighted(view: View, total: np.ndarray) -> Origin:
     )  # fmt: skip
 
 
-def show_context(view: View) -> None:
-    """The heads side by side, for one token and for all."""
+@derived
+def _show_merged(view: View) -> Derived:
     trace, head, token = view.trace, view.chosen.head, view.chosen.token
     address = Address.in_layer(view.chosen.layer, "attention.self.context")
     heads = trace.model.config.num_attention_heads
     vector, step = trace[address.fix(token=token)], trace.step(address)
     width = len(vector) // heads
     column = head * width + find_strongest(vector[head * width : (head + 1) * width])
-    show_derived(
-        view, "merged", f"Concatenated heads of “{trace.tokens[token]}”: {heads} head outputs in one vector",
+    return Derived(
+        "merged", f"Concatenated heads of “{trace.tokens[token]}”: {heads} head outputs in one vector",
         draw_cut(vector, heads, head, find_robust_limit(vector), view.colors, merged=True),
         Origin(address.fix(token=token), step.kind, step.typeset(style.make_painter(view.colors)),
                "Concatenation changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the vector, "
@@ -133,6 +133,15 @@ def show_context(view: View) -> None:
         note="Above: one row per head, its head output. Below: the same numbers in one vector. Framed: "
              f"head {head}, entries {head * width} to {(head + 1) * width - 1}.",
     )  # fmt: skip
+
+
+def show_context(view: View) -> None:
+    """The heads side by side, for one token and for all."""
+    _show_merged(view)
+    trace, head, token = view.trace, view.chosen.head, view.chosen.token
+    address = Address.in_layer(view.chosen.layer, "attention.self.context")
+    vector, width = trace[address.fix(token=token)], trace.model.config.head_dim
+    column = head * width + find_strongest(vector[head * width : (head + 1) * width])
     figure, note = draw_tensor(view, address)
     show_panel(
         view,
@@ -148,7 +157,8 @@ def show_heads(view: View) -> None:
     """What every head, and the bias, add to the chosen token's output: lengths, parts of the sum, and the vectors."""
     trace, token = view.trace, view.chosen.token
     output = Address.in_layer(view.chosen.layer, "attention.output.dense")
-    step, found = trace.step(output), split_output(trace, view.chosen.layer, token)
+    step, passes = trace.step(output), [split_output(one.trace, view.chosen.layer, token) for one in view.passes]
+    found = passes[-1]
     source, weight, bias = (Address(leaf.address) for leaf in step.leaves)
     heads = range(len(found.heads))
     order = [*sorted(heads, key=lambda i: -found.shares[i]), len(found.heads)]
@@ -159,13 +169,16 @@ def show_heads(view: View) -> None:
                    f"from {source.fix(token=token)}, {weight}, {bias}") as tools:  # fmt: skip
         bars, strips, formula = st.columns([30, 38, 32], gap="medium")
         with bars:
-            show_chart(_draw_sizes(view, found, order, [*names, "sum"], marked), "head-sizes",
-                       "Length and part of the sum of what each head adds")  # fmt: skip
+            sizes = [_draw_sizes(view, each, order, [*names, "sum"], marked) for each in passes]
+            show_passes_chart(view, sizes, "head-sizes", "Length and part of the sum of what each head adds")
             st.caption("Part of the sum: measured along the direction of the sum. Together, with the bias: 100 %.")
         with strips:
-            chart = draw_row_strips(drawn, [*names, "sum"], find_robust_limit(drawn), marked, view.colors)
             cells = picks.pick_vectors(trace, [output.fix(token=token)] * len(drawn))
-            show_chart(chart.offer(cells), "head-parts", "What each head adds, component by component")
+            each_drawn = [np.vstack([each.vectors[order], one.trace[output.fix(token=token)]])
+                          for each, one in zip(passes, view.passes, strict=True)]  # fmt: skip
+            charts = [draw_row_strips(each, [*names, "sum"], find_robust_limit(each), marked, view.colors).offer(cells)
+                      for each in each_drawn]  # fmt: skip
+            show_passes_chart(view, charts, "head-parts", "What each head adds, component by component")
         with formula:
             st.latex(_write_heads(view, step))
             st.latex(style.break_lines(_write_sum(step, token, column, drawn[:-1, column])))

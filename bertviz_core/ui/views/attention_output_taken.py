@@ -19,11 +19,11 @@ from bertviz_core.formula.numbers import format_latex, format_percent
 from bertviz_core.formula.steps import ATTENTION, VALUE
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
+from bertviz_core.ui.panels.passes import show_passes_chart
 
 SHOWN = 16  # tokens, at most, that are drawn
 _LITTLE = 0.5  # part of a full share above which a weight is not worth a contrast
@@ -113,9 +113,19 @@ def show_taken(view: View) -> None:
                    f"from {own.enter('probs')} and {own.enter('value')}") as tools:  # fmt: skip
         one, every = st.columns([11, 9], gap="medium")
         with one:
-            show_chart(_draw_one(view, found), "taken", f"What “{token}” takes from each token in head {found.head}")
+            show_passes_chart(
+                view,
+                [_draw_one(one, read_bringing(one)) for one in view.passes],
+                "taken",
+                f"What “{token}” takes from each token in head {found.head}",
+            )
         with every:
-            show_chart(_draw_every(view, found), "taken-by-head", f"What “{token}” takes from each token in every head")
+            show_passes_chart(
+                view,
+                [_draw_every(one, read_bringing(one)) for one in view.passes],
+                "taken-by-head",
+                f"What “{token}” takes from each token in every head",
+            )
         words, formula = st.columns([11, 9], gap="medium", vertical_alignment="center")
         with words:
             st.caption(_write_note(view.trace, found))

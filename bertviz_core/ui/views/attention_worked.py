@@ -18,7 +18,7 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
 
 SHOWN = 16  # keys, at most, in charts and tables of one query
@@ -27,7 +27,8 @@ _COSINES = (-1.15, 1.15)  # the ends of their scale, with room for the numbers b
 _ARTICLE = "encoder article (004)"
 
 
-def show_pair(view: View, key: int) -> None:
+@derived
+def show_pair(view: View, key: int) -> Derived:
     """The products of one query and one key, their sum, and what becomes of it before the softmax."""
     trace = view.trace
     product = attention.multiply_terms(read_row(view, "query"), _read_keys(view)[key])
@@ -36,8 +37,8 @@ def show_pair(view: View, key: int) -> None:
     figure = draw_products([str(i) for i in product.order], product.terms, product.running, view.colors,
                            color=view.colors.kinds[ATTENTION],
                            title="component, largest absolute product first")  # fmt: skip
-    show_derived(
-        view, "dot-product", f"Query of “{read_word(view)}” · key of “{trace.tokens[key]}”: {width} products "
+    return Derived(
+        "dot-product", f"Query of “{read_word(view)}” · key of “{trace.tokens[key]}”: {width} products "
         "and their sum", figure.offer(str(cells[0])),
         Origin(_write_origin(view, key), ATTENTION, _write_before_softmax(view, cells),
                f"The dot product adds the products of all components of query and key. It is divided by √{width}, "
@@ -64,7 +65,8 @@ def _name_largest(product: attention.DotProduct) -> str:
     )
 
 
-def show_angles(view: View, key: int) -> None:
+@derived
+def show_angles(view: View, key: int) -> Derived:
     """The same products read as cosine times two lengths, key by key."""
     parts, names, shown = (
         attention.measure_angles(read_row(view, "query"), _read_keys(view)),
@@ -81,8 +83,7 @@ def show_angles(view: View, key: int) -> None:
         Column("length of k", parts.key_norms[shown].tolist(), view.colors.kinds["key"]),
         Column("dot product R", recorded[shown].tolist(), color, signed=True),
     ]
-    show_derived(
-        view,
+    return Derived(
         "query-key-cosines",
         f"Cosine and length: the query of “{read_word(view)}” and each key",
         figure.offer([str(locate(view, "products", query=view.chosen.token, key=i)) for i in shown]),
@@ -111,7 +112,8 @@ def _write_cosine(view: View, key: int, parts: attention.Angles) -> Origin:
     )  # fmt: skip
 
 
-def show_softmax(view: View, key: int) -> None:
+@derived
+def show_softmax(view: View, key: int) -> Derived:
     """The softmax of the chosen query's row: largest score, exponentials, denominator, shares."""
     trace, names = view.trace, label_tokens(view.trace)
     steps, shown, color = (
@@ -129,8 +131,7 @@ def show_softmax(view: View, key: int) -> None:
         Column("e^S, not shifted", steps.plain[shown].tolist()),
     ]
     address = locate(view, "probs", query=view.chosen.token)
-    show_derived(
-        view,
+    return Derived(
         "softmax",
         f"Softmax over the keys for query “{read_word(view)}”, step by step",
         draw_denominator(steps.powers[shown], steps.running[shown], [names[i] for i in shown], view.colors).offer(
@@ -177,7 +178,7 @@ def _write_softmax(view: View) -> str:
 
 def choose_shown(view: View, key: int) -> list[int]:
     """The keys that are drawn of the chosen query's row: all, or those with the largest weights and the two chosen."""
-    return attention.choose_shown(read_row(view, "probs"), SHOWN, (view.chosen.token, key))
+    return attention.choose_shown(read_row(view.guide, "probs"), SHOWN, (view.chosen.token, key))
 
 
 def note_shown(view: View, shown: Sequence[int]) -> str:

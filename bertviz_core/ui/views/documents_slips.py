@@ -19,7 +19,7 @@ from bertviz_core.formula.steps import ATTENTION, NORM, RESIDUAL
 from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import write_cosine
 
@@ -54,7 +54,8 @@ def show_cards(view: View) -> None:
         for title, where, wrong, right, why in cards) + "</div>")  # fmt: skip
 
 
-def show_sigma(view: View) -> None:
+@derived
+def show_sigma(view: View) -> Derived:
     """The formula post's σ beside a standard deviation, at every sum that a LayerNorm reads."""
     token, sums = view.chosen.token, slips.list_norm_inputs(view.trace)
     x = np.stack([view.trace[address.fix(token=token)] for address in sums.values()])
@@ -62,8 +63,8 @@ def show_sigma(view: View) -> None:
     here = 1 + 2 * view.chosen.layer  # the sum after attention
     printed, meant = (float(line[here]) for line in found.values())
     width, squares = x.shape[1], meant**2 * x.shape[1]
-    show_derived(
-        view, "slip-sigma", "Formula post: σ as printed is not a standard deviation",
+    return Derived(
+        "slip-sigma", "Formula post: σ as printed is not a standard deviation",
         draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="σ", words=_shorten(sums)),
         Origin(f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every LayerNorm input", NORM,
                r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
@@ -80,7 +81,8 @@ def show_sigma(view: View) -> None:
     )  # fmt: skip
 
 
-def show_residual(view: View) -> None:
+@derived
+def show_residual(view: View) -> Derived:
     """The forward-pass note's X beside what BERT adds in each layer."""
     trace, token, layer = view.trace, view.chosen.token, view.chosen.layer
     x = trace[slips.X.fix(token=token)]
@@ -90,8 +92,8 @@ def show_residual(view: View) -> None:
     found = {name: compute_cosine(x, rows) for name, rows in vectors.items()}
     layers = [f"L{i}" for i in range(trace.model.config.num_hidden_layers)]
     lengths = {f"length, {name}": compute_norms(rows) for name, rows in vectors.items()}
-    show_derived(
-        view, "slip-residual", "Forward-pass note: every residual sum adds X instead of the layer's input",
+    return Derived(
+        "slip-residual", "Forward-pass note: every residual sum adds X instead of the layer's input",
         draw_by_stage(found, layers, view.colors, view.colors.kinds[RESIDUAL], name="cosine with X",
                       ends=(min(0.0, *(float(line.min()) for line in found.values())), 1.0)),
         Origin(f"{slips.X} and {both[0][layer]}", RESIDUAL,
@@ -109,14 +111,15 @@ def show_residual(view: View) -> None:
     )  # fmt: skip
 
 
-def show_epsilon(view: View) -> None:
+@derived
+def show_epsilon(view: View) -> Derived:
     """What the notebook's one other epsilon changes, at every sum."""
     trace, layer, sums = view.trace, view.chosen.layer, slips.list_norm_inputs(view.trace)
     found = np.array([slips.measure_epsilon(trace[address], EPSILON, EPSILON_OF_CELL_46) for address in sums.values()])
     here = Address.in_layer(layer, "attention.output.residual")
     variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
-    show_derived(
-        view, "slip-epsilon", "Notebook: ε = 10⁻⁵ in one cell, 10⁻¹² in all others",
+    return Derived(
+        "slip-epsilon", "Notebook: ε = 10⁻⁵ in one cell, 10⁻¹² in all others",
         draw_by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
                       name="largest change", words=_shorten(sums)),
         Origin(f"{here} and every LayerNorm input", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
@@ -134,6 +137,12 @@ def show_epsilon(view: View) -> None:
 
 def show_softmax(view: View) -> None:
     """One row of the article's softmax table over the same computed here, and how many rows sum to 1."""
+    _show_softmax(view)
+    site.show_link(site.get_page("playground"), "Edit all six rows on the Playground page", ":material/toys:")
+
+
+@derived
+def _show_softmax(view: View) -> Derived:
     words = examples.WORDS
     computed = playground.apply_softmax(np.array(examples.SCORES))[0]
     printed = np.array(examples.SHARES[0], dtype=np.float64)
@@ -143,8 +152,7 @@ def show_softmax(view: View) -> None:
         Column("printed", [text.replace("-", "\N{MINUS SIGN}") for text in examples.SHARES[0]]),
         Column("computed", [float(value) for value in computed]),
     ]
-    show_derived(
-        view,
+    return Derived(
         "slip-softmax",
         "Encoder article: one attention weight is 30 times too large, and 6 rows have 7 sums",
         draw_bars(printed / computed, words, view.colors, view.colors.kinds[ATTENTION], name="printed / computed"),
@@ -169,7 +177,6 @@ def show_softmax(view: View) -> None:
         note="1: the printed and the computed number agree. 9.99e−01 is truncated, not rounded.",
         table=render_table("key", words, columns),
     )
-    site.show_link(site.get_page("playground"), "Edit all six rows on the Playground page", ":material/toys:")
 
 
 def _shorten(sums: Iterable[str]) -> list[str]:

@@ -22,7 +22,7 @@ from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -56,14 +56,18 @@ def _measure_length(view: View, part: Address) -> float:
 
 def show_token(view: View) -> None:
     """The chosen token's three rows, their sum, and what LayerNorm makes of it: component by component."""
+    _show_rows(view, *_read_component(view.trace[_PARTS["sum"].fix(token=view.chosen.token)]))
+
+
+@derived
+def _show_rows(view: View, component: int, reason: str) -> Derived:
     trace, token = view.trace, view.chosen.token
     total = trace[_PARTS["sum"].fix(token=token)]
-    component, reason = _read_component(total)
     parts = {**_PARTS, "normalized": _NORM.enter("normalized"), "embedding": _NORM}
     cell = _NORM.fix(token=token, hidden=component)
     values = np.stack([trace[part.fix(token=token)] for part in parts.values()])
-    show_derived(
-        view, "three-rows", f"“{trace.tokens[token]}”: three rows, added and normalized",
+    return Derived(
+        "three-rows", f"“{trace.tokens[token]}”: three rows, added and normalized",
         draw_enlarged_strips(_make_strips(view, parts, values), center_range(component, _WINDOW, len(total)), component,
                              view.colors),
         Origin(", ".join(str(part.fix(token=token)) for part in (_PARTS["sum"], _NORM)), EMBEDDING,
@@ -200,20 +204,26 @@ def _render_lengths(view: View, parts: list[np.ndarray]) -> str:
 
 def show_neighbours(view: View) -> None:
     """The entries whose vectors point most nearly the same way as the chosen token's, or as another entry's."""
-    model = view.trace.model
     token_id = _read_entry(view)
     if token_id is None:
         return
-    name, found = model.tokenizer.token(token_id), vocabulary.find_nearest(model, token_id, _NEAREST)
-    if not found:
-        st.info(f"The embedding of “{escape_markdown(name)}” is all zeros: it has no direction and so no neighbours.")
+    if vocabulary.find_nearest(view.trace.model, token_id, _NEAREST):
+        _show_nearest(view, token_id)
         return
+    name = escape_markdown(view.trace.model.tokenizer.token(token_id))
+    st.info(f"The embedding of “{name}” is all zeros: it has no direction and so no neighbours.")
+
+
+@derived
+def _show_nearest(view: View, token_id: int) -> Derived:
+    model = view.trace.model
+    name, found = model.tokenizer.token(token_id), vocabulary.find_nearest(model, token_id, _NEAREST)
     cosines = np.array([entry.cosine for entry in found])
     size, words = model.config.vocab_size, [f"{entry.token}  {entry.id}" for entry in found]
     figure = draw_bars(cosines, words, view.colors, view.colors.kinds[EMBEDDING], name="cosine",
                        ends=SHARES if cosines.min() >= 0 else None)  # fmt: skip
-    show_derived(
-        view, "neighbours", f"Nearest to “{name}” among {size:,} word embeddings", figure,
+    return Derived(
+        "neighbours", f"Nearest to “{name}” among {size:,} word embeddings", figure,
         Origin(vocabulary.WORDS, EMBEDDING, _write_cosine(view),
                "Every vocabulary entry has one row. The cosine compares directions and ignores lengths: 1 "
                "is the same direction, 0 is orthogonal. A word embedding is the same in every sentence.",

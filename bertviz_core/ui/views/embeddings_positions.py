@@ -21,7 +21,7 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.worked import write_cosine
 
 _ROWS, _COLUMNS = 40, 96  # drawn of each table
@@ -44,11 +44,11 @@ def _read_learned(view: View) -> np.ndarray:
     return view.trace[positions.LEARNED][: max(_COMPARED, len(view.trace.tokens))]
 
 
-def _show_learned(view: View, table: np.ndarray) -> None:
+@derived
+def _show_learned(view: View, table: np.ndarray) -> Derived:
     where, token = Address("embeddings.position_embeddings"), view.chosen.token
     strongest = int(np.abs(table[token]).argmax())
-    show_derived(
-        view,
+    return Derived(
         "positions-learned",
         "BERT's position embeddings: learned, one row per position",
         _draw_map(view, table).offer(picks.pick_matrix(view.trace, positions.LEARNED)),
@@ -66,13 +66,13 @@ def _show_learned(view: View, table: np.ndarray) -> None:
     )
 
 
-def _show_sinusoidal(view: View, table: np.ndarray) -> None:
+@derived
+def _show_sinusoidal(view: View, table: np.ndarray) -> Derived:
     hidden, token = table.shape[1], view.chosen.token
     component = min(10, (hidden - 1) // 2 * 2)
     angle = token / BASE ** (component / hidden)
     last = min(_COLUMNS, hidden) - 1
-    show_derived(
-        view,
+    return Derived(
         "positions-sinusoidal",
         "The encoder article's sinusoidal positions: computed, not learned",
         _draw_map(view, table, 1.0),
@@ -103,20 +103,23 @@ def show_resemblance(view: View) -> None:
         ("sinusoidal", "Sinusoidal positions: the cosine of every pair",
          "The cosine depends only on the distance, so every diagonal has one colour. This follows from the formula."),
     ):  # fmt: skip
-        matrix = found[name]
-        far = min(64, len(matrix) - 1)
-        show_derived(
-            view,
-            f"positions-{name}-cosines",
-            see,
-            _draw_all_to_all(view, matrix),
-            Origin(positions.LEARNED if name == "learned" else "the computed table", EMBEDDING, _COSINE, meaning),
-            values=_make_values(matrix, "position"),
-            note=f"Mean cosine of direct neighbours: "
-            f"{format_number(positions.average_at_distance(matrix, min(1, far)))}; "
-            f"of positions {far} apart: "
-            f"{format_number(positions.average_at_distance(matrix, far))}.{_thin_out(matrix)}",
-        )
+        _show_all_to_all(view, name, see, meaning, found[name])
+
+
+@derived
+def _show_all_to_all(view: View, name: str, see: str, meaning: str, matrix: np.ndarray) -> Derived:
+    far = min(64, len(matrix) - 1)
+    return Derived(
+        f"positions-{name}-cosines",
+        see,
+        _draw_all_to_all(view, matrix),
+        Origin(positions.LEARNED if name == "learned" else "the computed table", EMBEDDING, _COSINE, meaning),
+        values=_make_values(matrix, "position"),
+        note=f"Mean cosine of direct neighbours: "
+        f"{format_number(positions.average_at_distance(matrix, min(1, far)))}; "
+        f"of positions {far} apart: "
+        f"{format_number(positions.average_at_distance(matrix, far))}.{_thin_out(matrix)}",
+    )
 
 
 @lru_cache(maxsize=2)
@@ -125,12 +128,13 @@ def _compute_cosines(count: int, hidden: int) -> np.ndarray:
     return lock(compute_cosines(positions.compute_sinusoids(count, hidden)))
 
 
-def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarray]) -> None:
+@derived
+def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarray]) -> Derived:
     token = view.chosen.token
     other = token + 1 if token + 1 < len(learned) else max(token - 1, 0)
     rows = {name: matrix[token] for name, matrix in found.items()}
-    show_derived(
-        view, "position-nearness", f"Cosine of position {token} with every other position",
+    return Derived(
+        "position-nearness", f"Cosine of position {token} with every other position",
         draw_nearness(rows, token, view.colors, view.colors.kinds[EMBEDDING]),
         Origin(positions.LEARNED, EMBEDDING, _COSINE,
                "The cosine between two rows of a table: 1 where the vectors have the same direction.",

@@ -21,13 +21,13 @@ from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import FFN
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_worked_link
+from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
 _TOKENS = 16  # at which a neuron's activation is shown
@@ -66,10 +66,12 @@ def show_neurons(view: View) -> None:
             ))  # fmt: skip
         drawn, table = st.columns([9, 11], gap="medium", vertical_alignment="center")
         with drawn:
-            show_chart(_draw_curve(view, found, top).offer(picks.pick_every(trace, after)), "neurons", see)
+            every = picks.pick_every(trace, after)
+            charts = [_draw_curve(one, _measure(one), top).offer(every) for one in view.passes]
+            show_passes_chart(view, charts, "neurons", see)
         with table:
             st.html(_RULES)
-            st.html(_render_neurons(view, found, top))
+            show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
         active, count = int(found.active.sum()), len(found.active)
         st.caption(
             f"{active:,} of {count:,} neurons have a pre-activation above 0; the other {count - active:,} are nearly "
@@ -113,7 +115,8 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
             f"<td>{write_share(float(found.shares[i]))}</td></tr>"
         )
     return (
-        '<div class="bv-neurons" data-picture tabindex="0" role="region" aria-label="The neurons that write most"><table><thead><tr>'
+        '<div class="bv-neurons" data-picture tabindex="0" role="region" aria-label="The neurons that write most"><table>'
+        "<thead><tr>"
         '<th scope="col">neuron</th><th scope="col" class="bv-tokens-too">at each token</th>'
         '<th scope="col">activation</th><th scope="col">length written</th><th scope="col">share of sum</th></tr>'
         f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
@@ -122,24 +125,16 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
 
 def show_sum(view: View) -> None:
     """What the neurons add together: the strongest one by one, the others in groups, the bias, and the output."""
-    trace, found = view.trace, _measure(view)
-    output = Address.in_layer(view.chosen.layer, "output.dense")
-    at = output.fix(token=view.chosen.token)
-    groups = _group(found)
-    directions, bias = trace[output.enter("weight")], trace[output.enter("bias")]
-    parts = np.stack([
-        *(compute_contributions(found.after, directions, members).sum(axis=0) for members in groups.values()),
-        bias, trace[at],
-    ])  # fmt: skip
-    shares = [*(float(found.shares[members].sum()) for members in groups.values()), found.bias, 1.0]
-    names = [*groups, "bias", "output"]
-    chart = draw_parts(parts, names, [write_share(x) for x in shares], find_robust_limit(parts), view.colors)
+    trace = view.trace
+    at = Address.in_layer(view.chosen.layer, "output.dense").fix(token=view.chosen.token)
+    names, parts, shares = _split_sum(view)
+    cells = picks.pick_vectors(trace, [at] * len(names))
     see = "What they add together"
     with open_card(view, FFN, see, at, format_shape(trace, at)) as tools:
         with tools:
             width = [str(i) for i in range(parts.shape[1])]
             show_values("neuron-parts", Values(np.column_stack([parts, shares]), names, [*width, "share"]))
-        show_chart(chart.offer(picks.pick_vectors(trace, [at] * len(names))), "neuron-parts", see)
+        show_passes_chart(view, [_draw_sum(one).offer(cells) for one in view.passes], "neuron-parts", see)
         st.caption(
             "One row a part, one column a component: a neuron's activation times its row of W₂. They and the bias "
             f"sum to the output, whose length is {np.linalg.norm(parts[-1]):.2f}. At the right, the share: a part's "
@@ -149,6 +144,24 @@ def show_sum(view: View) -> None:
         formula.markdown(f"${view.typeset(trace.step(at))}$")
         with worked:
             show_worked_link(view, at.fix(hidden=find_strongest(parts[-1])))
+
+
+def _split_sum(view: View) -> tuple[list[str], np.ndarray, list[float]]:
+    """What is added, the same groups of neurons in every pass: names, vectors (part, hidden), shares of the output."""
+    trace, found, output = view.trace, _measure(view), Address.in_layer(view.chosen.layer, "output.dense")
+    groups = _group(_measure(view.guide))
+    directions, bias = trace[output.enter("weight")], trace[output.enter("bias")]
+    parts = np.stack([
+        *(compute_contributions(found.after, directions, members).sum(axis=0) for members in groups.values()),
+        bias, trace[output.fix(token=view.chosen.token)],
+    ])  # fmt: skip
+    shares = [*(float(found.shares[members].sum()) for members in groups.values()), found.bias, 1.0]
+    return [*groups, "bias", "output"], parts, shares
+
+
+def _draw_sum(view: View) -> Chart:
+    names, parts, shares = _split_sum(view)
+    return draw_parts(parts, names, [write_share(x) for x in shares], find_robust_limit(parts), view.colors)
 
 
 def write_share(part: float) -> str:

@@ -13,10 +13,11 @@ from bertviz_core.formula.steps import FFN
 from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 
 
-def show_functions(view: View) -> None:
+@derived
+def show_functions(view: View) -> Derived:
     """The functions on one axis with this token's neurons; how far ReLU would be from what the model computes."""
     trace, token = view.trace, view.chosen.token
     found = measure_neurons(trace, view.chosen.layer, token)
@@ -31,8 +32,8 @@ def show_functions(view: View) -> None:
     written = " ".join(f"{label} would change an activation by at most {format_number(float(most))}."
                        for label, most in apart.items())  # fmt: skip
     formulas = r" \\ ".join(rf"{FUNCTIONS[name].tex}(x) &= {FUNCTIONS[name].definition}" for name in ACTIVATIONS)
-    show_derived(
-        view, "functions", "The activation function beside others", chart.offer(picks.pick_every(trace, after)),
+    return Derived(
+        "functions", "The activation function beside others", chart.offer(picks.pick_every(trace, after)),
         Origin(after, FFN, rf"\footnotesize\begin{{aligned}} {formulas} \end{{aligned}}",
                "The dots are this token's neurons, on the function that this model was trained with."),
         values=Values(np.stack([found.before, found.after]), ["pre-activation", "activation"],

@@ -26,7 +26,9 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
+from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
+from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.heads_ablation import begin, find_base
 from bertviz_core.ui.views.heads_numbers import render_profile, write_profile
 
@@ -107,7 +109,7 @@ def show_heads(view: View, all_heads: Summary) -> None:
 
 def _show_one(view: View, address: Address) -> None:
     st.html(f'<p class="bv-worth-title"><b>Layer {view.chosen.layer}, head {view.chosen.head}</b> rows are queries</p>')
-    chart, note = _draw_one(view, address)
+    chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_one(view, address)
     show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
     st.caption(note + _write_reason(view))
 
@@ -155,7 +157,8 @@ def _show_map(view: View, all_heads: Summary) -> None:
             on_head_change=_choose_head,
         )
     st.caption(
-        "Rows are layers, columns are heads; in each picture rows are queries, columns are keys. Click a head, or use "
+        f"{tell_pass(view)}Rows are layers, columns are heads; "
+        f"in each picture rows are queries, columns are keys. Click a head, or use "
         f"the arrow keys and Enter.{_describe_pooling(all_heads.tokens)}"
     )
 

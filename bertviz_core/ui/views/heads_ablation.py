@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.derived import show_values
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.heads_numbers import make_values
 from bertviz_core.ui.views.heads_worth import Worth, render_grid, render_ranking, render_words
 
@@ -127,7 +128,7 @@ def _show_worth(view: View, all_heads: Summary, names: Sequence[str], found: Abl
     with ranking:
         st.html(render_ranking(worth))
     reading, choice, formula = st.columns([45, 34, 21], gap="medium", vertical_alignment="center")
-    reading.caption(_write_counts(worth))
+    reading.caption(f"{tell_pass(view)}{_write_counts(worth)}")
     with choice:
         state.bind("worth", names[0], names)
         st.selectbox("Probability of", names, key="worth", label_visibility="collapsed")

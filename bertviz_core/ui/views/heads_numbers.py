@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 
 import numpy as np
@@ -23,11 +23,13 @@ from bertviz_core.analysis.heads import (
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.tables import Column, render_table
 
 LAYER, ALL_LAYERS = "layer", "all"
@@ -93,15 +95,21 @@ def choose_statistic() -> Statistic:
     return STATISTICS[name]
 
 
-def show_statistic(view: View, all_heads: Summary, statistic: Statistic) -> None:
-    """One statistic of every head, with its formula."""
-    values = all_heads.numbers[statistic.name]
-    if np.isnan(values).all():
+def show_statistic(view: View, read_heads: Callable[[Trace], Summary], statistic: Statistic) -> None:
+    """One statistic of every head, with its formula. read_heads: reads the heads of a pass."""
+    if np.isnan(read_heads(view.trace).numbers[statistic.name]).all():
         st.info("This sentence has no tokens that this statistic could measure.")
-        return
+    else:
+        _show_known(view, read_heads, statistic)
+
+
+@derived
+def _show_known(view: View, read_heads: Callable[[Trace], Summary], statistic: Statistic) -> Derived:
+    all_heads = read_heads(view.trace)
+    values = all_heads.numbers[statistic.name]
     chosen = (view.chosen.layer, view.chosen.head)
-    show_derived(
-        view, "head-statistic", f"Head by head: {statistic.title}",
+    return Derived(
+        "head-statistic", f"Head by head: {statistic.title}",
         draw_head_grid(values, _choose_end(statistic, values, all_heads.tokens), chosen, view.colors),
         Origin(_OF.format("*"), _ATTENTION, _write_formula(view, statistic), _make_sentence(statistic.meaning),
                _write_worked(view, statistic, float(values[chosen]))),
@@ -144,8 +152,9 @@ def _write_worked(view: View, statistic: Statistic, value: float) -> str:
     return rf"\text{{{statistic.title}, layer {layer}, head {head}}} = {mean} = {format_latex(value)}"
 
 
-def show_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
+def show_table(view: View, read_heads: Callable[[Trace], Summary], statistic: Statistic) -> None:
     """The statistics and roles of a layer's heads, or of those in which one statistic is largest."""
+    all_heads = read_heads(view.trace)
     state.bind("rows", LAYER, _HEADS)
     which = st.segmented_control(
         "Heads", list(_HEADS), required=True, key="rows", wrap=True,
@@ -160,7 +169,8 @@ def show_table(view: View, all_heads: Summary, statistic: Statistic) -> None:
         what, shown = _OF.format("*"), [divmod(place, heads) for place in best]
         see = f"The {len(shown)} of {layers * heads} heads with the largest {statistic.title}"
     with open_card(view, _ATTENTION, see, f"from {what}"):
-        st.html(_render_table(view, all_heads, shown, with_layer=which == ALL_LAYERS))
+        show_passes_html(view, [_render_table(one, read_heads(one.trace), shown, with_layer=which == ALL_LAYERS)
+                                for one in view.passes])  # fmt: skip
 
 
 def _render_table(view: View, all_heads: Summary, shown: list[tuple[int, int]], *, with_layer: bool) -> str:

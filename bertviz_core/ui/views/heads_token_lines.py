@@ -14,6 +14,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.token_lines import show_lines
 
 LINES = 40  # tokens on each side of the lines, at most
@@ -37,7 +38,7 @@ def _show_lines(view: View, probs: np.ndarray) -> None:
         st.info("No tokens are left to draw: show the special tokens, or choose another pair of sentences.")
         return
     show_lines(view, shown, whole=over != MAX)
-    st.caption(_note_left_out(trace, shown, over))
+    st.caption(f"{tell_pass(view)}{_note_left_out(trace, shown, over)}")
 
 
 def _read_options(view: View) -> tuple[str, bool, str]:

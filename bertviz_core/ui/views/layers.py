@@ -18,12 +18,12 @@ from bertviz_core.formula.numbers import format_latex, format_percent
 from bertviz_core.formula.steps import NORM
 from bertviz_core.formula.tex import write_products
 from bertviz_core.ui.frame import state, style
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.panels.worked import write_cosine
 
 SIDES = ("before", "after")
@@ -40,7 +40,8 @@ def name_stages(view: View) -> list[str]:
     return ["emb", *(f"L{i}" for i in range(view.trace.model.config.num_hidden_layers))]
 
 
-def show_lengths(view: View) -> None:
+@derived
+def show_lengths(view: View) -> Derived:
     """The length of every token's vector at every stage."""
     states, token, stage = layers.stack_vectors(view.trace), view.chosen.token, view.chosen.layer + 1
     found = layers.compute_norms(states)
@@ -49,8 +50,7 @@ def show_lengths(view: View) -> None:
     squares = write_products(x.tolist(), x.tolist(), brace=False)
     worked = rf"\lVert {_write_row(stage, token)} \rVert = \sqrt{{{squares}}} = {length}"
     mean = found.mean(axis=1)
-    show_derived(
-        view,
+    return Derived(
         "norms",
         "Norm of each token's vector at every stage",
         _draw_by_stage(view, found, share=True),
@@ -68,13 +68,13 @@ def show_lengths(view: View) -> None:
     )
 
 
-def show_turns(view: View) -> None:
+@derived
+def show_turns(view: View) -> Derived:
     """How much each layer turned each token's vector."""
     states, token, stage = layers.stack_vectors(view.trace), view.chosen.token, view.chosen.layer + 1
     found = layers.compute_turns(states)
     now, before = states[stage, token], states[stage - 1, token]
-    show_derived(
-        view,
+    return Derived(
         "turns",
         "Cosine similarity of each token's vector before and after each layer",
         _draw_by_stage(view, found, names=name_stages(view)[1:]),
@@ -107,11 +107,16 @@ def show_resemblance(view: View) -> None:
         st.segmented_control("Vectors", SIDES, key="side", required=True, label_visibility="collapsed",
                              format_func=lambda one: f"{one} layer {layer}")  # fmt: skip
         shown = center_range(view.chosen.token, int(CELLS**0.5), len(names))
-        part, words = found[shown.start : shown.stop, shown.start : shown.stop], [names[i] for i in shown]
-        figure = draw_heatmap(part, Side("token", words, shown.start), Side("", words, shown.start), view.colors,
-                              end=1.0, selected=view.chosen.token)  # fmt: skip
-        show_chart(figure, "cosines", f"Cosine similarity of the tokens {side} layer {layer}")
+        show_passes_chart(view, [_draw_resemblance(one, address, shown) for one in view.passes], "cosines",
+                          f"Cosine similarity of the tokens {side} layer {layer}")  # fmt: skip
         _describe_resemblance(view, found, address, shown)
+
+
+def _draw_resemblance(view: View, address: Address, shown: range) -> Chart:
+    words, own = label_tokens(view.trace, shown), slice(shown.start, shown.stop)
+    part = layers.compute_cosines(view.trace[address])[own, own]
+    return draw_heatmap(part, Side("token", words, shown.start), Side("", words, shown.start), view.colors, end=1.0,
+                        selected=view.chosen.token)  # fmt: skip
 
 
 def _describe_resemblance(view: View, found: np.ndarray, address: Address, shown: range) -> None:
@@ -135,17 +140,24 @@ def _find_nearest(cosines: np.ndarray, token: int) -> int:
     return int(np.where(np.arange(len(cosines)) == token, -2.0, cosines[token]).argmax())
 
 
-def show_resemblance_on_the_way(view: View) -> None:
+def _compare_on_the_way(view: View) -> np.ndarray:
+    """(token, stage) the cosine of the chosen token's vector with every one."""
+    states = layers.stack_vectors(view.trace)
+    return np.stack([layers.compute_cosines(rows)[view.chosen.token] for rows in states], axis=1)
+
+
+@derived
+def show_resemblance_on_the_way(view: View) -> Derived:
     """The chosen token's cosine with every other one, from stage to stage."""
     token, names, stages = view.chosen.token, label_tokens(view.trace), name_stages(view)
-    found = np.stack([layers.compute_cosines(rows)[token] for rows in layers.stack_vectors(view.trace)], axis=1)
+    found = _compare_on_the_way(view)
     others = [i for i in range(len(names)) if i != token]
     at = view.chosen.layer + 1
-    near = int(found[others, at].argmax())
+    near = int(_compare_on_the_way(view.guide)[others, at].argmax())
     other = others[near]
     rows = layers.stack_vectors(view.trace)[at]
-    show_derived(
-        view, "resemblance", f"Cosine similarity of “{view.trace.tokens[token]}” with every other token",
+    return Derived(
+        "resemblance", f"Cosine similarity of “{view.trace.tokens[token]}” with every other token",
         draw_resemblance(found[others], [names[i] for i in others], stages, near, at, view.colors,
                          view.colors.kinds[NORM]),
         Origin(_OF_ALL, NORM, _write_cosine(f"{_write_x(view, 'i')}_{{t,:}}", f"{_write_x(view, 'i')}_{{u,:}}"),
@@ -159,6 +171,12 @@ def show_resemblance_on_the_way(view: View) -> None:
 
 def show_ways(view: View) -> None:
     """Every token's path through the layers, in the two and three directions that show most of it."""
+    for count, name in ((2, "two"), (3, "three")):
+        _show_paths(view, count, name)
+
+
+@derived
+def _show_paths(view: View, count: int, name: str) -> Derived:
     names, stages = label_tokens(view.trace), name_stages(view)
     found = layers.project_stages(view.trace)
     shown = center_range(view.chosen.token, _PATHS, len(names))
@@ -166,18 +184,17 @@ def show_ways(view: View) -> None:
     part = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
     stage = view.chosen.layer + 1
     values = Values(found.points.transpose(1, 0, 2).reshape(-1, layers.COMPONENTS),
-                    [f"{token}, {name}" for token in names for name in stages], titles)  # fmt: skip
-    for count, name in ((2, "two"), (3, "three")):
-        figure = draw_paths(
-            found.points[:, shown.start : shown.stop, :count], [names[i] for i in shown], stages, titles, view.colors,
-            view.colors.kinds[NORM], chosen=view.chosen.token - shown.start, at=stage,
-        )  # fmt: skip
-        show_derived(
-            view, f"paths-{count}", f"Path of every token through the layers, in {name} dimensions", figure,
-            Origin(_OF_ALL, NORM, _write_components(view), _COMPONENTS, _write_component(view, found, count - 1),
-                   "Pearson 1901; computed by singular value decomposition"),
-            values=values, note=_describe(name, stages, stage, found.shares[:count]) + part,
-        )  # fmt: skip
+                    [f"{token}, {stage_name}" for token in names for stage_name in stages], titles)  # fmt: skip
+    figure = draw_paths(
+        found.points[:, shown.start : shown.stop, :count], [names[i] for i in shown], stages, titles, view.colors,
+        view.colors.kinds[NORM], chosen=view.chosen.token - shown.start, at=stage,
+    )  # fmt: skip
+    return Derived(
+        f"paths-{count}", f"Path of every token through the layers, in {name} dimensions", figure,
+        Origin(_OF_ALL, NORM, _write_components(view), _COMPONENTS, _write_component(view, found, count - 1),
+               "Pearson 1901; computed by singular value decomposition"),
+        values=values, note=_describe(name, stages, stage, found.shares[:count]) + part,
+    )  # fmt: skip
 
 
 def _describe(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) -> str:

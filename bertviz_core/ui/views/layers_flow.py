@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
+from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.lines import draw_shares_by_stage
@@ -20,7 +21,7 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS, draw_share_bars
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.layers import name_stages
 
@@ -30,16 +31,17 @@ _READ = 12  # tokens whose vectors the head reads at every stage
 _READ_FROM = "the steps of cls.predictions, applied to the token's vector at every stage"
 
 
-def show_lens(view: View, seen: layers.Lens) -> None:
+@derived
+def show_lens(view: View) -> Derived:
     """How probable the final words are at every stage."""
     trace, stages = view.trace, name_stages(view)
-    final = rank_top(seen.probs[-1], WORDS)
+    seen = layers.Lens(trace, view.chosen.token)
+    final = rank_top(view.guide.trace[PROBS.fix(token=view.chosen.token)], WORDS)
     word = [trace.model.tokenizer.token(i) for i in final]
     figure = draw_shares_by_stage({f"{w} {i}": seen.probs[:, i] for w, i in zip(word, final, strict=True)}, stages,
                                   view.colors, view.colors.kinds[PREDICTION])  # fmt: skip
     stage = view.chosen.layer + 1
-    show_derived(
-        view,
+    return Derived(
         "lens",
         f"The final top predictions for “{trace.tokens[view.chosen.token]}”, layer by layer",
         figure,
@@ -57,7 +59,8 @@ def show_lens(view: View, seen: layers.Lens) -> None:
     )
 
 
-def show_lens_everywhere(view: View) -> None:
+@derived
+def show_lens_everywhere(view: View) -> Derived:
     """The head's best word at every stage, for the tokens around the chosen one, masked or not."""
     trace, token, stages = view.trace, view.chosen.token, name_stages(view)
     shown = center_range(token, _READ, len(trace.tokens))
@@ -77,8 +80,8 @@ def show_lens_everywhere(view: View) -> None:
         if len(shown) < len(trace.tokens)
         else ""
     )
-    show_derived(
-        view, "lens-everywhere", "Top prediction at every token and stage, with its probability", figure,
+    return Derived(
+        "lens-everywhere", "Top prediction at every token and stage, with its probability", figure,
         Origin(_READ_FROM, PREDICTION, r"\hat{w}^{(i)}_t = \underset{v}{\mathrm{argmax}}\; P^{(i)}_{t,v}",
                "The LM head, applied at every token and stage; only the top prediction is shown. An unmasked token "
                "starts as itself; a masked one must be predicted from the other tokens, layer by layer."),
@@ -113,28 +116,36 @@ def _write_head(view: View, seen: layers.Lens) -> str:
     return rf"\footnotesize\begin{{aligned}} {lines} \end{{aligned}}"
 
 
-def show_rollout(view: View) -> None:
-    """Attention followed back to the input: for all tokens, then for the chosen one layer by layer."""
-    trace, token, names = view.trace, view.chosen.token, label_tokens(view.trace)
-    found = layers.roll_out_attention(trace)
-    origin = _make_origin(view, found)
+@derived
+def show_rollout(view: View) -> Derived:
+    """Attention followed back to the input, for all tokens."""
+    token, names = view.chosen.token, label_tokens(view.trace)
+    found = layers.roll_out_attention(view.trace)
     side = center_range(token, int(CELLS**0.5), len(names))
     part, words = found[-1, side.start : side.stop, side.start : side.stop], [names[i] for i in side]
     end = float(found[-1].max())
     figure = draw_heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,
                           share=True, end=end, selected=token)  # fmt: skip
-    show_derived(
-        view, "rollout", "Attention rollout: which input tokens each token draws on", figure, origin,
+    return Derived(
+        "rollout", "Attention rollout: which input tokens each token draws on", figure, _make_origin(view, found),
         values=Values(found[-1], names, names),
         note=f"Each row sums to 1; the scale ends at the largest weight, {end:.4f}."
              + (f" Shown: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""),
     )  # fmt: skip
-    shown = sorted(rank_top(found[-1, token], _BARS))
+
+
+@derived
+def show_rollout_of_token(view: View) -> Derived:
+    """Attention followed back to the input, for the chosen token layer by layer."""
+    trace, token, names = view.trace, view.chosen.token, label_tokens(view.trace)
+    found = layers.roll_out_attention(trace)
+    shown = sorted(rank_top(layers.roll_out_attention(view.guide.trace)[-1, token], _BARS))
     order = f"The {_BARS} largest weights, in sentence order." if len(names) > _BARS else "In sentence order."
     own = found[:, token, token]
-    show_derived(
-        view, "rollout-token", f"Attention rollout of “{trace.tokens[token]}”: which input tokens it draws on",
-        draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "weight"), origin,
+    return Derived(
+        "rollout-token", f"Attention rollout of “{trace.tokens[token]}”: which input tokens it draws on",
+        draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "weight"),
+        _make_origin(view, found),
         values=Values(found[:, token].T, names, name_stages(view)[1:]),
         note=f"{order} Its own weight is {own[0]:.4f} after layer 0 and {own[-1]:.4f} after layer {len(own) - 1}.",
     )  # fmt: skip

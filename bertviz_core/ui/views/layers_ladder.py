@@ -20,6 +20,7 @@ from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
@@ -63,7 +64,6 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
     probs = lens.probs
     state.bind("followed", "")
     word = _read_word(view, int(probs[-1].argmax()))
-    ranks = lens.ranks(word)
     best = [rank_top(row, PLACES) for row in probs]
     see, token = "The answer, read after every layer", view.trace.tokens[view.chosen.token]
     with open_card(view, PREDICTION, see, "the LM head, on every stage of the token's way") as tools:
@@ -72,13 +72,26 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
             show_values("ladder", Values(probs[:, np.unique(best)], name_columns(view),
                                          [entries[i] for i in np.unique(best)]))  # fmt: skip
         st.html(RULES)
-        st.html(_render_ladder(view, probs, best, word, ranks))
+        show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
         followed = quote(view.trace.model.tokenizer.token(word))
         st.caption(
-            f"At {quote(token)}: the five likeliest words; the dark one is {followed}, "
+            f"{_write_reason(view)}At {quote(token)}: the five likeliest words; the dark one is {followed}, "
             "and a click follows another. Every stage is read with the head that was trained for the last layer (the "
             f"logit lens): what it would answer there. A bar's end: {format_percent(_find_end(probs))}."
         )
+
+
+def _write_reason(view: View) -> str:
+    """Why the page looks at this layer, where the URL names none."""
+    if state.read("layer", ""):
+        return ""
+    reason = escape_markdown(open_layer_for_answer(view.outcome.before, view.chosen.token).reason)
+    return f"Before your changes: {reason} " if view.outcome.changed else f"{reason} "
+
+
+def _read_ladder(view: View, word: int) -> str:
+    lens = layers.Lens(view.trace, view.chosen.token)
+    return _render_ladder(view, lens.probs, [rank_top(row, PLACES) for row in lens.probs], word, lens.ranks(word))
 
 
 def _find_end(probs: np.ndarray) -> float:
@@ -107,8 +120,8 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
         ]))  # fmt: skip
     lines = _draw_lines(best, word, ranks, view)
     return (
-        f'<div class="bv-ladder" data-picture tabindex="0" role="region" aria-label="The likeliest words by stage"><div '
-        f'style="--stages:{len(probs)};--rows:{PLACES + deep}"><img alt="" src="{lines}">'
+        f'<div class="bv-ladder" data-picture tabindex="0" role="region" aria-label="The likeliest words by stage">'
+        f'<div style="--stages:{len(probs)};--rows:{PLACES + deep}"><img alt="" src="{lines}">'
         f"<table>{render_head(view, 'place')}<tbody>{''.join(rows)}</tbody></table></div></div>"
     )
 

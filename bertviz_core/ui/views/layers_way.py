@@ -15,29 +15,33 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
 
 def show_way(view: View) -> None:
     """Every layer's turn of the chosen token's vector, and its length, true to scale, in the ladder's columns."""
-    token = view.chosen.token
-    states = layers.stack_vectors(view.trace)[:, token].astype(np.float64)
-    lengths = layers.compute_norms(states)
-    angles = layers.compute_angles(states[1:], states[:-1])
+    token, (angles, lengths) = view.chosen.token, _measure_way(view)
     see = "How far the vector moves"
     with open_card(view, NORM, see, "every stage of the token's way") as tools:
         with tools:
             show_values("way", Values(np.stack([np.append(np.nan, angles), lengths]), ["turn in degrees", "length"],
                                       name_columns(view)))  # fmt: skip
         st.html(RULES)
-        st.html(_render_way(view, angles, lengths))
+        show_passes_html(view, [_render_way(one, *_measure_way(one)) for one in view.passes])
         most = int(np.nan_to_num(angles).argmax())
         st.caption(
             f"At “{escape_markdown(view.trace.tokens[token])}”: angles and lengths are true and on one scale. "
             "Flat: before the layer; coloured: after it; dashed: the change. "
             f"Layer {most} turns it most, by {format_degrees(float(np.nan_to_num(angles)[most]))}."
         )  # fmt: skip
+
+
+def _measure_way(view: View) -> tuple[np.ndarray, np.ndarray]:
+    """How far every layer turns the chosen token's vector, in degrees, and its length at every stage."""
+    states = layers.stack_vectors(view.trace)[:, view.chosen.token].astype(np.float64)
+    return layers.compute_angles(states[1:], states[:-1]), layers.compute_norms(states)
 
 
 def _render_way(view: View, angles: np.ndarray, lengths: np.ndarray) -> str:

@@ -17,7 +17,7 @@ from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
 from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.panels.names import write_css, write_table
 from bertviz_core.ui.panels.panel import format_shape
@@ -40,11 +40,12 @@ def show_differences() -> None:
     st.markdown("\n".join(f"- **{document.name}**: {document.what} {document.differs}" for document in DOCUMENTS))
 
 
-def show_lengths(view: View) -> None:
+@derived
+def show_lengths(view: View) -> Derived:
     """How long every axis is in this pass, as a chart."""
     found = {name: size for name in AXES if (size := _find_length(view, name))}
-    show_derived(
-        view, "axis-lengths", "Length of every axis in this forward pass",
+    return Derived(
+        "axis-lengths", "Length of every axis in this forward pass",
         draw_counts(list(found.values()), list(found), view.colors, view.colors.kinds[NORM], name="length"),
         Origin("the config and the input", NORM, rf"{CONCAT.latex} = {HEAD.latex} \cdot {HEAD_DIM.latex}",
                "All shapes use these names. The token, query and key axes grow with the input; all "

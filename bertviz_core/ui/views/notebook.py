@@ -24,7 +24,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.resources import list_models
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -124,13 +124,20 @@ def _list_cells() -> list[str]:
 
 def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | None) -> None:
     """One printed tensor, number by number, with ours under each where it can be compared."""
+    _show_printed(view, printed, comparison)
+    info = site.find_page(_write_program().by_address[printed.address].stage)
+    site.show_link(info, f"Our value: {info.title}", info.icon)
+
+
+@derived
+def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | None) -> Derived:
     step, numbers = _write_program().by_address[printed.address], notebook.read_printed(printed)
     axis = step.dims[-1]
     rows, columns = [f"token {i}" for i in ROWS], [f"d − {-j}" if j < 0 else str(j) for j in COLUMNS]
     held = numbers if comparison is None else np.hstack([numbers, comparison.values])
     names = columns if comparison is None else [*(f"{name}, printed" for name in columns), *columns]
-    show_derived(
-        view, "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
+    return Derived(
+        "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
         draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0, standoff=16), view.colors),
         Origin(f"{printed.address} (token 12 × {axis} {_choose_width(step)})", step.kind,
                step.typeset(style.make_painter(view.colors)), f"{step.meaning}{_write_remark(printed)}",
@@ -200,7 +207,8 @@ def explain_verdicts() -> None:
     )
 
 
-def show_itself(view: View) -> None:
+@derived
+def show_itself(view: View) -> Derived:
     """Two printed tensors against each other: this needs no model."""
     inputs, outputs = (next(p for p in TENSORS if p.cell == number) for number in ("49", "51"))
     x, y = notebook.read_printed(inputs), notebook.read_printed(outputs)
@@ -208,8 +216,7 @@ def show_itself(view: View) -> None:
     points = np.stack([x.ravel(), y.ravel()], axis=1)
     held = np.vstack([points, np.stack([line, notebook.compute_gelu(line)], axis=1)])
     names = [f"printed {i}" for i in range(len(points))] + [f"curve {i}" for i in range(len(line))]
-    show_derived(
-        view,
+    return Derived(
         "notebook-gelu",
         f"{agree.sum()} of {agree.size} numbers of In [51] are GELU of those of In [49]",
         draw_curve(line, notebook.compute_gelu(line), x.ravel(), y.ravel(), view.colors, view.colors.kinds[FFN]),

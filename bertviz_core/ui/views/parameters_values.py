@@ -18,7 +18,7 @@ from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 
 KIND = "residual"  # parameters have no colour of their own; this is the grey one
 _BINS = 80
@@ -38,7 +38,8 @@ def choose_window(view: View, tensor: Tensor, places: Sequence[DeltaGenerator]) 
     return range(row, min(shape[0], row + _WINDOW[0])), range(column, min(shape[1], column + _WINDOW[1]))
 
 
-def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callable[[], None]) -> None:
+@derived
+def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callable[[], None]) -> Derived:
     """A window of the tensor's own numbers, to be moved over the whole, and beside it what it is called."""
     matrix = _make_matrix(view, tensor)
     rows, columns = window
@@ -50,8 +51,8 @@ def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callabl
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
     first = view.trace.explain(where.fix(**at))
     drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
-    show_derived(
-        view, tensor.address if axes[0] else f"numbers-{tensor.address}", "Values of the tensor",
+    return Derived(
+        tensor.address if axes[0] else f"numbers-{tensor.address}", "Values of the tensor",
         figure.offer(picks.pick_matrix(view.trace, where) or picks.pick_vectors(view.trace, [where])),
         Origin(tensor.address, KIND, first.latex,
                "A parameter is not computed: it was learned in training and is read from the checkpoint. The formula "
@@ -79,13 +80,13 @@ def _write_span(axis: str, shown: range, size: int) -> str:
     return f"{axis} {shown.start}–{shown.stop - 1} of {size:,}"
 
 
-def show_sizes(view: View, tensor: Tensor) -> None:
+@derived
+def show_sizes(view: View, tensor: Tensor) -> Derived:
     """How often each size occurs in the tensor, with its mean, spread and extremes."""
     values = view.trace[tensor.address]
     found, symbol = analysis.summarize(values), tensor.symbol.tex
     counts, edges = analysis.count_sizes(values, _BINS)
-    show_derived(
-        view,
+    return Derived(
         f"sizes-{tensor.address}",
         "Distribution of its values",
         draw_histogram(counts, edges, view.colors, view.colors.kinds[KIND], "value"),
@@ -116,7 +117,8 @@ def _write_worked_moments(symbol: str, size: int, found: analysis.Summary) -> st
     return rf"\sigma({symbol}) = \sqrt{{{squares} / {size}}} = {format_latex(found.deviation)},\quad \mu = {mean}"
 
 
-def show_blocks(view: View, tensor: Tensor) -> None:
+@derived
+def show_blocks(view: View, tensor: Tensor) -> Derived:
     """The whole tensor at once; a large one in blocks, each as the root mean square of its numbers."""
     matrix = _make_matrix(view, tensor)
     few = (1, MANY_CELLS) if len(matrix) == 1 else _BLOCKS
@@ -129,8 +131,8 @@ def show_blocks(view: View, tensor: Tensor) -> None:
         f"Pooled: a cell is the root mean square of {found.height} × {found.width} numbers, fewer at the edges. The "
         "scale starts at 0. The axes count the tensor's rows and columns."
     )  # fmt: skip
-    show_derived(
-        view, f"blocks-{tensor.address}", "The whole tensor" if whole else "The whole tensor, in blocks",
+    return Derived(
+        f"blocks-{tensor.address}", "The whole tensor" if whole else "The whole tensor, in blocks",
         _draw_map(view, shown, axes, found, whole),
         Origin(tensor.address, KIND, _describe_pooling(tensor.symbol.tex, whole),
                "A row or column that stands out belongs to an input or output with larger or smaller weights.",

@@ -17,7 +17,7 @@ from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived, show_values
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.printed_grid import render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -103,12 +103,13 @@ def _explain(place: tuple[int, int], problem: str) -> None:
     )
 
 
-def show_scores(view: View, scores: np.ndarray, row: int) -> None:
+@derived
+def show_scores(view: View, scores: np.ndarray, row: int) -> Derived:
     """The matrix as it stands."""
     changed = int((scores != _ORIGINAL).sum())
     largest = int(scores[row].argmax())
-    show_derived(
-        view, "playground-scores", "Attention scores of six tokens: how well each query matches each key",
+    return Derived(
+        "playground-scores", "Attention scores of six tokens: how well each query matches each key",
         draw_heatmap(scores, *_SIDES, view.colors, selected=row),
         Origin("the encoder article's example, as edited", ATTENTION, r"S = \frac{Q K^\top}{\sqrt{d_k}}",
                f"Each row is one query. “{WORDS[row]}” matches the key “{WORDS[largest]}” best, with a score of "
@@ -171,9 +172,15 @@ def _write_share(scores: np.ndarray, row: int, steps: attention.SoftmaxRow) -> s
 def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
     """Every row divided up, beside the scores."""
     found = playground.apply_softmax(scores)
+    _show_shares(view, scores, found, row)
+    return found
+
+
+@derived
+def _show_shares(view: View, scores: np.ndarray, found: np.ndarray, row: int) -> Derived:
     sums = ", ".join(f"{total:.4f}" for total in found.sum(axis=1))
-    show_derived(
-        view, "playground-shares", "Attention weights of all six rows",
+    return Derived(
+        "playground-shares", "Attention weights of all six rows",
         draw_heatmap(found, *_SIDES, view.colors, share=True, end=1.0, selected=row),
         Origin("the edited scores", ATTENTION, r"A = \mathrm{softmax}(S)",
                "The softmax treats each row on its own. Scores that are far apart, like the article's, "
@@ -181,7 +188,6 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
         values=Values(found, WORDS, WORDS), note=f"The six rows sum to {sums}.",
         beside=lambda: _show_matrix(scores, row),
     )  # fmt: skip
-    return found
 
 
 def _show_matrix(scores: np.ndarray, row: int) -> None:
@@ -190,7 +196,8 @@ def _show_matrix(scores: np.ndarray, row: int) -> None:
         st.html(render_table("query", WORDS, columns, [row]))
 
 
-def show_printed(view: View) -> None:
+@derived
+def show_printed(view: View) -> Derived:
     """The article's own softmax table beside the same computed here, digit by digit."""
     computed = playground.apply_softmax(_ORIGINAL)
     verdicts = [[judge_print(text, x) for text, x in zip(*rows, strict=True)]
@@ -199,8 +206,8 @@ def show_printed(view: View) -> None:
     ratios = np.log10(numbers / computed)
     count = {kind: sum(line.count(kind) for line in verdicts) for kind in Verdict}
     total = float(numbers[0].sum())
-    show_derived(
-        view, "playground-printed", "One entry of the article's softmax table is wrong",
+    return Derived(
+        "playground-printed", "One entry of the article's softmax table is wrong",
         draw_heatmap(ratios, *_SIDES, view.colors),
         Origin("the encoder article's two tables", ATTENTION, r"\log_{10} \frac{\text{printed}}{\text{computed}}",
                f"“Hello” to “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}: the "

@@ -19,7 +19,7 @@ from bertviz_core.formula.steps import ATTENTION, EMBEDDING, VALUE
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.playground import ARTICLE
 
@@ -31,7 +31,8 @@ _SINUSOIDAL = r"""p_{i,j} = \begin{cases} \sin\!\left(\frac{i}{10000^{j/d}}\righ
 \cos\!\left(\frac{i}{10000^{(j-1)/d}}\right) & j \text{ odd} \end{cases}"""
 
 
-def show_weighted(view: View, shares: np.ndarray, row: int) -> None:
+@derived
+def show_weighted(view: View, shares: np.ndarray, row: int) -> Derived:
     """The six tokens' vectors, weighed by one row of shares and added up."""
     state.bind("mix", _ONE_HOT, (_ONE_HOT, _MIXED, _OWN))
     which = st.radio("Weights", (_ONE_HOT, _MIXED, _OWN), key="mix", horizontal=True) or _ONE_HOT
@@ -40,8 +41,7 @@ def show_weighted(view: View, shares: np.ndarray, row: int) -> None:
     shown = np.vstack([parts, parts.sum(axis=0)])
     terms = " + ".join(rf"{format_latex(float(w))} \cdot {format_latex(x[0])}"
                        for w, x in zip(weights, examples.EMBEDDINGS, strict=True) if w >= 1e-3)  # fmt: skip
-    show_derived(
-        view,
+    return Derived(
         "playground-weighted",
         "Weighted value of each token, and below their sum",
         draw_heatmap(
@@ -84,7 +84,8 @@ def _write_meaning(which: str, total: np.ndarray) -> str:
     return f"The weights of the row edited above: the first component becomes {format_number(float(total[0]))}."
 
 
-def show_sinusoidal(view: View) -> None:
+@derived
+def show_sinusoidal(view: View) -> Derived:
     """Computed positions for any length and width, and one cell worked out."""
     with st.container(horizontal=True):
         length = _read_number("Length", "length", 1, _LONGEST, 64)
@@ -101,8 +102,7 @@ def show_sinusoidal(view: View) -> None:
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
     angle = i / BASE ** (even / width)
     thinned = f" Shown: one position in {rows}, one component in {columns}." if rows * columns > 1 else ""
-    show_derived(
-        view,
+    return Derived(
         "playground-positions",
         f"Sinusoidal positions: {length} × {width} components",
         figure,
@@ -126,12 +126,12 @@ def _read_number(label: str, key: str, low: int, high: int, usual: int) -> int:
     return int(st.number_input(label, low, high, key=key, width=140))
 
 
-def show_divisors(view: View, scores: np.ndarray, row: int) -> None:
+@derived
+def show_divisors(view: View, scores: np.ndarray, row: int) -> Derived:
     """The edited row, divided by ever larger roots."""
     found = np.stack([playground.apply_softmax(scores[row] / np.sqrt(d)) for d in _DIVISORS], axis=1)
     best = int(scores[row].argmax())
-    show_derived(
-        view,
+    return Derived(
         "playground-divisors",
         f"“{WORDS[row]}”: the larger the divisor, the more even its attention weights",
         draw_heatmap(
@@ -158,7 +158,8 @@ def show_divisors(view: View, scores: np.ndarray, row: int) -> None:
     )
 
 
-def show_unscaled(view: View) -> None:
+@derived
+def show_unscaled(view: View) -> Derived:
     """The chosen layer, head and token: real scores, with and without the division."""
     trace = view.trace
     rows = {name: trace[_locate(view, name)] for name in ("products", "scaled", "scores", "probs")}
@@ -167,8 +168,8 @@ def show_unscaled(view: View) -> None:
     best = int(without.argmax())
     shown = attention.choose_shown(without + rows["probs"], _KEYS, (best,))
     series = {"without √d_k": without, "with √d_k": rows["probs"].astype(np.float64)}
-    show_derived(
-        view, "playground-unscaled", f"“{word}”, layer {view.chosen.layer}, head {view.chosen.head}: weights with and "
+    return Derived(
+        "playground-unscaled", f"“{word}”, layer {view.chosen.layer}, head {view.chosen.head}: weights with and "
         "without the division by √d_k",
         draw_pairs({name: values[shown] for name, values in series.items()}, [names[k] for k in shown],
                    view.colors, view.colors.kinds[ATTENTION]),

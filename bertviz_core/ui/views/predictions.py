@@ -26,7 +26,7 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_tensor
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_values
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -106,7 +106,8 @@ def _render_softmax(trace: Trace, token: int) -> str:
     ])  # fmt: skip
 
 
-def show_denominator(view: View) -> None:
+@derived
+def show_denominator(view: View) -> Derived:
     """The softmax's denominator as it grows, term by term, over the whole vocabulary."""
     trace, token = view.trace, view.chosen.token
     found = run_softmax(trace[SCORES.fix(token=token)])
@@ -117,8 +118,8 @@ def show_denominator(view: View) -> None:
     terms = write_sum(map(format_latex, take_ends(found.terms.tolist())), len(found.terms), brace=False)
     half, *_, most = (found.needed(share) for share in _SHARES)
     entries = trace.model.tokenizer.vocabulary
-    show_derived(
-        view, "denominator", f"How fast the softmax denominator adds up, over {len(found.ids):,} entries", figure,
+    return Derived(
+        "denominator", f"How fast the softmax denominator adds up, over {len(found.ids):,} entries", figure,
         Origin(SCORES.fix(token=token), PREDICTION,
                r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
                "The top entry's term is 1; all others are smaller. The faster the sum grows, the more certain "

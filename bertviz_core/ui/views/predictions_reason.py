@@ -13,7 +13,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
 _ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
@@ -22,7 +22,8 @@ _NAMED, _MARKED = 7, 24  # of the likeliest entries
 _ENDS = (30, 100, 1000)  # ranks at which the groups of a stack end
 
 
-def show_score(view: View, vocab: int) -> None:
+@derived
+def show_score(view: View, vocab: int) -> Derived:
     """The products whose sum is the entry's logit, largest first."""
     trace, token = view.trace, view.chosen.token
     vector, row = trace[_VECTOR.fix(token=token)], trace[_ROW.fix(vocab=vocab)]
@@ -32,8 +33,8 @@ def show_score(view: View, vocab: int) -> None:
     best = int(terms.argmax())
     names = [f"component {i}" for i in range(len(terms))]
     chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION]).offer(str(cell))
-    show_derived(
-        view, "score-terms", f"1 · The logit of “{word}”: {len(terms)} products, largest first", chart,
+    return Derived(
+        "score-terms", f"1 · The logit of “{word}”: {len(terms)} products, largest first", chart,
         Origin(f"{_VECTOR.fix(token=token)} and {_ROW.fix(vocab=vocab)}", PREDICTION,
                view.typeset(trace.step(SCORES)),
                f"The largest, at component {best}: {format_number(float(vector[best]))} · "
@@ -44,7 +45,8 @@ def show_score(view: View, vocab: int) -> None:
     )  # fmt: skip
 
 
-def show_all_scores(view: View, vocab: int) -> None:
+@derived
+def show_all_scores(view: View, vocab: int) -> Derived:
     """The entry's logit among those of the whole vocabulary."""
     trace, token = view.trace, view.chosen.token
     scores = trace[SCORES.fix(token=token)].astype(np.float64)
@@ -58,8 +60,8 @@ def show_all_scores(view: View, vocab: int) -> None:
     chart = draw_all_scores(counts, edges, {entries[i]: float(scores[i]) for i in marked}, main, view.colors,
                             view.colors.kinds[PREDICTION])  # fmt: skip
     above = "above" if scores[vocab] >= scores[other] else "below"
-    show_derived(
-        view, "scores-of-all", f"2 · Against all: {len(scores):,} logits, “{main}” among them",
+    return Derived(
+        "scores-of-all", f"2 · Against all: {len(scores):,} logits, “{main}” among them",
         chart.offer(picks.pick_points(trace, SCORES.fix(token=token), marked)),
         Origin(SCORES.fix(token=token), PREDICTION, r"\frac{P_a}{P_b} = e^{L_a - L_b}",
                f"{format_number(apart)} {above} “{escape_markdown(entries[other])}”: a factor of "
@@ -71,7 +73,8 @@ def show_all_scores(view: View, vocab: int) -> None:
     )  # fmt: skip
 
 
-def show_softmax(view: View, vocab: int) -> None:
+@derived
+def show_softmax(view: View, vocab: int) -> Derived:
     """The softmax's denominator laid end to end: the likeliest entries one by one, the rest by rank."""
     trace, token = view.trace, view.chosen.token
     cell = PROBS.fix(token=token, vocab=vocab)
@@ -82,8 +85,8 @@ def show_softmax(view: View, vocab: int) -> None:
     probs = trace[PROBS.fix(token=token)].astype(np.float64)
     shares = {entries[i]: float(probs[i]) for i in named}
     groups = _group_tail(found.shares, place)
-    show_derived(
-        view, "softmax-stack", f"3 · Softmax: how “{main}” comes to {format_share(term / z)}",
+    return Derived(
+        "softmax-stack", f"3 · Softmax: how “{main}” comes to {format_share(term / z)}",
         draw_stack({**shares, **groups}, main, len(groups), view.colors, view.colors.kinds[PREDICTION])
         .offer([*picks.pick_points(trace, PROBS.fix(token=token), named), *[""] * len(groups)]),
         Origin(PROBS.fix(token=token), PREDICTION, view.typeset(trace.step(PROBS)),

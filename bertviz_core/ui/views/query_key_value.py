@@ -10,13 +10,13 @@ import streamlit as st
 from bertviz_core.analysis import attention
 from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_strongest
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site, state, style
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -25,6 +25,7 @@ from bertviz_core.ui.panels.aligned import Numbers, show_rows, write_short
 from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
+from bertviz_core.ui.panels.passes import show_passes_chart
 
 PROJECTIONS = ("query", "key", "value")
 ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
@@ -85,18 +86,13 @@ def show_blocks(view: View, place: Place) -> None:
     addresses = {name: locate(view, name) for name in PROJECTIONS}
     values = {name: trace[address] for name, address in addresses.items()}
     end = find_robust_limit(np.stack(list(values.values())))
-    blocks = [
-        Block(name.capitalize(), name, part[shown.start : shown.stop], picks.pick_matrix(trace, addresses[name]))
-        for name, part in values.items()
-    ]
-    chart = draw_blocks(blocks, label_tokens(trace, shown), shown.start, view.colors, end=end,
-                        at=(view.chosen.token, place.name, place.component))  # fmt: skip
     width, (layer, head) = trace.model.config.head_dim, (view.chosen.layer, view.chosen.head)
     of = Address.in_layer(layer, "attention.self")
     with open_card(
         view, "query", "Query, key and value of every token", of, f"head {head}, {width} numbers each"
     ) as tools:
-        show_chart(chart, "blocks", "Query, key and value of every token")
+        show_passes_chart(view, [_draw_blocks(one, place, shown, end) for one in view.passes], "blocks",
+                          "Query, key and value of every token")  # fmt: skip
         for column, address in zip(st.columns(3), addresses.values(), strict=True):
             with column:
                 st.latex(view.typeset(trace.step(address)))
@@ -107,6 +103,17 @@ def show_blocks(view: View, place: Place) -> None:
         )
         with tools:
             show_values("blocks", _join_values(view, values))
+
+
+def _draw_blocks(view: View, place: Place, shown: range, end: float) -> Chart:
+    blocks = [
+        Block(name.capitalize(), name, view.trace[address][shown.start : shown.stop],
+              picks.pick_matrix(view.trace, address))
+        for name in PROJECTIONS
+        for address in [locate(view, name)]
+    ]  # fmt: skip
+    return draw_blocks(blocks, label_tokens(view.trace, shown), shown.start, view.colors, end=end,
+                       at=(view.chosen.token, place.name, place.component))  # fmt: skip
 
 
 def _join_values(view: View, values: dict[str, np.ndarray]) -> Values:
@@ -127,12 +134,16 @@ def show_sum(view: View, place: Place) -> None:
     shown = center_range(find_strongest(products), _TERMS, len(products))
     part = slice(shown.start, shown.stop)
     cells = tuple(picks.pick_vectors(trace, [x, weight]))
-    terms = Terms(vector[part], weights[part], (cells[0], cells[1]), (find_robust_limit(vector), find_limit(weights)),
-                  shown.start)  # fmt: skip
+    charts = [
+        draw_terms(Terms(one.trace[x][part], weights[part], (cells[0], cells[1]),
+                         (find_robust_limit(one.trace[x]), find_limit(weights)), shown.start),
+                   ("x", "W", "x · W"), view.colors, place.name)
+        for one in view.passes
+    ]  # fmt: skip
     see = f"One of them: {place.name} {place.component} of “{read_word(view)}”"
     cell = here.fix(head_dim=place.component).sort(step.dims)
     with open_card(view, step.kind, see, f"{x} and {weight}", f"{len(products)} products and a bias") as tools:
-        show_chart(draw_terms(terms, ("x", "W", "x · W"), view.colors, place.name), "one-number", see)
+        show_passes_chart(view, charts, "one-number", see)
         with st.container(horizontal=True, vertical_alignment="center"):
             _show_choices(view, place)
             show_worked_link(view, cell)

@@ -12,7 +12,7 @@ from bertviz_core.formula.steps import Step
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_tensor, find_limit, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
 
 SEE = {
@@ -23,7 +23,8 @@ SEE = {
 _WEIGHTS = 16_000  # cells sent of the weights
 
 
-def show_token(view: View, name: str) -> None:
+@derived
+def show_token(view: View, name: str) -> Derived:
     """The chosen token's vector through the chosen head's slice of the weights."""
     trace, head = view.trace, view.chosen.head
     step, at = _find_step(view, name)
@@ -41,8 +42,8 @@ def show_token(view: View, name: str) -> None:
         find_robust_limit(weights),
         max(find_limit(column) for column in columns.values()),
     )
-    show_derived(
-        view, f"projection-{name}", f"The {name} of “{_read_word(view)}” in head {head}: {len(result)} weighted sums",
+    return Derived(
+        f"projection-{name}", f"The {name} of “{_read_word(view)}” in head {head}: {len(result)} weighted sums",
         draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start), row, view.colors),
         Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)), step.meaning,
                trace.explain(here.fix(head_dim=row)).latex, step.source),
@@ -60,7 +61,8 @@ def _describe(step: Step, row: int, result: np.ndarray, shown: range, width: int
     )
 
 
-def show_split(view: View, name: str) -> None:
+@derived
+def show_split(view: View, name: str) -> Derived:
     """The same token's projection for all heads: computed as one long vector, then cut into rows."""
     trace, head = view.trace, view.chosen.head
     step, at = _find_step(view, name)
@@ -70,8 +72,8 @@ def show_split(view: View, name: str) -> None:
     symbol, place, column = style.make_painter(view.colors)(step.output), view.chosen.token, find_strongest(rows[head])
     long = rf"\left({x}\, {weight} + {bias}\right)"
     number = format_latex(float(rows[head, column]))
-    show_derived(
-        view, f"split-{name}", f"{heads} heads: each takes {width} components of one long vector",
+    return Derived(
+        f"split-{name}", f"{heads} heads: each takes {width} components of one long vector",
         draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors),
         Origin(at, step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
                f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "

@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tensor, find_robust_limit
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.worked import write_cosine
 
@@ -64,7 +64,8 @@ def offer_pair(view: View) -> None:
         st.button("use two sentences", on_click=state.use_sentence, args=PAIR, icon=":material/add:")
 
 
-def show_one_vector(view: View) -> None:
+@derived
+def show_one_vector(view: View) -> Derived:
     """Two ways to one vector for a text: the last [CLS] vector, and the mean of all tokens."""
     trace = view.trace
     address = Address.in_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
@@ -78,8 +79,8 @@ def show_one_vector(view: View) -> None:
     told = [f"{a} and {b}: {format_number(float(alike[i, j]))}" for i, a in enumerate(names) for j, b in
             enumerate(names) if i < j]  # fmt: skip
     pair = "m_A, m_B" if several else f"X^{{({trace.model.config.num_hidden_layers})}}_{{0,:}}, m"
-    show_derived(
-        view, "one-vector", "Two ways to get one vector for a text: the first token, or the mean of all", figure,
+    return Derived(
+        "one-vector", "Two ways to get one vector for a text: the first token, or the mean of all", figure,
         Origin(address, NORM, r"m = \frac{1}{n} \sum_{t=1}^{n} X^{(L)}_{t,:} \quad \cos(x, y) = "
                r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
                "BERT's own heads read the first token. To compare texts, the mean of a text's tokens is often used "
@@ -169,7 +170,8 @@ def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str,
                        sides=_HALF)  # fmt: skip
 
 
-def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> None:
+@derived
+def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Derived:
     """The pooled components that speak most for the best class, or against it."""
     trace = view.trace
     label = int(trace[address].argmax())
@@ -181,8 +183,8 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> None
     words = [*(f"component {i}" for i in best), f"{len(found) - len(best)} others", "bias", "together"]
     terms = [bracket_negative(format_latex(term)) for term in take_ends([*found.tolist(), bias])]
     over = ("0", "the other one", "the mean of the others")[min(len(names), 3) - 1]
-    show_derived(
-        view, f"evidence-{address}", f"Components in favour of “{names[label]}”",
+    return Derived(
+        f"evidence-{address}", f"Components in favour of “{names[label]}”",
         draw_bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="contribution to the lead",
                   row=_ROW),
         Origin(f"{_POOLED} and {address}.weight", PREDICTION,

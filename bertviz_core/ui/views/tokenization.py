@@ -105,7 +105,7 @@ def _render_stairs(view: View, word: Word) -> str:
 
 
 def _render_column(view: View, number: int, search: Search) -> str:
-    """One search: how many were rejected, which, a dot for each letter that was left out, and what was found, its id."""
+    """One search: how many were rejected, which, a dot for each letter left out, and what was found, with its id."""
     first, rest = search.rejected[:_SHOWN_REJECTED], len(search.rejected) - _SHOWN_REJECTED
     struck = "".join(
         f'<s data-cut="{"·" * (len(first[0]) - len(candidate))}">{escape(candidate)}</s>' for candidate in first

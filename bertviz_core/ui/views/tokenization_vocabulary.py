@@ -14,7 +14,7 @@ from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Origin, Values, show_derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
 
 _WAYS = {PREFIX: "begins with", CONTAINS: "contains", IDS: "has the id"}
@@ -23,14 +23,15 @@ _PLURALS = {WHOLE: "whole words and signs", PIECE: "pieces", SPECIAL: "special t
 _SHOWN = 60
 
 
-def show_census(view: View) -> None:
+@derived
+def show_census(view: View) -> Derived:
     """What the vocabulary is made of."""
     tokenizer = view.trace.model.tokenizer
     kinds = vocabulary.count_kinds(tokenizer.vocabulary, tokenizer.special_tokens)
     found = {_PLURALS[kind]: count for kind, count in kinds.items() if count}
     total = len(tokenizer.vocabulary)
-    show_derived(
-        view, "vocabulary-census", f"The {total:,} entries of the vocabulary, by kind",
+    return Derived(
+        "vocabulary-census", f"The {total:,} entries of the vocabulary, by kind",
         draw_counts(list(found.values()), list(found), view.colors, view.colors.kinds[EMBEDDING], name="rows"),
         Origin("the tokenizer's files", EMBEDDING, rf"{VOCAB.latex} = \sum_{{\mathrm{{kind}}}} n_{{\mathrm{{kind}}}}",
                "BERT can read and predict only these. An entry's id is its row in the word embedding matrix.",

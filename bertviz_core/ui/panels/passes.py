@@ -1,0 +1,70 @@
+"""What is drawn of a pass, drawn of both where a change is asked to show its difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from bertviz_core.figures.base import Chart
+from bertviz_core.figures.differences import is_same, subtract_charts
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import label_tokens
+from bertviz_core.ui.frame.view import View
+
+_SAME = "Your changes do not reach this: it is the same before and after."
+_APART = "Before your changes, then after them: the two draw different things, so there is no difference to draw."
+
+
+def show_passes_chart(view: View, charts: Sequence[Chart], key: str, alt: str) -> None:
+    """A chart of every one of `view.passes`: as it is, or as the difference of two, and a line that says so.
+
+    Where the two charts draw different places, such as rankings or histograms do, both are drawn.
+    """
+    *earlier, after = charts
+    if not earlier:
+        show_chart(after, key, alt)
+        return
+    (before,) = earlier
+    found = subtract_charts(before, after, view.colors, _list_renamed(view))
+    if is_same(before, after):
+        show_chart(after, key, alt)
+        st.caption(_SAME)
+    elif found is not None:
+        chart, largest = found
+        show_chart(chart, key, f"{alt}, after minus before")
+        st.caption(f"After − before: at most {format_number(largest)} in size.")
+    else:
+        st.caption(_APART)
+        show_chart(before.silent, f"{key}-before", f"{alt}, before")
+        show_chart(after, key, f"{alt}, after")
+
+
+def show_passes(view: View, draw: Callable[[View], object]) -> None:
+    """What is no chart, drawn of every one of `view.passes`: where these are two, one under the other, named."""
+    for one in view.passes:
+        if one.outcome.half:
+            st.markdown(f"**{one.outcome.half}**")
+        draw(one)
+
+
+def show_passes_html(view: View, bodies: Sequence[str]) -> None:
+    """HTML of every one of `view.passes`; once, where the changes do not reach it."""
+    if len(set(bodies)) == 1:
+        st.html(bodies[-1])
+        return
+    for one, body in zip(view.passes, bodies, strict=True):
+        st.markdown(f"**{one.outcome.half}**")
+        st.html(body)
+
+
+def tell_pass(view: View) -> str:
+    """To stand in the caption of what is drawn of the pass after the changes only, also where a difference is asked."""
+    return "Drawn of the pass after your changes. " if view.outcome.compared else ""
+
+
+def _list_renamed(view: View) -> dict[str, str]:
+    """What tokens are called after the changes that are others before them."""
+    before, after = (label_tokens(each.trace) for each in view.passes)
+    return {one: other for one, other in zip(before, after, strict=True) if one != other}
