@@ -51,8 +51,8 @@ class Derived:
 
     name: a short one, for keys and file names; see: a title that says what to see; chart: the cells that it offers, if
     any, are the recorded ones that the drawn numbers are parts or functions of; note: how to read it; table: HTML to
-    stand below; start: the cell that the panel offers by itself; beside: draws what else stands beside the chart; sides:
-    the widths of the chart and of what stands beside it.
+    stand below; start: the cell that the panel offers by itself; beside: draws what else stands beside the chart;
+    sides: the widths of the chart and of what stands beside it.
     """
 
     name: str
