@@ -115,8 +115,8 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
             f"<td>{write_share(float(found.shares[i]))}</td></tr>"
         )
     return (
-        '<div class="bv-neurons" data-picture tabindex="0" role="region" aria-label="The neurons that write most"><table>'
-        "<thead><tr>"
+        '<div class="bv-neurons" data-picture tabindex="0" role="region" aria-label="The neurons that write most">'
+        "<table><thead><tr>"
         '<th scope="col">neuron</th><th scope="col" class="bv-tokens-too">at each token</th>'
         '<th scope="col">activation</th><th scope="col">length written</th><th scope="col">share of sum</th></tr>'
         f"</thead><tbody>{''.join(rows)}</tbody></table></div>"

@@ -40,7 +40,8 @@ def show_canvas(view: View) -> None:
     widths = " ".join("62px" if column.wide else "36px" for column in columns)
     html = [
         f'<div class="bv-canvas" data-picture tabindex="0" role="group" aria-label="The forward pass" '
-        f'style="grid-template-columns:max-content {widths} max-content;grid-template-rows:auto repeat({len(rows)},{_ROW_PX}px)">'
+        f'style="grid-template-columns:max-content {widths} max-content;'
+        f'grid-template-rows:auto repeat({len(rows)},{_ROW_PX}px)">'
         f'<div class="bv-head">token</div>'
     ]
     html += [_render_head(view, column) for column in columns]
