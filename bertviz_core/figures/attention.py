@@ -7,7 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from bertviz_core.figures.bars import BAR_HEIGHT
-from bertviz_core.figures.base import Chart, make_chart, name_rows, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import (
+    BAR_GAP,
+    Chart,
+    make_chart,
+    make_tracks,
+    name_rows,
+    pack,
+    set_axis,
+    set_font,
+    write_text,
+)
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_number
 
@@ -54,7 +64,7 @@ def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[st
              "line": {"color": colors.text, "width": 1, "shape": "vh"}, "customdata": list(words),
              "hovertemplate": "with %{customdata}<br>denominator so far: <b>%{x:.6f}</b><extra></extra>"},
         ],
-        len(rows) * BAR_HEIGHT + 70, colors, right=56, bargap=0.35,
+        len(rows) * BAR_HEIGHT + 70, colors, right=56, bargap=BAR_GAP, shapes=make_tracks(len(rows), colors),
         xaxis=set_axis(colors, "sum of the exponentials so far", grid=True, range=[0, 1.02 * float(running[-1])]),
         yaxis=name_rows(words, colors),
     )  # fmt: skip

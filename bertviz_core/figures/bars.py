@@ -6,12 +6,22 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bertviz_core.figures.base import Chart, Spec, make_chart, name_rows, pack, set_axis, set_font, set_legend
+from bertviz_core.figures.base import (
+    BAR_GAP,
+    Chart,
+    Spec,
+    make_chart,
+    make_tracks,
+    name_rows,
+    pack,
+    set_axis,
+    set_font,
+    set_legend,
+)
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_number
 
 BAR_HEIGHT = 26
-_GAP = 0.25  # between bars, of what a row has
 SHARES = (0.0, 1.0)  # the ends of a scale of probabilities
 _DASHES = ("dash", "dot", "dashdot")
 
@@ -62,12 +72,8 @@ def _draw_rows(
         "text": texts, "textposition": "outside", "textfont": set_font(colors.text), "cliponaxis": False,
         "customdata": list(words), "hovertemplate": hover,
     }  # fmt: skip
-    track = {"type": "rect", "layer": "below", "xref": "x domain", "x0": 0, "x1": 1, "fillcolor": colors.track,
-             "line": {"width": 0}}  # fmt: skip
-    half = (1 - _GAP) / 2
-    tracks = [{**track, "y0": i - half, "y1": i + half} for i in range(len(values))]
-    return make_chart([bars], len(values) * row + 70, colors, right=52, bargap=_GAP, shapes=tracks, xaxis=axis,
-                      yaxis=name_rows(words, colors))  # fmt: skip
+    return make_chart([bars], len(values) * row + 70, colors, right=52, bargap=BAR_GAP, xaxis=axis,
+                      yaxis=name_rows(words, colors), shapes=make_tracks(len(values), colors))  # fmt: skip
 
 
 def _leave_room(values: np.ndarray) -> Spec:

@@ -14,6 +14,7 @@ from bertviz_core.figures.palette import Palette
 Spec = dict[str, Any]  # a part of what Plotly.js draws, in its own terms
 Cells = Sequence[str] | str
 
+BAR_GAP = 0.25  # between horizontal bars, of what a row has
 _CLEAR = "rgba(0,0,0,0)"
 MONOSPACE = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
 
@@ -79,6 +80,14 @@ def make_chart(
     }  # fmt: skip
     given = {key: part for key, part in layout.items() if part != []}  # no shapes, no texts
     return Chart(tuple(traces), {**usual, **given}, picked_from=picked_from)
+
+
+def make_tracks(rows: int, colors: Palette) -> list[Spec]:
+    """What lies behind horizontal bars, one a row: as long as the scale, as high as a bar."""
+    track = {"type": "rect", "layer": "below", "xref": "x domain", "x0": 0, "x1": 1, "fillcolor": colors.track,
+             "line": {"width": 0}}  # fmt: skip
+    half = (1 - BAR_GAP) / 2
+    return [{**track, "y0": i - half, "y1": i + half} for i in range(rows)]
 
 
 def pack(values: np.ndarray) -> np.ndarray:

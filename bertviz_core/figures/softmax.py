@@ -60,7 +60,8 @@ def draw_all_scores(
                        xanchor="right", yanchor="bottom")  # fmt: skip
     return make_chart(
         [bars, lines], 228, colors, right=16, bargap=0, barmode="overlay", annotations=[named], picked_from=1,
-        xaxis=set_axis(colors, zeroline=False), yaxis=set_axis(colors, showticklabels=False, range=[0, 1.02 * top]),
+        xaxis=set_axis(colors, grid=True, zeroline=False),
+        yaxis=set_axis(colors, showticklabels=False, range=[0, 1.02 * top]),
     )  # fmt: skip
 
 

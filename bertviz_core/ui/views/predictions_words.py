@@ -129,7 +129,8 @@ def show_any_word(view: View) -> None:
         if not found:
             st.caption("The text is empty once control characters are removed. Type a word with visible characters.")
             return
-        st.html(_render_places(view, found))
+        with st.container(key="wide-word"):
+            st.html(_render_places(view, found))
         st.caption(_write_reading(trace, found) + _write_before(view, found[0]))
         _show_curve(view, found[0])
 

@@ -12,7 +12,7 @@ from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 
-_SHOWN_REJECTED = 10
+_SHOWN_REJECTED = 8
 _CHOICES = 8
 _EXAMPLE = "electroencephalography"
 _SHOWN_WORDS = 60
