@@ -61,7 +61,9 @@ def edit_scores(row: int) -> None:
     found = playground.apply_edits(_ORIGINAL, edits)
     with st.container(border=True, key="panel-edit", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice)
+            st.markdown("Scores of the query", width="content")
+            st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice,
+                     label_visibility="collapsed")  # fmt: skip
             st.caption(f"Edited: {len(edits)} of {_ORIGINAL.size} scores. The URL keeps them.")
             st.button("Use the article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
         for column, (place, word) in enumerate(zip(st.columns(len(WORDS), gap="small"), WORDS, strict=True)):
@@ -129,10 +131,10 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
         drawn, table, side = st.columns([3, 6, 3], gap="medium")
         with drawn:
             show_chart(draw_denominator(steps.powers, steps.running, WORDS, view.colors), "playground-softmax", see)
+            st.caption("Each bar is one exponential and starts where the bar above it ends.")
         with table, st.container(key="wide-softmax"):
             st.html(render_table("key", WORDS, columns, [int(steps.shares.argmax())]))
-            st.caption("Each bar is one exponential and starts where the bar above it ends. A score 7 below the "
-                       "largest gets less than a thousandth of its weight.")  # fmt: skip
+            st.caption("A score 7 below the largest gets less than a thousandth of its weight.")
         with side:
             st.latex(_SOFTMAX)
             st.latex(style.break_lines(_write_share(scores[row], row, steps)))
