@@ -56,7 +56,7 @@ IN_FIRST_PICTURE = """() => {
     const roots = [document, ...[...document.querySelectorAll('*')].flatMap(e => e.shadowRoot ?? [])];
     const pictures = roots.flatMap(root => [...root.querySelectorAll('.js-plotly-plot, [data-picture]')])
         .filter(e => e.checkVisibility());
-    return pictures.some(e => e.getBoundingClientRect().top < 300 && e.matches(':focus, :focus-within'));
+    return pictures.some(e => e.getBoundingClientRect().top < innerHeight && e.matches(':focus, :focus-within'));
 }"""
 
 

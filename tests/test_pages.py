@@ -162,6 +162,8 @@ def clickable(drawn):
         z = decoded(drawn["z"])
         row, column = z.shape[0] // 2, z.shape[1] // 2
         place = {"{x}": drawn.get("x0", 0) + column, "{y}": drawn.get("y0", 0) + row}
+        if "customdata" in drawn:
+            place |= dict(zip(("{q}", "{k}"), np.array(drawn["customdata"])[row, column], strict=False))
         numbers = [z[row, column]]
     else:
         sides = [decoded(drawn[side]) for side in ("x", "y") if numeric(drawn.get(side))]

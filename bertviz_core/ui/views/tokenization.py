@@ -12,7 +12,7 @@ from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 
-_SHOWN_REJECTED = 8
+_SHOWN_REJECTED = 8  # at once, of one search
 _CHOICES = 8
 _EXAMPLE = "electroencephalography"
 _SHOWN_WORDS = 60
@@ -106,11 +106,12 @@ def _render_stairs(view: View, word: Word) -> str:
 
 def _render_column(view: View, number: int, search: Search) -> str:
     """One search: how many were rejected, which, a dot for each letter left out, and what was found, with its id."""
-    first, rest = search.rejected[:_SHOWN_REJECTED], len(search.rejected) - _SHOWN_REJECTED
-    struck = "".join(
-        f'<s data-cut="{"·" * (len(first[0]) - len(candidate))}">{escape(candidate)}</s>' for candidate in first
-    )
-    more = f"<s>… {rest} more</s>" if rest > 0 else ""
+    struck = [
+        f'<s data-cut="{"·" * (len(search.rejected[0]) - len(candidate))}">{escape(candidate)}</s>'
+        for candidate in search.rejected
+    ]
+    first, rest = struck[:_SHOWN_REJECTED], struck[_SHOWN_REJECTED:]
+    more = f"<details><summary>… {len(rest)} more</summary>{''.join(rest)}</details>" if rest else ""
     count = f"{len(search.rejected)} rejected" if search.rejected else "at the first try"
     found = (
         f'<div class="bv-found-line"><b class="bv-found">{escape(search.found)}</b>'
@@ -118,7 +119,7 @@ def _render_column(view: View, number: int, search: Search) -> str:
         if search.found
         else ""
     )
-    return f"<div><span><b>{number}</b>{count}</span>{struck}{more}{found}</div>"
+    return f"<div><span><b>{number}</b>{count}</span>{''.join(first)}{more}{found}</div>"
 
 
 def _render_brackets(word: Word) -> str:
@@ -170,9 +171,7 @@ def _render_word(word: Word) -> str:
 
 def _render_search(search: Search) -> str:
     first, rest = search.rejected[:_SHOWN_REJECTED], len(search.rejected) - _SHOWN_REJECTED
-    struck = "".join(
-        f'<s data-cut="{"·" * (len(first[0]) - len(candidate))}">{escape(candidate)}</s>' for candidate in first
-    ) + (f"… {rest} more … " if rest > 0 else "")
+    struck = "".join(f"<s>{escape(candidate)}</s>" for candidate in first) + (f"… {rest} more … " if rest > 0 else "")
     return struck + (f"<b>{escape(search.found)}</b>" if search.found else "")
 
 
