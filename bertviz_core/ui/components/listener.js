@@ -15,6 +15,7 @@ const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
 const SCROLLED = '.katex-display, [data-testid="stVerticalBlock"]:has(> [class*="st-key-chart-"])';
 const PICTURE = ".js-plotly-plot, [data-picture]";
+const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here-"]': ".st-key-map" };
 const TITLE = "#bv-drawer-title";
 const DRAWER = ".st-key-drawer";
 
@@ -33,6 +34,7 @@ class Listener {
     this.data = {};
     this.lit = null;
     this.touched = false;
+    this.brought = {}; // by what it was searched with
   }
 
   show(data, send) {
@@ -104,13 +106,17 @@ class Listener {
     this.settle();
   }
 
-  // Of the sentence's tokens in the bar, the chosen one comes into view; once, so that one may look at others.
+  // Of the sentence's tokens in the bar the chosen one comes into view, of the map's stages the page's own; once, so that
+  // one may look at others.
   bringChosen() {
-    const chosen = document.querySelector('.bv-chips [aria-checked="true"]');
-    if (!chosen || chosen.dataset.token === this.brought) return;
-    this.brought = chosen.dataset.token;
-    const row = chosen.parentElement;
-    row.scrollLeft = chosen.offsetLeft - (row.clientWidth - chosen.offsetWidth) / 2;
+    for (const [selector, row] of Object.entries(CHOSEN)) {
+      const chosen = document.querySelector(selector);
+      const what = chosen && `${location.pathname} ${chosen.dataset.token}`;
+      if (!chosen || what === this.brought[selector]) continue;
+      this.brought[selector] = what;
+      const [box, around] = [chosen, chosen.closest(row)].map((each) => each.getBoundingClientRect());
+      chosen.closest(row).scrollLeft += box.left + box.width / 2 - around.left - around.width / 2;
+    }
   }
 
   // Clicks and keys.
