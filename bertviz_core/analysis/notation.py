@@ -63,7 +63,10 @@ def list_absent(model: Model, layer: int) -> list[Entry]:
 def list_axes() -> list[Entry]:
     """The named axes that shapes are made of."""
     return [
-        Entry(Symbol(axis.name, axis.latex, (), axis.name, AXIS), axis.meaning, AXIS_NAMES[axis.name])
+        Entry(
+            Symbol(axis.name, axis.latex, (), axis.name, AXIS),
+            f"length of an axis; a step along it is {axis.meaning}", AXIS_NAMES[axis.name],
+        )
         for axis in AXES.values()
     ]
 

@@ -36,7 +36,7 @@ POOLED = Axis("pooled", "d_p", "one component of the pooled [CLS] vector")
 VOCAB = Axis("vocab", r"\lvert V\rvert", "one entry of the vocabulary")
 POSITION = Axis("position", r"n_{\max}", "one position in the longest possible input")
 SEGMENT = Axis("segment", "n_s", "first or second sentence")
-RELATION = Axis("relation", "2", "index 0: B follows A; index 1: B is a random sentence")
+RELATION = Axis("relation", "2", "one answer: 0, B follows A; 1, B is a random sentence")
 LABEL = Axis("label", "c", "one class of the classifier")
 
 AXES: dict[str, Axis] = {

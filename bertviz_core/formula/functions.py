@@ -162,7 +162,7 @@ class Softmax(Unary):
         top = bracket_negative(format_latex(max(row)))
         powers = [rf"e^{{{format_latex(score)} - {top}}}" for score in take_ends(row)]
         mine = rf"e^{{{format_latex(row[at[self.along].start])} - {top}}}"
-        return rf"\frac{{{mine}}}{{{write_sum(powers, len(row), brace=False)}}}"
+        return rf"\frac{{{mine}}}{{\left({write_sum(powers, len(row), brace=False)}\right)}}"
 
 
 @dataclass(frozen=True)

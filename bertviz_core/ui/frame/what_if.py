@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from html import escape
 
@@ -92,8 +93,9 @@ def describe_change(before: Trace, where: Address, value: object) -> str:
 
 
 def show_menu(trace: Trace, chosen: Selection) -> None:
-    """What can be changed about the chosen token, head and layer."""
-    with st.popover("What if", key="what-if", type="tertiary"):
+    """What can be changed about the chosen token, head and layer. With other changes it is another menu, so closed."""
+    changed = zlib.crc32(state.read_changes().encode())
+    with st.popover("What if", key=f"what-if-menu-{changed:x}", type="tertiary"):
         everywhere = st.checkbox("In every layer", key="what-if-everywhere")
         layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
         where = "every layer" if everywhere else f"layer {chosen.layer}"
