@@ -1,0 +1,155 @@
+// What is drawn over the cells, layer by layer: ribbons, lanes, the tokens, titles, words, marks, a stop's picture.
+
+const LAYERS = {
+  ribbons: drawRibbons, lanes: drawLanes, tokens: drawTokens, titles: drawTitles, words: drawWords, legend: drawLegend,
+  picture: drawStopPicture, marks: drawMarks,
+};
+const STRONG = 0.095; // from this weight on a ribbon's share is printed
+
+function openLayers(svg) {
+  return Object.fromEntries(Object.keys(LAYERS).map((name) => [name, new Sketch(svg)]));
+}
+
+function drawOver(canvas) {
+  for (const [name, draw] of Object.entries(LAYERS)) {
+    const sketch = canvas.sketches[name];
+    sketch.begin();
+    draw(canvas, sketch);
+    sketch.end();
+  }
+}
+
+// Attention, from the rows of the stage before to the chosen row: of every layer the mean over its heads.
+function drawRibbons(canvas, sketch) {
+  const { frame, data } = canvas;
+  for (let layer = 0; layer < data.size.layers; layer++) {
+    const box = frame.parts[`ribbons.${layer}`];
+    const stage = canvas.stages.get(`ribbons.${layer}`);
+    if (!box || !stage || box.a < 0.05 || box.w < 8) continue;
+    const weights = Array.from(stage.values);
+    drawBundle(canvas, sketch, { name: `ribbons.${layer}`, box, weights, outside: data.outside[layer], layer });
+  }
+  drawCollected(canvas, sketch);
+}
+
+// Of the chosen head: how much of each token's value goes into the result.
+function drawCollected(canvas, sketch) {
+  const { frame, at, explained, place } = canvas;
+  const box = frame.parts.collect;
+  const stage = canvas.stages.get("head.weights");
+  if (box.a < 0.05 || box.w < 8 || !stage || stage.layer !== place.layer || (explained.cell && !/context/.test(explained.cell))) return;
+  if (!canvas.data.tokens[at]) return;
+  const weights = Array.from({ length: canvas.data.tokens.length }, (_, key) => readValue(stage, { row: at, key }));
+  drawBundle(canvas, sketch, { name: "collect", box, weights, outside: canvas.data.outside.head, layer: place.layer });
+}
+
+function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
+  const { frame, data, at } = canvas;
+  const rows = seenRows(frame, weights.length);
+  const lead = Math.min(28, box.w * 0.42);
+  const high = frame.row - 6;
+  const depth = box.a * canvas.fade(name);
+  const hidden = sumHidden(weights, frame, outside);
+  let used = Math.max(0, hidden.before) * high;
+  const row = Math.max(frame.first - 0.7, Math.min(frame.first + frame.count - 0.3, at));
+  const target = (weight) => ({ y: rowTop(frame, row) + 3 + used + (Math.abs(weight) * high) / 2, h: Math.abs(weight) * high });
+  drawStub(canvas, sketch, `${name} above`, box, hidden.before, depth, -1);
+  for (const key of rows) {
+    const weight = weights[key];
+    const end = target(weight);
+    used += end.h;
+    if (canvas.quiet && data.tokens[key].special) continue;
+    const from = { y: rowMiddle(frame, key), h: Math.min(frame.row - 8, 24) };
+    sketch.path(`${name} ${key}`, ribbon(box.x, box.x + box.w, lead, from, end), {
+      ...paintRibbon(canvas, weight, depth), "data-weight": weight, "data-layer": layer, "data-key": key + data.window.start,
+      stroke: canvas.pointed === key ? "var(--bvc-attention)" : undefined,
+    });
+  }
+  drawStub(canvas, sketch, `${name} below`, box, hidden.after, depth, 1);
+  printShares(canvas, sketch, name, box, weights, depth, rows);
+}
+
+function paintRibbon({ colors }, weight, depth) {
+  const color = weight < 0 ? colors.negative : colors.cell("attention");
+  return { fill: color, "fill-opacity": Math.abs(weight), opacity: cut(depth, 3) };
+}
+
+// What goes to rows that are not seen: above and below.
+function sumHidden(weights, { first, count }, outside = { before: 0, after: 0 }) {
+  const sum = (from, to) => weights.slice(from, to).reduce((all, weight) => all + weight, 0);
+  const start = Math.round(first);
+  return { before: outside.before + sum(0, start), after: outside.after + sum(start + Math.round(count)) };
+}
+
+// A ribbon to tokens out of sight ends at the edge of the rows.
+function drawStub({ frame, colors }, sketch, key, box, weight, depth, side) {
+  if (Math.abs(weight) < 0.004 || box.w < 20) return;
+  const edge = side < 0 ? frame.top - 2 : frame.top + frame.row * frame.count + 2;
+  const x = box.x + Math.min(34, box.w * 0.4);
+  const w = Math.max(2, Math.abs(weight) * 24);
+  sketch.path(key, `M${cut(x)} ${cut(edge)}v${-side * 9}h${cut(w)}v${side * 9}z`, {
+    fill: colors.cell("attention"), "fill-opacity": Math.abs(weight), opacity: cut(depth, 3), "data-outside": weight,
+  });
+  if (weight >= STRONG / 2) {
+    const words = `${side < 0 ? "↑" : "↓"} ${Math.round(100 * weight)}%`;
+    sketch.text(`${key} share`, x - 3, edge - side * 2 + (side < 0 ? 8 : 0), words, { size: 12, mono: true, at: "end", opacity: depth });
+  }
+}
+
+// The strongest weights, printed where their ribbons begin.
+function printShares(canvas, sketch, name, box, weights, depth, rows) {
+  if (box.w < 36 || depth < 0.05) return;
+  const shown = rows.filter((key) => !(canvas.quiet && canvas.data.tokens[key].special) && isSeen(canvas.frame, key));
+  const order = shown.sort((a, b) => weights[b] - weights[a]).slice(0, box.w > 60 ? 4 : 2);
+  for (const key of order) {
+    const weight = weights[key];
+    if (weight < STRONG) break;
+    const fill = depth < 0.5 ? "var(--bvc-text)" : canvas.colors.readable("attention", weight);
+    const place = { size: 12, mono: true, bold: 600, fill, opacity: Math.max(depth, 0.5) * box.a };
+    sketch.text(`${name} share ${key}`, box.x + 4, rowMiddle(canvas.frame, key) + 4.5, `${Math.round(100 * weight)}%`, place);
+  }
+}
+
+// The residual stream at the level of a layer: what passes around attention and around the neurons, and is then added.
+function drawLanes(canvas, sketch) {
+  const { frame: { parts }, place: { layer, level, stop } } = canvas;
+  const input = parts[layer ? `output.${layer - 1}` : "embedding"];
+  const shown = parts.sum.a * (parts.weights.a || (stop === 7 ? 1 : 0));
+  if (level === "layer" && !stop && shown > 0.05 && parts.query.w > 2 && !canvas.frame.phone) {
+    drawLane(canvas, sketch, "first", middle(input, parts.query), middle(parts.context, parts.sum), shown);
+    drawLane(canvas, sketch, "second", middle(parts.norm, parts[`neurons.${layer}`]), middle(parts[`neurons.${layer}`], parts.sum2), shown);
+  }
+  const first = ["sum", "context"];
+  const second = ["sum2", `neurons.${layer}`];
+  for (const [to, from] of [first, second]) {
+    if (parts[to].a > 0.05 && parts[to].w > 4) drawSums(canvas, sketch, to, middle(parts[from], parts[to]), parts[to].a);
+  }
+}
+
+function middle(left, right) {
+  return (left.x + left.w + right.x) / 2;
+}
+
+function drawLane({ frame, colors }, sketch, key, from, to, opacity) {
+  const over = frame.top - 5;
+  const bottom = frame.top + frame.row * (frame.count - 0.5);
+  sketch.path(`lane ${key}`, `M${cut(from)} ${cut(bottom)}V${over + 6}Q${cut(from)} ${over} ${cut(from + 6)} ${over}H${cut(to - 6)}` +
+    `Q${cut(to)} ${over} ${cut(to)} ${over + 6}V${cut(bottom)}`,
+    { stroke: colors.cell("residual"), "stroke-opacity": 0.5, "stroke-width": 5, "stroke-linejoin": "round", opacity: cut(opacity, 3) });
+}
+
+// A plus at every row, where what passed around is added.
+function drawSums({ frame, at, data }, sketch, key, x, opacity) {
+  const radius = Math.min(9, frame.row / 2 - 2);
+  for (const row of seenRows(frame, data.tokens.length)) {
+    if (!isSeen(frame, row)) continue;
+    const y = rowMiddle(frame, row);
+    const stroke = row === at ? "var(--bvc-text)" : "var(--bvc-residual)";
+    sketch.put(`${key} ring ${row}`, "circle", {
+      cx: cut(x), cy: cut(y), r: radius, fill: "var(--bvc-surface)", stroke, "stroke-width": row === at ? 2 : 1.3, opacity: cut(opacity, 3),
+    });
+    const arm = radius * 0.45;
+    sketch.path(`${key} plus ${row}`, `M${cut(x - arm)} ${cut(y)}h${cut(2 * arm)}M${cut(x)} ${cut(y - arm)}v${cut(2 * arm)}`,
+      { stroke, "stroke-width": 1.4, opacity: cut(opacity, 3) });
+  }
+}
