@@ -141,6 +141,7 @@ function writeCrumbs({ place }) {
 
 function writeTitle(canvas) {
   const { place, data } = canvas;
+  if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>`;
   if (place.level === "pass") return "";
   if (place.level === "layer") return `In layer ${place.layer} every token looks around, adds what it found, then thinks for itself`;
   const stage = canvas.stages.get("head.weights");
@@ -153,11 +154,13 @@ function writeTitle(canvas) {
 
 function writeActions(canvas) {
   const { data, place, quiet } = canvas;
+  if (place.stop) return writeButton("end", "End the walk", 'class="bvc-button"');
   if (place.level !== "pass") return data.why && place.level === "head" ? `<span class="bvc-why">${escapeHtml(data.why)}</span>` : "";
   const special = data.tokens.some((token) => token.special)
     ? writeButton("quiet", "without special tokens", `class="bvc-example" aria-pressed="${quiet}"`) : "";
-  const examples = data.examples.slice(0, 3).map(({ label }, i) => writeButton(`example:${i}`, escapeHtml(shorten(label)),
-    `class="bvc-example bvc-optional" title="${escapeHtml(label)}"`));
+  const others = data.examples.map((each, i) => ({ ...each, i })).filter(({ text }) => text !== data.sentence).slice(0, 3);
+  const examples = others.map(({ label, text, i }) => writeButton(`example:${i}`, escapeHtml(shorten(label)),
+    `class="bvc-example bvc-optional" title="${escapeHtml(text)}"`));
   return writeButton("play", `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`, 'class="bvc-main"') +
     writeButton("write", "Type your own", 'class="bvc-button bvc-optional"') + examples.join("") + special;
 }

@@ -8,8 +8,8 @@ const STOP_PARTS = {
   4: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
   5: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
   6: () => [["matrix", 0, 26], ["value", 10, 2], ["collect", 6, 2], ["context", 10, 44], ["panel"]],
-  7: ({ before }) => [[before, 11, 16], ["context", 9, 36], ["sum", 10, 16], ["norm", 11, 48], ["panel"]],
-  8: ({ layer }) => [["norm", 10, 16], [`neurons.${layer}`, 16, 36], ["sum2", 9, 16], [`output.${layer}`, 10, 48], ["panel"]],
+  7: ({ before }) => [[before, 8, 14], ["context", 7, 36], ["sum", 7, 14], ["norm", 8, 48], ["panel"]],
+  8: ({ layer }) => [["norm", 7, 14], [`neurons.${layer}`, 12, 36], ["sum2", 6, 14], [`output.${layer}`, 7, 48], ["panel"]],
   9: ({ last }) => [[last, 13, 44], ["panel"]],
 };
 // On a phone one of these groups is seen at a time.
@@ -25,7 +25,6 @@ function listStop(scene) {
   const shown = new Map(STOP_PARTS[stop](names).map(([id, share, gap = 0]) => [id, { id, share, gap }]));
   const matrix = ({ row, count }) => Math.min(row * count, Math.max(KEY_CELL * count, width * (stop === 6 ? 0.22 : 0.27)));
   const place = ({ id, share, gap }) => {
-    if (id === "panel" && narrow && share === undefined) return { id, flex: 1, gap };
     if (id === "panel") return { id, flex: 1, gap };
     return { id, gap: narrow ? gap * 0.6 : gap, width: id === "matrix" ? matrix : (width * share) / 100 };
   };
@@ -58,13 +57,12 @@ function listGroups({ place: { level, layer }, size, words, phone }) {
 }
 
 function listPhone(scene) {
-  const { place: { stop }, group, width } = scene;
+  const { place: { stop }, group } = scene;
   const groups = listGroups(scene);
   const flex = (id) => ({ ribbons: 5, neurons: 2.4, output: 3 })[id.split(".")[0]] ?? 3;
   const ids = stop ? ["panel"] : groups[Math.min(group, groups.length - 1)].slice(1);
-  const aligned = !stop || stop === 5 || stop === 6;
   return [
-    { id: "tokens", width: aligned || width > 500 ? 84 : 0, gap: aligned || width > 500 ? 8 : 0 },
+    { id: "tokens", width: 84, gap: 8 },
     ...listAll(scene, stop).map((id) => (ids.includes(id) ? { id, flex: flex(id), gap: 8 } : { id })),
   ];
 }

@@ -5,7 +5,6 @@ const SCORES = /attention\.self\.(probs|scores|scaled|products)\[/;
 
 // A stage's name, as the server writes it, as parts of the picture.
 function namePart({ place, frame }, id) {
-  if (id.startsWith("token")) return { part: "tokens" };
   const name = id.replace("head.", "");
   if (name === "input") return { part: place.layer ? `output.${place.layer - 1}` : "embedding" };
   if (name === "scores" || (name === "weights" && frame.parts.matrix.w > 2)) return { part: "matrix" };

@@ -28,8 +28,11 @@ class Player {
 
   light(part) {
     const { canvas } = this;
-    if (canvas.focus === part) return;
-    canvas.focus = part;
+    const token = part?.startsWith("token:") ? Number(part.slice(6)) - canvas.data.window.start : null;
+    const focus = token === null ? part : null;
+    if (canvas.focus === focus && canvas.pointed === token) return;
+    canvas.focus = focus;
+    pointAtRow(canvas, token);
     canvas.draw();
   }
 
@@ -148,6 +151,5 @@ function writeTrack({ playing, stop, stops, speed }) {
   });
   return writeButton("play", playing ? ICONS.pause : ICONS.play, `class="bvc-play" aria-label="${playing ? "Pause" : "Play"}"`) +
     `<div class="bvc-track" role="group" aria-label="Stops" data-roving><div class="bvc-rule"></div><div class="bvc-fill"></div>${each.join("")}</div>` +
-    (stop ? writeButton("end", "End", 'class="bvc-speed"') : "") +
     writeButton("speed", `${speed === 0.5 ? "½" : speed}×`, 'class="bvc-speed" aria-label="Speed"');
 }

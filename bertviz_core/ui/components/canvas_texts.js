@@ -79,13 +79,19 @@ function titlePart(canvas, sketch, part, box, opacity) {
   const { y, under } = heading(canvas);
   const input = !canvas.place.stop && canvas.place.level === "layer" && stage.layer !== canvas.place.layer && /output|embedding/.test(part);
   const names = input ? ["Layer input", "Input", "In"] : nameStage(stage, canvas);
-  const room = box.w + (part === "matrix" || part === "weights" ? 0 : 12);
+  const room = findNext(canvas.frame, box) - box.x - 7;
   const words = names.find((name) => measure(name, 13.5, false, 650) <= room) ?? "";
   sketch.text(`title ${part}`, box.x, y, words, { size: 13.5, bold: true, fill: `var(--bvc-${stage.kind})`, opacity });
   if (part === "matrix" || (part === "embedding" && box.w < 70)) return;
   const more = part === "weights" ? "rows ask, columns answer · click a head" : tellColumns(canvas, stage, box.w);
-  const text = measure(more, 12) <= box.w + 10 ? more : more.replace(/ of .*| numbers/, "");
-  if (measure(text, 12) <= box.w + 14) sketch.text(`of ${part}`, box.x, under, text, { size: 12, fill: "var(--bvc-faint)", opacity });
+  const text = measure(more, 12) <= room ? more : more.replace(/ of .*| numbers/, "");
+  if (measure(text, 12) <= room) sketch.text(`of ${part}`, box.x, under, text, { size: 12, fill: "var(--bvc-faint)", opacity });
+}
+
+// Where the next part at the right begins.
+function findNext({ parts, width }, box) {
+  const others = Object.values(parts).filter(({ x, a, w }) => x > box.x && a > 0.5 && w > 1);
+  return Math.min(width, ...others.map(({ x }) => x));
 }
 
 // Names of a stage from the longest to the shortest.
@@ -112,7 +118,8 @@ function titleSpine(canvas, sketch, part, box, opacity) {
   sketch.text(`spine ${part}`, box.x + box.w / 2, third, layer, { size: 12, at: "middle", mono: true, bold: here, fill: here ? undefined : "var(--bvc-faint)", opacity });
   const after = place.layer + 1 + (place.level === "head" ? -1 : 0);
   const side = part === "embedding" ? "before" : layer === String(after) && after < data.size.layers - 1 ? "after" : "";
-  if (side) sketch.text(`spines ${side}`, box.x, heading(canvas).y, side, { size: 12, fill: "var(--bvc-faint)", opacity });
+  const wide = (side === "before" ? place.layer : data.size.layers - after) * box.w;
+  if (side && wide > 28) sketch.text(`spines ${side}`, box.x, heading(canvas).y, side, { size: 12, fill: "var(--bvc-faint)", opacity });
 }
 
 // The keys over the columns of a head's matrix.
