@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.analysis.token_attention import read_weights
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.readonly import lock
@@ -87,10 +87,10 @@ class Faces:
 
 def choose_rows(token: int, total: int, start: int | None = None) -> range:
     """The window of tokens: from `start` on as far as there are that many; else with the token in its middle."""
-    size = min(ROWS, total)
-    first = token - size // 2 if start is None else start
-    first = min(max(0, first), total - size)
-    return range(first, first + size)
+    if start is None:
+        return center_range(token, ROWS, total)
+    first = min(start, max(0, total - ROWS))
+    return range(first, min(first + ROWS, total))
 
 
 def list_strips(faces: Faces, spot: Spot) -> Iterator[Strip]:
@@ -182,11 +182,10 @@ def write_template(trace: Trace, address: Address) -> str:
     """The address of a tensor's cells, with names in braces for the indices that are not fixed."""
     axes, fixed = trace.dims(address.whole), address.at
     free = [axis for axis in axes if axis not in fixed]
-    names = dict(zip(reversed(free), ("column", "row", "head"), strict=False))
-    if {"query", "key"} <= set(free):
-        names["key"] = "key"
-    index = (f"{axis}={fixed.get(axis, f'{{{names.get(axis)}}}')}" for axis in axes)
-    return f"{address.path}[{','.join(index)}]"
+    names = {axis: f"{{{name}}}" for axis, name in zip(reversed(free), ("column", "row", "head"), strict=False)}
+    if free[-2:] == ["query", "key"]:
+        names["key"] = "{key}"
+    return f"{address.path}[{','.join(f'{axis}={fixed.get(axis, names.get(axis))}' for axis in axes)}]"
 
 
 def _draw_ribbons(faces: Faces, spot: Spot, layer: int) -> Strip:

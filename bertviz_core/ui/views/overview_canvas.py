@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -20,21 +20,24 @@ from bertviz_core.analysis.canvas import (
     measure_outside,
 )
 from bertviz_core.analysis.openings import open_head
+from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import PROBS, rank_words
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
-from bertviz_core.ui.components import list_colors
+from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.controls import EXAMPLES
+from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_robust_limit
-from bertviz_core.ui.views.overview_stages import count_sources, count_uses, find_name
+from bertviz_core.ui.views.overview_stages import count_sources, count_uses, find_name, write_formula
+from bertviz_core.ui.walk.way import list_lit
 
 _KEY = "canvas"
 _BEST = 5
 _STOPS = 9
 _SHARES = ("weights", "ribbons", "head.weights")
+_canvas = load_component("canvas", isolated=False)
 
 
 @dataclass(frozen=True)
@@ -67,16 +70,56 @@ class _Pack:
         return base64.b64encode(self._bytes).decode()
 
 
+def show_canvas(view: View) -> None:
+    """Draw the pass; what is chosen in it the URL says, and with it every other page."""
+    place = read_place(view)
+    _canvas(
+        key=_KEY,
+        data=make_data(view, place),
+        on_go_change=lambda: state.go(read_wish(state.read_event(_KEY, "go"), view, place)),
+        on_example_change=lambda: _use_example(state.read_event(_KEY, "example")),
+    )
+
+
 def read_place(view: View) -> Place:
     """The place that the URL names; what it does not name, or is not there, has its usual value."""
     config, chosen = view.trace.model.config, view.chosen
     total = len(view.trace.tokens)
-    window = choose_rows(chosen.token, total, read_index("window", total, "input", []))
-    component = read_index("component", config.hidden_size, "model", [])
     state.bind("level", PASS, LEVELS)
     state.bind("play", 0, range(_STOPS + 1))
+    state.bind("component", "")
+    state.bind("window", "")
+    window = choose_rows(chosen.token, total, read_index("window", total, "input", []))
+    component = read_index("component", config.hidden_size, "model", [])
     spot = Spot(chosen.layer, chosen.head, chosen.token, component, window)
     return Place(state.read("level"), spot, state.read("play"))
+
+
+def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str, str | int]:
+    """Where the canvas asks to look, as the URL names it; what is not there is left out."""
+    config, spot = view.trace.model.config, place.spot
+    sizes = {"layer": config.num_hidden_layers, "head": config.num_attention_heads, "token": len(view.trace.tokens),
+             "component": config.hidden_size, "stop": _STOPS + 1, "window": len(view.trace.tokens)}  # fmt: skip
+    found = {key: str(wish[key]) for key, size in sizes.items() if _is_index(wish.get(key), size)}
+    if "component" in wish and wish["component"] is None:
+        found["component"] = ""
+    if wish.get("level") in LEVELS:
+        found["level"] = str(wish["level"])
+    if found.keys() & {"layer", "head", "token"}:  # a rule chooses no other head for another token
+        found = {"layer": str(spot.layer), "head": str(spot.head), **found}
+    if "token" in found and len(spot.window) < sizes["token"]:
+        found.setdefault("window", str(spot.window.start) if int(found["token"]) in spot.window else "")
+    return {{"stop": "play"}.get(key, key): int(i) if key == "stop" else i for key, i in found.items()}
+
+
+def _is_index(value: object, size: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
+
+
+def _use_example(example: Mapping[str, object]) -> None:
+    """Run another sentence, as far as the field for it would take it."""
+    text, pair = (str(example.get(key) or "")[:LONGEST_TEXT] for key in ("text", "pair"))
+    state.use_sentence(text, pair)
 
 
 def make_data(view: View, place: Place) -> dict[str, object]:
@@ -92,7 +135,7 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
         "tokens": [_describe_token(view, i) for i in place.spot.window],
         "place": _write_place(place),
-        "cell": _read_cell(), "operands": [],
+        **_explain_cell(view),
         "face": faces.face, "changed": view.outcome.changed,
         "why": _tell_choice(view),
         "stages": _write_stages(view, strips, faces, pack),
@@ -114,9 +157,14 @@ def _write_place(place: Place) -> dict[str, object]:
             "component": spot.component, "stop": place.stop, "window": spot.window.start}  # fmt: skip
 
 
-def _read_cell() -> str:
-    """The cell that the drawer explains."""
-    return next(iter(state.read_walk()[-1:]), "")
+def _explain_cell(view: View) -> dict[str, object]:
+    """The cell that the drawer explains, and its operands."""
+    cell = next(iter(state.read_walk()[-1:]), "")
+    try:
+        lit = list_lit(take_apart(view.trace, view.trace.explain(cell))) if cell else []
+    except AddressError:  # the drawer says so
+        lit = []
+    return {"cell": cell, "operands": lit}
 
 
 def _describe_token(view: View, i: int) -> dict[str, object]:
@@ -159,7 +207,7 @@ def _write_stage(view: View, strip: Strip, faces: Faces, limit: float, pack: _Pa
         "total": strip.total, "size": list(strip.values.shape), "at": pack.put(strip.values, "<f4"),
         "mark": None if strip.changed is None else pack.put(strip.changed, "u1"),
         "limit": limit, "signed": strip.id.partition(".")[0] not in _SHARES or faces.face == DIFFERENCE,
-        "formula": name.formula, "from": _count(count_sources(strip, config, tokens)),
+        "formula": write_formula(strip, config), "from": _count(count_sources(strip, config, tokens)),
         "used": "" if not uses else _count(uses),
     }  # fmt: skip
 

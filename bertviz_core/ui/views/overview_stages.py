@@ -10,8 +10,11 @@ from bertviz_core.programs.config import BertConfig
 
 @dataclass(frozen=True)
 class Name:
-    """title: as a heading; short: where there is little room; kind: of vector, whose colour it has; scale: stages of one
-    are drawn on a common scale; formula: of one cell, as HTML with a class for each kind's colour."""
+    """What a stage is called.
+
+    title: as a heading; short: where there is little room; kind: of vector, whose colour it has; scale: stages of one
+    are drawn on a common scale; formula: of one cell, as HTML with a class for each kind's colour.
+    """
 
     title: str
     short: str
@@ -28,6 +31,7 @@ _X, _Y = _paint("norm", "x"), _paint("norm", "y")
 _Q, _K, _V = _paint("query", "q"), _paint("key", "k"), _paint("value", "v")
 _A, _S, _C = _paint("attention", "a"), _paint("attention", "s"), _paint("value", "c")
 _U, _Z, _G = _paint("residual", "u"), _paint("residual", "z"), _paint("ffn", "g")
+_FUNCTION = "activation"  # in the formula of the neurons: the model's own stands there
 _SCORE = f"{_S} = {_Q}·{_K} ∕ √<i>d</i><sub>k</sub> + mask"
 
 
@@ -44,7 +48,7 @@ NAMES = {
                       _normalize(_paint("embedding", "x"), _paint("embedding", "e"))),
     "output": Name("Layer output", "out", "norm", "stream", _normalize(_X, _Z)),
     "neurons": Name("Neurons", "neurons", "ffn", "neurons",
-                    f"{_G} = GELU({_Y} <i>W</i><sub>1</sub> + <i>b</i><sub>1</sub>)"),
+                    f"{_G} = {_FUNCTION}({_Y} <i>W</i><sub>1</sub> + <i>b</i><sub>1</sub>)"),
     "ribbons": Name("Attention weights, mean over the heads", "attention", "attention", "weights",
                     f"mean of {_A} over the heads"),
     "input": Name("Layer input", "in", "norm", "stream", _normalize(_X, _Z)),
@@ -65,6 +69,12 @@ NAMES = {
 def find_name(strip: Strip) -> Name:
     """What a stage is called; the stages of one head as those of the layer."""
     return NAMES[strip.name.removeprefix("head.")]
+
+
+def write_formula(strip: Strip, config: BertConfig) -> str:
+    """The formula of one cell of a stage, with the function that this model has."""
+    function = config.hidden_act.partition("_")[0].upper()
+    return find_name(strip).formula.replace(_FUNCTION, function)
 
 
 def count_sources(strip: Strip, config: BertConfig, tokens: int) -> int:
