@@ -31,11 +31,11 @@ from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.views.overview_stages import count_sources, count_uses, find_name, write_formula
+from bertviz_core.ui.views.overview_stops import NAMES, list_stops
 from bertviz_core.ui.walk.way import list_lit
 
 _KEY = "canvas"
 _BEST = 5
-_STOPS = 9
 _SHARES = ("weights", "ribbons", "head.weights")
 _canvas = load_component("canvas", isolated=False)
 
@@ -86,7 +86,7 @@ def read_place(view: View) -> Place:
     config, chosen = view.trace.model.config, view.chosen
     total = len(view.trace.tokens)
     state.bind("level", PASS, LEVELS)
-    state.bind("play", 0, range(_STOPS + 1))
+    state.bind("play", 0, range(len(NAMES) + 1))
     state.bind("component", "")
     state.bind("window", "")
     window = choose_rows(chosen.token, total, read_index("window", total, "input", []))
@@ -99,7 +99,7 @@ def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str,
     """Where the canvas asks to look, as the URL names it; what is not there is left out."""
     config, spot = view.trace.model.config, place.spot
     sizes = {"layer": config.num_hidden_layers, "head": config.num_attention_heads, "token": len(view.trace.tokens),
-             "component": config.hidden_size, "stop": _STOPS + 1, "window": len(view.trace.tokens)}  # fmt: skip
+             "component": config.hidden_size, "stop": len(NAMES) + 1, "window": len(view.trace.tokens)}  # fmt: skip
     found = {key: str(wish[key]) for key, size in sizes.items() if _is_index(wish.get(key), size)}
     if "component" in wish and wish["component"] is None:
         found["component"] = ""
@@ -141,7 +141,7 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         "stages": _write_stages(view, strips, faces, pack),
         "outside": {name: asdict(share) for name, share in measure_outside(faces, place.spot).items()},
         "words": _list_words(view, place.spot),
-        "stops": [],
+        "stops": list_stops(faces.drawn, place.spot),
         "colors": {**list_colors(view.colors), "paper": view.colors.paper, "zero": view.colors.zero,
                    "negative": view.colors.negative,
                    "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()}},
