@@ -9,6 +9,7 @@ const PLACE = ["level", "layer", "head", "token", "component", "stop"];
 const LEVELS = ["pass", "layer", "head"];
 const ZOOM = 450; // milliseconds
 const SOON = 60; // milliseconds in which choices are put together into one message
+const FRAME = 124; // pixels that the app's frame covers on a phone
 const PATIENCE = 4000; // milliseconds in which an answer to an older question does not move the picture back
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -121,7 +122,16 @@ class Canvas {
   explain({ cell, operands }, drawn) {
     const changed = cell !== this.explained.cell;
     this.explained = { cell: cell || "", operands: operands ?? [] };
-    if (drawn && changed) this.refresh(true);
+    if (!drawn || !changed) return;
+    this.rise();
+    this.refresh(true);
+  }
+
+  // On a phone the drawer comes from below: the picture goes up under the frame, where it is still seen.
+  rise() {
+    if (!this.explained.cell || innerWidth > PHONE) return;
+    const scroller = this.root.closest('[data-testid="stMain"]') ?? document.scrollingElement;
+    scroller.scrollBy({ top: this.stage.getBoundingClientRect().top - FRAME, behavior: "instant" });
   }
 
   // The chosen token's row, counted from the first one that was sent; it may lie outside of them.

@@ -6,6 +6,7 @@ const NARROW = 1100; // up to which there is less beside the layers: the drawer 
 const EDGE = 8;
 const ROW = { least: 15, most: 46 };
 const PHONE_ROW = { least: 26, most: 44 };
+const PHONE_STOP_ROW = { least: 17, most: 44 };
 const KEY_CELL = 24; // pixels that a cell of a head's matrix has at least
 const INNER = ["query", "key", "weights", "matrix", "value", "collect", "context", "sum", "norm"];
 const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
@@ -25,7 +26,7 @@ function arrange(scene) {
   const top = phone ? 52 : 64;
   const foot = phone ? 30 : 38;
   const room = scene.height - top - foot;
-  const { least, most } = phone ? PHONE_ROW : ROW;
+  const { least, most } = !phone ? ROW : scene.place.stop ? PHONE_STOP_ROW : PHONE_ROW;
   const count = Math.max(1, Math.min(scene.rows, Math.floor(room / least), limitKeys(scene)));
   const row = Math.min(most, Math.floor((room / count) * 4) / 4);
   const frame = { top, row, count, first: chooseFirst(scene, count), width: scene.width, height: scene.height, phone };

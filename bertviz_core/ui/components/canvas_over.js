@@ -50,10 +50,15 @@ function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
   const high = frame.row - 6;
   const depth = box.a * canvas.fade(name);
   const hidden = sumHidden(weights, frame, outside);
-  let used = Math.max(0, hidden.before) * high;
+  let used = 0;
   const row = Math.max(frame.first - 0.7, Math.min(frame.first + frame.count - 0.3, at));
   const target = (weight) => ({ y: rowTop(frame, row) + 3 + used + (Math.abs(weight) * high) / 2, h: Math.abs(weight) * high });
-  drawStub(canvas, sketch, `${name} above`, box, hidden.before, depth, -1);
+  const stub = (where, weight, side) => {
+    const end = target(weight);
+    used += end.h;
+    drawStub(canvas, sketch, `${name} ${where}`, box, { weight, end, depth, side });
+  };
+  stub("above", hidden.before, -1);
   for (const key of rows) {
     const weight = weights[key];
     const end = target(weight);
@@ -65,7 +70,7 @@ function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
       stroke: canvas.pointed === key ? "var(--bvc-attention)" : undefined,
     });
   }
-  drawStub(canvas, sketch, `${name} below`, box, hidden.after, depth, 1);
+  stub("below", hidden.after, 1);
   printShares(canvas, sketch, name, box, weights, depth, rows);
 }
 
@@ -81,19 +86,16 @@ function sumHidden(weights, { first, count }, outside = { before: 0, after: 0 })
   return { before: outside.before + sum(0, start), after: outside.after + sum(start + Math.round(count)) };
 }
 
-// A ribbon to tokens out of sight ends at the edge of the rows.
-function drawStub({ frame, colors }, sketch, key, box, weight, depth, side) {
-  if (Math.abs(weight) < 0.004 || box.w < 20) return;
-  const edge = side < 0 ? frame.top - 2 : frame.top + frame.row * frame.count + 2;
-  const x = box.x + Math.min(34, box.w * 0.4);
-  const w = Math.max(2, Math.abs(weight) * 24);
-  sketch.path(key, `M${cut(x)} ${cut(edge)}v${-side * 9}h${cut(w)}v${side * 9}z`, {
+// A ribbon to tokens out of sight ends in a stub at the edge of the rows.
+function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, side }) {
+  if (Math.abs(weight) < 0.004) return;
+  const edge = side < 0 ? frame.top - 4 : frame.top + frame.row * frame.count + 3;
+  sketch.path(key, ribbon(box.x, box.x + box.w, Math.min(28, box.w * 0.42), { y: edge, h: 7 }, end), {
     fill: colors.cell("attention"), "fill-opacity": Math.abs(weight), opacity: cut(depth, 3), "data-outside": weight,
   });
-  if (weight >= STRONG / 2) {
-    const words = `${side < 0 ? "↑" : "↓"} ${Math.round(100 * weight)}%`;
-    sketch.text(`${key} share`, x - 3, edge - side * 2 + (side < 0 ? 8 : 0), words, { size: 12, mono: true, at: "end", opacity: depth });
-  }
+  if (Math.abs(weight) < STRONG / 2 || box.w < 44) return;
+  const words = `${side < 0 ? "↑" : "↓"}${Math.round(100 * weight)}%`;
+  sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 3 : 6), words, { size: 12, mono: true, bold: 600, opacity: Math.max(0.5, depth) * box.a });
 }
 
 // The strongest weights, printed where their ribbons begin.
@@ -119,10 +121,22 @@ function drawLanes(canvas, sketch) {
     drawLane(canvas, sketch, "first", middle(input, parts.query), middle(parts.context, parts.sum), shown);
     drawLane(canvas, sketch, "second", middle(parts.norm, parts[`neurons.${layer}`]), middle(parts[`neurons.${layer}`], parts.sum2), shown);
   }
+  if (level === "layer" && !stop && !canvas.frame.phone) drawWires(canvas, sketch, input, shown);
   const first = ["sum", "context"];
   const second = ["sum2", `neurons.${layer}`];
   for (const [to, from] of [first, second]) {
     if (parts[to].a > 0.05 && parts[to].w > 4) drawSums(canvas, sketch, to, middle(parts[from], parts[to]), parts[to].a);
+  }
+}
+
+// Along the chosen row, from stage to stage.
+function drawWires({ frame, at, place: { layer } }, sketch, input, opacity) {
+  if (!isSeen(frame, at) || opacity < 0.05) return;
+  const { query, context, sum, norm, sum2, [`neurons.${layer}`]: neurons, [`output.${layer}`]: output } = frame.parts;
+  const pairs = [[input, query, "norm"], [context, sum, "value"], [sum, norm, "residual"], [norm, neurons, "norm"], [neurons, sum2, "ffn"], [sum2, output, "residual"]];
+  const y = rowMiddle(frame, at);
+  for (const [from, to, kind] of pairs) {
+    sketch.line(`wire ${cut(to.x)}`, from.x + from.w + 1, y, to.x - 1, y, { stroke: `var(--bvc-${kind})`, "stroke-width": 2, opacity: cut(opacity, 3) });
   }
 }
 

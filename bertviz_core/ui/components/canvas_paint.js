@@ -48,13 +48,23 @@ class Painter {
 
   drawPart(canvas, part, box) {
     const stage = part.startsWith("ribbons") ? null : stageOf(canvas, part);
-    if (!stage) return;
+    if (!stage) return this.drawWaiting(canvas, part, box);
     const draw = part === "matrix" ? this.drawMatrix : part === "weights" ? this.drawHeads : this.drawStrip;
     const lit = canvas.lights?.filter((each) => each.part === part) ?? null;
     const whole = !lit || lit.some(({ row, column, key }) => row === undefined && column === undefined && key === undefined);
     const fading = canvas.fade(part);
     draw.call(this, canvas, stage, box, box.a * fading * (whole ? 1 : DIM), null);
     if (!whole) for (const only of lit) draw.call(this, canvas, stage, box, box.a * fading, only);
+  }
+
+  // Numbers that are on their way: rows without any.
+  drawWaiting({ frame, colors, data }, part, box) {
+    if (!ONE_HEAD.includes(part) && !["matrix", "sum", "norm", "sum2"].includes(part)) return;
+    const inset = rowInset(frame);
+    this.pen.globalAlpha = 0.6 * box.a;
+    for (const row of seenRows(frame, data.tokens.length)) {
+      this.cell(box.x, rowTop(frame, row) + inset, box.w, frame.row - 2 * inset, `rgb(${colors.rgb.zero.join()})`);
+    }
   }
 
   drawStrip(canvas, stage, box, depth, only) {

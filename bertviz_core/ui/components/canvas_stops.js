@@ -30,7 +30,8 @@ function quote(canvas, index) {
 function drawCut(canvas, sketch, box, worked, time) {
   const { frame, at } = canvas;
   const { narrow, left, right } = { narrow: box.w < 420, left: box.x + 74, right: box.x + box.w - 70 };
-  drawCaption(sketch, box, [[`${worked.total} pieces,`, "prediction"], [`each an entry of the vocabulary of ${writeCount(worked.vocabulary)}`]], "");
+  const entry = narrow ? "" : `each an entry of the vocabulary of ${writeCount(worked.vocabulary)}`;
+  drawCaption(sketch, box, [[`${worked.total} pieces${narrow ? "" : ","}`, "prediction"], [entry]], "");
   const start = measureCut(worked, box);
   worked.pieces.forEach(([index, text, id], i) => {
     const row = index - canvas.data.window.start;

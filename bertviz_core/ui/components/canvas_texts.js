@@ -74,7 +74,7 @@ function titleBlock(canvas, sketch, layer, opacity) {
 }
 
 function titlePart(canvas, sketch, part, box, opacity) {
-  const stage = stageOf(canvas, part) ?? canvas.stages.get(part);
+  const stage = stageOf(canvas, part) ?? canvas.stages.get(`head.${part}`) ?? canvas.stages.get(part);
   if (!stage) return;
   const { y, under } = heading(canvas);
   const input = !canvas.place.stop && canvas.place.level === "layer" && stage.layer !== canvas.place.layer && /output|embedding/.test(part);
@@ -111,7 +111,7 @@ function nameStage({ id, title, short }, { data, place }) {
 function titleSpine(canvas, sketch, part, box, opacity) {
   const { place, data } = canvas;
   const layer = part === "embedding" ? "E" : part.split(".")[1];
-  const every = Math.ceil(9 / Math.max(box.w, 1));
+  const every = Math.ceil(14 / Math.max(box.w, 1));
   if (box.w < 3 || (layer !== "E" && Number(layer) % every)) return;
   const { third } = heading(canvas);
   const here = Number(layer) === place.layer;

@@ -73,7 +73,7 @@ function drawLegend(canvas, sketch) {
   let x = EDGE;
   for (const [part, name] of listScales(canvas)) {
     const stage = stageOf(canvas, part);
-    if (stage && x < frame.width - 200) x = drawScale(canvas, sketch, stage, name ?? stage.short, x, base);
+    if (stage && x < frame.width - (frame.phone ? 100 : 200)) x = drawScale(canvas, sketch, stage, name ?? stage.short, x, base);
   }
   if (frame.phone || place.stop) return;
   if (place.level === "layer") x = drawLaneKey(canvas, sketch, x, base);
