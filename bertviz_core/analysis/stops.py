@@ -263,7 +263,7 @@ def _collect(trace: Trace, spot: Spot) -> Collected:
     result = trace[own.enter("context").fix(token=spot.token)][spot.head * width : (spot.head + 1) * width]
     component = find_strongest(result)
     shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)].astype(np.float64)
-    parts = shares * trace[own.enter("value").fix(head=spot.head, head_dim=component)].astype(np.float64)
+    parts = shares * trace[own.enter("value").fix(head=spot.head, head_dim=component)].astype(np.float64) + 0.0
     inside, outside = _split(spot, len(parts))
     largest = find_strongest(parts)
     return Collected(component, tuple(spot.window), _list(shares[inside]), _list(parts[inside]), largest,

@@ -54,8 +54,10 @@ def _join(said: list[Said]) -> list[list[str | None]]:
 
 
 def _name(trace: Trace, i: int) -> Said:
-    """A token in quotation marks, which lights its row."""
-    return f"“{trace.tokens[i]}”", f"token:{i}"
+    """A token in quotation marks, which lights its row; with its position, where it stands elsewhere as well."""
+    text = trace.tokens[i]
+    place = f" at position {i}" if trace.tokens.count(text) > 1 else ""
+    return f"“{text}”{place}", f"token:{i}"
 
 
 def _tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
@@ -63,8 +65,8 @@ def _tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     marks = " and marks the word that is missing" if spot.token in find_masks(trace) else ""
     return [
         f"The tokenizer cuts the text into {cut.total} pieces, all of them entries of a vocabulary of "
-        f"{cut.vocabulary:,}. ", _name(trace, spot.token), f" is entry {cut.id}{marks}; it stands at position "
-        f"{spot.token}, counted from 0.",
+        f"{cut.vocabulary:,}. ", _name(trace, spot.token), f" is entry {cut.id}{marks}. Positions are counted "
+        f"from 0, to {cut.total - 1}.",
     ]  # fmt: skip
 
 
@@ -131,8 +133,8 @@ def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     norm = found.normalized
     total = (write_short(norm.sum), "sum")
     begin: list[Said] = [
-        f"What the {trace.model.config.num_attention_heads} heads of layer {spot.layer} found is added to what was there: at component "
-        f"{norm.component} {write_short(norm.added)} to ", (write_short(norm.skip), "input"),
+        f"What the {trace.model.config.num_attention_heads} heads of layer {spot.layer} found is added to what was "
+        f"there: at component {norm.component} {write_short(norm.added)} to ", (write_short(norm.skip), "input"),
     ]  # fmt: skip
     end: list[Said] = [", which makes ", total] if norm.adds_up else [", but a change makes it ", total]
     return [
