@@ -27,7 +27,7 @@ class Canvas {
     Object.assign(this, { turn: 0, hover: null, cursor: null, pointed: null, focus: null, group: 0, first: null });
     this.quiet = false; // the attention on special tokens is not drawn
     this.explained = { cell: "", operands: [] };
-    this.unsent = {};
+    this.unsent = false;
     this.player = new Player(this);
     this.chrome = new Chrome(this);
     this.rail = new Rail(this);
@@ -77,10 +77,11 @@ class Canvas {
 
   // The place that the server says, unless it still answers an older question.
   adopt(place, surely) {
-    const waiting = this.asked && performance.now() - this.asked.since < PATIENCE;
-    const answered = waiting && Object.keys(this.asked.of).every((name) => place[name] === this.asked.of[name]);
+    const waiting = this.isWaiting;
+    const answered = waiting && !this.unsent && Object.keys(this.asked.of).every((name) => place[name] === this.asked.of[name]);
     if (waiting && !answered && !surely) return;
     this.asked = null;
+    this.window = undefined;
     const level = this.place?.level;
     this.place = Object.fromEntries(PLACE.map((name) => [name, place[name] ?? null]));
     if (level !== this.place.level || surely) this.group = this.chooseGroup();
@@ -98,18 +99,24 @@ class Canvas {
     this.refresh(true);
   }
 
+  // A message that overtakes another one takes its place: what is not answered yet is said again.
   tell(change) {
-    Object.assign(this.unsent, change);
-    this.asked = { of: { ...this.asked?.of, ...change }, since: performance.now() };
-    delete this.asked.of.window;
+    const { window, ...place } = change;
+    if (window !== undefined) this.window = window;
+    this.asked = { of: { ...(this.isWaiting ? this.asked.of : {}), ...place }, since: performance.now() };
     clearTimeout(this.sending);
     this.sending = setTimeout(() => this.flush(), SOON);
+    this.unsent = true;
   }
 
   flush() {
     clearTimeout(this.sending);
-    if (Object.keys(this.unsent).length) this.send("go", this.unsent);
-    this.unsent = {};
+    if (this.unsent) this.send("go", { ...this.asked.of, ...(this.window === undefined ? {} : { window: this.window }) });
+    this.unsent = false;
+  }
+
+  get isWaiting() {
+    return this.asked && performance.now() - this.asked.since < PATIENCE;
   }
 
   // One level up; out of a stop first.
@@ -200,7 +207,7 @@ class Canvas {
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
       rows: data.tokens.length, total: data.window.total, phone: innerWidth <= PHONE, narrow: width < NARROW,
-      covered: this.covered(),
+      covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
     };
   }
 

@@ -32,7 +32,8 @@ function arrange(scene) {
   const frame = { top, row, count, first: chooseFirst(scene, count), width: scene.width, height: scene.height, phone };
   const sized = columns.map((column) => ({ ...column, width: column.width?.call?.(null, frame) ?? column.width }));
   frame.parts = lineUp(sized, EDGE, scene.width - EDGE - (scene.total > count ? 18 : 0), frame);
-  if (scene.covered) frame.top -= lift(scene, frame);
+  frame.lifted = scene.covered ? lift(scene, frame) : 0;
+  frame.top -= frame.lifted;
   return frame;
 }
 
@@ -49,9 +50,9 @@ function chooseFirst({ rows, at, first }, count) {
   return Math.max(0, Math.min(rows - count, first === null || first === undefined ? seen : wanted));
 }
 
-// How far the rows go up so that the chosen one is seen above a sheet that covers the lower part of the picture.
-function lift({ covered, at }, { top, row, first }) {
-  return Math.max(0, top + (at - first + 1) * row - covered);
+// How far the rows go up so that the explained one is seen above a sheet that covers the lower part of the picture.
+function lift({ covered, shown }, { top, row, first }) {
+  return Math.max(0, top + (shown - first + 1) * row - covered);
 }
 
 function lineUp(columns, left, right, { top, row, count }) {

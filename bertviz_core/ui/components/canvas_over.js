@@ -7,10 +7,23 @@ const LAYERS = {
 const STRONG = 0.095; // from this weight on a ribbon's share is printed
 
 function openLayers(svg) {
+  const clip = svg.appendChild(document.createElementNS(SVG, "clipPath"));
+  clip.id = "bvc-rows";
+  clip.append(document.createElementNS(SVG, "rect"));
   return Object.fromEntries(Object.keys(LAYERS).map((name) => [name, new Sketch(svg)]));
 }
 
+// Rows that have gone up under their titles are cut off.
+function clipRows({ frame, sketches, ceiling, root }) {
+  const rect = root.querySelector("#bvc-rows rect");
+  Object.entries({ x: 0, y: ceiling, width: frame.width, height: frame.height }).forEach((each) => rect.setAttribute(...each));
+  for (const name of ["ribbons", "lanes", "tokens", "words", "marks"]) {
+    write(sketches[name].group, "clip-path", frame.lifted ? "url(#bvc-rows)" : null);
+  }
+}
+
 function drawOver(canvas) {
+  clipRows(canvas);
   for (const [name, draw] of Object.entries(LAYERS)) {
     const sketch = canvas.sketches[name];
     sketch.begin();
