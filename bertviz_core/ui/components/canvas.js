@@ -78,7 +78,9 @@ class Canvas {
   // The place that the server says, unless it still answers an older question.
   adopt(place, surely) {
     const waiting = this.isWaiting;
-    const answered = waiting && !this.unsent && Object.keys(this.asked.of).every((name) => place[name] === this.asked.of[name]);
+    const answered = waiting && !this.unsent && Object.keys(this.asked.of).every(
+      (name) => place[name] === this.asked.of[name]
+    );
     if (waiting && !answered && !surely) return;
     this.asked = null;
     this.window = undefined;
@@ -111,7 +113,11 @@ class Canvas {
 
   flush() {
     clearTimeout(this.sending);
-    if (this.unsent) this.send("go", { ...this.asked.of, ...(this.window === undefined ? {} : { window: this.window }) });
+    if (this.unsent) {
+      this.send("go", {
+        ...this.asked.of, ...(this.window === undefined ? {} : { window: this.window }),
+      });
+    }
     this.unsent = false;
   }
 

@@ -1,9 +1,6 @@
 // What stands around the picture: the level with its headline, the readout, and on a phone the stages and levels.
 
-const ICONS = {
-  play: '<svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><path d="M2.5 1v10l8-5z" fill="currentColor"/></svg>',
-  pause: '<svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><path d="M2 1h3v10H2zM7 1h3v10H7z" fill="currentColor"/></svg>',
-};
+const ICONS = { play: writeIcon("M2.5 1v10l8-5z"), pause: writeIcon("M2 1h3v10H2zM7 1h3v10H7z") };
 const SHORTEST = 16; // characters of an example's name on its button
 
 class Chrome {
@@ -51,10 +48,13 @@ class Chrome {
     const [name, value] = target.closest?.("[data-does]")?.dataset.does.split(/:(.*)/s) ?? [];
     const { canvas } = this;
     const does = {
-      level: () => canvas.go({ level: value, stop: 0 }), group: () => this.choose(Number(value)), head: () => canvas.go({ head: Number(value) }),
-      play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)), speed: () => canvas.player.hurry(),
+      level: () => canvas.go({ level: value, stop: 0 }), group: () => this.choose(Number(value)), head: () => canvas.go(
+        { head: Number(value) }
+      ),
+      play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)),
+      speed: () => canvas.player.hurry(),
       end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[value])),
-      write: () => document.querySelector(".st-key-editor button")?.click(), quiet: () => this.hush(), help: () => this.showHelp(),
+      write: () => document.querySelector(".st-key-editor button")?.click(), quiet: () => this.hush(),
       close: () => this.hideHelp(), up: () => canvas.leave(),
     };
     does[name]?.();
@@ -93,7 +93,9 @@ class Chrome {
     if (shown) return this.write(this.readout, writeReadout(canvas, shown));
     const idle = matchMedia("(hover: none)").matches ? "Tap any cell: its value and the formula that made it."
       : "Point at any cell: its address, its value and the formula that made it stand here.";
-    return this.write(this.readout, `<span class="bvc-idle">${pointed ? tellPart(canvas, pointed) || idle : idle}</span>`);
+    return this.write(
+      this.readout, `<span class="bvc-idle">${pointed ? tellPart(canvas, pointed) || idle : idle}</span>`
+    );
   }
 
   readExplained() {
@@ -120,6 +122,11 @@ class Chrome {
   }
 }
 
+function writeIcon(path) {
+  const size = 'width="12" height="12" viewBox="0 0 12 12"';
+  return `<svg ${size} aria-hidden="true"><path d="${path}" fill="currentColor"/></svg>`;
+}
+
 function escapeHtml(text) {
   return String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
 }
@@ -133,35 +140,44 @@ function writeButton(does, words, more = "") {
 }
 
 function writeCrumbs({ place }) {
+  if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
   const names = { pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}` };
   const way = LEVELS.slice(0, LEVELS.indexOf(place.level) + 1);
-  return way.map((level, i) => (i === way.length - 1 && !place.stop ? `<b aria-current="true">${names[level]}</b>`
-    : writeButton(`level:${level}`, names[level]))).join("<span>›</span>") + (place.stop ? `<span>›</span><b>stop ${place.stop} of 9</b>` : "");
+  return way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
+    : writeButton(`level:${level}`, names[level]))).join("<span>›</span>");
 }
 
 function writeTitle(canvas) {
   const { place, data } = canvas;
   if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>`;
   if (place.level === "pass") return "";
-  if (place.level === "layer") return `In layer ${place.layer} every token looks around, adds what it found, then thinks for itself`;
+  const { layer, head } = place;
+  if (place.level === "layer") {
+    return `In layer ${layer} every token looks around, adds what it found, then thinks for itself`;
+  }
   const stage = canvas.stages.get("head.weights");
-  if (stageOf(canvas, "matrix") === null || !data.tokens[canvas.at]) return `Head ${place.head} of layer ${place.layer}`;
+  if (stageOf(canvas, "matrix") === null || !data.tokens[canvas.at]) return `Head ${head} of layer ${layer}`;
   const weights = data.tokens.map((_, key) => readValue(stage, { row: canvas.at, key }));
   const most = Math.max(...weights);
   const seen = escapeHtml(data.tokens[weights.indexOf(most)].text);
-  return `Head ${place.head} of layer ${place.layer}: ${escapeHtml(canvas.token)} looks at <b class="bvc-kind-attention">“${seen}”</b> with <b>${writeShare(most)}</b>`;
+  return `Head ${head} of layer ${layer}: ${escapeHtml(canvas.token)} looks at ` +
+    `<b class="bvc-kind-attention">“${seen}”</b> with <b>${writeShare(most)}</b>`;
 }
 
 function writeActions(canvas) {
   const { data, place, quiet } = canvas;
   if (place.stop) return writeButton("end", "End the walk", 'class="bvc-button"');
-  if (place.level !== "pass") return data.why && place.level === "head" ? `<span class="bvc-why">${escapeHtml(data.why)}</span>` : "";
+  if (place.level === "head" && data.why) return `<span class="bvc-why">${escapeHtml(data.why)}</span>`;
+  if (place.level !== "pass") return "";
   const special = data.tokens.some((token) => token.special)
     ? writeButton("quiet", "without special tokens", `class="bvc-example" aria-pressed="${quiet}"`) : "";
-  const others = data.examples.map((each, i) => ({ ...each, i })).filter(({ text }) => text !== data.sentence).slice(0, 3);
+  const others = data.examples.map((each, i) => ({ ...each, i })).filter(({ text }) => text !== data.sentence).slice(
+    0, 3
+  );
   const examples = others.map(({ label, text, i }) => writeButton(`example:${i}`, escapeHtml(shorten(label)),
     `class="bvc-example bvc-optional" title="${escapeHtml(text)}"`));
-  return writeButton("play", `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`, 'class="bvc-main"') +
+  const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`;
+  return writeButton("play", show, 'class="bvc-main"') +
     writeButton("write", "Type your own", 'class="bvc-button bvc-optional"') + examples.join("") + special;
 }
 
@@ -172,13 +188,17 @@ function shorten(label) {
 function writeStrip(canvas) {
   const { place, group, size, data } = canvas;
   if (innerWidth > PHONE || !size) return "";
-  if (place.stop) return data.stops.map(({ name }, i) => writeButton(`stop:${i + 1}`, name, `aria-pressed="${place.stop === i + 1}"`)).join("");
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}"`);
+  if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
-  return up + listGroups(canvas.survey()).map(([title], i) => writeButton(`group:${i}`, title, `aria-pressed="${group === i}"`)).join("");
+  return up + listGroups(canvas.survey()).map(([title], i) => write(`group:${i}`, title, group === i)).join("");
 }
 
 function writeTabs({ place }) {
-  const tabs = [["level:pass", "Pass", "pass"], ["level:layer", "Layer", "layer"], ["level:head", "Head", "head"], ["play", "Play", "play"]];
+  const tabs = [
+    ["level:pass", "Pass", "pass"], ["level:layer", "Layer", "layer"], ["level:head", "Head", "head"],
+    ["play", "Play", "play"],
+  ];
   const now = place.stop ? "play" : place.level;
   return tabs.map(([does, name, is]) => writeButton(does, name, `aria-pressed="${is === now}"`)).join("");
 }
@@ -197,9 +217,12 @@ function writeReadout(canvas, { stage, where }) {
 
 // What stands under the pointer where that is no cell.
 function tellPart({ data, stages }, { part, layer, where, word }) {
-  if (word !== undefined) return `“${escapeHtml(data.words.best[word].word)}”: ${writeShare(data.words.best[word].share)}. Click it: how it came about.`;
+  const best = data.words?.best[word];
+  if (best) return `“${escapeHtml(best.word)}”: ${writeShare(best.share)}. Click it: how it came about.`;
   if (layer === undefined) return "";
   const stage = stages.get(`ribbons.${layer}`);
-  const share = part.startsWith("ribbons") && stage ? ` Attention on “${escapeHtml(data.tokens[where.row].text)}”: ${writeNumber(readValue(stage, where))}, mean of ${data.size.heads} heads.` : "";
-  return `Layer ${layer}: click to open it.${share}`;
+  if (!part.startsWith("ribbons") || !stage) return `Layer ${layer}: click to open it.`;
+  const token = escapeHtml(data.tokens[where.row].text);
+  const weight = writeNumber(readValue(stage, where));
+  return `Layer ${layer}: click to open it. Attention on “${token}”: ${weight}, mean of ${data.size.heads} heads.`;
 }

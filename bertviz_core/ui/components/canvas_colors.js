@@ -1,4 +1,4 @@
-// Colours of cells: the kind's own for what is above zero, grey for what is below, deeper as it is larger, in proportion.
+// Colours of cells: the kind's own above zero, grey below, deeper as the number is larger, in proportion.
 
 const SHADES = 64; // to each side of zero
 const BELOW = 0.82; // how deep the grey of the lowest number is
@@ -6,7 +6,9 @@ const BELOW = 0.82; // how deep the grey of the lowest number is
 class Colors {
   constructor(colors) {
     Object.assign(this, { ...colors, shades: new Map() });
-    this.rgb = Object.fromEntries(["zero", "negative", "paper", "text", "surface"].map((name) => [name, readColor(colors[name])]));
+    this.rgb = Object.fromEntries(
+      ["zero", "negative", "paper", "text", "surface"].map((name) => [name, readColor(colors[name])])
+    );
   }
 
   ink(kind) {

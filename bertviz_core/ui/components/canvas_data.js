@@ -1,7 +1,7 @@
 // What the server sent, opened: stages with their numbers, found by name, or by the address of a cell.
 //
-// `where` is a cell of a stage: {row, column, key, head}, each as far as the stage has it. row and key are places in the
-// window of tokens, column is a place among the stage's columns, head is the head.
+// `where` is a cell of a stage: {row, column, key, head}, each as far as the stage has it. row and key are places in
+// the window of tokens, column is a place among the stage's columns, head is the head.
 
 const CELL = /^([^[]+)\[(.*)\]$/;
 

@@ -1,8 +1,9 @@
 // The keyboard: one stop of the Tab key for the whole picture. The cursor is what findTarget() gives.
 
 const KEYS = [
-  ["↑ ↓ ← →", "from cell to cell"], ["Ctrl ← →", "from stage to stage"], ["Page ↑ ↓", "further tokens"], ["Enter", "open, explain"],
-  ["Esc", "one level up"], ["[ ]", "layer"], ["{ }", "head"], ["Space", "play, pause"], ["?", "this help"],
+  ["↑ ↓ ← →", "from cell to cell"], ["Ctrl ← →", "from stage to stage"], ["Page ↑ ↓", "further tokens"],
+  ["Enter", "open, explain"], ["Esc", "one level up"], ["[ ]", "layer"], ["{ }", "head"], ["Space", "play, pause"],
+  ["?", "this help"],
 ];
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -10,7 +11,9 @@ function listenToKeys(canvas, signal) {
   canvas.stage.addEventListener("keydown", (event) => pressed(canvas, event) && event.preventDefault(), { signal });
   canvas.stage.addEventListener("focus", () => canvas.draw(), { signal });
   canvas.stage.addEventListener("blur", () => canvas.draw(), { signal });
-  canvas.root.querySelector(".bvc-ask").addEventListener("focus", () => canvas.stage.focus({ preventScroll: true }), { signal });
+  canvas.root.querySelector(".bvc-ask").addEventListener("focus", () => canvas.stage.focus({ preventScroll: true }), {
+    signal,
+  });
   document.addEventListener("keydown", (event) => {
     const free = document.activeElement === document.body || canvas.root.contains(document.activeElement);
     if (event.defaultPrevented || !free || canvas.explained.cell || event.key !== "Escape") return;
@@ -21,11 +24,18 @@ function listenToKeys(canvas, signal) {
 // Whether the key meant something here.
 function pressed(canvas, { key, ctrlKey, metaKey, altKey }) {
   if (metaKey || altKey) return false;
-  if (key in ARROWS) return canvas.place.stop && ARROWS[key][1] ? canvas.player.step(ARROWS[key][1]) : move(canvas, ...ARROWS[key], ctrlKey);
+  if (key in ARROWS) {
+    return canvas.place.stop && ARROWS[key][1] ? canvas.player.step(ARROWS[key][1]) : move(
+      canvas, ...ARROWS[key], ctrlKey
+    );
+  }
   const commands = {
     Enter: () => open(canvas), " ": () => canvas.player.toggle(), "?": () => canvas.chrome.showHelp(),
-    "[": () => stepLayer(canvas, -1), "]": () => stepLayer(canvas, 1), "{": () => stepHead(canvas, -1), "}": () => stepHead(canvas, 1),
-    PageUp: () => page(canvas, -1), PageDown: () => page(canvas, 1), Home: () => jump(canvas, 0), End: () => jump(canvas, Infinity),
+    "[": () => stepLayer(canvas, -1), "]": () => stepLayer(canvas, 1),
+    "{": () => stepHead(canvas, -1), "}": () => stepHead(canvas, 1),
+    PageUp: () => page(canvas, -1), PageDown: () => page(canvas, 1), Home: () => jump(canvas, 0), End: () => jump(
+      canvas, Infinity
+    ),
   };
   if (!(key in commands) || (ctrlKey && key !== "Home" && key !== "End")) return false;
   commands[key]();
@@ -79,7 +89,11 @@ function listPlaces(canvas, part) {
   const stage = stageOf(canvas, part);
   if (!stage) return [{}];
   if (part === "matrix") return data.tokens.map((_, key) => ({ stage, at: { key } }));
-  if (part === "weights") return Array.from({ length: data.size.heads }, (_, head) => ({ stage, at: { head, key: canvas.first } }));
+  if (part === "weights") {
+    return Array.from({ length: data.size.heads }, (_, head) => ({
+      stage, at: { head, key: canvas.first },
+    }));
+  }
   return drawnColumns(canvas, stage, frame.parts[part].w).map((column) => ({ stage, at: { column } }));
 }
 
@@ -136,11 +150,13 @@ function setCursor(canvas, part, row, column) {
 function describe(canvas, { part, stage, layer, where, word }) {
   const { data } = canvas;
   const token = data.tokens[where.row].text;
-  if (word !== undefined) return `Words: ${data.words.best.map((each) => `${each.word} ${writeShare(each.share)}`).join(", ")}`;
+  const words = () => data.words.best.map((each) => `${each.word} ${writeShare(each.share)}`).join(", ");
+  if (word !== undefined) return `Words: ${words()}`;
   if (part === "weights") return `Head ${where.head} of layer ${canvas.place.layer}, Enter opens it`;
   if (layer !== undefined) return `Layer ${layer}, Enter opens it`;
   if (!stage) return token;
   const value = writeNumber(readValue(stage, where));
-  const of = where.key === undefined ? `component ${stage.columns[where.column]}` : `key ${data.tokens[where.key].text}`;
+  const key = data.tokens[where.key]?.text;
+  const of = key === undefined ? `component ${stage.columns[where.column]}` : `key ${key}`;
   return `${stage.title}, ${token}, ${of}: ${value}`;
 }

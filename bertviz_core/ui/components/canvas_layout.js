@@ -101,7 +101,7 @@ function listPass(scene) {
   ];
 }
 
-// A layer from its attention to its output. wide: the pixels of the chosen one where the others have less; 0: all alike.
+// A layer from its attention to its output. wide: pixels of the chosen one where the others have less; 0: all alike.
 function listBlock(i, here, wide, gap) {
   const total = BLOCK.ribbons + BLOCK.neurons + BLOCK.output;
   const of = (name) => (wide && here ? { width: ((wide - 10) * BLOCK[name]) / total } : { flex: BLOCK[name] });
@@ -136,7 +136,9 @@ function listLayer(scene) {
   return [
     { id: "tokens", width: narrow ? 84 : 112, gap: 12 }, ...listSpines(scene, -1, layer - 1),
     ...(layer ? hideBlock(layer - 1) : []), ...hide(`ribbons.${layer}`),
-    ...strips([[input, 3.6, wide], ["query", 4, gap], ["key", 4, gap], ["value", 4, wide - 6]]), ...hide("matrix", "collect"),
+    ...strips([[input, 3.6, wide], ["query", 4, gap], ["key", 4, gap], ["value", 4, wide - 6]]), ...hide(
+      "matrix", "collect"
+    ),
     ...strips([["weights", narrow ? 19 : 28, wide - 6], ["context", 4.2, plus], ["sum", 3.4, gap], ["norm", 4.4, wide],
       [`neurons.${layer}`, 4.4, plus], ["sum2", 3.4, gap], [`output.${layer}`, 4.4, 16]]),
     ...listSpines(scene, layer + 1, size.layers, 16), ...hide("panel"),
@@ -151,7 +153,9 @@ function listHead(scene) {
   const matrix = ({ row, count }) => Math.min(row * count * 1.15, Math.max(KEY_CELL * count, room * 0.42));
   const strip = (frame) => Math.max(36, Math.min(160, (room - matrix(frame) - 4 * gap - (narrow ? 40 : 70)) / 4));
   return [
-    { id: "tokens", width: narrow ? 84 : 112, gap: 12 }, ...listSpines(scene, -1, layer, 18), ...hide(`ribbons.${layer}`),
+    { id: "tokens", width: narrow ? 84 : 112, gap: 12 }, ...listSpines(scene, -1, layer, 18), ...hide(
+      `ribbons.${layer}`
+    ),
     { id: "query", width: strip, gap }, { id: "key", width: strip, gap: gap + (narrow ? 0 : 12) }, ...hide("weights"),
     { id: "matrix", width: matrix, gap }, { id: "value", width: strip, gap: 2 }, { id: "collect", flex: 1, gap: 2 },
     { id: "context", width: strip, gap: 16 }, ...hide("sum", "norm", `neurons.${layer}`, "sum2", "panel"),

@@ -9,7 +9,9 @@ const STOP_PARTS = {
   5: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
   6: () => [["matrix", 0, 26], ["value", 10, 2], ["collect", 6, 2], ["context", 10, 44], ["panel"]],
   7: ({ before }) => [[before, 8, 14], ["context", 7, 36], ["sum", 7, 14], ["norm", 8, 48], ["panel"]],
-  8: ({ layer }) => [["norm", 7, 14], [`neurons.${layer}`, 12, 36], ["sum2", 6, 14], [`output.${layer}`, 7, 48], ["panel"]],
+  8: ({ layer }) => [
+    ["norm", 7, 14], [`neurons.${layer}`, 12, 36], ["sum2", 6, 14], [`output.${layer}`, 7, 48], ["panel"],
+  ],
   9: ({ last }) => [[last, 13, 44], ["panel"]],
 };
 // On a phone one of these groups is seen at a time.
@@ -23,7 +25,9 @@ function listStop(scene) {
   const { place: { layer, stop }, size, width, narrow } = scene;
   const names = { layer, before: layer ? `output.${layer - 1}` : "embedding", last: `output.${size.layers - 1}` };
   const shown = new Map(STOP_PARTS[stop](names).map(([id, share, gap = 0]) => [id, { id, share, gap }]));
-  const matrix = ({ row, count }) => Math.min(row * count, Math.max(KEY_CELL * count, width * (stop === 6 ? 0.22 : 0.27)));
+  const matrix = ({ row, count }) => Math.min(
+    row * count, Math.max(KEY_CELL * count, width * (stop === 6 ? 0.22 : 0.27))
+  );
   const place = ({ id, share, gap }) => {
     if (id === "panel") return { id, flex: 1, gap };
     return { id, gap: narrow ? gap * 0.6 : gap, width: id === "matrix" ? matrix : (width * share) / 100 };
@@ -49,7 +53,9 @@ function listAll({ size, place }, stop) {
 function listGroups({ place: { level, layer }, size, words, phone }) {
   if (!phone) return [];
   if (level === "pass") {
-    const layers = Array.from({ length: size.layers }, (_, i) => [`Layer ${i}`, `ribbons.${i}`, `neurons.${i}`, `output.${i}`]);
+    const layers = Array.from(
+      { length: size.layers }, (_, i) => [`Layer ${i}`, `ribbons.${i}`, `neurons.${i}`, `output.${i}`]
+    );
     return [["Embedding", "embedding"], ...layers, ...(words ? [["Words", "words"]] : [])];
   }
   const name = (id) => (["neurons", "output"].includes(id) ? `${id}.${layer}` : id);
@@ -61,8 +67,9 @@ function listPhone(scene) {
   const groups = listGroups(scene);
   const flex = (id) => ({ ribbons: 5, neurons: 2.4, output: 3 })[id.split(".")[0]] ?? 3;
   const ids = stop ? ["panel"] : groups[Math.min(group, groups.length - 1)].slice(1);
+  const rows = !stop || [1, 5, 6].includes(stop); // the others need the width
   return [
-    { id: "tokens", width: 84, gap: 8 },
+    ...(rows ? [{ id: "tokens", width: 84, gap: 8 }] : hide("tokens")),
     ...listAll(scene, stop).map((id) => (ids.includes(id) ? { id, flex: flex(id), gap: 8 } : { id })),
   ];
 }

@@ -98,7 +98,9 @@ function drawChosenRow(canvas, sketch) {
     const { x, w } = matrixCell(frame, box, { row: at, key });
     const fill = colors.readable("attention", Math.abs(weight), "zero");
     const style = { size: 12.5, mono: true, bold: 600, at: "middle", fill, opacity: box.a };
-    sketch.text(`weight ${key}`, x + w / 2, rowMiddle(frame, at) + 4.5, `${Math.round(100 * weight)}%`.replace("-", "−"), style);
+    sketch.text(
+      `weight ${key}`, x + w / 2, rowMiddle(frame, at) + 4.5, `${Math.round(100 * weight)}%`.replace("-", "−"), style
+    );
   }
 }
 
@@ -106,10 +108,16 @@ function drawExplained(canvas, sketch) {
   const { cell, operands } = canvas.explained;
   listRegions(canvas, cell, operands).forEach((region, i) => drawRegion(canvas, sketch, `operand ${i}`, region));
   for (const { part, where } of findDrawn(canvas, cell)) {
-    ring(canvas, sketch, `cell ${part}`, part, where, { stroke: "var(--bvc-text)", "stroke-width": 2.5, "data-ring": cell });
+    ring(canvas, sketch, `cell ${part}`, part, where, {
+      stroke: "var(--bvc-text)", "stroke-width": 2.5, "data-ring": cell,
+    });
     if (part === "matrix") drawWire(canvas, sketch, where);
   }
-  if (/^cls\.predictions/.test(cell)) drawRegion(canvas, sketch, "operand row", { part: `output.${canvas.data.size.layers - 1}`, row: canvas.at });
+  if (/^cls\.predictions/.test(cell)) {
+    drawRegion(canvas, sketch, "operand row", {
+      part: `output.${canvas.data.size.layers - 1}`, row: canvas.at,
+    });
+  }
 }
 
 function drawRegion(canvas, sketch, key, region) {
@@ -146,7 +154,9 @@ function drawWire({ frame }, sketch, { row, key }) {
   if (from.a < 0.5 || from.w < 8 || key === row || !isSeen(frame, key)) return;
   const [y, x] = [rowMiddle(frame, key), cell.x + cell.w / 2];
   const end = key < row ? cell.y - 2 : cell.y + cell.h + 2;
-  sketch.path("wire", `M${cut(from.x + from.w + 3)} ${cut(y)}H${cut(x)}V${cut(end)}`, { stroke: "var(--bvc-key)", "stroke-width": 1.5, opacity: 0.75 });
+  sketch.path("wire", `M${cut(from.x + from.w + 3)} ${cut(y)}H${cut(x)}V${cut(end)}`, {
+    stroke: "var(--bvc-key)", "stroke-width": 1.5, opacity: 0.75,
+  });
 }
 
 // A cell that is pointed at; a component of the residual stream also in every other stage of that width.
@@ -158,7 +168,11 @@ function drawPointed(canvas, sketch, name, { part, stage, where }) {
     const twin = other === part ? null : stageOf(canvas, other);
     if (!twin || twin.total !== stage.total || twin.kind === "value" || other.startsWith("ribbons")) continue;
     const column = twin.columns.indexOf(index);
-    if (column >= 0) ring(canvas, sketch, `${name} ${other}`, other, { row: where.row, column }, { stroke: "var(--bvc-text)", "stroke-width": 1 });
+    if (column >= 0) {
+      ring(canvas, sketch, `${name} ${other}`, other, { row: where.row, column }, {
+        stroke: "var(--bvc-text)", "stroke-width": 1,
+      });
+    }
   }
 }
 
@@ -167,5 +181,7 @@ function drawCursor(canvas, sketch) {
   const paint = { stroke: "var(--bvc-accent)", "stroke-width": 2.5, "stroke-dasharray": "4 2" };
   const box = canvas.cursor.stage ? cellBox(canvas, part, where) : null;
   const round = box ?? rowBox(canvas.frame, part, where.row);
-  sketch.box("cursor", { x: round.x - 2, y: round.y - 2, w: round.w + 4, h: round.h + 4 }, { rx: 4, fill: "none", ...paint });
+  sketch.box("cursor", { x: round.x - 2, y: round.y - 2, w: round.w + 4, h: round.h + 4 }, {
+    rx: 4, fill: "none", ...paint,
+  });
 }

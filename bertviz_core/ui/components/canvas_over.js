@@ -16,7 +16,9 @@ function openLayers(svg) {
 // Rows that have gone up under their titles are cut off.
 function clipRows({ frame, sketches, ceiling, root }) {
   const rect = root.querySelector("#bvc-rows rect");
-  Object.entries({ x: 0, y: ceiling, width: frame.width, height: frame.height }).forEach((each) => rect.setAttribute(...each));
+  Object.entries({ x: 0, y: ceiling, width: frame.width, height: frame.height }).forEach(
+    (each) => rect.setAttribute(...each)
+  );
   for (const name of ["ribbons", "lanes", "tokens", "words", "marks"]) {
     write(sketches[name].group, "clip-path", frame.lifted ? "url(#bvc-rows)" : null);
   }
@@ -50,41 +52,42 @@ function drawCollected(canvas, sketch) {
   const { frame, at, explained, place } = canvas;
   const box = frame.parts.collect;
   const stage = canvas.stages.get("head.weights");
-  if (box.a < 0.05 || box.w < 8 || !stage || stage.layer !== place.layer || (explained.cell && !/context/.test(explained.cell))) return;
-  if (!canvas.data.tokens[at]) return;
+  const elsewhere = explained.cell && !/context/.test(explained.cell);
+  if (box.a < 0.05 || box.w < 8 || stage?.layer !== place.layer || elsewhere || !canvas.data.tokens[at]) return;
   const weights = Array.from({ length: canvas.data.tokens.length }, (_, key) => readValue(stage, { row: at, key }));
   drawBundle(canvas, sketch, { name: "collect", box, weights, outside: canvas.data.outside.head, layer: place.layer });
 }
 
 function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
-  const { frame, data, at } = canvas;
+  const { frame, data } = canvas;
   const rows = seenRows(frame, weights.length);
-  const lead = Math.min(28, box.w * 0.42);
-  const high = frame.row - 6;
   const depth = box.a * canvas.fade(name);
   const hidden = sumHidden(weights, frame, outside);
-  let used = 0;
-  const row = Math.max(frame.first - 0.7, Math.min(frame.first + frame.count - 0.3, at));
-  const target = (weight) => ({ y: rowTop(frame, row) + 3 + used + (Math.abs(weight) * high) / 2, h: Math.abs(weight) * high });
-  const stub = (where, weight, side) => {
-    const end = target(weight);
-    used += end.h;
-    drawStub(canvas, sketch, `${name} ${where}`, box, { weight, end, depth, side });
-  };
-  stub("above", hidden.before, -1);
+  const stack = stackEnds(canvas);
+  drawStub(canvas, sketch, `${name} above`, box, { weight: hidden.before, end: stack(hidden.before), depth, side: -1 });
   for (const key of rows) {
     const weight = weights[key];
-    const end = target(weight);
-    used += end.h;
+    const end = stack(weight);
     if (canvas.quiet && data.tokens[key].special) continue;
     const from = { y: rowMiddle(frame, key), h: Math.min(frame.row - 8, 24) };
-    sketch.path(`${name} ${key}`, ribbon(box.x, box.x + box.w, lead, from, end), {
-      ...paintRibbon(canvas, weight, depth), "data-weight": weight, "data-layer": layer, "data-key": key + data.window.start,
-      stroke: canvas.pointed === key ? "var(--bvc-attention)" : undefined,
+    sketch.path(`${name} ${key}`, ribbon(box.x, box.x + box.w, Math.min(28, box.w * 0.42), from, end), {
+      ...paintRibbon(canvas, weight, depth), "data-weight": weight, "data-layer": layer,
+      "data-key": key + data.window.start, stroke: canvas.pointed === key ? "var(--bvc-attention)" : undefined,
     });
   }
-  stub("below", hidden.after, 1);
+  drawStub(canvas, sketch, `${name} below`, box, { weight: hidden.after, end: stack(hidden.after), depth, side: 1 });
   printShares(canvas, sketch, name, box, weights, depth, rows);
+}
+
+// Where ribbons end at the chosen row: one on the other, together as high as the row.
+function stackEnds({ frame, at }) {
+  const row = Math.max(frame.first - 0.7, Math.min(frame.first + frame.count - 0.3, at));
+  let used = rowTop(frame, row) + 3;
+  return (weight) => {
+    const h = Math.abs(weight) * (frame.row - 6);
+    used += h;
+    return { y: used - h / 2, h };
+  };
 }
 
 function paintRibbon({ colors }, weight, depth) {
@@ -108,7 +111,9 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
   });
   if (Math.abs(weight) < STRONG / 2 || box.w < 44) return;
   const words = `${side < 0 ? "↑" : "↓"}${Math.round(100 * weight)}%`;
-  sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 3 : 6), words, { size: 12, mono: true, bold: 600, opacity: Math.max(0.5, depth) * box.a });
+  sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 3 : 6), words, {
+    size: 12, mono: true, bold: 600, opacity: Math.max(0.5, depth) * box.a,
+  });
 }
 
 // The strongest weights, printed where their ribbons begin.
@@ -121,7 +126,9 @@ function printShares(canvas, sketch, name, box, weights, depth, rows) {
     if (weight < STRONG) break;
     const fill = depth < 0.5 ? "var(--bvc-text)" : canvas.colors.readable("attention", weight);
     const place = { size: 12, mono: true, bold: 600, fill, opacity: Math.max(depth, 0.5) * box.a };
-    sketch.text(`${name} share ${key}`, box.x + 4, rowMiddle(canvas.frame, key) + 4.5, `${Math.round(100 * weight)}%`, place);
+    sketch.text(
+      `${name} share ${key}`, box.x + 4, rowMiddle(canvas.frame, key) + 4.5, `${Math.round(100 * weight)}%`, place
+    );
   }
 }
 
@@ -132,13 +139,20 @@ function drawLanes(canvas, sketch) {
   const shown = parts.sum.a * (parts.weights.a || (stop === 7 ? 1 : 0));
   if (level === "layer" && !stop && shown > 0.05 && parts.query.w > 2 && !canvas.frame.phone) {
     drawLane(canvas, sketch, "first", middle(input, parts.query), middle(parts.context, parts.sum), shown);
-    drawLane(canvas, sketch, "second", middle(parts.norm, parts[`neurons.${layer}`]), middle(parts[`neurons.${layer}`], parts.sum2), shown);
+    drawLane(
+      canvas, sketch, "second", middle(parts.norm, parts[`neurons.${layer}`]),
+      middle(parts[`neurons.${layer}`], parts.sum2), shown
+    );
   }
   if (level === "layer" && !stop && !canvas.frame.phone) drawWires(canvas, sketch, input, shown);
   const first = ["sum", "context"];
   const second = ["sum2", `neurons.${layer}`];
   for (const [to, from] of [first, second]) {
-    if (parts[to].a > 0.05 && parts[to].w > 4) drawSums(canvas, sketch, to, middle(parts[from], parts[to]), parts[to].a);
+    if (parts[to].a > 0.05 && parts[to].w > 4) {
+      drawSums(
+        canvas, sketch, to, middle(parts[from], parts[to]), parts[to].a
+      );
+    }
   }
 }
 
@@ -146,10 +160,15 @@ function drawLanes(canvas, sketch) {
 function drawWires({ frame, at, place: { layer } }, sketch, input, opacity) {
   if (!isSeen(frame, at) || opacity < 0.05) return;
   const { query, context, sum, norm, sum2, [`neurons.${layer}`]: neurons, [`output.${layer}`]: output } = frame.parts;
-  const pairs = [[input, query, "norm"], [context, sum, "value"], [sum, norm, "residual"], [norm, neurons, "norm"], [neurons, sum2, "ffn"], [sum2, output, "residual"]];
+  const pairs = [
+    [input, query, "norm"], [context, sum, "value"], [sum, norm, "residual"], [norm, neurons, "norm"],
+    [neurons, sum2, "ffn"], [sum2, output, "residual"],
+  ];
   const y = rowMiddle(frame, at);
   for (const [from, to, kind] of pairs) {
-    sketch.line(`wire ${cut(to.x)}`, from.x + from.w + 1, y, to.x - 1, y, { stroke: `var(--bvc-${kind})`, "stroke-width": 2, opacity: cut(opacity, 3) });
+    sketch.line(`wire ${cut(to.x)}`, from.x + from.w + 1, y, to.x - 1, y, {
+      stroke: `var(--bvc-${kind})`, "stroke-width": 2, opacity: cut(opacity, 3),
+    });
   }
 }
 
@@ -160,9 +179,12 @@ function middle(left, right) {
 function drawLane({ frame, colors }, sketch, key, from, to, opacity) {
   const over = frame.top - 5;
   const bottom = frame.top + frame.row * (frame.count - 0.5);
-  sketch.path(`lane ${key}`, `M${cut(from)} ${cut(bottom)}V${over + 6}Q${cut(from)} ${over} ${cut(from + 6)} ${over}H${cut(to - 6)}` +
-    `Q${cut(to)} ${over} ${cut(to)} ${over + 6}V${cut(bottom)}`,
-    { stroke: colors.cell("residual"), "stroke-opacity": 0.5, "stroke-width": 5, "stroke-linejoin": "round", opacity: cut(opacity, 3) });
+  const [x, end] = [cut(from), cut(to)];
+  const way = `M${x} ${cut(bottom)}V${over + 6}q0 -6 6 -6H${end - 6}q6 0 6 6V${cut(bottom)}`;
+  sketch.path(`lane ${key}`, way, {
+    stroke: colors.cell("residual"), "stroke-opacity": 0.5, "stroke-width": 5, "stroke-linejoin": "round",
+    opacity: cut(opacity, 3),
+  });
 }
 
 // A plus at every row, where what passed around is added.
@@ -173,10 +195,12 @@ function drawSums({ frame, at, data }, sketch, key, x, opacity) {
     const y = rowMiddle(frame, row);
     const stroke = row === at ? "var(--bvc-text)" : "var(--bvc-residual)";
     sketch.put(`${key} ring ${row}`, "circle", {
-      cx: cut(x), cy: cut(y), r: radius, fill: "var(--bvc-surface)", stroke, "stroke-width": row === at ? 2 : 1.3, opacity: cut(opacity, 3),
+      cx: cut(x), cy: cut(y), r: radius, fill: "var(--bvc-surface)", stroke, "stroke-width": row === at ? 2 : 1.3,
+      opacity: cut(opacity, 3),
     });
     const arm = radius * 0.45;
-    sketch.path(`${key} plus ${row}`, `M${cut(x - arm)} ${cut(y)}h${cut(2 * arm)}M${cut(x)} ${cut(y - arm)}v${cut(2 * arm)}`,
+    const plus = `M${cut(x - arm)} ${cut(y)}h${cut(2 * arm)}M${cut(x)} ${cut(y - arm)}v${cut(2 * arm)}`;
+    sketch.path(`${key} plus ${row}`, plus,
       { stroke, "stroke-width": 1.4, opacity: cut(opacity, 3) });
   }
 }

@@ -33,8 +33,7 @@ class Painter {
   // The chosen row, and the one that is pointed at, from end to end.
   drawBands(canvas) {
     const { at, pointed, frame, colors, place } = canvas;
-    const end = [4, 5].includes(place.stop) && frame.parts.matrix.w
-      ? frame.parts.matrix.x + frame.parts.matrix.w + EDGE : place.stop && frame.parts.panel.w ? frame.parts.panel.x - 8 : this.width;
+    const end = this.findEnd(frame.parts, place.stop);
     const band = (row, depth) => {
       this.pen.globalAlpha = depth;
       this.pen.fillStyle = colors.accent;
@@ -42,8 +41,15 @@ class Painter {
       this.pen.roundRect(0, rowTop(frame, row), end, frame.row, 8);
       this.pen.fill();
     };
+    if (frame.parts.tokens.w < 20) return;
     if (place.stop !== 1) band(at, 0.085);
     if (pointed !== null && pointed !== at) band(pointed, 0.05);
+  }
+
+  // A row ends before the picture of a stop.
+  findEnd({ matrix, panel }, stop) {
+    if ([4, 5].includes(stop) && matrix.w) return matrix.x + matrix.w + EDGE;
+    return stop && panel.w ? panel.x - EDGE : this.width;
   }
 
   drawPart(canvas, part, box) {
@@ -51,7 +57,9 @@ class Painter {
     if (!stage) return this.drawWaiting(canvas, part, box);
     const draw = part === "matrix" ? this.drawMatrix : part === "weights" ? this.drawHeads : this.drawStrip;
     const lit = canvas.lights?.filter((each) => each.part === part) ?? null;
-    const whole = !lit || lit.some(({ row, column, key }) => row === undefined && column === undefined && key === undefined);
+    const whole = !lit || lit.some(
+      ({ row, column, key }) => row === undefined && column === undefined && key === undefined
+    );
     const fading = canvas.fade(part);
     draw.call(this, canvas, stage, box, box.a * fading * (whole ? 1 : DIM), null);
     if (!whole) for (const only of lit) draw.call(this, canvas, stage, box, box.a * fading, only);
@@ -80,7 +88,10 @@ class Painter {
       columns.forEach((column, i) => {
         if (only?.column !== undefined && only.column !== column) return;
         const where = { row, column };
-        this.cell(box.x + i * w, y, w - gap, frame.row - 2 * inset, colors.shade(stage.kind, readValue(stage, where), stage.limit));
+        this.cell(
+          box.x + i * w, y, w - gap, frame.row - 2 * inset,
+          colors.shade(stage.kind, readValue(stage, where), stage.limit)
+        );
         if (isMarked(stage, where)) this.mark(colors, box.x + i * w, y + frame.row - 2 * inset, w - gap);
       });
     }

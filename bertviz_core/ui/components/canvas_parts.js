@@ -51,7 +51,8 @@ function tellColumns(canvas, stage, width) {
   const indices = drawn.map((place) => stage.columns[place]);
   const run = indices.findIndex((index, i) => index !== indices[0] + i);
   if (run < 0) return `${indices[0]}–${indices.at(-1)} of ${stage.total}`;
-  return run === indices.length - 1 ? `0–${indices[run - 1]}, ${indices[run]} of ${stage.total}` : `${indices.length} of ${stage.total}`;
+  const [last, own] = [indices[run - 1], indices[run]];
+  return run === indices.length - 1 ? `0–${last}, ${own} of ${stage.total}` : `${indices.length} of ${stage.total}`;
 }
 
 function writeCount(count) {
@@ -125,7 +126,8 @@ function smallCell(canvas, { head, row, key }) {
   const { first, count } = canvas.frame;
   const { x, y, size } = headBoxes(canvas)[head];
   const side = size / count;
-  return isSeen(canvas.frame, key) ? { x: x + (key - first) * side, y: y + (row - first) * side, w: side, h: side } : null;
+  if (!isSeen(canvas.frame, key)) return null;
+  return { x: x + (key - first) * side, y: y + (row - first) * side, w: side, h: side };
 }
 
 // A whole row of a part.

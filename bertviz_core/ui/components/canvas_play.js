@@ -9,7 +9,9 @@ class Player {
     Object.assign(this, { canvas, playing: false, speed: 1, time: 1, spent: 0 });
     this.line = canvas.root.querySelector(".bvc-say");
     this.track = canvas.root.querySelector(".bvc-player");
-    this.line.addEventListener("pointerover", ({ target }) => this.light(target.closest("[data-part]")?.dataset.part ?? null));
+    this.line.addEventListener(
+      "pointerover", ({ target }) => this.light(target.closest("[data-part]")?.dataset.part ?? null)
+    );
     this.line.addEventListener("pointerleave", () => this.light(null));
   }
 
@@ -60,7 +62,9 @@ class Player {
     this.spent = 0;
     this.time = canvas.reduced ? 1 : 0;
     canvas.go({ stop, level: this.stops[stop - 1].level }, !this.playing);
-    canvas.chrome.say(`${stop} of ${this.stops.length}, ${this.stops[stop - 1].name}: ${readSentence(this.stops[stop - 1])}`);
+    canvas.chrome.say(
+      `${stop} of ${this.stops.length}, ${this.stops[stop - 1].name}: ${readSentence(this.stops[stop - 1])}`
+    );
     this.run();
   }
 
@@ -108,7 +112,9 @@ class Player {
     const { canvas, stop, stops } = this;
     canvas.root.classList.toggle("bvc-without-stops", !stops.length);
     if (!stops.length) return;
-    canvas.chrome.write(this.line, stop ? writeSentence(canvas, stops[stop - 1], stop, stops.length) : writeIdle(canvas));
+    canvas.chrome.write(
+      this.line, stop ? writeSentence(canvas, stops[stop - 1], stop, stops.length) : writeIdle(canvas)
+    );
     canvas.chrome.write(this.track, writeTrack(this));
     this.progress();
   }
@@ -129,13 +135,16 @@ function readSentence({ sentence }) {
 
 function writeIdle({ data }) {
   const minutes = Math.round(data.stops.reduce((all, { seconds }) => all + seconds, 0) / 60);
-  return `<span class="bvc-idle">Nine stops from the characters to the word, in about ${minutes} minutes. Space plays, arrows step.</span>`;
+  const words = `Nine stops from the characters to the word, in about ${minutes} minutes. Space plays, arrows step.`;
+  return `<span class="bvc-idle">${words}</span>`;
 }
 
 function writeSentence(canvas, { sentence }, stop, count) {
-  const words = sentence.map(([text, part]) => (part
-    ? `<b data-part="${escapeHtml(part)}" class="bvc-kind-${findKind(canvas, part)}">${escapeHtml(text)}</b>` : escapeHtml(text)));
-  return `<span class="bvc-number">${stop}/${count}</span><p>${words.join("")}</p>`;
+  const say = ([text, part]) => {
+    if (!part) return escapeHtml(text);
+    return `<b data-part="${escapeHtml(part)}" class="bvc-kind-${findKind(canvas, part)}">${escapeHtml(text)}</b>`;
+  };
+  return `<span class="bvc-number">${stop}/${count}</span><p>${sentence.map(say).join("")}</p>`;
 }
 
 function findKind({ stages, place }, part) {
@@ -147,9 +156,14 @@ function writeTrack({ playing, stop, stops, speed }) {
   const each = stops.map(({ name, kind }, i) => {
     const state = stop === i + 1 ? 'aria-current="step"' : i + 1 < stop ? 'class="bvc-done"' : "";
     const left = SIDE + ((100 - 2 * SIDE) * i) / (stops.length - 1);
-    return writeButton(`stop:${i + 1}`, `<i></i><span>${escapeHtml(name)}</span>`, `${state} style="left:${left}%;--kind:var(--bvc-${kind})"`);
+    return writeButton(
+      `stop:${i + 1}`, `<i></i><span>${escapeHtml(name)}</span>`,
+      `${state} style="left:${left}%;--kind:var(--bvc-${kind})"`
+    );
   });
-  return writeButton("play", playing ? ICONS.pause : ICONS.play, `class="bvc-play" aria-label="${playing ? "Pause" : "Play"}"`) +
-    `<div class="bvc-track" role="group" aria-label="Stops" data-roving><div class="bvc-rule"></div><div class="bvc-fill"></div>${each.join("")}</div>` +
+  const name = playing ? "Pause" : "Play";
+  const line = '<div class="bvc-rule"></div><div class="bvc-fill"></div>';
+  return writeButton("play", playing ? ICONS.pause : ICONS.play, `class="bvc-play" aria-label="${name}"`) +
+    `<div class="bvc-track" role="group" aria-label="Stops" data-roving>${line}${each.join("")}</div>` +
     writeButton("speed", `${speed === 0.5 ? "½" : speed}×`, 'class="bvc-speed" aria-label="Speed"');
 }

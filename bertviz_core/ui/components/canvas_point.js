@@ -1,4 +1,5 @@
-// Pointing, clicking, touching. What is pointed at: {part, where?, stage?, layer?, word?}; `where` as in canvas_data.js.
+// Pointing, clicking, touching. What is pointed at is {part, where?, stage?, layer?, word?}, `where` as in
+// canvas_data.js.
 
 const SWIPE = 50; // pixels
 const LOUPE = { size: 132, zoom: 3, lift: 96 };
@@ -9,13 +10,20 @@ function listenToPointer(canvas, signal) {
   on("pointermove", (event) => (event.pointerType === "touch" ? lookCloser(canvas, event) : point(canvas, event)));
   on("pointerleave", () => unpoint(canvas));
   on("click", (event) => act(canvas, findAt(canvas, event), event));
-  on("pointerdown", (event) => (canvas.touch = event.pointerType === "touch" ? { x: event.clientX, y: event.clientY } : null));
+  on(
+    "pointerdown",
+    (event) => (canvas.touch = event.pointerType === "touch" ? { x: event.clientX, y: event.clientY } : null)
+  );
   on("pointerup", (event) => letGo(canvas, event));
   on("pointercancel", () => letGo(canvas, null));
   on("wheel", (event) => roll(canvas, event), { passive: false });
   document.addEventListener("pointerover", ({ target }) => {
     const token = target.closest?.("[data-token]")?.dataset.token;
-    if (!root.contains(target)) pointAtRow(canvas, token === undefined ? null : Number(token) - canvas.data.window.start);
+    if (!root.contains(target)) {
+      pointAtRow(
+        canvas, token === undefined ? null : Number(token) - canvas.data.window.start
+      );
+    }
   }, { signal });
 }
 
@@ -68,7 +76,8 @@ function findAt(canvas, { clientX, clientY }) {
 function findTarget(canvas, x, y) {
   const { frame, place, data } = canvas;
   const row = Math.floor(frame.first + (y - frame.top) / frame.row);
-  const [part, box] = Object.entries(frame.parts).find(([, each]) => each.a > 0.5 && each.w > 1 && x >= each.x - 2 && x <= each.x + each.w + 2) ?? [];
+  const under = ([, each]) => each.a > 0.5 && each.w > 1 && x >= each.x - 2 && x <= each.x + each.w + 2;
+  const [part, box] = Object.entries(frame.parts).find(under) ?? [];
   const inside = y >= frame.top && row < Math.min(data.tokens.length, frame.first + frame.count);
   if (part === "weights") return findHead(canvas, x, y);
   if (!inside) return y < frame.top && place.level === "pass" && !place.stop ? findBlock(canvas, x) : null;
@@ -92,10 +101,14 @@ function findCell(canvas, part, box, { row, x }) {
 function findHead(canvas, x, y) {
   const { frame, data } = canvas;
   const stage = stageOf(canvas, "weights");
-  const head = headBoxes(canvas).findIndex((box) => x >= box.x - 4 && x <= box.x + box.size + 4 && y >= box.y - TITLE && y <= box.y + box.size + 4);
+  const head = headBoxes(canvas).findIndex(
+    (box) => x >= box.x - 4 && x <= box.x + box.size + 4 && y >= box.y - TITLE && y <= box.y + box.size + 4
+  );
   if (head < 0 || !stage) return null;
   const { x: left, y: top, size } = headBoxes(canvas)[head];
-  const place = (far) => Math.max(0, Math.min(data.tokens.length - 1, Math.floor(frame.first + (far / size) * frame.count)));
+  const place = (far) => Math.max(
+    0, Math.min(data.tokens.length - 1, Math.floor(frame.first + (far / size) * frame.count))
+  );
   return { part: "weights", stage, where: { head, row: place(y - top), key: place(x - left) } };
 }
 
@@ -122,7 +135,9 @@ function act(canvas, found) {
   const layer = found.layer ?? findSpine(canvas, part);
   if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
   else if (word !== undefined) explainCell(canvas, data.words.best[word].address);
-  else if (layer !== null && layer !== undefined) canvas.go({ level: place.level === "pass" ? "layer" : place.level, layer });
+  else if (layer !== null && layer !== undefined) canvas.go({
+    level: place.level === "pass" ? "layer" : place.level, layer,
+  });
   else if (part === "weights") canvas.go({ level: "head", head: where.head });
   else if (stage) explainCell(canvas, canvas.stages.write(stage, where));
 }
@@ -130,7 +145,8 @@ function act(canvas, found) {
 // The layer whose output is drawn as a thin spine, in a level that is about another layer.
 function findSpine({ place, frame }, part) {
   const layer = /^output\.(\d+)$/.exec(part)?.[1];
-  return layer === undefined || place.level === "pass" || frame.parts[part].w > 24 || Number(layer) === place.layer ? null : Number(layer);
+  const spine = layer !== undefined && place.level !== "pass" && frame.parts[part].w <= 24;
+  return spine && Number(layer) !== place.layer ? Number(layer) : null;
 }
 
 // The page's listener opens the drawer, and brings the focus back here when it is closed.
@@ -144,7 +160,8 @@ function explainCell(canvas, address) {
 // A wheel over the rows moves the window where not all of them are seen.
 function roll(canvas, event) {
   const { frame, data } = canvas;
-  if (!frame || data.window.total <= frame.count || event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
+  const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+  if (!frame || data.window.total <= frame.count || event.ctrlKey || sideways) return;
   event.preventDefault();
   canvas.rolled = (canvas.rolled ?? 0) + event.deltaY / frame.row;
   const by = Math.trunc(canvas.rolled);
@@ -183,7 +200,9 @@ function drawLoupe({ root, stage, painter }, { clientX, clientY }) {
   const pen = loupe.getContext("2d");
   pen.imageSmoothingEnabled = false;
   pen.clearRect(0, 0, loupe.width, loupe.height);
-  pen.drawImage(painter.element, x * sharp - seen / 2, y * sharp - seen / 2, seen, seen, 0, 0, loupe.width, loupe.height);
+  pen.drawImage(
+    painter.element, x * sharp - seen / 2, y * sharp - seen / 2, seen, seen, 0, 0, loupe.width, loupe.height
+  );
   pen.strokeRect(loupe.width / 2 - 4, loupe.height / 2 - 4, 8, 8);
   loupe.hidden = false;
   loupe.style.left = `${Math.max(4, Math.min(stage.clientWidth - LOUPE.size - 4, x - LOUPE.size / 2))}px`;

@@ -6,7 +6,9 @@ class Rail {
     this.element = canvas.root.querySelector(".bvc-rail");
     this.thumb = this.element.firstElementChild;
     this.element.addEventListener("pointerdown", (event) => this.grasp(event));
-    this.element.addEventListener("pointermove", (event) => this.element.hasPointerCapture(event.pointerId) && this.drag(event));
+    this.element.addEventListener(
+      "pointermove", (event) => this.element.hasPointerCapture(event.pointerId) && this.drag(event)
+    );
     this.element.addEventListener("click", (event) => event.stopPropagation());
   }
 
@@ -52,5 +54,7 @@ function moveWindow(canvas, token) {
   canvas.wanted = first;
   canvas.first = Math.max(0, Math.min(data.tokens.length - count, first - start));
   canvas.refresh(false);
-  canvas.tell({ window: Math.max(0, Math.min(total - data.tokens.length, first - Math.floor((data.tokens.length - count) / 2))) });
+  canvas.tell({
+    window: Math.max(0, Math.min(total - data.tokens.length, first - Math.floor((data.tokens.length - count) / 2))),
+  });
 }

@@ -4,86 +4,130 @@ const CURVE = 60; // points of GELU's curve
 
 // Share times value, token by token: each begins where the one before it ended.
 function drawCollect(canvas, sketch, box, worked, time) {
-  const { frame, data, colors } = canvas;
-  const token = quote(canvas, canvas.place.token);
-  drawCaption(sketch, box, [[token, "prediction"], ["collects", "value"]], box.w < 330 ? "share · value, added" : `component ${worked.component}: each token's share times its value, added from row to row`);
+  const { frame } = canvas;
+  const wide = box.w >= 330;
+  const how = wide ? `component ${worked.component}: each token's share times its value, added from row to row`
+    : "share · value, added";
+  drawCaption(sketch, box, [[quote(canvas, canvas.place.token), "prediction"], ["collects", "value"]], how);
   const ends = runSums([...worked.values, worked.others]);
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-  const left = box.x + (box.w < 330 ? 8 : 112);
-  const right = box.x + box.w - 62;
+  const [left, right] = [box.x + (wide ? 112 : 8), box.x + box.w - 62];
   const x = (value) => left + ((value - low) / (high - low || 1)) * (right - left);
-  sketch.line("zero", x(0), frame.top - 4, x(0), frame.top + frame.row * frame.count, { stroke: FAINT, "stroke-opacity": 0.5 });
+  const bottom = frame.top + frame.row * frame.count;
+  sketch.line("zero", x(0), frame.top - 4, x(0), bottom, { stroke: FAINT, "stroke-opacity": 0.5 });
   worked.values.forEach((value, i) => {
     if (!isSeen(frame, i)) return;
     const shown = within(time, (0.8 * i) / worked.values.length, (0.8 * (i + 1)) / worked.values.length + 0.05);
-    drawPart(canvas, sketch, i, { value, start: i ? ends[i - 1] : 0, shown, x, share: worked.shares[i], left: box.x, wide: box.w >= 330 });
+    const start = i ? ends[i - 1] : 0;
+    drawShare(canvas, sketch, i, { value, start, shown, x });
+    if (wide) drawFactors(canvas, sketch, i, { x: box.x, share: worked.shares[i], component: worked.component, shown });
   });
-  const done = within(time, 0.85, 1);
-  const sum = x(worked.sum);
-  sketch.line("sum", sum, frame.top - 4, sum, frame.top + frame.row * frame.count + 4, { stroke: "var(--bvc-value)", "stroke-width": 2, opacity: cut(done) });
-  sketch.text("sum number", Math.max(left + 30, sum), frame.top + frame.row * frame.count + 19, `Σ ${writeNumber(worked.sum, 3)}`, { size: 15, mono: true, bold: 650, at: "middle", fill: "var(--bvc-value)", opacity: done });
-  const column = stageOf(canvas, "context")?.columns.indexOf(worked.component + canvas.place.head * data.size.head_width);
-  if (column >= 0) ring(canvas, sketch, "result", "context", { row: canvas.at, column }, { stroke: "var(--bvc-text)", "stroke-width": 2, opacity: done });
-  ringColumn(canvas, sketch, worked.component, colors.ink("value"));
+  drawTotal(canvas, sketch, worked, { x: x(worked.sum), least: left + 30, bottom }, within(time, 0.85, 1));
 }
 
-function drawPart({ frame, colors }, sketch, i, { value, start, shown, x, share, left, wide }) {
+// All shares together, and where the sum stands in the result.
+function drawTotal(canvas, sketch, { sum, component }, { x, least, bottom }, opacity) {
+  const { frame, data, place, at } = canvas;
+  const style = { stroke: "var(--bvc-value)", "stroke-width": 2, opacity: cut(opacity) };
+  sketch.line("sum", x, frame.top - 4, x, bottom + 4, style);
+  const bold = { size: 15, mono: true, bold: 650, at: "middle", fill: "var(--bvc-value)", opacity };
+  sketch.text("sum number", Math.max(least, x), bottom + 19, `Σ ${writeNumber(sum, 3)}`, bold);
+  ringColumn(canvas, sketch, component);
+  const column = stageOf(canvas, "context")?.columns.indexOf(component + place.head * data.size.head_width) ?? -1;
+  const paint = { stroke: "var(--bvc-text)", "stroke-width": 2, opacity };
+  if (column >= 0) ring(canvas, sketch, "result", "context", { row: at, column }, paint);
+}
+
+function drawShare({ frame, colors }, sketch, i, { value, start, shown, x }) {
   const y = rowMiddle(frame, i);
   const high = Math.min(24, frame.row - 6);
   const end = start + value * shown;
-  const from = Math.min(x(start), x(end));
-  const paint = value < 0 ? { fill: colors.negative, "fill-opacity": 0.8 } : { fill: colors.cell("value") };
-  sketch.box(`part ${i}`, { x: from, y: y - high / 2, w: Math.max(1.5, Math.abs(x(end) - x(start))), h: high }, { rx: 2, ...paint });
-  if (shown >= 1) sketch.line(`on ${i}`, x(start + value), y + high / 2, x(start + value), y + frame.row - high / 2, { stroke: FAINT, "stroke-dasharray": "2 3" });
-  const text = Math.abs(value) < 0.0005 ? "0.000" : writeNumber(value, 3);
-  sketch.text(`value ${i}`, Math.max(x(start), x(end)) + 7, y + 4.5, text, { size: 12.5, mono: true, fill: Math.abs(value) < 0.01 ? FAINT : undefined, opacity: shown });
-  if (!wide) return;
-  const factor = share > 1e-4 ? value / share : null;
-  sketch.text(`factors ${i}`, left, y + 4.5, `${writeShare(share)} · ${factor === null ? "v" : writeNumber(factor, 2)}`, { size: 12, mono: true, fill: FAINT, opacity: shown });
+  const bar = {
+    x: Math.min(x(start), x(end)), y: y - high / 2, w: Math.max(1.5, Math.abs(x(end) - x(start))), h: high,
+  };
+  const fill = value < 0 ? colors.negative : colors.cell("value");
+  sketch.box(`part ${i}`, bar, { rx: 2, fill, "fill-opacity": value < 0 ? 0.8 : 1 });
+  const on = { stroke: FAINT, "stroke-dasharray": "2 3", opacity: cut(shown) };
+  sketch.line(`on ${i}`, x(end), y + high / 2, x(end), y + frame.row - high / 2, on);
+  const style = { size: 12.5, mono: true, fill: Math.abs(value) < 0.01 ? FAINT : undefined, opacity: shown };
+  sketch.text(`value ${i}`, Math.max(x(start), x(end)) + 7, y + 4.5, writeNumber(value, 3), style);
+}
+
+// The share and the recorded value that are multiplied.
+function drawFactors(canvas, sketch, i, { x, share, component, shown }) {
+  const stage = stageOf(canvas, "value");
+  const column = stage?.columns.indexOf(component) ?? -1;
+  const factor = column < 0 ? "v" : writeNumber(readValue(stage, { row: i, column }), 2);
+  const style = { size: 12, mono: true, fill: FAINT, opacity: shown };
+  sketch.text(`factors ${i}`, x, rowMiddle(canvas.frame, i) + 4.5, `${writeShare(share)} · ${factor}`, style);
 }
 
 // The component that is collected, in the values of all rows.
-function ringColumn(canvas, sketch, component, stroke) {
+function ringColumn(canvas, sketch, component) {
   const stage = stageOf(canvas, "value");
   const box = canvas.frame.parts.value;
   const column = stage?.columns.indexOf(component) ?? -1;
   const cell = column < 0 ? null : cellBox(canvas, "value", { row: Math.ceil(canvas.frame.first), column });
-  if (cell) sketch.box("collected", { x: cell.x - 2, y: box.y, w: cell.w + 4, h: box.h }, { rx: 3, fill: "none", stroke, "stroke-width": 2 });
+  if (cell) {
+    sketch.box("collected", { x: cell.x - 2, y: box.y, w: cell.w + 4, h: box.h }, {
+      rx: 3, fill: "none", stroke: "var(--bvc-value)", "stroke-width": 2,
+    });
+  }
 }
 
 // The strongest neurons on the curve of the activation function, and in figures.
 function drawNeurons(canvas, sketch, box, worked, time) {
-  drawCaption(sketch, box, [[`${writeCount(worked.active)} of ${writeCount(worked.total)} neurons`, "ffn"], ["are above 0"]], `the ${worked.strongest.length} strongest at ${quote(canvas, canvas.place.token)}: what goes in, what comes out`);
-  const narrow = box.w < 420;
-  const chart = { x: box.x + 8, y: box.y + 64, w: narrow ? box.w - 20 : box.w * 0.56, h: (narrow ? box.h * 0.45 : box.h) - 100 };
-  const values = worked.strongest.flatMap(([, before, after]) => [Math.abs(before), after]);
-  const most = Math.max(2, ...values) * 1.08;
+  const { strongest, active, total } = worked;
+  const words = [[`${writeCount(active)} of ${writeCount(total)} neurons`, "ffn"], ["are above 0"]];
+  const token = quote(canvas, canvas.place.token);
+  drawCaption(sketch, box, words, `the ${strongest.length} strongest at ${token}: what goes in, what comes out`);
+  const { chart, list } = placeNeurons(box, strongest.length);
+  const most = Math.max(2, ...strongest.flatMap(([, before, after]) => [Math.abs(before), after])) * 1.08;
   const x = (value) => chart.x + ((value + most) / (2 * most)) * chart.w;
   const y = (value) => chart.y + chart.h - ((value + 0.3) / (most + 0.3)) * chart.h;
-  drawCurve(sketch, chart, x, y, most);
-  worked.strongest.forEach(([neuron, before, after], i) => {
+  const known = strongest.every(([, before, after]) => Math.abs(gelu(before) - after) < 0.01);
+  drawCurve(sketch, chart, x, y, most, known);
+  strongest.forEach(([neuron, before, after], i) => {
     const shown = within(time, i * 0.1, 0.3 + i * 0.1);
-    const at = mix(0, after, shown);
-    sketch.line(`rise ${i}`, x(before), y(0), x(before), y(at), { stroke: "var(--bvc-ffn)", "stroke-opacity": 0.5, "stroke-dasharray": "3 3" });
-    sketch.put(`dot ${i}`, "circle", { cx: cut(x(before)), cy: cut(y(at)), r: i ? 4 : 6, fill: "var(--bvc-ffn)", stroke: "var(--bvc-paper)" });
-    const list = narrow ? { x: box.x, w: box.w, y: chart.y + chart.h + 40, pitch: Math.min(24, (box.h - chart.h - 130) / 8) } : { x: chart.x + chart.w + 34, w: box.w - chart.w - 42, y: chart.y + 10, pitch: Math.min(40, chart.h / 8) };
+    const [at, to] = [x(before), y(mix(0, after, shown))];
+    const rise = { stroke: "var(--bvc-ffn)", "stroke-opacity": 0.5, "stroke-dasharray": "3 3" };
+    sketch.line(`rise ${i}`, at, y(0), at, to, rise);
+    const dot = { r: i ? 4 : 6, fill: "var(--bvc-ffn)", stroke: "var(--bvc-paper)" };
+    sketch.put(`dot ${i}`, "circle", { cx: cut(at), cy: cut(to), ...dot });
     drawNeuron(sketch, i, { neuron, before, after, shown, list, most });
   });
 }
 
-// 0.5 x (1 + erf(x / √2)), by Abramowitz and Stegun 7.1.26: the curve only; the dots are recorded numbers.
+// The curve with the list beside it, or over it where there is little room.
+function placeNeurons({ x, y, w, h }, count) {
+  if (w < 420) {
+    const chart = { x: x + 8, y: y + 64, w: w - 20, h: h * 0.45 - 100 };
+    return { chart, list: { x, w, y: chart.y + chart.h + 40, pitch: Math.min(24, (h - chart.h - 130) / count) } };
+  }
+  const chart = { x: x + 8, y: y + 64, w: w * 0.56, h: h - 100 };
+  const left = chart.x + chart.w + 34;
+  return { chart, list: { x: left, w: x + w - left, y: chart.y + 10, pitch: Math.min(40, chart.h / count) } };
+}
+
+// 0.5 x (1 + erf(x / √2)), by Abramowitz and Stegun 7.1.26: for the curve only, the dots are recorded numbers. A
+// checkpoint may have another activation function: then the dots stand without a curve.
 function gelu(value) {
   const far = Math.abs(value) / Math.SQRT2;
   const t = 1 / (1 + 0.3275911 * far);
-  const rest = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t * Math.exp(-far * far);
+  const sum = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592].reduce((all, each) => all * t + each);
+  const rest = sum * t * Math.exp(-far * far);
   return 0.5 * value * (1 + Math.sign(value) * (1 - rest));
 }
 
-function drawCurve(sketch, { x: left, w, y: top, h }, x, y, most) {
+function drawCurve(sketch, { x: left, w, y: top, h }, x, y, most, known) {
   sketch.line("across", left, y(0), left + w, y(0), { stroke: "var(--bvc-line)" });
   sketch.line("up", x(0), top, x(0), top + h, { stroke: "var(--bvc-line)" });
   const points = Array.from({ length: CURVE + 1 }, (_, i) => -most + (2 * most * i) / CURVE);
-  sketch.path("curve", `M${points.map((point) => `${cut(x(point))} ${cut(y(gelu(point)))}`).join("L")}`, { stroke: "var(--bvc-ffn)", "stroke-width": 2 });
+  if (known) {
+    sketch.path("curve", `M${points.map((point) => `${cut(x(point))} ${cut(y(gelu(point)))}`).join("L")}`, {
+      stroke: "var(--bvc-ffn)", "stroke-width": 2,
+    });
+  }
   const small = { size: 12, fill: FAINT };
   sketch.text("least", left, top + h + 18, `in: ${writeEnd(-most)}`, small);
   sketch.text("most", left + w, top + h + 18, writeEnd(most), { ...small, at: "end" });
@@ -92,9 +136,19 @@ function drawCurve(sketch, { x: left, w, y: top, h }, x, y, most) {
 
 function drawNeuron(sketch, i, { neuron, before, after, shown, list, most }) {
   const y = list.y + i * list.pitch;
-  sketch.text(`neuron ${i}`, list.x, y + 4.5, `${neuron}`, { size: 13, mono: true, bold: i ? 400 : 650, opacity: shown });
-  sketch.text(`in ${i}`, list.x + 92, y + 4.5, `${writeNumber(before, 2)} →`, { size: 12.5, mono: true, at: "end", fill: FAINT, opacity: shown });
+  sketch.text(`neuron ${i}`, list.x, y + 4.5, `${neuron}`, {
+    size: 13, mono: true, bold: i ? 400 : 650, opacity: shown,
+  });
+  sketch.text(`in ${i}`, list.x + 92, y + 4.5, `${writeNumber(before, 2)} →`, {
+    size: 12.5, mono: true, at: "end", fill: FAINT, opacity: shown,
+  });
   const room = list.w - 150;
-  sketch.box(`fired ${i}`, { x: list.x + 100, y: y - 6, w: Math.max(1.5, (Math.abs(after) / most) * room * shown), h: 12 }, { rx: 2, fill: "var(--bvc-ffn)" });
-  sketch.text(`out ${i}`, list.x + 106 + (Math.abs(after) / most) * Math.max(0, room) * shown, y + 4.5, writeNumber(after, 2), { size: 12.5, mono: true, bold: i ? 400 : 650, opacity: shown });
+  sketch.box(
+    `fired ${i}`, { x: list.x + 100, y: y - 6, w: Math.max(1.5, (Math.abs(after) / most) * room * shown), h: 12 },
+    { rx: 2, fill: "var(--bvc-ffn)" }
+  );
+  sketch.text(
+    `out ${i}`, list.x + 106 + (Math.abs(after) / most) * Math.max(0, room) * shown, y + 4.5, writeNumber(after, 2),
+    { size: 12.5, mono: true, bold: i ? 400 : 650, opacity: shown }
+  );
 }

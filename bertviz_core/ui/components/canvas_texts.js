@@ -14,14 +14,18 @@ function drawTokens(canvas, sketch) {
     if (rowTop(frame, row) < canvas.ceiling - frame.row || !isSeen(frame, row)) continue;
     const chosen = token.index === canvas.place.token;
     const faint = token.pad ? 0.55 : canvas.lights && !chosen && !canvas.explained.cell ? 0.8 : 1;
-    drawChip(canvas, sketch, row, { token, chosen, lit: pointed === row, high: Math.min(30, frame.row - (frame.row > 24 ? 6 : 2)) });
+    drawChip(canvas, sketch, row, {
+      token, chosen, lit: pointed === row, high: Math.min(30, frame.row - (frame.row > 24 ? 6 : 2)),
+    });
     const fill = chosen ? "var(--bvc-surface)" : token.special ? "var(--bvc-faint)" : undefined;
     const number = box.w > 100 ? measure(token.index, 12, true) + 16 : 8;
     const text = fit(token.text, size, box.w - 16 - number, chosen ? 650 : 400);
     const y = rowMiddle(frame, row) + size / 3;
     sketch.text(`token ${row}`, box.x + 10, y, text, { size, bold: chosen, fill, opacity: faint });
     if (box.w > 100) {
-      sketch.text(`index ${row}`, box.x + box.w - 12, y, token.index, { size: 12, at: "end", mono: true, fill: chosen ? fill : "var(--bvc-faint)", opacity: faint });
+      sketch.text(`index ${row}`, box.x + box.w - 12, y, token.index, {
+        size: 12, at: "end", mono: true, fill: chosen ? fill : "var(--bvc-faint)", opacity: faint,
+      });
     }
   }
 }
@@ -31,7 +35,8 @@ function drawChip({ frame }, sketch, row, { token, chosen, lit, high }) {
   const plain = token.second ? "var(--bvc-second)" : "var(--bvc-surface)";
   sketch.box(`chip ${row}`, { x: x + 0.5, y: rowMiddle(frame, row) - high / 2, w: w - 5, h: high }, {
     rx: token.piece ? 3 : Math.min(7, high / 3), fill: chosen ? "var(--bvc-text)" : lit ? "var(--bvc-first)" : plain,
-    stroke: chosen ? "none" : lit ? "var(--bvc-faint)" : "var(--bvc-line)", "stroke-dasharray": token.special && !chosen ? "3 3" : undefined,
+    stroke: chosen ? "none" : lit ? "var(--bvc-faint)" : "var(--bvc-line)",
+    "stroke-dasharray": token.special && !chosen ? "3 3" : undefined,
   });
 }
 
@@ -60,7 +65,8 @@ function titleBlock(canvas, sketch, layer, opacity) {
   const { y, third } = heading(canvas);
   const [from, to] = [parts[`ribbons.${layer}`], parts[`output.${layer}`]];
   const width = to.x + to.w - from.x;
-  const words = [`Layer ${layer}`, `L ${layer}`, `${layer}`].find((text) => measure(text, 13.5, false, 650) < width) ?? "";
+  const names = [`Layer ${layer}`, `L ${layer}`, `${layer}`];
+  const words = names.find((text) => measure(text, 13.5, false, 650) < width) ?? "";
   sketch.text(`layer ${layer}`, from.x, y, words, { size: 13.5, bold: true, opacity });
   const over = hover?.layer === layer || hover?.part?.endsWith(`.${layer}`);
   sketch.line(`rule ${layer}`, from.x, y + 11, to.x + to.w, y + 11,
@@ -69,7 +75,9 @@ function titleBlock(canvas, sketch, layer, opacity) {
   const colors = { attention: "attention", neurons: "ffn", output: "norm" };
   if (inside.some(([text, box]) => measure(text, 12) > box.w + (phone ? 30 : 6))) return;
   for (const [text, box] of inside) {
-    sketch.text(`${text} ${layer}`, box.x + box.w / 2, third - (phone ? 1 : 2), text, { size: 12, at: "middle", fill: `var(--bvc-${colors[text]})`, opacity });
+    sketch.text(`${text} ${layer}`, box.x + box.w / 2, third - (phone ? 1 : 2), text, {
+      size: 12, at: "middle", fill: `var(--bvc-${colors[text]})`, opacity,
+    });
   }
 }
 
@@ -77,7 +85,8 @@ function titlePart(canvas, sketch, part, box, opacity) {
   const stage = stageOf(canvas, part) ?? canvas.stages.get(`head.${part}`) ?? canvas.stages.get(part);
   if (!stage) return;
   const { y, under } = heading(canvas);
-  const input = !canvas.place.stop && canvas.place.level === "layer" && stage.layer !== canvas.place.layer && /output|embedding/.test(part);
+  const { level, layer, stop } = canvas.place;
+  const input = !stop && level === "layer" && stage.layer !== layer && /output|embedding/.test(part);
   const names = input ? ["Layer input", "Input", "In"] : nameStage(stage, canvas);
   const room = findNext(canvas.frame, box) - box.x - 7;
   const words = names.find((name) => measure(name, 13.5, false, 650) <= room) ?? "";
@@ -85,7 +94,11 @@ function titlePart(canvas, sketch, part, box, opacity) {
   if (part === "matrix" || (part === "embedding" && box.w < 70)) return;
   const more = part === "weights" ? "rows ask, columns answer · click a head" : tellColumns(canvas, stage, box.w);
   const text = measure(more, 12) <= room ? more : more.replace(/ of .*| numbers/, "");
-  if (measure(text, 12) <= room) sketch.text(`of ${part}`, box.x, under, text, { size: 12, fill: "var(--bvc-faint)", opacity });
+  if (measure(text, 12) <= room) {
+    sketch.text(`of ${part}`, box.x, under, text, {
+      size: 12, fill: "var(--bvc-faint)", opacity,
+    });
+  }
 }
 
 // Where the next part at the right begins.
@@ -115,11 +128,17 @@ function titleSpine(canvas, sketch, part, box, opacity) {
   if (box.w < 3 || (layer !== "E" && Number(layer) % every)) return;
   const { third } = heading(canvas);
   const here = Number(layer) === place.layer;
-  sketch.text(`spine ${part}`, box.x + box.w / 2, third, layer, { size: 12, at: "middle", mono: true, bold: here, fill: here ? undefined : "var(--bvc-faint)", opacity });
+  sketch.text(`spine ${part}`, box.x + box.w / 2, third, layer, {
+    size: 12, at: "middle", mono: true, bold: here, fill: here ? undefined : "var(--bvc-faint)", opacity,
+  });
   const after = place.layer + 1 + (place.level === "head" ? -1 : 0);
   const side = part === "embedding" ? "before" : layer === String(after) && after < data.size.layers - 1 ? "after" : "";
   const wide = (side === "before" ? place.layer : data.size.layers - after) * box.w;
-  if (side && wide > 28) sketch.text(`spines ${side}`, box.x, heading(canvas).y, side, { size: 12, fill: "var(--bvc-faint)", opacity });
+  if (side && wide > 28) {
+    sketch.text(`spines ${side}`, box.x, heading(canvas).y, side, {
+      size: 12, fill: "var(--bvc-faint)", opacity,
+    });
+  }
 }
 
 // The keys over the columns of a head's matrix.
@@ -145,7 +164,10 @@ function titleHeads(canvas, sketch) {
   headBoxes(canvas).forEach(({ x, y, size }, head) => {
     const [chosen, over] = [head === place.head, hover?.part === "weights" && hover.where.head === head];
     const name = size > 44 ? `head ${head}` : `${head}`;
-    const style = { size: 12, bold: chosen ? 650 : 400, fill: chosen || over ? undefined : "var(--bvc-faint)", opacity: frame.parts.weights.a };
+    const style = {
+      size: 12, bold: chosen ? 650 : 400, fill: chosen || over ? undefined : "var(--bvc-faint)",
+      opacity: frame.parts.weights.a,
+    };
     sketch.text(`head ${head}`, x, y - 6, name, style);
     if (!chosen && !over) return;
     sketch.box(`head box ${head}`, { x: x - 3, y: y - 3, w: size + 5, h: size + 5 },

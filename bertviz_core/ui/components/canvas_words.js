@@ -7,8 +7,14 @@ function drawWords(canvas, sketch) {
   const { y, third } = heading(canvas);
   const depth = box.a * canvas.fade("words");
   sketch.text("words", box.x, y, "Words", { size: 13.5, bold: true, opacity: depth });
-  sketch.line("words rule", box.x, y + 11, box.x + box.w, y + 11, { stroke: "var(--bvc-line)", opacity: cut(depth, 3) });
-  if (box.w > 140) sketch.text("words sub", box.x, third - 2, "the likeliest at each token", { size: 12, fill: "var(--bvc-faint)", opacity: depth });
+  sketch.line("words rule", box.x, y + 11, box.x + box.w, y + 11, {
+    stroke: "var(--bvc-line)", opacity: cut(depth, 3),
+  });
+  if (box.w > 140) {
+    sketch.text("words sub", box.x, third - 2, "the likeliest at each token", {
+      size: 12, fill: "var(--bvc-faint)", opacity: depth,
+    });
+  }
   const card = cardBox(canvas);
   for (const row of seenRows(frame, data.tokens.length)) {
     const at = rowMiddle(frame, row);
@@ -34,31 +40,39 @@ function cardBox({ frame, at, data }) {
 }
 
 function drawCard({ data, explained }, sketch, { x, y, w, h }, opacity) {
+  const { best } = data.words;
   const shown = { opacity: cut(opacity, 3) };
   sketch.box("card", { x, y, w, h }, { rx: 10, fill: "var(--bvc-surface)", stroke: "var(--bvc-line)", ...shown });
-  const most = Math.max(0.15, data.words.best[0].share);
-  const longest = Math.min(w * 0.46, Math.max(...data.words.best.map(({ word }) => measure(word, 15, false, 650))) + 10);
-  data.words.best.forEach(({ word, share, address }, i) => {
-    const top = y + 8 + i * WORD_LINE;
-    const [bold, fill] = i ? [400, "var(--bvc-faint)"] : [700, undefined];
-    const number = share > 0.995 ? "99+%" : `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)}%`;
-    const room = w - longest - 22 - measure("99.9%", 12, true);
-    sketch.text(`best ${i}`, x + 10, top + 17, fit(word, i ? 14 : 15, longest, bold), { size: i ? 14 : 15, bold, opacity });
-    if (room > 6) {
-      sketch.box(`bar ${i}`, { x: x + longest + 8, y: top + 7, w: Math.max(1.5, (room * share) / most), h: 10 },
-        { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": i ? 0.5 : 1, ...shown });
-    }
-    sketch.text(`share ${i}`, x + w - 8, top + 16.5, number, { size: 12, mono: true, at: "end", bold: i ? 400 : 700, fill, opacity });
-    if (address === explained.cell) {
-      sketch.box(`ring ${i}`, { x: x + 3, y: top, w: w - 6, h: WORD_LINE }, { rx: 6, fill: "none", stroke: "var(--bvc-text)", "stroke-width": 2 });
-    }
+  const widest = Math.max(...best.map(({ word }) => measure(word, 15, false, 650)));
+  const most = Math.max(0.15, best[0].share);
+  best.forEach(({ word, share, address }, i) => {
+    const line = { x, w, y: y + 8 + i * WORD_LINE, longest: Math.min(w * 0.46, widest + 10), opacity };
+    drawBest(sketch, i, { word, share, part: share / most }, line);
+    const ringed = { x: x + 3, y: line.y, w: w - 6, h: WORD_LINE };
+    if (address !== explained.cell) return;
+    sketch.box(`ring ${i}`, ringed, { rx: 6, fill: "none", stroke: "var(--bvc-text)", "stroke-width": 2 });
   });
+}
+
+// One of the likeliest words: its share as a bar and in figures.
+function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, opacity }) {
+  const [size, bold, fill] = i ? [14, 400, "var(--bvc-faint)"] : [15, 700, undefined];
+  sketch.text(`best ${i}`, x + 10, y + 17, fit(word, size, longest, bold), { size, bold, opacity });
+  const room = w - longest - 22 - measure("99.9%", 12, true);
+  const bar = { x: x + longest + 8, y: y + 7, w: Math.max(1.5, room * part), h: 10 };
+  const paint = { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": i ? 0.5 : 1, opacity: cut(opacity, 3) };
+  if (room > 6) sketch.box(`bar ${i}`, bar, paint);
+  const number = share > 0.995 ? "99+%" : `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)}%`;
+  sketch.text(`share ${i}`, x + w - 8, y + 16.5, number, { size: 12, mono: true, at: "end", bold, fill, opacity });
 }
 
 // The scales that the level uses: [part, name].
 function listScales({ place, frame }) {
   const { layer, level, stop } = place;
-  const inner = [["matrix"], ["weights"], ["query"], ["key"], ["value"], ["sum"], [`output.${layer}`, "LayerNorm"], [`neurons.${layer}`, "neurons"]];
+  const inner = [
+    ["matrix"], ["weights"], ["query"], ["key"], ["value"], ["sum"], [`output.${layer}`, "LayerNorm"],
+    [`neurons.${layer}`, "neurons"],
+  ];
   const outer = [[`output.${layer}`, "embedding, output"], [`neurons.${layer}`, "neurons"]];
   const wanted = level === "pass" && !stop ? outer : inner;
   return wanted.filter(([part]) => {
@@ -73,7 +87,11 @@ function drawLegend(canvas, sketch) {
   let x = EDGE;
   for (const [part, name] of listScales(canvas)) {
     const stage = stageOf(canvas, part);
-    if (stage && x < frame.width - (frame.phone ? 100 : 200)) x = drawScale(canvas, sketch, stage, name ?? stage.short, x, base);
+    if (stage && x < frame.width - (frame.phone ? 100 : 200)) {
+      x = drawScale(
+        canvas, sketch, stage, name ?? stage.short, x, base
+      );
+    }
   }
   if (frame.phone || place.stop) return;
   if (place.level === "layer") x = drawLaneKey(canvas, sketch, x, base);
@@ -87,7 +105,9 @@ function drawScale({ colors, frame }, sketch, { kind, limit, signed }, name, x, 
   sketch.text(`low ${name}`, x, y, low, small);
   for (let i = 0; i < 16; i++) {
     const value = signed ? (i / 7.5 - 1) * limit : (i / 15) * limit;
-    sketch.box(`scale ${name} ${i}`, { x: x + before + (i * wide) / 16, y: y - 10, w: wide / 16 + 0.3, h: 11 }, { fill: colors.shade(kind, value, limit) });
+    sketch.box(`scale ${name} ${i}`, { x: x + before + (i * wide) / 16, y: y - 10, w: wide / 16 + 0.3, h: 11 }, {
+      fill: colors.shade(kind, value, limit),
+    });
   }
   const after = x + before + wide + 6;
   sketch.text(`high ${name}`, after, y, high, small);
@@ -103,7 +123,9 @@ function writeEnd(value) {
 function drawLaneKey({ colors, frame }, sketch, x, y) {
   const words = "residual: passes around, then is added";
   if (x + 50 + measure(words, 12.5) > frame.width) return x;
-  sketch.line("lane key", x, y - 5, x + 34, y - 5, { stroke: colors.cell("residual"), "stroke-opacity": 0.5, "stroke-width": 5, "stroke-linecap": "round" });
+  sketch.line("lane key", x, y - 5, x + 34, y - 5, {
+    stroke: colors.cell("residual"), "stroke-opacity": 0.5, "stroke-width": 5, "stroke-linecap": "round",
+  });
   sketch.text("lane words", x + 44, y, words, { size: 12.5, fill: "var(--bvc-faint)" });
   return x + 60 + measure(words, 12.5);
 }
@@ -131,10 +153,12 @@ function tellNote(canvas) {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
   };
-  const neurons = parts[`neurons.${place.layer}`].w > 4 ? `; neurons: ${told(`neurons.${place.layer}`)}, strongest at ${token} first` : "";
+  const own = `neurons.${place.layer}`;
+  const neurons = parts[own].w > 4 ? `; neurons: ${told(own)}, strongest at ${token} first` : "";
   return [
     `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = weight.`, ...special,
-    `Strips: embedding ${told("embedding")}, output ${told(`output.${place.layer}`)}${neurons}.`, ...marks, "Zoom in for more.",
+    `Strips: embedding ${told("embedding")}, output ${told(`output.${place.layer}`)}${neurons}.`, ...marks,
+    "Zoom in for more.",
   ];
 }
 
