@@ -11,7 +11,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.absent import note_absent_heads
 
 BLANK = "▒▒▒"
-_AROUND = 48  # characters that are quoted on each side of the chosen token
+_AROUND = 64  # characters that are quoted on each side of the chosen token
 
 
 def write_headline(view: View) -> str:
@@ -22,9 +22,9 @@ def write_headline(view: View) -> str:
         size = trace.model.config.hidden_size
         return f"How does BERT read “{escape_markdown(text)}”? As **{size} numbers**, made anew in every layer"
     (word, share, _), *_ = rank_words(trace, token, 1)
-    masked = token in find_masks(trace)
+    masked, swapped = token in find_masks(trace), trace.encoding.ids[token] != view.typed.ids[token]
     ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at “{escape_markdown(text)}”?"
-    quoted = quote_around(view, BLANK if masked else None)
+    quoted = quote_around(view, BLANK if masked else text if swapped else None)
     said = f" “{escape_markdown(quoted)}”" if quoted else ""
     return f"{ask}{said} → **{escape_markdown(word)} {format_percent(share)}**"
 

@@ -77,7 +77,7 @@ def show_canvas(view: View) -> None:
         key=_KEY,
         data=make_data(view, place),
         on_go_change=lambda: state.go(read_wish(state.read_event(_KEY, "go"), view, place)),
-        on_example_change=lambda: _use_example(state.read_event(_KEY, "example")),
+        on_example_change=lambda: use_example(state.read_event(_KEY, "example")),
     )
 
 
@@ -116,7 +116,7 @@ def _is_index(value: object, size: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
 
 
-def _use_example(example: Mapping[str, object]) -> None:
+def use_example(example: Mapping[str, object]) -> None:
     """Run another sentence, as far as the field for it would take it."""
     text, pair = (str(example.get(key) or "")[:LONGEST_TEXT] for key in ("text", "pair"))
     state.use_sentence(text, pair)

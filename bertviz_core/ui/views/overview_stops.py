@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 from bertviz_core.analysis.canvas import Spot
 from bertviz_core.analysis.predictions import find_masks
-from bertviz_core.analysis.stops import Answered, Stops, work_stops
+from bertviz_core.analysis.stop_numbers import Answered, Stops
+from bertviz_core.analysis.stops import work_stops
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.panels.aligned import write_short
