@@ -234,7 +234,6 @@ class Canvas {
 
   draw() {
     if (!this.frame) return;
-    this.ceiling = this.frame.phone ? 50 : 60;
     this.lights = findLights(this);
     this.painter.draw(this);
     drawOver(this);

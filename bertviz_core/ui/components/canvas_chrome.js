@@ -87,10 +87,11 @@ class Chrome {
   }
 
   // The line under the picture: address, value, formula, from how many numbers, used by how many.
-  read(target, pointed) {
+  read(target, pointed, more = "") {
     const { canvas } = this;
     const shown = target ?? this.readExplained();
-    if (shown) return this.write(this.readout, writeReadout(canvas, shown));
+    const hint = more && `<span>${more}</span>`;
+    if (shown) return this.write(this.readout, writeReadout(canvas, shown) + hint);
     const idle = matchMedia("(hover: none)").matches ? "Tap any cell: its value and the formula that made it."
       : "Point at any cell: its address, its value and the formula that made it stand here.";
     return this.write(

@@ -7,6 +7,7 @@ const EDGE = 8;
 const ROW = { least: 15, most: 46 };
 const PHONE_ROW = { least: 26, most: 44 };
 const PHONE_STOP_ROW = { least: 17, most: 44 };
+const STUBS = 14; // pixels over and under the rows for what goes to tokens out of sight
 const KEY_CELL = 24; // pixels that a cell of a head's matrix has at least
 const INNER = ["query", "key", "weights", "matrix", "value", "collect", "context", "sum", "norm"];
 const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
@@ -23,15 +24,17 @@ function listColumns(scene) {
 function arrange(scene) {
   const columns = listColumns(scene);
   const phone = scene.phone;
-  const top = phone ? 52 : 64;
-  const foot = phone ? 30 : 38;
-  const room = scene.height - top - foot;
   const { least, most } = !phone ? ROW : scene.place.stop ? PHONE_STOP_ROW : PHONE_ROW;
+  const [head, legend] = phone ? [52, 30] : [64, 38];
+  const stubs = scene.total * least > scene.height - head - legend || scene.total > scene.rows ? STUBS : 0;
+  const top = head + stubs;
+  const room = scene.height - top - legend - stubs;
   const count = Math.max(1, Math.min(scene.rows, Math.floor(room / least), limitKeys(scene)));
   const row = Math.min(most, Math.floor((room / count) * 4) / 4);
-  const frame = { top, row, count, first: chooseFirst(scene, count), width: scene.width, height: scene.height, phone };
+  const { width, height } = scene;
+  const frame = { top, ceiling: top - 4, stubs, row, count, first: chooseFirst(scene, count), width, height, phone };
   const sized = columns.map((column) => ({ ...column, width: column.width?.call?.(null, frame) ?? column.width }));
-  frame.parts = lineUp(sized, EDGE, scene.width - EDGE - (scene.total > count ? 18 : 0), frame);
+  frame.parts = lineUp(sized, EDGE, width - EDGE - (scene.total > count ? 18 : 0), frame);
   frame.lifted = scene.covered ? lift(scene, frame) : 0;
   frame.top -= frame.lifted;
   return frame;

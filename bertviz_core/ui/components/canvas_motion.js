@@ -16,7 +16,7 @@ function mix(from, to, part) {
 function mixFrames(from, to, part) {
   const parts = {};
   for (const [id, box] of Object.entries(to.parts)) parts[id] = mixNumbers(from.parts[id] ?? box, box, part);
-  return { ...to, ...mixNumbers(pick(from), pick(to), part), parts };
+  return { ...to, ...mixNumbers(pick(from), pick(to), part), parts, heads: undefined };
 }
 
 // What of a frame goes over smoothly beside its parts.

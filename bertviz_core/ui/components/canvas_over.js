@@ -14,9 +14,9 @@ function openLayers(svg) {
 }
 
 // Rows that have gone up under their titles are cut off.
-function clipRows({ frame, sketches, ceiling, root }) {
+function clipRows({ frame, sketches, root }) {
   const rect = root.querySelector("#bvc-rows rect");
-  Object.entries({ x: 0, y: ceiling, width: frame.width, height: frame.height }).forEach(
+  Object.entries({ x: 0, y: frame.ceiling, width: frame.width, height: frame.height }).forEach(
     (each) => rect.setAttribute(...each)
   );
   for (const name of ["ribbons", "lanes", "tokens", "words", "marks"]) {
@@ -111,7 +111,7 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
   });
   if (Math.abs(weight) < STRONG / 2 || box.w < 44) return;
   const words = `${side < 0 ? "↑" : "↓"}${Math.round(100 * weight)}%`;
-  sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 3 : 6), words, {
+  sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 1 : 9), words, {
     size: 12, mono: true, bold: 600, opacity: Math.max(0.5, depth) * box.a,
   });
 }

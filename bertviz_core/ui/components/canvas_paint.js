@@ -21,7 +21,7 @@ class Painter {
     pen.clearRect(0, 0, this.width, this.height);
     pen.save();
     pen.beginPath();
-    pen.rect(0, canvas.ceiling, this.width, frame.top + frame.row * frame.count + 2 - canvas.ceiling);
+    pen.rect(0, canvas.frame.ceiling, this.width, frame.top + frame.row * frame.count + 2 - canvas.frame.ceiling);
     pen.clip();
     this.drawBands(canvas);
     for (const [part, box] of Object.entries(frame.parts)) {

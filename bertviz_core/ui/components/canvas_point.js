@@ -2,14 +2,15 @@
 // canvas_data.js.
 
 const SWIPE = 50; // pixels
+const FINGER = 40; // pixels
 const LOUPE = { size: 132, zoom: 3, lift: 96 };
 
 function listenToPointer(canvas, signal) {
   const { stage, root } = canvas;
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
   on("pointermove", (event) => (event.pointerType === "touch" ? lookCloser(canvas, event) : point(canvas, event)));
-  on("pointerleave", () => unpoint(canvas));
-  on("click", (event) => act(canvas, findAt(canvas, event), event));
+  on("pointerleave", ({ pointerType }) => pointerType !== "touch" && unpoint(canvas));
+  on("click", (event) => press(canvas, event));
   on(
     "pointerdown",
     (event) => (canvas.touch = event.pointerType === "touch" ? { x: event.clientX, y: event.clientY } : null)
@@ -127,6 +128,18 @@ function findWord(canvas, y, row) {
   return within ? { part: "words", word } : { part: "tokens", where: { row } };
 }
 
+// A touch on a cell that is smaller than a finger first chooses it, a second one explains it.
+function press(canvas, event) {
+  const found = findAt(canvas, event);
+  const box = found?.stage && found.part !== "weights" ? cellBox(canvas, found.part, found.where) : null;
+  const small = box && Math.min(box.w, box.h) < FINGER && !findSpine(canvas, found.part);
+  if (event.pointerType !== "touch" || !small || isSameTarget(found, canvas.hover)) return act(canvas, found);
+  canvas.hover = found;
+  lightRow(canvas, found.where.row);
+  canvas.chrome.read(found, found, "tap again: how it was made");
+  return canvas.draw();
+}
+
 // What a click does: a layer opens, a head opens, a cell and a word are explained, a token is chosen.
 function act(canvas, found) {
   if (!found) return;
@@ -166,7 +179,7 @@ function roll(canvas, event) {
   canvas.rolled = (canvas.rolled ?? 0) + event.deltaY / frame.row;
   const by = Math.trunc(canvas.rolled);
   canvas.rolled -= by;
-  if (by) moveWindow(canvas, data.window.start + canvas.first + by);
+  if (by) moveWindow(canvas, (canvas.wanted ?? data.window.start + canvas.first) + by);
 }
 
 // Fingers: a swipe changes the stage, a finger that rests sees through a loupe.
@@ -187,7 +200,7 @@ function lookCloser(canvas, event) {
   if (!touch.looked && performance.now() - (touch.since ??= performance.now()) < 250) return;
   touch.looked = true;
   canvas.hover = found;
-  canvas.chrome.read(found, found);
+  canvas.chrome.read(found, found, "tap it: how it was made");
   canvas.draw();
   drawLoupe(canvas, event);
 }

@@ -11,7 +11,7 @@ function drawTokens(canvas, sketch) {
   const size = Math.max(12, Math.min(15, frame.row * 0.62));
   for (const row of seenRows(frame, data.tokens.length)) {
     const token = data.tokens[row];
-    if (rowTop(frame, row) < canvas.ceiling - frame.row || !isSeen(frame, row)) continue;
+    if (rowTop(frame, row) < canvas.frame.ceiling - frame.row || !isSeen(frame, row)) continue;
     const chosen = token.index === canvas.place.token;
     const faint = token.pad ? 0.55 : canvas.lights && !chosen && !canvas.explained.cell ? 0.8 : 1;
     drawChip(canvas, sketch, row, {
@@ -146,7 +146,7 @@ function titleKeys(canvas, sketch) {
   const { frame, data, hover, cursor } = canvas;
   const box = frame.parts.matrix;
   const wide = box.w / frame.count;
-  const y = canvas.ceiling - 1;
+  const y = canvas.frame.ceiling - 1;
   const lit = [hover, cursor].find((each) => each?.part === "matrix")?.where.key;
   const keys = seenRows(frame, data.tokens.length).filter((key) => isSeen(frame, key));
   const flat = keys.every((key) => measure(data.tokens[key].text, 12) < wide - 4);

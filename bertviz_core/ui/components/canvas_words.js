@@ -83,7 +83,7 @@ function listScales({ place, frame }) {
 
 function drawLegend(canvas, sketch) {
   const { frame, place } = canvas;
-  const base = frame.top + frame.row * frame.count + (frame.phone ? 20 : 17);
+  const base = frame.top + frame.row * frame.count + frame.stubs + (frame.phone ? 20 : 17);
   let x = EDGE;
   for (const [part, name] of listScales(canvas)) {
     const stage = stageOf(canvas, part);
