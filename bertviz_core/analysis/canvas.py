@@ -13,19 +13,19 @@ import numpy as np
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.analysis.token_attention import read_weights
 from bertviz_core.formula.address import Address
-from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 ROWS = 32  # drawn at most
 WIDTH = 64  # components of a residual strip, where not all are drawn
 NEURONS = 48
-_ALL_LAYERS = 12_288  # numbers of the layers' outputs together, beyond which fewer components of each are drawn
-_LEAST = 16
+_ALL_LAYERS = 9_216  # numbers of the layers' outputs together, beyond which fewer components of each are drawn
+_LEAST = 12
 
 PASS, LAYER, HEAD = LEVELS = "pass", "layer", "head"
 AFTER, BEFORE, DIFFERENCE = "after", "before", "difference"
 EMBEDDING = Address("embeddings.LayerNorm")
+_ACTIVATION = "intermediate.activation"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _list_pass(faces: Faces, spot: Spot) -> Iterator[Strip]:
         columns = _choose_columns(config.hidden_size, most, spot.component)
         yield _cut(faces, spot, f"output.{layer}", PASS, output, columns)
         strongest = order_neurons(faces.after, layer, spot.token)[:neurons]
-        inner = Address.in_layer(layer, "intermediate.activation")
+        inner = Address.in_layer(layer, _ACTIVATION)
         yield _cut(faces, spot, f"neurons.{layer}", PASS, inner, strongest)
         yield _draw_ribbons(faces, spot, layer)
 
@@ -151,12 +151,17 @@ def _choose_columns(total: int, most: int, component: int | None = None) -> Sequ
 
 def order_neurons(trace: Trace, layer: int, token: int) -> tuple[int, ...]:
     """The neurons of a layer whose activation at a token is largest in size, the largest first."""
+    return tuple(rank_top(np.abs(read_activations(trace)[layer][token]), NEURONS))
 
-    def rank() -> tuple[int, ...]:
-        activation = trace[Address.in_layer(layer, "intermediate.activation").fix(token=token)]
-        return tuple(rank_top(np.abs(activation), NEURONS))
 
-    return remember(trace, f"strongest neurons of layer {layer} at {token}", rank)
+def read_activations(trace: Trace) -> tuple[np.ndarray, ...]:
+    """(token, neuron) activations, layer by layer.
+
+    Remembered together: one layer's tensors after the other would push what is read first out of the cache again, and
+    another token would take as long as a pass.
+    """
+    layers = range(trace.model.config.num_hidden_layers)
+    return remember(trace, "activations", lambda: tuple(trace[Address.in_layer(i, _ACTIVATION)] for i in layers))
 
 
 def _cut(faces: Faces, spot: Spot, name: str, level: str, address: Address, columns: Sequence[int]) -> Strip:
@@ -170,12 +175,9 @@ def _cut(faces: Faces, spot: Spot, name: str, level: str, address: Address, colu
 
 
 def _read(trace: Trace, address: Address, rows: range, columns: tuple[int, ...]) -> np.ndarray:
-    """(..., row, column) of a tensor. Remembered: small beside what is computed for it."""
-
-    def read() -> np.ndarray:
-        return lock(trace[address][..., rows.start : rows.stop, :][..., columns])
-
-    return remember(trace, f"strip {address} {rows} {columns}", read)
+    """(..., row, column) of a tensor."""
+    whole = read_activations(trace)[address.layer or 0] if address.leaf == _ACTIVATION else trace[address]
+    return whole[..., rows.start : rows.stop, :][..., columns]
 
 
 def write_template(trace: Trace, address: Address) -> str:
