@@ -157,6 +157,7 @@ function writeTitle(canvas) {
     return `In layer ${layer} every token looks around, adds what it found, then thinks for itself`;
   }
   const stage = canvas.stages.get("head.weights");
+  if (data.face === "difference") return `Head ${head} of layer ${layer}: how its attention weights changed`;
   if (stageOf(canvas, "matrix") === null || !data.tokens[canvas.at]) return `Head ${head} of layer ${layer}`;
   const weights = data.tokens.map((_, key) => readValue(stage, { row: canvas.at, key }));
   const most = Math.max(...weights);
@@ -189,7 +190,7 @@ function shorten(label) {
 function writeStrip(canvas) {
   const { place, group, size, data } = canvas;
   if (innerWidth > PHONE || !size) return "";
-  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}"`);
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
   if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
   return up + listGroups(canvas.survey()).map(([title], i) => write(`group:${i}`, title, group === i)).join("");
@@ -201,7 +202,7 @@ function writeTabs({ place }) {
     ["play", "Play", "play"],
   ];
   const now = place.stop ? "play" : place.level;
-  return tabs.map(([does, name, is]) => writeButton(does, name, `aria-pressed="${is === now}"`)).join("");
+  return tabs.map(([does, name, is]) => writeButton(does, name, `aria-pressed="${is === now}" tabindex="${(is === now) - 1}"`)).join("");
 }
 
 function writeReadout(canvas, { stage, where }) {

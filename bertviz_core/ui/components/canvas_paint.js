@@ -139,6 +139,7 @@ class Painter {
 
   // A cell that a change has moved is underlined.
   mark(colors, x, bottom, w) {
-    this.cell(x, bottom - 2, w, 2, colors.text);
+    const high = w < 7 ? 1 : 2;
+    this.cell(x, bottom - high, w, high, colors.text);
   }
 }

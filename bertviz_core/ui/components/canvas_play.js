@@ -158,7 +158,7 @@ function writeTrack({ playing, stop, stops, speed }) {
     const left = SIDE + ((100 - 2 * SIDE) * i) / (stops.length - 1);
     return writeButton(
       `stop:${i + 1}`, `<i></i><span>${escapeHtml(name)}</span>`,
-      `${state} style="left:${left}%;--kind:var(--bvc-${kind})"`
+      `${state} tabindex="${(i + 1 === (stop || 1)) - 1}" style="left:${left}%;--kind:var(--bvc-${kind})"`
     );
   });
   const name = playing ? "Pause" : "Play";

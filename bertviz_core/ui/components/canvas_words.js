@@ -153,10 +153,11 @@ function tellNote(canvas) {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
   };
+  const size = data.face === "difference" ? "size of the change" : "weight";
   const own = `neurons.${place.layer}`;
   const neurons = parts[own].w > 4 ? `; neurons: ${told(own)}, strongest at ${token} first` : "";
   return [
-    `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = weight.`, ...special,
+    `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = ${size}.`, ...special,
     `Strips: embedding ${told("embedding")}, output ${told(`output.${place.layer}`)}${neurons}.`, ...marks,
     "Zoom in for more.",
   ];

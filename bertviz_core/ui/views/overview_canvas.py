@@ -36,7 +36,6 @@ from bertviz_core.ui.walk.way import list_lit
 
 _KEY = "canvas"
 _BEST = 5
-_SHARES = ("weights", "ribbons", "head.weights")
 _canvas = load_component("canvas", isolated=False)
 
 
@@ -206,7 +205,7 @@ def _write_stage(view: View, strip: Strip, faces: Faces, limit: float, pack: _Pa
         "level": strip.level, "address": strip.template, "rows": "token", "columns": list(strip.columns),
         "total": strip.total, "size": list(strip.values.shape), "at": pack.put(strip.values, "<f4"),
         "mark": None if strip.changed is None else pack.put(strip.changed, "u1"),
-        "limit": limit, "signed": strip.id.partition(".")[0] not in _SHARES or faces.face == DIFFERENCE,
+        "limit": limit, "signed": name.scale != "weights" or faces.face == DIFFERENCE,
         "formula": write_formula(strip, config), "from": _count(count_sources(strip, config, tokens)),
         "used": "" if not uses else _count(uses),
     }  # fmt: skip
