@@ -194,3 +194,30 @@ def test_on_a_phone_one_stage_is_seen_at_a_time(chromium, server):
     app.page.wait_for_selector('.bvc[data-level="head"]')
     assert app.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     context.close()
+
+
+def test_a_finger_chooses_a_small_cell_before_it_explains_it(chromium, server):
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    app = App(context.new_page(), server)
+    open_canvas(app, level="head")
+    row = app.page.locator(".bvc-drawn text", has_text="rome").first.bounding_box()
+    app.page.touchscreen.tap(200, row["y"] + 6)
+    app.page.wait_for_selector(".bvc-readout :text('tap again')")
+    assert app.explained == ""
+    with app.rerun():
+        app.page.touchscreen.tap(200, row["y"] + 6)
+    app.page.wait_for_selector("[data-ring]")
+    assert "query=3" in app.explained
+    context.close()
+
+
+def test_the_window_of_a_long_sentence_moves_by_wheel(still):
+    stage = open_canvas(still, text="When in Rome, do as the [MASK] do. " * 30, token=8)
+    rail = still.page.locator(".bvc-rail")
+    before = rail.get_attribute("title")
+    stage.hover()
+    for _ in range(20):
+        still.page.mouse.wheel(0, 300)
+    still.page.wait_for_function("before => document.querySelector('.bvc-rail').title !== before", arg=before)
+    still.page.wait_for_function("document.querySelector('.bvc-rail').title.endsWith('301 of 302')")
+    assert still.trouble == []

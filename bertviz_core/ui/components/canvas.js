@@ -72,7 +72,10 @@ class Canvas {
     window.addEventListener("resize", () => this.refresh(false), { signal });
     this.watching = new ResizeObserver(() => this.size && this.refresh(true));
     this.watching.observe(this.stage);
-    document.fonts.ready.then(() => this.stopped && this.refresh(false));
+    document.fonts.ready.then(() => {
+      widths.clear();
+      if (this.stopped) this.refresh(false);
+    });
   }
 
   // The place that the server says, unless it still answers an older question.

@@ -202,7 +202,8 @@ function writeTabs({ place }) {
     ["play", "Play", "play"],
   ];
   const now = place.stop ? "play" : place.level;
-  return tabs.map(([does, name, is]) => writeButton(does, name, `aria-pressed="${is === now}" tabindex="${(is === now) - 1}"`)).join("");
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
+  return tabs.map(([does, name, is]) => write(does, name, is === now)).join("");
 }
 
 function writeReadout(canvas, { stage, where }) {

@@ -24,6 +24,7 @@ class Painter {
     pen.rect(0, canvas.frame.ceiling, this.width, frame.top + frame.row * frame.count + 2 - canvas.frame.ceiling);
     pen.clip();
     this.drawBands(canvas);
+    this.color = null;
     for (const [part, box] of Object.entries(frame.parts)) {
       if (box.a > 0.01 && box.w > 1) this.drawPart(canvas, part, box);
     }
@@ -132,8 +133,9 @@ class Painter {
     if (isMarked(stage, where)) this.mark(colors, x, y + h, w);
   }
 
+  // Naming a colour costs more than filling a cell: it is named where it changes.
   cell(x, y, w, h, color) {
-    this.pen.fillStyle = color;
+    if (color !== this.color) this.pen.fillStyle = this.color = color;
     this.pen.fillRect(x, y, w, h);
   }
 

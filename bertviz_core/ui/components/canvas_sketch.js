@@ -4,6 +4,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const SANS = '"Source Sans", system-ui, sans-serif';
 const MONO = '"Source Code Pro", "Source Code", ui-monospace, Menlo, Consolas, monospace';
+const widths = new Map(); // of texts by their font, once the fonts are there
 const measuring = document.createElement("canvas").getContext("2d");
 
 class Sketch {
@@ -73,8 +74,13 @@ function cut(value, digits = 1) {
 }
 
 function measure(text, size, mono = false, weight = 400) {
-  measuring.font = `${weight} ${size}px ${mono ? MONO : SANS}`;
-  return measuring.measureText(text).width;
+  const font = `${weight} ${size}px ${mono ? MONO : SANS}`;
+  const known = `${font} ${text}`;
+  if (!widths.has(known)) {
+    measuring.font = font;
+    widths.set(known, measuring.measureText(text).width);
+  }
+  return widths.get(known);
 }
 
 // A text as far as there is room for it.
