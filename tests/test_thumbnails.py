@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageColor
 
 from bertviz_core.figures.palette import PALETTES
-from bertviz_core.figures.thumbnails import draw_thumbnail, sample_columns
+from bertviz_core.figures.thumbnails import draw_thumbnail
 
 
 def pixels(url):
@@ -36,12 +36,6 @@ def test_probabilities_begin_at_zero():
     drawn = pixels(draw_thumbnail(np.array([[0.0, 0.6, 1.0]]), colors, share=True, end=1.0))
     tints = dict(colors.share)
     assert [tuple(map(int, pixel)) for pixel in drawn[0]] == [ImageColor.getrgb(tints[at]) for at in (0.0, 0.6, 1.0)]
-
-
-def test_columns_are_sampled_as_they_are():
-    values = np.arange(20.0).reshape(2, 10)
-    assert sample_columns(values, 4).tolist() == [[0, 3, 6, 9], [10, 13, 16, 19]]
-    assert sample_columns(values, 10) is values
 
 
 def test_signed_numbers_of_a_kind_have_its_colour_above_nothing_and_grey_below():

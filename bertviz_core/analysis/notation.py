@@ -65,7 +65,8 @@ def list_axes() -> list[Entry]:
     return [
         Entry(
             Symbol(axis.name, axis.latex, (), axis.name, AXIS),
-            f"length of an axis; a step along it is {axis.meaning}", AXIS_NAMES[axis.name],
+            f"length of an axis; a step along it is {axis.meaning}",
+            AXIS_NAMES[axis.name],
         )
         for axis in AXES.values()
     ]

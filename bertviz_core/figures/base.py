@@ -84,7 +84,7 @@ def make_chart(
 
 def make_tracks(rows: int, colors: Palette) -> list[Spec]:
     """What lies behind horizontal bars, one a row: as long as the scale, as high as a bar."""
-    track = {"type": "rect", "layer": "below", "xref": "x domain", "x0": 0, "x1": 1, "fillcolor": colors.track,
+    track = {"type": "rect", "layer": "below", "xref": "x domain", "x0": 0, "x1": 1, "fillcolor": colors.zero,
              "line": {"width": 0}}  # fmt: skip
     half = (1 - BAR_GAP) / 2
     return [{**track, "y0": i - half, "y1": i + half} for i in range(rows)]

@@ -33,9 +33,3 @@ def _choose_scale(colors: Palette, share: bool, kind: str) -> tuple[tuple[float,
     if share:
         return colors.share
     return colors.shade(kind) if kind else colors.signed
-
-
-def sample_columns(values: np.ndarray, width: int) -> np.ndarray:
-    """At most `width` columns of a matrix, evenly spaced, as they are: no averages."""
-    columns = values.shape[1]
-    return values if columns <= width else values[:, np.linspace(0, columns - 1, width).round().astype(int)]

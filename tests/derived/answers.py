@@ -20,7 +20,6 @@ from tests.derived.truth import (
     softmax,
     strongest,
     truth,
-    window,
 )
 
 NEXT = ("B follows A", "B is a random sentence")
@@ -121,18 +120,12 @@ def evidence(s: Scene, address: str) -> Truth:
 
 @truth("overview", "page")
 def overview(s: Scene) -> Truth:
-    answers, found = [], s.hf_run
-    masks = [i for i, token in enumerate(s.trace.tokens) if token == "[MASK]"]
-    for i in masks[:6]:
-        probs = softmax(found.prediction_logits[0, i].double().numpy())
-        answers.append([(s.word(j), probs[j]) for j in best(probs, 5)])
-    if max(s.trace.encoding.segments):
-        shares = softmax(found.seq_relationship_logits[0].double().numpy())
-        answers.append(list(zip(NEXT, shares, strict=True)))
-    count = sum(p.numel() for p in s.hf.parameters())  # a tied one is a single parameter
-    rows = window(s.token, 32, len(s.names))
-    part = [rows.start, rows.stop - 1] if len(s.names) > 32 else []
-    return Truth(told=[*masks[:6], count, 48, len(s.layers) - 1, *part], answers=answers)
+    return Truth(told=[sum(p.numel() for p in s.hf.parameters())])  # a tied one is a single parameter
+
+
+@truth("formulas", "page")
+def formulas(s: Scene) -> Truth:
+    return Truth(told=[len(s.layers) - 1])
 
 
 @truth("story", "The way back")

@@ -45,6 +45,8 @@ class Listener {
     }
     if (!this.stopped) this.start();
     if (moved) this.wanted = data.cell && { cell: data.cell, until: Infinity };
+    const { cell, operands } = data;
+    document.dispatchEvent(new CustomEvent("bv-explained", { detail: { cell, operands } }));
     for (const plot of this.plots.values()) plot.draw();
     this.sync();
     return ++this.turn;
@@ -68,6 +70,7 @@ class Listener {
     listen("keydown", (event) => this.key(event));
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.focus(event));
+    listen("bv-pointed", (event) => this.light(event.detail, event.target)); // a component knows which token it is
     const early = { capture: true, passive: true };
     const touch = ({ pointerType }) => Object.assign(this, { touched: pointerType === "touch", held: null });
     listen("pointerdown", touch, early);

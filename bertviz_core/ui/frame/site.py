@@ -63,6 +63,7 @@ PAGES = (
     PageInfo("layers", "Layers", _WHOLE, ":material/stacks:"),
     PageInfo("story", "Shortest story", _WHOLE, ":material/route:"),
     PageInfo("parameters", "Parameters", _WHOLE, ":material/database:"),
+    PageInfo("formulas", "All formulas", REFERENCE, ":material/function:"),
     PageInfo("documents", "Documents", REFERENCE, ":material/compare:", unchanged=True),
     PageInfo("notation", "Notation", REFERENCE, ":material/translate:"),
     PageInfo("notebook", "Check against the notebook", REFERENCE, ":material/fact_check:", unchanged=True),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ _LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text 
 _LONGEST_PACKED = 20_000  # characters that are unpacked at most
 _PACKED = "z."  # before a compressed text
 _STEP = "~"
-_OF_TOKENS = ("token", "key_token", "mask")  # positions: they mean nothing once there are other tokens
+_OF_TOKENS = ("token", "key_token", "mask", "window")  # positions: they mean nothing once there are other tokens
 _VIEW, _CHANGES, _SHOW, _WALK, _OPEN, _AGAIN = "view", "changes", "show", "walk", "open", "again"
 # What stands in the URL of every page. Positions, layer and head are text, empty where a rule chooses them.
 _UNDRAWN = ("mask", _CHANGES, "layer", "head", "token", "key_token", _WALK, _OPEN)  # no widget has them as its key
@@ -165,7 +165,14 @@ def choose_token(position: int) -> None:
     view = read_view()
     if view is not None:
         _choose(layer=str(view.chosen.layer), head=str(view.chosen.head))
-    _choose(token=str(position))
+    _choose(token=str(position), window="")
+
+
+def go(place: Mapping[str, str | int]) -> None:
+    """Look elsewhere, in one step of the browser's history. place: by the URL's names; a layer has its head with it."""
+    if "layer" in place:
+        choose_head(int(place["layer"]), int(place["head"]))
+    _choose(**place)
 
 
 def choose(key: str, text: str) -> None:

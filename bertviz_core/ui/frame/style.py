@@ -24,7 +24,7 @@ def write_css(colors: Palette, more: str = "") -> str:
     first, second = colors.segments
     names = {
         "text": colors.text, "faint": colors.faint, "line": colors.line, "surface": colors.surface,
-        "paper": colors.paper, "notice": colors.notice, "track": colors.track, "first": first, "second": second,
+        "paper": colors.paper, "notice": colors.notice, "track": colors.zero, "first": first, "second": second,
         "accent": colors.kinds["attention"], "mono": MONOSPACE, "sans": _SANS, **colors.kinds,
     }  # fmt: skip
     variables = "".join(f"--bv-{name}:{color};" for name, color in names.items())

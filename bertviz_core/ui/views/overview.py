@@ -1,82 +1,59 @@
-"""The pass as a list: the input, the answer, and every step with the page that shows it."""
+"""The first page's words: the question of the sentence that is read, its answer, and the model that gives it."""
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import streamlit as st
 
-from bertviz_core.analysis.predictions import RELATIONS, find_masks, rank_words
-from bertviz_core.formula.numbers import format_share
-from bertviz_core.formula.steps import Step
-from bertviz_core.ui.frame import site, style
+from bertviz_core.analysis.predictions import PROBS, find_masks, rank_words
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.absent import note_absent_heads
-from bertviz_core.ui.panels.panel import format_shape
 
-_SHOWN_MASKS = 6
+BLANK = "▒▒▒"
+_AROUND = 64  # characters that are quoted on each side of the chosen token
 
 
 def write_headline(view: View) -> str:
-    """The model's answer at the chosen token, in one line."""
-    trace = view.trace
-    if "cls.predictions.probs" not in trace:
-        return "The whole pass, from the characters to the last vectors"
-    token = view.chosen.token
+    """The question at the chosen token, in its sentence, and the model's answer; in one line."""
+    trace, token = view.trace, view.chosen.token
+    text = trace.tokens[token]
+    if PROBS not in trace:
+        size = trace.model.config.hidden_size
+        return f"How does BERT read “{escape_markdown(text)}”? As **{size} numbers**, made anew in every layer"
     (word, share, _), *_ = rank_words(trace, token, 1)
-    here = escape_markdown(trace.tokens[token])
-    return f"What does BERT put at “{here}”? **“{escape_markdown(word)}”: {format_share(share)}**"
+    masked, swapped = token in find_masks(trace), trace.encoding.ids[token] != view.typed.ids[token]
+    ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at “{escape_markdown(text)}”?"
+    quoted = quote_around(view, BLANK if masked else text if swapped else None)
+    said = f" “{escape_markdown(quoted)}”" if quoted else ""
+    return f"{ask}{said} → **{escape_markdown(word)} {format_percent(share)}**"
 
 
-def show_answer(view: View) -> None:
-    """The tokens, and the top predictions for each masked one."""
-    trace = view.trace
-    model = trace.model
-    with st.container(border=True):
-        st.html(style.render_tokens(trace.encoding, view.colors, model.tokenizer.special_tokens, view.chosen.token))
-        if "cls.predictions.probs" in trace:
-            _show_masked(view)
-        if "cls.seq_relationship.probs" in trace and max(trace.encoding.segments):
-            shares = trace["cls.seq_relationship.probs"].tolist()
-            st.html(style.render_answer(list(zip(RELATIONS, shares, strict=True)), view.colors.kinds["attention"]))
-        config = model.config
-        st.caption(
-            f"{escape_markdown(model.name)}: {config.num_hidden_layers} layers, {config.num_attention_heads} heads, "
-            f"hidden size {config.hidden_size}, {config.vocab_size:,} vocabulary entries, "
-            f"{model.parameter_count:,} parameters."
-        )
-        note_absent_heads(view)
+def quote_around(view: View, instead: str | None) -> str:
+    """The sentence around the chosen token, as it was typed; empty where the token was not typed.
+
+    instead: what stands at the token's place; without, the token itself.
+    """
+    places = view.trace.model.tokenizer.locate(view.text, view.pair)
+    place = places[view.chosen.token] if view.chosen.token < len(places) else None
+    if place is None:
+        return ""
+    part, start, end = place
+    texts = [view.text, view.pair or ""]
+    here = texts[part]
+    before = " / ".join([*texts[:part], here[:start]])
+    after = " / ".join(filter(None, [here[end:], *texts[part + 1 :]]))
+    left = before if len(before) <= _AROUND else "… " + before[-_AROUND:].partition(" ")[2]
+    right = after if len(after) <= _AROUND else after[:_AROUND].rpartition(" ")[0] + " …"
+    return f"{left}{here[start:end] if instead is None else instead}{right}"
 
 
-def _show_masked(view: View) -> None:
-    masks = find_masks(view.trace)
-    if not masks:
-        st.markdown(r"This sentence has no `[MASK]`: add one and the model predicts the token.")
-    for i in masks[:_SHOWN_MASKS]:
-        st.markdown(f"Top predictions for `[MASK]` at position {i}")
-        rows = [(word, share) for word, share, _ in rank_words(view.trace, i, 5)]
-        st.html(style.render_answer(rows, view.colors.kinds["attention"]))
-    if len(masks) > _SHOWN_MASKS:
-        st.caption(f"{len(masks) - _SHOWN_MASKS} more masked positions are on the Predictions page.")
-
-
-def show_steps(view: View) -> None:
-    """Every step in order; of the encoder's layers, which are alike, the chosen one."""
-    trace = view.trace
-    shown = [step for step in trace.program.steps if step.layer in (None, view.chosen.layer)]
-    for i, (stage, group) in enumerate(groupby(shown, key=lambda step: step.stage)):
-        info = site.find_page(stage)
-        with st.container(border=True, key=f"steps-{i}"):
-            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                layers = trace.model.config.num_hidden_layers
-                place = f", layer {view.chosen.layer} of 0 to {layers - 1}" if stage.in_layer else ""
-                st.markdown(f"## {info.title}{place}")
-                site.show_link(info, "See the values", info.icon)
-            st.markdown("\n".join(_write_line(view, step) for step in group))
-
-
-def _write_line(view: View, step: Step) -> str:
-    formula = view.typeset(step)
-    address = f":small[`{step.address}` {format_shape(view.trace, step.address)}]"
-    return f"- $\\displaystyle {formula}$  \n  {step.meaning}  \n  {address}"
+def show_model(view: View) -> None:
+    """Which model this is, in a line; and what its checkpoint lacks."""
+    config = view.trace.model.config
+    st.caption(
+        f"{escape_markdown(view.trace.model.name)}: {config.num_hidden_layers} layers, "
+        f"{config.num_attention_heads} heads, hidden size {config.hidden_size}, {config.vocab_size:,} vocabulary "
+        f"entries, {view.trace.model.parameter_count:,} parameters."
+    )
+    note_absent_heads(view)

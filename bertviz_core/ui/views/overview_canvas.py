@@ -1,142 +1,232 @@
-"""The whole pass on one canvas: tokens are rows, stages are columns, the answer stands at the end."""
+"""The whole pass as one instrument: what its component is given to draw, and what it asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from html import escape
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 
-import streamlit as st
+import numpy as np
 
-from bertviz_core.analysis.predictions import rank_words
-from bertviz_core.analysis.ranking import center_range
-from bertviz_core.figures.thumbnails import draw_thumbnail, sample_columns
+from bertviz_core.analysis.canvas import (
+    DIFFERENCE,
+    LEVELS,
+    PASS,
+    Faces,
+    Spot,
+    Strip,
+    choose_rows,
+    list_strips,
+    measure_outside,
+)
+from bertviz_core.analysis.openings import open_head
+from bertviz_core.analysis.parts import take_apart
+from bertviz_core.analysis.predictions import PROBS, rank_words
+from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.frame import style
+from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
+from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_robust_limit
+from bertviz_core.ui.views.overview_stages import count_sources, count_uses, find_name, write_formula
+from bertviz_core.ui.views.overview_stops import NAMES, list_stops
+from bertviz_core.ui.walk.way import list_lit
 
-ROWS, SAMPLES = 32, 48
-_ROW_PX = 24
+_KEY = "canvas"
+_BEST = 5
+_canvas = load_component("canvas", isolated=False)
 
 
 @dataclass(frozen=True)
-class Column:
-    """One stage: its name, the address that is drawn, and the beginning of the paths of the parameters it uses."""
+class Place:
+    """Where the canvas looks, and from how near. level: one of LEVELS; stop: of the walk, from 1, 0 for none."""
 
-    name: str
-    address: Address
-    uses: str
-    wide: bool = False
-    share: bool = False
+    level: str
+    spot: Spot
+    stop: int
+
+
+class _Pack:
+    """Arrays one after the other in one run of bytes; equal ones stand there once."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._places: dict[bytes, int] = {}
+
+    def put(self, values: np.ndarray, dtype: str) -> int:
+        """The offset at which an array stands, a multiple of four."""
+        raw = np.ascontiguousarray(values, dtype).tobytes()
+        if raw not in self._places:
+            self._bytes += bytes(-len(self._bytes) % 4)
+            self._places[raw] = len(self._bytes)
+            self._bytes += raw
+        return self._places[raw]
+
+    def write(self) -> str:
+        """All of it as base64."""
+        return base64.b64encode(self._bytes).decode()
 
 
 def show_canvas(view: View) -> None:
-    """Draw every stage's real vectors, row by row beside the token they belong to."""
-    rows = center_range(view.chosen.token, ROWS, len(view.trace.tokens))
-    columns = list(_list_columns(view))
-    answers = _list_answers(view, rows)
-    widths = " ".join("62px" if column.wide else "36px" for column in columns)
-    html = [
-        f'<div class="bv-canvas" data-picture tabindex="0" role="group" aria-label="The forward pass" '
-        f'style="grid-template-columns:max-content {widths} max-content;'
-        f'grid-template-rows:auto repeat({len(rows)},{_ROW_PX}px)">'
-        f'<div class="bv-head">token</div>'
-    ]
-    html += [_render_head(view, column) for column in columns]
-    html.append(f'<div class="bv-head">{"top prediction" if answers else ""}</div>')
-    html += [_render_token(view, i, row) for row, i in enumerate(rows, 2)]
-    html += [_render_picture(view, column, place, rows) for place, column in enumerate(columns, 2)]
-    html += [_render_cell(text, row, len(columns) + 2) for row, text in enumerate(answers, 2)]
-    chosen = view.chosen.token - rows.start + 2
-    html.append(f'<div class="bv-chosen-row" style="grid-row:{chosen};grid-column:1/-1"></div></div>')
-    st.html("".join(html))
-    st.caption(_write_legend(view, rows))
-
-
-def _write_legend(view: View, rows: range) -> str:
-    total, layer = len(view.trace.tokens), view.chosen.layer
-    part = f" Rows {rows.start} to {rows.stop - 1} of {total}." if len(rows) < total else ""
-    return (
-        f"Each row of a picture is one token's vector at that stage: {SAMPLES} of its components (or half as "
-        "many), on a scale symmetric around 0, one scale per column. Under the name: the shape and the number of "
-        f"learned parameters. Attention weights: head {view.chosen.head}, 0 to 1, one column per key. Layer {layer} "
-        f"is shown in full; of the other layers, L0, L1, … , only the output.{part}"
+    """Draw the pass; what is chosen in it the URL says, and with it every other page."""
+    place = read_place(view)
+    _canvas(
+        key=_KEY,
+        data=make_data(view, place),
+        on_go_change=lambda: state.go(read_wish(state.read_event(_KEY, "go"), view, place)),
+        on_example_change=lambda: use_example(state.read_event(_KEY, "example")),
     )
 
 
-def _list_columns(view: View) -> Iterable[Column]:
-    config, layer, head = view.trace.model.config, view.chosen.layer, view.chosen.head
-    yield Column("embed&shy;ding", Address("embeddings.LayerNorm"), "embeddings.", wide=True)
-    for i in range(config.num_hidden_layers):
-        if i == layer:
-            own = Address.in_layer(i, "attention.self")
-            for name, leaf in (("Q", "query"), ("K", "key"), ("V", "value")):
-                yield Column(name, own.enter(leaf).fix(head=head), f"{own}.{leaf}.")
-            yield Column("attention weights", own.enter("probs").fix(head=head), "", wide=True, share=True)
-            yield Column("concat&shy;enated heads", own.enter("context"), "", wide=True)
-            output = Address.in_layer(i, "attention.output")
-            yield Column("add &amp; norm", output.enter("LayerNorm"), f"{output}.", wide=True)
-            inner = Address.in_layer(i, "intermediate")
-            yield Column("neurons", inner.enter("activation"), f"{inner}.", wide=True)
-        output = Address.in_layer(i, "output")
-        yield Column(
-            f"layer {i}" if i == layer else f"L{i}",
-            output.enter("LayerNorm"),
-            f"{output}." if i == layer else f"encoder.layer.{i}.",
-            wide=i == layer,
-        )
+def read_place(view: View) -> Place:
+    """The place that the URL names; what it does not name, or is not there, has its usual value."""
+    config, chosen = view.trace.model.config, view.chosen
+    total = len(view.trace.tokens)
+    state.bind("level", PASS, LEVELS)
+    state.bind("play", 0, range(len(NAMES) + 1))
+    state.bind("component", "")
+    state.bind("window", "")
+    window = choose_rows(chosen.token, total, read_index("window", total, "input", []))
+    component = read_index("component", config.hidden_size, "model", [])
+    spot = Spot(chosen.layer, chosen.head, chosen.token, component, window)
+    return Place(state.read("level"), spot, state.read("play"))
 
 
-def _render_head(view: View, column: Column) -> str:
-    path = column.address.path
-    color = view.colors.kinds[view.trace.step(column.address).kind]
-    sizes = "×".join(str(size) for size in view.trace.shape(column.address.whole))
-    learned = sum(
-        tensor.numel() for address, tensor in view.trace.model.parameters.items()
-        if column.uses and address.startswith(column.uses)
-    )  # fmt: skip
-    lines = [f"<b>{column.name}</b>", sizes if column.wide else "", _format_count(learned)]
-    return f'<div class="bv-head" style="border-color:{color}" title="{escape(path)}">{"<br>".join(lines)}</div>'
+def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str, str | int]:
+    """Where the canvas asks to look, as the URL names it; what is not there is left out."""
+    config, spot = view.trace.model.config, place.spot
+    sizes = {"layer": config.num_hidden_layers, "head": config.num_attention_heads, "token": len(view.trace.tokens),
+             "component": config.hidden_size, "stop": len(NAMES) + 1, "window": len(view.trace.tokens)}  # fmt: skip
+    found = {key: str(wish[key]) for key, size in sizes.items() if _is_index(wish.get(key), size)}
+    if "component" in wish and wish["component"] is None:
+        found["component"] = ""
+    if wish.get("level") in LEVELS:
+        found["level"] = str(wish["level"])
+    if found.keys() & {"layer", "head", "token"}:  # a rule chooses no other head for another token
+        found = {"layer": str(spot.layer), "head": str(spot.head), **found}
+    if "token" in found and len(spot.window) < sizes["token"]:
+        found.setdefault("window", str(spot.window.start) if int(found["token"]) in spot.window else "")
+    return {{"stop": "play"}.get(key, key): int(i) if key == "stop" else i for key, i in found.items()}
 
 
-def _format_count(learned: int) -> str:
-    """How many numbers were learned for a stage, short."""
-    if not learned:
-        return "–"
-    return f"{learned / 1e6:.1f} M" if learned >= 1e6 else f"{learned / 1e3:.0f} k"
+def _is_index(value: object, size: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
 
 
-def _render_picture(view: View, column: Column, place: int, rows: range) -> str:
-    values = view.trace[column.address][rows.start : rows.stop]
-    if column.share:
-        values = values[:, rows.start : rows.stop]
-        image = draw_thumbnail(values, view.colors, share=True, end=1.0)
-    else:
-        values = sample_columns(values, SAMPLES if column.wide else SAMPLES // 2)
-        image = draw_thumbnail(values, view.colors, end=find_robust_limit(values))
-    path = escape(str(column.address))
-    return f'<img src="{image}" alt="{path}" title="{path}" style="grid-column:{place};grid-row:2/span {len(rows)}">'
+def use_example(example: Mapping[str, object]) -> None:
+    """Run another sentence, as far as the field for it would take it."""
+    text, pair = (str(example.get(key) or "")[:LONGEST_TEXT] for key in ("text", "pair"))
+    state.use_sentence(text, pair)
 
 
-def _list_answers(view: View, rows: range) -> list[str]:
-    """The most probable word at each position, where the checkpoint has a language model head."""
-    if "cls.predictions.probs" not in view.trace:
-        return []
-    best = [rank_words(view.trace, i, 1)[0] for i in rows]
-    return [f"<b>{escape(word)}</b> {format_number(share)}" for word, share, _ in best]
+def make_data(view: View, place: Place) -> dict[str, object]:
+    """All that the canvas draws, and its words."""
+    trace, pack = view.trace, _Pack()
+    faces = Faces(view.outcome.before, view.outcome.after, view.outcome.show.lower())
+    strips = list(list_strips(faces, place.spot))
+    config = trace.model.config
+    return {
+        "sentence": view.text, "pair": view.pair or "",
+        "size": {"layers": config.num_hidden_layers, "heads": config.num_attention_heads,
+                 "width": config.hidden_size, "head_width": config.head_dim, "neurons": config.intermediate_size},
+        "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
+        "tokens": [_describe_token(view, i) for i in place.spot.window],
+        "place": _write_place(place),
+        **_explain_cell(view),
+        "face": faces.face, "changed": view.outcome.changed,
+        "why": _tell_choice(view),
+        "stages": _write_stages(view, strips, faces, pack),
+        "outside": {name: asdict(share) for name, share in measure_outside(faces, place.spot).items()},
+        "words": _list_words(view, place.spot),
+        "stops": list_stops(faces.drawn, place.spot),
+        "colors": {**list_colors(view.colors), "paper": view.colors.paper, "zero": view.colors.zero,
+                   "negative": view.colors.negative,
+                   "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()}},
+        "examples": [{"label": " / ".join(filter(None, example)), "text": example[0], "pair": example[1]}
+                     for example in EXAMPLES],
+        "bytes": pack.write(),
+    }  # fmt: skip
 
 
-def _render_token(view: View, i: int, row: int) -> str:
-    token = view.trace.tokens[i]
-    special = " bv-special" if token in view.trace.model.tokenizer.special_tokens else ""
-    tint = style.choose_tint(view.trace.encoding, i, view.colors)
-    return _render_cell(
-        f'<span class="bv-token{special}" style="background:{tint}"><small>{i}</small>{escape(token)}</span>', row, 1
-    )
+def _write_place(place: Place) -> dict[str, object]:
+    spot = place.spot
+    return {"level": place.level, "layer": spot.layer, "head": spot.head, "token": spot.token,
+            "component": spot.component, "stop": place.stop, "window": spot.window.start}  # fmt: skip
 
 
-def _render_cell(html: str, row: int, column: int) -> str:
-    stick = " bv-stick" if column == 1 else ""
-    return f'<div class="bv-cell{stick}" style="grid-row:{row};grid-column:{column}">{html}</div>'
+def _explain_cell(view: View) -> dict[str, object]:
+    """The cell that the drawer explains, and its operands."""
+    cell = next(iter(state.read_walk()[-1:]), "")
+    try:
+        lit = list_lit(take_apart(view.trace, view.trace.explain(cell))) if cell else []
+    except AddressError:  # the drawer says so
+        lit = []
+    return {"cell": cell, "operands": lit}
+
+
+def _describe_token(view: View, i: int) -> dict[str, object]:
+    encoding, text = view.trace.encoding, view.trace.tokens[i]
+    return {
+        "index": i, "text": text, "special": text in view.trace.model.tokenizer.special_tokens,
+        "piece": text.startswith("##"), "second": encoding.segments[i] > 0, "pad": not encoding.mask[i],
+    }  # fmt: skip
+
+
+def _tell_choice(view: View) -> str:
+    """Why this layer and head are shown, where it is not the visitor who chose them."""
+    if state.read("layer") or state.read("head"):
+        return ""
+    return open_head(view.outcome.before, view.chosen.token).reason
+
+
+def _write_stages(view: View, strips: Sequence[Strip], faces: Faces, pack: _Pack) -> list[dict[str, object]]:
+    limits = _find_limits(strips)
+    return [_write_stage(view, strip, faces, limits[find_name(strip).scale], pack) for strip in strips]
+
+
+def _find_limits(strips: Sequence[Strip]) -> dict[str, float]:
+    """The end of each scale: stages that are compared have one together; shares go up to 1."""
+    together: dict[str, list[np.ndarray]] = {}
+    for strip in strips:
+        together.setdefault(find_name(strip).scale, []).append(strip.values.ravel())
+    return {
+        scale: 1.0 if scale == "weights" else find_robust_limit(np.concatenate(parts))
+        for scale, parts in together.items()
+    }
+
+
+def _write_stage(view: View, strip: Strip, faces: Faces, limit: float, pack: _Pack) -> dict[str, object]:
+    config, tokens, name = view.trace.model.config, len(view.trace.tokens), find_name(strip)
+    uses = count_uses(strip, config, tokens)
+    return {
+        "id": strip.id, "title": name.title, "short": name.short, "kind": name.kind, "layer": strip.layer,
+        "level": strip.level, "address": strip.template, "rows": "token", "columns": list(strip.columns),
+        "total": strip.total, "size": list(strip.values.shape), "at": pack.put(strip.values, "<f4"),
+        "mark": None if strip.changed is None else pack.put(strip.changed, "u1"),
+        "limit": limit, "signed": name.scale != "weights" or faces.face == DIFFERENCE,
+        "formula": write_formula(strip, config), "from": _count(count_sources(strip, config, tokens)),
+        "used": "" if not uses else _count(uses),
+    }  # fmt: skip
+
+
+def _count(numbers: int) -> str:
+    return "1 number" if numbers == 1 else f"{numbers:,} numbers"
+
+
+def _list_words(view: View, spot: Spot) -> dict[str, object] | None:
+    """The likeliest word at every row, and the chosen token's likeliest ones."""
+    trace = view.trace
+    if PROBS not in trace:
+        return None
+    top = [rank_words(trace, i, 1)[0] for i in spot.window]
+    return {
+        "top": [{"word": word, "share": share} for word, share, _ in top],
+        "best": [{"word": word, "share": share, "id": i, "address": str(_find_word(spot.token, i))}
+                 for word, share, i in rank_words(trace, spot.token, _BEST)],
+    }  # fmt: skip
+
+
+def _find_word(token: int, i: int) -> Address:
+    return PROBS.fix(token=token, vocab=i)

@@ -16,7 +16,7 @@ from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk.explain import Explained, draw_operands, work_out
-from bertviz_core.ui.walk.way import OFFERED, listen, read_way, render_crumbs, render_onward
+from bertviz_core.ui.walk.way import list_lit, listen, read_way, render_crumbs, render_onward
 from bertviz_core.ui.walk.what_if_cell import show_menu
 
 _HEAD_START_S = 0.06  # of the text before its chart: what reaches the browser with the chart waits until that is drawn
@@ -32,7 +32,7 @@ def show_drawer(view: View) -> None:
     way = read_way(view.trace)
     shown = _try(view, way[-1]) if way else None
     with st.container(key="drawer", gap="small"):
-        listen(view, way, _list_lit(shown))
+        listen(view, way, list_lit(shown.found) if isinstance(shown, Explained) else [])
         if shown is not None:
             st.html(render_crumbs(view.trace, way))
             if isinstance(shown, Explained):
@@ -50,13 +50,6 @@ def _try(view: View, cell: Where) -> Explained | AddressError:
         return work_out(view, cell)
     except AddressError as error:
         return error
-
-
-def _list_lit(shown: Explained | AddressError | None) -> list[str]:
-    """The operands that the page's charts outline."""
-    if not isinstance(shown, Explained):
-        return []
-    return [str(operand) for i in shown.found.strongest(OFFERED) for operand in shown.found[i].operands]
 
 
 def _show(view: View, shown: Explained) -> None:

@@ -40,6 +40,11 @@ def _read_step(trace: Trace, text: str) -> Where:
     return cell
 
 
+def list_lit(found: Parts) -> list[str]:
+    """The operands that the page's pictures outline: those of the parts that count most."""
+    return [str(operand) for i in found.strongest(OFFERED) for operand in found[i].operands]
+
+
 def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
     """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head, or whatever else the
     URL names (`data-choose="word=rome"`); ring the chosen cell.

@@ -1,0 +1,224 @@
+"""What the canvas of the whole pass draws: for a window of tokens, strips of recorded numbers, stage by stage.
+
+A strip holds numbers exactly as the trace has them, and says the address of each. Rows are always tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.analysis.ranking import center_range, rank_top
+from bertviz_core.analysis.token_attention import read_weights
+from bertviz_core.formula.address import Address
+from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.trace import Trace
+
+ROWS = 32  # drawn at most
+WIDTH = 64  # components of a residual strip, where not all are drawn
+NEURONS = 48
+_ALL_LAYERS = 9_216  # numbers of the layers' outputs together, beyond which fewer components of each are drawn
+_LEAST = 12
+
+PASS, LAYER, HEAD = LEVELS = "pass", "layer", "head"
+AFTER, BEFORE, DIFFERENCE = "after", "before", "difference"
+EMBEDDING = Address("embeddings.LayerNorm")
+_ACTIVATION = "intermediate.activation"
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where the canvas looks. component: of the residual stream, drawn in every strip; window: the rows drawn."""
+
+    layer: int
+    head: int
+    token: int
+    component: int | None
+    window: range
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """One stage on the canvas.
+
+    id: its name and, where every layer has it, the layer, `output.3`; level: from which zoom on it is drawn; template:
+    the address of its cells, with {row}, {column}, {key}, {head} for indices; columns: what is drawn of its last axis,
+    real indices; total: the length of that axis; values: (token, column), (query, key), (head, query, key), or (key,)
+    for ribbons; changed: which of them a change moved, None where nothing was changed.
+    """
+
+    id: str
+    layer: int | None
+    level: str
+    address: Address
+    template: str
+    columns: tuple[int, ...]
+    total: int
+    values: np.ndarray
+    changed: np.ndarray | None
+
+    @property
+    def name(self) -> str:
+        """What the stage is called, whichever layer it is of."""
+        return self.id.partition(".")[0] if self.level == PASS else self.id
+
+
+@dataclass(frozen=True, eq=False)
+class Faces:
+    """The pass before and after its changes, the same trace where there are none, and what of the two is drawn."""
+
+    before: Trace
+    after: Trace
+    face: str = AFTER
+
+    @property
+    def drawn(self) -> Trace:
+        """The trace whose numbers are drawn; of the difference, the later one."""
+        return self.before if self.face == BEFORE else self.after
+
+    def show(self, before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """The numbers of the chosen face, float32, and which of them were changed."""
+        changed = None if self.before is self.after else before != after
+        shown = {BEFORE: before, AFTER: after, DIFFERENCE: after - before}[self.face]
+        return np.ascontiguousarray(shown, dtype=np.float32), changed
+
+
+def choose_rows(token: int, total: int, start: int | None = None) -> range:
+    """The window of tokens: from `start` on as far as there are that many; else with the token in its middle."""
+    if start is None:
+        return center_range(token, ROWS, total)
+    first = min(start, max(0, total - ROWS))
+    return range(first, min(first + ROWS, total))
+
+
+def list_strips(faces: Faces, spot: Spot) -> Iterator[Strip]:
+    """Every stage of the pass; of the chosen layer and head also what is inside them."""
+    yield from _list_pass(faces, spot)
+    yield from _list_layer(faces, spot)
+    yield from _list_head(faces, spot)
+
+
+def _list_pass(faces: Faces, spot: Spot) -> Iterator[Strip]:
+    config = faces.drawn.model.config
+    share = min(1.0, _ALL_LAYERS / (config.num_hidden_layers * len(spot.window) * WIDTH))
+    width, neurons = (max(_LEAST, int(most * share)) for most in (WIDTH, NEURONS))
+    yield _cut(faces, spot, "embedding", PASS, EMBEDDING, _choose_columns(config.hidden_size, WIDTH, spot.component))
+    for layer in range(config.num_hidden_layers):
+        output = Address.in_layer(layer, "output.LayerNorm")
+        most = WIDTH if layer == spot.layer else width
+        columns = _choose_columns(config.hidden_size, most, spot.component)
+        yield _cut(faces, spot, f"output.{layer}", PASS, output, columns)
+        strongest = order_neurons(faces.after, layer, spot.token)[:neurons]
+        inner = Address.in_layer(layer, _ACTIVATION)
+        yield _cut(faces, spot, f"neurons.{layer}", PASS, inner, strongest)
+        yield _draw_ribbons(faces, spot, layer)
+
+
+def _list_layer(faces: Faces, spot: Spot) -> Iterator[Strip]:
+    config, own = faces.drawn.model.config, Address.in_layer(spot.layer, "attention.self")
+    wide = _choose_columns(config.hidden_size, WIDTH, spot.component)
+    before = Address.in_layer(spot.layer - 1, "output.LayerNorm") if spot.layer else EMBEDDING
+    yield _cut(faces, spot, "input", LAYER, before, wide)
+    for name in ("query", "key", "value"):
+        columns = _choose_columns(config.head_dim, WIDTH)
+        yield _cut(faces, spot, name, LAYER, own.enter(name).fix(head=spot.head), columns)
+    yield _cut(faces, spot, "weights", LAYER, own.enter("probs"), spot.window)
+    every = min(config.head_dim, max(1, WIDTH // config.num_attention_heads))
+    merged = [head * config.head_dim + i for head in range(config.num_attention_heads) for i in range(every)]
+    yield _cut(faces, spot, "context", LAYER, own.enter("context"), merged[:WIDTH])
+    for name, leaf in (("sum", "attention.output.residual"), ("norm", "attention.output.LayerNorm"),
+                       ("sum2", "output.residual")):  # fmt: skip
+        yield _cut(faces, spot, name, LAYER, Address.in_layer(spot.layer, leaf), wide)
+
+
+def _list_head(faces: Faces, spot: Spot) -> Iterator[Strip]:
+    width, own = faces.drawn.model.config.head_dim, Address.in_layer(spot.layer, "attention.self")
+    for name in ("query", "key", "value"):
+        yield _cut(faces, spot, f"head.{name}", HEAD, own.enter(name).fix(head=spot.head), range(width))
+    merged = range(spot.head * width, (spot.head + 1) * width)
+    yield _cut(faces, spot, "head.context", HEAD, own.enter("context"), merged)
+    for name, leaf in (("weights", "probs"), ("scores", "scores")):
+        yield _cut(faces, spot, f"head.{name}", HEAD, own.enter(leaf).fix(head=spot.head), spot.window)
+
+
+def _choose_columns(total: int, most: int, component: int | None = None) -> Sequence[int]:
+    """The first components, all where they fit, and the chosen one."""
+    first = range(min(total, most))
+    return first if component is None or component in first else (*first, component)
+
+
+def order_neurons(trace: Trace, layer: int, token: int) -> tuple[int, ...]:
+    """The neurons of a layer whose activation at a token is largest in size, the largest first."""
+    return tuple(rank_top(np.abs(read_activations(trace)[layer][token]), NEURONS))
+
+
+def read_activations(trace: Trace) -> tuple[np.ndarray, ...]:
+    """(token, neuron) activations, layer by layer.
+
+    Remembered together: one layer's tensors after the other would push what is read first out of the cache again, and
+    another token would take as long as a pass.
+    """
+    layers = range(trace.model.config.num_hidden_layers)
+    return remember(trace, "activations", lambda: tuple(trace[Address.in_layer(i, _ACTIVATION)] for i in layers))
+
+
+def _cut(faces: Faces, spot: Spot, name: str, level: str, address: Address, columns: Sequence[int]) -> Strip:
+    """A strip of whole rows: the window's tokens, and of the last axis these columns."""
+    every = tuple(columns)
+    before, after = (_read(trace, address, spot.window, every) for trace in (faces.before, faces.after))
+    values, changed = faces.show(before, after)
+    total = faces.drawn.shape(address)[-1]
+    return Strip(name, address.layer, level, address, write_template(faces.drawn, address), every, total, values,
+                 changed)  # fmt: skip
+
+
+def _read(trace: Trace, address: Address, rows: range, columns: tuple[int, ...]) -> np.ndarray:
+    """(..., row, column) of a tensor."""
+    whole = read_activations(trace)[address.layer or 0] if address.leaf == _ACTIVATION else trace[address]
+    return whole[..., rows.start : rows.stop, :][..., columns]
+
+
+def write_template(trace: Trace, address: Address) -> str:
+    """The address of a tensor's cells, with names in braces for the indices that are not fixed."""
+    axes, fixed = trace.dims(address.whole), address.at
+    free = [axis for axis in axes if axis not in fixed]
+    names = {axis: f"{{{name}}}" for axis, name in zip(reversed(free), ("column", "row", "head"), strict=False)}
+    if free[-2:] == ["query", "key"]:
+        names["key"] = "{key}"
+    return f"{address.path}[{','.join(f'{axis}={fixed.get(axis, names.get(axis))}' for axis in axes)}]"
+
+
+def _draw_ribbons(faces: Faces, spot: Spot, layer: int) -> Strip:
+    """(key,) the chosen token's attention weights on the window's tokens, mean over the heads."""
+    before, after = (average_heads(trace, layer, spot.token) for trace in (faces.before, faces.after))
+    inside = slice(spot.window.start, spot.window.stop)
+    values, changed = faces.show(before[inside], after[inside])
+    address = Address.in_layer(layer, "attention.self.probs").fix(query=spot.token)
+    template = f"{address.path}[query={spot.token},key={{row}}]"
+    return Strip(f"ribbons.{layer}", layer, PASS, address, template, (), len(before), values, changed)
+
+
+def average_heads(trace: Trace, layer: int, token: int) -> np.ndarray:
+    """(key,) a token's attention weights in a layer, mean over its heads."""
+    return read_weights(trace, token)[layer].mean(axis=0)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Attention of the chosen token on what lies above and below the window, 0 to 1 each."""
+
+    before: float
+    after: float
+
+
+def measure_outside(faces: Faces, spot: Spot) -> Mapping[str, Outside]:
+    """How much attention leaves the window: by layer, mean over heads; and of the chosen head under `head`."""
+    rows = {str(layer): average_heads(faces.drawn, layer, spot.token)
+            for layer in range(faces.drawn.model.config.num_hidden_layers)}  # fmt: skip
+    rows[HEAD] = read_weights(faces.drawn, spot.token)[spot.layer, spot.head]
+    return {
+        name: Outside(float(row[: spot.window.start].sum()), float(row[spot.window.stop :].sum()))
+        for name, row in rows.items()
+    }

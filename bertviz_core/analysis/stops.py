@@ -1,0 +1,174 @@
+"""The nine stops of a walk through the pass: at each, one calculation of the chosen place with all of its numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bertviz_core.analysis.attention import multiply_terms
+from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
+from bertviz_core.analysis.openings import open_key
+from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
+from bertviz_core.analysis.ranking import find_strongest, rank_top
+from bertviz_core.analysis.stop_numbers import (
+    Answered,
+    Collected,
+    Compared,
+    Cut,
+    Divided,
+    Ended,
+    Fired,
+    LookedUp,
+    Normalized,
+    Offered,
+    Stops,
+)
+from bertviz_core.formula.address import Address
+from bertviz_core.tracing.trace import Trace
+
+_STRONGEST = 8  # neurons, and words
+
+
+def work_stops(trace: Trace, spot: Spot) -> Stops:
+    """The nine calculations at a place."""
+    key = open_key(trace, spot.layer, spot.head, spot.token).key
+    component = _choose_component(trace, spot)
+    return Stops(
+        _cut(trace, spot), _look_up(trace, spot, component), _offer(trace, spot, key), _compare(trace, spot, key),
+        _divide(trace, spot, key), _collect(trace, spot), _normalize(trace, spot, component), _fire(trace, spot),
+        _answer(trace, spot) if PROBS in trace else _end(trace, spot),
+    )  # fmt: skip
+
+
+def _choose_component(trace: Trace, spot: Spot) -> int:
+    """The chosen component; else, of those that are drawn, the one to which attention adds most."""
+    if spot.component is not None:
+        return spot.component
+    added = Address.in_layer(spot.layer, "attention.output.dense").fix(token=spot.token)
+    return find_strongest(trace[added][:WIDTH])
+
+
+def _cut(trace: Trace, spot: Spot) -> Cut:
+    encoding = trace.encoding
+    pieces = tuple((i, encoding.tokens[i], encoding.ids[i]) for i in spot.window)
+    own = encoding.tokens[spot.token], encoding.ids[spot.token]
+    return Cut(pieces, len(encoding), trace.model.config.vocab_size, *own)
+
+
+def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
+    tables = (("word", "word_embeddings", "input_ids"), ("position", "position_embeddings", "position_ids"),
+              ("segment", "token_type_embeddings", "token_type_ids"))  # fmt: skip
+    at = {"token": spot.token, "hidden": component}
+    rows = tuple(
+        (name, int(trace[ids][spot.token]), float(trace[Address(f"embeddings.{table}").fix(**at)]))
+        for name, table, ids in tables
+    )
+    total, normalized = (float(trace[address.fix(**at)]) for address in (Address("embeddings.sum"), EMBEDDING))
+    return LookedUp(rows[0][1], component, rows, total, normalized)
+
+
+def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
+    own = Address.in_layer(spot.layer, "attention.self")
+    rows = (own.enter("query").fix(head=spot.head, query=spot.token),
+            own.enter("key").fix(head=spot.head, key=key), own.enter("value").fix(head=spot.head, key=key))  # fmt: skip
+    return Offered(*(float(np.linalg.norm(trace[row].astype(np.float64))) for row in rows))
+
+
+def _compare(trace: Trace, spot: Spot, key: int) -> Compared:
+    own = Address.in_layer(spot.layer, "attention.self")
+    q = trace[own.enter("query").fix(head=spot.head, query=spot.token)]
+    k = trace[own.enter("key").fix(head=spot.head, key=key)]
+    product = multiply_terms(q, k)
+    terms = tuple((int(i), float(q[i]), float(k[i]), float(term))
+                  for i, term in zip(product.order, product.terms, strict=True))  # fmt: skip
+    at = {"head": spot.head, "query": spot.token, "key": key}
+    total, score = (float(trace[own.enter(leaf).fix(**at)]) for leaf in ("products", "scores"))
+    return Compared(key, spot.token, terms, total, math.sqrt(len(q)), score)
+
+
+def _divide(trace: Trace, spot: Spot, key: int) -> Divided:
+    row = Address.in_layer(spot.layer, "attention.self")
+    scores, shares = (
+        trace[row.enter(leaf).fix(head=spot.head, query=spot.token)].astype(np.float64) for leaf in ("scores", "probs")
+    )
+    terms = np.exp(scores - scores.max())
+    inside, outside = _split(spot, len(scores))
+    return Divided(
+        tuple(spot.window), _list(scores[inside]), _list(terms[inside]), _list(shares[inside]), float(scores.max()),
+        float(terms.sum()), float(shares[outside].sum()), key, float(shares[key]),
+        bool(np.allclose(terms / terms.sum(), shares, atol=1e-4)),
+    )  # fmt: skip
+
+
+def _collect(trace: Trace, spot: Spot) -> Collected:
+    own, width = Address.in_layer(spot.layer, "attention.self"), trace.model.config.head_dim
+    result = trace[own.enter("context").fix(token=spot.token)][spot.head * width : (spot.head + 1) * width]
+    component = find_strongest(result)
+    shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)].astype(np.float64)
+    parts = shares * trace[own.enter("value").fix(head=spot.head, head_dim=component)].astype(np.float64) + 0.0
+    inside, outside = _split(spot, len(parts))
+    largest = find_strongest(parts)
+    return Collected(component, tuple(spot.window), _list(shares[inside]), _list(parts[inside]), largest,
+                     float(parts[largest]), float(parts[outside].sum()), float(result[component]))  # fmt: skip
+
+
+def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
+    before = Address.in_layer(spot.layer - 1, "output.LayerNorm") if spot.layer else EMBEDDING
+    out = Address.in_layer(spot.layer, "attention.output")
+    norm, at = out.enter("LayerNorm"), {"token": spot.token, "hidden": component}
+    skip, added, total, value = (
+        float(trace[address.fix(**at)]) for address in (before, out.enter("dense"), out.enter("residual"), norm)
+    )
+    mean = float(trace[norm.enter("mean").fix(token=spot.token)])
+    gamma, beta = (float(trace[norm.enter(leaf).fix(hidden=component)]) for leaf in ("weight", "bias"))
+    return Normalized(component, skip, added, total, mean, _find_deviation(trace, spot, out), gamma, beta, value)
+
+
+def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
+    """By what the sum less its mean was divided, epsilon included: read where that leaves most digits."""
+    norm = out.enter("LayerNorm")
+    rows = (trace[address.fix(token=spot.token)].astype(np.float64)
+            for address in (out.enter("residual"), norm.enter("mean"), norm.enter("normalized")))  # fmt: skip
+    total, mean, normal = rows
+    best = find_strongest(normal)
+    return float((total[best] - mean) / normal[best]) if normal[best] else 0.0
+
+
+def _fire(trace: Trace, spot: Spot) -> Fired:
+    before, after = (
+        trace[Address.in_layer(spot.layer, f"intermediate.{leaf}").fix(token=spot.token)]
+        for leaf in ("dense", "activation")
+    )
+    strongest = rank_top(np.abs(after), _STRONGEST)
+    return Fired(tuple((i, float(before[i]), float(after[i])) for i in strongest), int((after > 0).sum()), len(after))
+
+
+def _answer(trace: Trace, spot: Spot) -> Answered:
+    logits, probs = (trace[address.fix(token=spot.token)] for address in (SCORES, PROBS))
+    running = run_softmax(logits)
+    words = tuple(
+        (trace.model.tokenizer.token(int(i)), float(logits[i]), float(term), float(probs[i]), int(i))
+        for i, term in zip(running.ids[:_STRONGEST], running.terms, strict=False)
+    )
+    others = float(probs[running.ids[_STRONGEST:]].sum(dtype=np.float64))
+    return Answered(words, float(running.sums[-1]), others, len(logits))
+
+
+def _end(trace: Trace, spot: Spot) -> Ended:
+    last = Address.in_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm").fix(token=spot.token)
+    vector = trace[last]
+    component = find_strongest(vector)
+    return Ended(component, float(vector[component]), len(vector))
+
+
+def _split(spot: Spot, total: int) -> tuple[slice, np.ndarray]:
+    """The window's rows, and which ones lie outside it."""
+    inside = slice(spot.window.start, spot.window.stop)
+    outside = np.ones(total, dtype=bool)
+    outside[inside] = False
+    return inside, outside
+
+
+def _list(values: np.ndarray) -> tuple[float, ...]:
+    return tuple(values.tolist())

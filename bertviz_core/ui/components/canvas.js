@@ -1,0 +1,250 @@
+// The whole forward pass as one picture: every cell a recorded number. `data` is described where it is made
+// (ui/views/overview_canvas.py). The picture moves at once by itself and says afterwards where it went (`go`); what is
+// pointed at, played and zoomed needs no message. The parts of this module stand in files beside it, canvas_*.js:
+// data, colors, layout, parts, paint, draw, chrome, point, keys, play and the stops.
+//
+// For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
+
+const PLACE = ["level", "layer", "head", "token", "component", "stop"];
+const LEVELS = ["pass", "layer", "head"];
+const ZOOM = 450; // milliseconds
+const SOON = 60; // milliseconds in which choices are put together into one message
+const FRAME = 124; // pixels that the app's frame covers on a phone
+const PATIENCE = 4000; // milliseconds in which an answer to an older question does not move the picture back
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const canvas = (parentElement.canvas ??= new Canvas(parentElement));
+  const turn = canvas.show(data, setTriggerValue);
+  return () => canvas.close(turn);
+}
+
+class Canvas {
+  constructor(parent) {
+    this.root = parent.querySelector(".bvc");
+    this.stage = this.root.querySelector(".bvc-stage");
+    this.painter = new Painter(this.root.querySelector(".bvc-cells"));
+    this.sketches = openLayers(this.root.querySelector(".bvc-drawn"));
+    Object.assign(this, { turn: 0, hover: null, cursor: null, pointed: null, focus: null, group: 0, first: null });
+    this.quiet = false; // the attention on special tokens is not drawn
+    this.explained = { cell: "", operands: [] };
+    this.unsent = false;
+    this.player = new Player(this);
+    this.chrome = new Chrome(this);
+    this.rail = new Rail(this);
+    this.root.readCell = (address) => this.read(address);
+  }
+
+  show(data, send) {
+    this.send = send;
+    const fresh = !this.data;
+    const other = !fresh && (data.sentence !== this.data.sentence || data.pair !== this.data.pair);
+    const moved = fresh || data.window.start !== this.data.window.start;
+    this.data = data;
+    this.stages = new Stages(data);
+    this.colors = new Colors(data.colors);
+    this.adopt(data.place, fresh || other);
+    if (fresh || other) this.explain(data, false);
+    if (moved || other) this.first = this.wanted === undefined ? null : this.wanted - data.window.start;
+    this.wanted = undefined;
+    if (!this.stopped) this.start();
+    this.chrome.style();
+    this.refresh(!fresh && !moved);
+    this.player.arrive(fresh);
+    return ++this.turn;
+  }
+
+  // A turn that another one has followed has nothing to close any more.
+  close(turn) {
+    if (turn !== this.turn) return;
+    this.flush();
+    this.player.pause();
+    this.stopped.abort();
+    this.watching.disconnect();
+    this.stopped = null;
+  }
+
+  start() {
+    this.stopped = new AbortController();
+    const { signal } = this.stopped;
+    listenToPointer(this, signal);
+    listenToKeys(this, signal);
+    document.addEventListener("bv-explained", ({ detail }) => this.explain(detail, true), { signal });
+    window.addEventListener("resize", () => this.refresh(false), { signal });
+    this.watching = new ResizeObserver(() => this.size && this.refresh(true));
+    this.watching.observe(this.stage);
+    document.fonts.ready.then(() => {
+      widths.clear();
+      if (this.stopped) this.refresh(false);
+    });
+  }
+
+  // The place that the server says, unless it still answers an older question.
+  adopt(place, surely) {
+    const waiting = this.isWaiting;
+    const answered = waiting && !this.unsent && Object.keys(this.asked.of).every(
+      (name) => place[name] === this.asked.of[name]
+    );
+    if (waiting && !answered && !surely) return;
+    this.asked = null;
+    this.window = undefined;
+    const level = this.place?.level;
+    this.place = Object.fromEntries(PLACE.map((name) => [name, place[name] ?? null]));
+    if (level !== this.place.level || surely) this.group = this.chooseGroup();
+  }
+
+  // Go somewhere: at once here, a little later in the URL.
+  go(change, said = true) {
+    const level = this.place.level;
+    Object.assign(this.place, change);
+    if (change.level && change.level !== level) this.group = this.chooseGroup();
+    if ("level" in change || "layer" in change || "head" in change) this.cursor = null;
+    this.hover = this.focus = null;
+    if ("token" in change && !isSeen(this.frame, this.at)) this.first = null;
+    if (said) this.tell({ ...change });
+    this.refresh(true);
+  }
+
+  // A message that overtakes another one takes its place: what is not answered yet is said again.
+  tell(change) {
+    const { window, ...place } = change;
+    if (window !== undefined) this.window = window;
+    this.asked = { of: { ...(this.isWaiting ? this.asked.of : {}), ...place }, since: performance.now() };
+    clearTimeout(this.sending);
+    this.sending = setTimeout(() => this.flush(), SOON);
+    this.unsent = true;
+  }
+
+  flush() {
+    clearTimeout(this.sending);
+    if (this.unsent) {
+      this.send("go", {
+        ...this.asked.of, ...(this.window === undefined ? {} : { window: this.window }),
+      });
+    }
+    this.unsent = false;
+  }
+
+  get isWaiting() {
+    return this.asked && performance.now() - this.asked.since < PATIENCE;
+  }
+
+  // One level up; out of a stop first.
+  leave() {
+    if (this.place.stop) return this.player.end();
+    const up = LEVELS[LEVELS.indexOf(this.place.level) - 1];
+    if (up) this.go({ level: up });
+  }
+
+  explain({ cell, operands }, drawn) {
+    const changed = cell !== this.explained.cell;
+    this.explained = { cell: cell || "", operands: operands ?? [] };
+    if (!drawn || !changed) return;
+    this.rise();
+    this.refresh(true);
+  }
+
+  // On a phone the drawer comes from below: the picture goes up under the frame, where it is still seen.
+  rise() {
+    if (!this.explained.cell || innerWidth > PHONE) return;
+    const scroller = this.root.closest('[data-testid="stMain"]') ?? document.scrollingElement;
+    scroller.scrollBy({ top: this.stage.getBoundingClientRect().top - FRAME, behavior: "instant" });
+  }
+
+  // The chosen token's row, counted from the first one that was sent; it may lie outside of them.
+  get at() {
+    return this.place.token - this.data.window.start;
+  }
+
+  // The chosen token as a word of a sentence.
+  get token() {
+    return `“${this.data.tokens[this.at]?.text ?? `token ${this.place.token}`}”`;
+  }
+
+  get reduced() {
+    return matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  // On a phone: the group of stages that belongs to the place.
+  chooseGroup() {
+    const { level, layer, stop } = this.place;
+    if (level === "pass") return stop ? 0 : Math.min(layer + 1, this.data.size.layers);
+    return level === "head" ? 1 : 0;
+  }
+
+  read(address) {
+    const [found] = this.stages.find(address);
+    return found ? readValue(found.stage, found.where) : undefined;
+  }
+
+  // Where the frame changes, the parts go to their new places; `smooth`: seen on their way.
+  refresh(smooth) {
+    this.fill();
+    this.chrome.draw();
+    const { clientWidth: width, clientHeight: height } = this.stage;
+    if (!width || !height) return;
+    const resized = this.size?.width !== width || this.size?.height !== height;
+    if (resized) this.painter.resize(width, height);
+    this.size = { width, height };
+    const next = arrange(this.survey());
+    this.first = Math.round(next.first);
+    const still = !this.frame || !smooth || this.reduced || document.hidden;
+    if (still) return this.arrive(next);
+    Object.assign(this, { from: this.frame, to: next, since: performance.now() });
+    this.moving ??= requestAnimationFrame(() => this.step());
+  }
+
+  arrive(frame) {
+    cancelAnimationFrame(this.moving);
+    Object.assign(this, { moving: null, frame, from: null, to: null });
+    this.draw();
+  }
+
+  step() {
+    this.moving = null;
+    if (!this.to || !this.stopped) return;
+    const part = Math.min(1, (performance.now() - this.since) / ZOOM);
+    this.frame = part < 1 ? mixFrames(this.from, this.to, ease(part)) : this.to;
+    this.draw();
+    if (part < 1) this.moving = requestAnimationFrame(() => this.step());
+    else this.from = this.to = null;
+  }
+
+  // What the layout has to know.
+  survey() {
+    const { width, height } = this.size;
+    const { data, place, at } = this;
+    return {
+      width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
+      rows: data.tokens.length, total: data.window.total, phone: innerWidth <= PHONE, narrow: width < NARROW,
+      covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
+    };
+  }
+
+  // The picture ends where the window ends.
+  fill() {
+    const scroller = this.root.closest('[data-testid="stMain"]') ?? document.scrollingElement;
+    const top = this.root.getBoundingClientRect().top + scroller.scrollTop;
+    const height = `${Math.max(480, Math.floor(innerHeight - top - 4))}px`;
+    if (this.root.style.height !== height) this.root.style.height = height;
+  }
+
+  // How many pixels of the picture a sheet from below leaves free; 0 where there is none.
+  covered() {
+    const sheet = document.querySelector(".st-key-drawer:has(#bv-drawer-title)")?.getBoundingClientRect();
+    if (!this.explained.cell || !sheet || innerWidth > PHONE) return 0;
+    return Math.max(90, sheet.top - this.stage.getBoundingClientRect().top);
+  }
+
+  draw() {
+    if (!this.frame) return;
+    this.lights = findLights(this);
+    this.painter.draw(this);
+    drawOver(this);
+    this.rail.draw();
+  }
+
+  // How much of a part is left where something else is spoken of.
+  fade(part) {
+    return this.lights && !this.lights.some((each) => each.part === part) ? DIM : 1;
+  }
+}

@@ -1,0 +1,231 @@
+// What stands around the picture: the level with its headline, the readout, and on a phone the stages and levels.
+
+const ICONS = { play: writeIcon("M2.5 1v10l8-5z"), pause: writeIcon("M2 1h3v10H2zM7 1h3v10H7z") };
+const SHORTEST = 16; // characters of an example's name on its button
+
+class Chrome {
+  constructor(canvas) {
+    this.canvas = canvas;
+    for (const name of ["crumbs", "title", "actions", "strip", "readout", "tabs", "live", "help"]) {
+      this[name] = canvas.root.querySelector(`.bvc-${name}`);
+    }
+    canvas.root.addEventListener("click", (event) => this.click(event));
+  }
+
+  style() {
+    const { canvas: { root, colors, data } } = this;
+    for (const name of ["text", "faint", "line", "surface", "accent", "first", "second", "paper"]) {
+      root.style.setProperty(`--bvc-${name}`, colors[name]);
+    }
+    for (const kind of Object.keys(data.colors.kinds)) root.style.setProperty(`--bvc-${kind}`, colors.ink(kind));
+  }
+
+  // Buttons are made only where their words change: the one with the focus stays.
+  draw() {
+    const { canvas } = this;
+    const { place } = canvas;
+    canvas.root.dataset.level = place.level;
+    canvas.root.dataset.stop = place.stop || "";
+    this.write(this.crumbs, writeCrumbs(canvas));
+    this.write(this.title, writeTitle(canvas));
+    this.write(this.actions, writeActions(canvas));
+    this.write(this.strip, writeStrip(canvas));
+    this.write(this.tabs, writeTabs(canvas));
+    this.strip.querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    canvas.player.show();
+    this.read(null);
+  }
+
+  write(element, html) {
+    if (element.written === html) return;
+    const held = element.contains(document.activeElement) ? document.activeElement.dataset.does : null;
+    element.innerHTML = element.written = html;
+    if (held) element.querySelector(`[data-does="${held}"]`)?.focus({ preventScroll: true });
+  }
+
+  // Buttons say what they do: data-does="NAME:VALUE".
+  click({ target }) {
+    const [name, value] = target.closest?.("[data-does]")?.dataset.does.split(/:(.*)/s) ?? [];
+    const { canvas } = this;
+    const does = {
+      level: () => canvas.go({ level: value, stop: 0 }), group: () => this.choose(Number(value)), head: () => canvas.go(
+        { head: Number(value) }
+      ),
+      play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)),
+      speed: () => canvas.player.hurry(),
+      end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[value])),
+      write: () => document.querySelector(".st-key-editor button")?.click(), quiet: () => this.hush(),
+      close: () => this.hideHelp(), up: () => canvas.leave(),
+    };
+    does[name]?.();
+  }
+
+  // Draw the attention on special tokens, or leave it out.
+  hush() {
+    const { canvas } = this;
+    canvas.quiet = !canvas.quiet;
+    this.write(this.actions, writeActions(canvas));
+    canvas.draw();
+  }
+
+  choose(group) {
+    const { canvas } = this;
+    canvas.group = group;
+    if (canvas.place.level === "pass" && !canvas.place.stop) {
+      const layer = Math.max(0, Math.min(canvas.data.size.layers - 1, group - 1));
+      if (layer !== canvas.place.layer) return canvas.go({ layer });
+    }
+    return canvas.refresh(true);
+  }
+
+  // On a phone: the next group of stages, or the one before; at a stop, the stop.
+  turn(by) {
+    const { canvas } = this;
+    if (canvas.place.stop) return canvas.player.step(by);
+    const groups = listGroups(canvas.survey());
+    return this.choose(Math.max(0, Math.min(groups.length - 1, canvas.group + by)));
+  }
+
+  // The line under the picture: address, value, formula, from how many numbers, used by how many.
+  read(target, pointed, more = "") {
+    const { canvas } = this;
+    const shown = target ?? this.readExplained();
+    const hint = more && `<span>${more}</span>`;
+    if (shown) return this.write(this.readout, writeReadout(canvas, shown) + hint);
+    const idle = matchMedia("(hover: none)").matches ? "Tap any cell: its value and the formula that made it."
+      : "Point at any cell: its address, its value and the formula that made it stand here.";
+    return this.write(
+      this.readout, `<span class="bvc-idle">${pointed ? tellPart(canvas, pointed) || idle : idle}</span>`
+    );
+  }
+
+  readExplained() {
+    const [found] = this.canvas.explained.cell ? this.canvas.stages.find(this.canvas.explained.cell) : [];
+    return found ?? null;
+  }
+
+  say(text) {
+    this.live.textContent = text;
+  }
+
+  showHelp() {
+    const rows = KEYS.map(([keys, does]) => `<dt>${keys}</dt><dd>${does}</dd>`).join("");
+    this.help.innerHTML = `<dl>${rows}</dl><button type="button" data-does="close">Close</button>`;
+    this.help.hidden = false;
+    this.help.querySelector("button").focus();
+  }
+
+  hideHelp() {
+    const open = !this.help.hidden;
+    this.help.hidden = true;
+    if (open) this.canvas.stage.focus({ preventScroll: true });
+    return open;
+  }
+}
+
+function writeIcon(path) {
+  const size = 'width="12" height="12" viewBox="0 0 12 12"';
+  return `<svg ${size} aria-hidden="true"><path d="${path}" fill="currentColor"/></svg>`;
+}
+
+function escapeHtml(text) {
+  return String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
+}
+
+function pickExample({ text, pair }) {
+  return { text, pair };
+}
+
+function writeButton(does, words, more = "") {
+  return `<button type="button" data-does="${escapeHtml(does)}" ${more}>${words}</button>`;
+}
+
+function writeCrumbs({ place }) {
+  if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
+  const names = { pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}` };
+  const way = LEVELS.slice(0, LEVELS.indexOf(place.level) + 1);
+  return way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
+    : writeButton(`level:${level}`, names[level]))).join("<span>›</span>");
+}
+
+function writeTitle(canvas) {
+  const { place, data } = canvas;
+  if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>`;
+  if (place.level === "pass") return "";
+  const { layer, head } = place;
+  if (place.level === "layer") {
+    return `In layer ${layer} every token looks around, adds what it found, then thinks for itself`;
+  }
+  const stage = canvas.stages.get("head.weights");
+  if (data.face === "difference") return `Head ${head} of layer ${layer}: how its attention weights changed`;
+  if (stageOf(canvas, "matrix") === null || !data.tokens[canvas.at]) return `Head ${head} of layer ${layer}`;
+  const weights = data.tokens.map((_, key) => readValue(stage, { row: canvas.at, key }));
+  const most = Math.max(...weights);
+  const seen = escapeHtml(data.tokens[weights.indexOf(most)].text);
+  return `Head ${head} of layer ${layer}: ${escapeHtml(canvas.token)} looks at ` +
+    `<b class="bvc-kind-attention">“${seen}”</b> with <b>${writeShare(most)}</b>`;
+}
+
+function writeActions(canvas) {
+  const { data, place, quiet } = canvas;
+  if (place.stop) return writeButton("end", "End the walk", 'class="bvc-button"');
+  if (place.level === "head" && data.why) return `<span class="bvc-why">${escapeHtml(data.why)}</span>`;
+  if (place.level !== "pass") return "";
+  const special = data.tokens.some((token) => token.special)
+    ? writeButton("quiet", "without special tokens", `class="bvc-example" aria-pressed="${quiet}"`) : "";
+  const others = data.examples.map((each, i) => ({ ...each, i })).filter(({ text }) => text !== data.sentence).slice(
+    0, 3
+  );
+  const examples = others.map(({ label, text, i }) => writeButton(`example:${i}`, escapeHtml(shorten(label)),
+    `class="bvc-example bvc-optional" title="${escapeHtml(text)}"`));
+  const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`;
+  return writeButton("play", show, 'class="bvc-main"') +
+    writeButton("write", "Type your own", 'class="bvc-button bvc-optional"') + examples.join("") + special;
+}
+
+function shorten(label) {
+  return label.length <= SHORTEST ? label : `${label.slice(0, SHORTEST).replace(/\s+\S*$/, "")} …`;
+}
+
+function writeStrip(canvas) {
+  const { place, group, size, data } = canvas;
+  if (innerWidth > PHONE || !size) return "";
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
+  if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
+  const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
+  return up + listGroups(canvas.survey()).map(([title], i) => write(`group:${i}`, title, group === i)).join("");
+}
+
+function writeTabs({ place }) {
+  const tabs = [
+    ["level:pass", "Pass", "pass"], ["level:layer", "Layer", "layer"], ["level:head", "Head", "head"],
+    ["play", "Play", "play"],
+  ];
+  const now = place.stop ? "play" : place.level;
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
+  return tabs.map(([does, name, is]) => write(does, name, is === now)).join("");
+}
+
+function writeReadout(canvas, { stage, where }) {
+  const { data } = canvas;
+  const value = readValue(stage, where);
+  const mean = stage.size.length === 1;
+  const sign = data.face === "difference" && value > 0 ? "+" : "";
+  const face = data.changed && data.face !== "after" ? `<span class="bvc-count">${data.face}</span>` : "";
+  const used = stage.used ? ` · used by ${stage.used}` : "";
+  return `<b class="bvc-value bvc-kind-${stage.kind}" data-value="${value}">${sign}${writeNumber(value)}</b>${face}` +
+    `<code class="bvc-address">${mean ? "" : escapeHtml(canvas.stages.write(stage, where))}</code>` +
+    `<span class="bvc-formula">${stage.formula}</span><span class="bvc-count">made from ${stage.from}${used}</span>`;
+}
+
+// What stands under the pointer where that is no cell.
+function tellPart({ data, stages }, { part, layer, where, word }) {
+  const best = data.words?.best[word];
+  if (best) return `“${escapeHtml(best.word)}”: ${writeShare(best.share)}. Click it: how it came about.`;
+  if (layer === undefined) return "";
+  const stage = stages.get(`ribbons.${layer}`);
+  if (!part.startsWith("ribbons") || !stage) return `Layer ${layer}: click to open it.`;
+  const token = escapeHtml(data.tokens[where.row].text);
+  const weight = writeNumber(readValue(stage, where));
+  return `Layer ${layer}: click to open it. Attention on “${token}”: ${weight}, mean of ${data.size.heads} heads.`;
+}

@@ -1,0 +1,109 @@
+// What the server sent, opened: stages with their numbers, found by name, or by the address of a cell.
+//
+// `where` is a cell of a stage: {row, column, key, head}, each as far as the stage has it. row and key are places in
+// the window of tokens, column is a place among the stage's columns, head is the head.
+
+const CELL = /^([^[]+)\[(.*)\]$/;
+
+class Stages {
+  constructor(data) {
+    const bytes = readBytes(data.bytes);
+    this.start = data.window.start;
+    this.rows = data.tokens.length;
+    this.byId = new Map(data.stages.map((stage) => [stage.id, openStage(stage, bytes)]));
+  }
+
+  get(id) {
+    return this.byId.get(id);
+  }
+
+  // The address of a cell, its indices the real ones.
+  write(stage, { row, column, key, head }) {
+    const indices = { row: row + this.start, column: stage.columns[column], key: key + this.start, head };
+    return stage.address.replace(/\{(\w+)\}/g, (_, name) => indices[name]);
+  }
+
+  // Every place where the cell of an address is drawn: [{stage, where}].
+  find(address) {
+    const [, path, index] = CELL.exec(address) ?? [];
+    if (!path) return [];
+    const axes = Object.fromEntries(index.split(",").map((part) => part.split("=")));
+    return [...this.byId.values()].flatMap((stage) => {
+      const where = stage.path === path ? this.place(stage, axes) : null;
+      return where ? [{ stage, where }] : [];
+    });
+  }
+
+  place(stage, axes) {
+    if (Object.keys(axes).length !== stage.axes.length) return null; // ribbons stand for several cells each
+    const where = {};
+    for (const [axis, said] of stage.axes) {
+      const name = /^\{(\w+)\}$/.exec(said)?.[1];
+      if (!name && axes[axis] !== said) return null;
+      if (name) where[name] = this.locate(stage, name, Number(axes[axis]));
+    }
+    return Object.values(where).some((each) => each < 0 || Number.isNaN(each)) ? null : where;
+  }
+
+  // The place of a real index, -1 where it is not drawn.
+  locate(stage, name, index) {
+    if (name === "head") return index;
+    if (name === "column") return stage.columns.indexOf(index);
+    return index >= this.start && index < this.start + this.rows ? index - this.start : -1;
+  }
+}
+
+function openStage(stage, bytes) {
+  const count = stage.size.reduce((all, size) => all * size, 1);
+  const cut = (at, length) => bytes.slice(at, at + length);
+  const [, path, index] = CELL.exec(stage.address);
+  return {
+    ...stage, path, axes: index.split(",").map((part) => part.split("=")),
+    values: new Float32Array(cut(stage.at, 4 * count).buffer),
+    marks: stage.mark === null ? null : cut(stage.mark, count),
+  };
+}
+
+// Where in a stage's numbers a cell stands.
+function indexOf({ size, axes }, { row, column, key, head }) {
+  if (size.length === 1) return row;
+  const last = axes.some(([, said]) => said === "{key}") ? key : column;
+  return ((size.length === 3 ? head * size[1] : 0) + row) * size.at(-1) + last;
+}
+
+function readValue(stage, where) {
+  return stage.values[indexOf(stage, where)];
+}
+
+function isMarked(stage, where) {
+  return stage.marks !== null && stage.marks[indexOf(stage, where)] > 0;
+}
+
+function readBytes(bytes) {
+  if (typeof bytes !== "string") return new Uint8Array(bytes.buffer ?? bytes);
+  const text = atob(bytes);
+  return Uint8Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+}
+
+// A number with the digits that are worth reading; what is tiny keeps its power of ten.
+function writeNumber(value, digits) {
+  if (value === undefined || value === null || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
+  const size = Math.abs(value);
+  const least = digits === undefined ? 1e-4 : 0.5 * 10 ** -digits;
+  const places = digits ?? (size < 10 ? 4 : size < 100 ? 3 : 2);
+  const text = size > 0 && size < least ? writePower(size) : size === 0 ? "0" : size.toFixed(places);
+  return (value < 0 ? "−" : "") + text;
+}
+
+function writePower(size) {
+  const power = Math.floor(Math.log10(size));
+  const raised = [...String(-power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
+  return `${(size / 10 ** power).toFixed(1)}×10⁻${raised}`;
+}
+
+function writeShare(share) {
+  if (share >= 0.9995) return "> 99.9 %";
+  if (share >= 0.985 || (share >= 0.0005 && share < 0.0995)) return `${(100 * share).toFixed(1)} %`;
+  return share >= 0.0005 ? `${(100 * share).toFixed(0)} %` : "< 0.1 %";
+}

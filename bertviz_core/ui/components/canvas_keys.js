@@ -1,0 +1,162 @@
+// The keyboard: one stop of the Tab key for the whole picture. The cursor is what findTarget() gives.
+
+const KEYS = [
+  ["↑ ↓ ← →", "from cell to cell"], ["Ctrl ← →", "from stage to stage"], ["Page ↑ ↓", "further tokens"],
+  ["Enter", "open, explain"], ["Esc", "one level up"], ["[ ]", "layer"], ["{ }", "head"], ["Space", "play, pause"],
+  ["?", "this help"],
+];
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+function listenToKeys(canvas, signal) {
+  canvas.stage.addEventListener("keydown", (event) => pressed(canvas, event) && event.preventDefault(), { signal });
+  canvas.stage.addEventListener("focus", () => canvas.draw(), { signal });
+  canvas.stage.addEventListener("blur", () => canvas.draw(), { signal });
+  canvas.root.querySelector(".bvc-ask").addEventListener("focus", () => canvas.stage.focus({ preventScroll: true }), {
+    signal,
+  });
+  document.addEventListener("keydown", (event) => {
+    const free = document.activeElement === document.body || canvas.root.contains(document.activeElement);
+    if (event.defaultPrevented || !free || canvas.explained.cell || event.key !== "Escape") return;
+    if (!canvas.chrome.hideHelp()) canvas.leave();
+  }, { signal });
+}
+
+// Whether the key meant something here.
+function pressed(canvas, { key, ctrlKey, metaKey, altKey }) {
+  if (metaKey || altKey) return false;
+  if (key in ARROWS) {
+    return canvas.place.stop && ARROWS[key][1] ? canvas.player.step(ARROWS[key][1]) : move(
+      canvas, ...ARROWS[key], ctrlKey
+    );
+  }
+  const commands = {
+    Enter: () => open(canvas), " ": () => canvas.player.toggle(), "?": () => canvas.chrome.showHelp(),
+    "[": () => stepLayer(canvas, -1), "]": () => stepLayer(canvas, 1),
+    "{": () => stepHead(canvas, -1), "}": () => stepHead(canvas, 1),
+    PageUp: () => page(canvas, -1), PageDown: () => page(canvas, 1), Home: () => jump(canvas, 0), End: () => jump(
+      canvas, Infinity
+    ),
+  };
+  if (!(key in commands) || (ctrlKey && key !== "Home" && key !== "End")) return false;
+  commands[key]();
+  return true;
+}
+
+function stepLayer(canvas, by) {
+  const layer = Math.max(0, Math.min(canvas.data.size.layers - 1, canvas.place.layer + by));
+  canvas.go({ layer });
+  canvas.chrome.say(`Layer ${layer}`);
+}
+
+function stepHead(canvas, by) {
+  const { heads } = canvas.data.size;
+  const head = (canvas.place.head + by + heads) % heads;
+  canvas.go({ head });
+  canvas.chrome.say(`Head ${head} of layer ${canvas.place.layer}`);
+}
+
+function page(canvas, by) {
+  moveWindow(canvas, canvas.data.window.start + canvas.first + by * Math.round(canvas.frame.count));
+}
+
+function jump(canvas, row) {
+  const { data } = canvas;
+  const cursor = startCursor(canvas);
+  const places = listPlaces(canvas, cursor.part);
+  setCursor(canvas, cursor.part, cursor.where.row, row ? places.length - 1 : 0, data);
+}
+
+// Enter: what the cursor is at; without one, one level down.
+function open(canvas) {
+  const { cursor, place, at } = canvas;
+  if (cursor) return act(canvas, cursor);
+  if (place.level === "pass") return canvas.go({ level: "layer" });
+  if (place.level === "layer") return canvas.go({ level: "head" });
+  return setCursor(canvas, "matrix", at, strongestKey(canvas));
+}
+
+// The parts that the cursor visits, from left to right.
+function listStops({ frame }) {
+  const out = ([id, box]) => box.a > 0.5 && box.w > 3 && !["panel", "collect", "tokens"].includes(id);
+  return Object.entries(frame.parts).filter(out).sort(([, a], [, b]) => a.x - b.x).map(([id]) => id);
+}
+
+// The places of a part along a row: columns, keys, or one for what is opened as a whole.
+function listPlaces(canvas, part) {
+  const { frame, data } = canvas;
+  if (part.startsWith("ribbons")) return [{ layer: Number(part.split(".")[1]) }];
+  if (part === "words") return [{}];
+  const stage = stageOf(canvas, part);
+  if (!stage) return [{}];
+  if (part === "matrix") return data.tokens.map((_, key) => ({ stage, at: { key } }));
+  if (part === "weights") {
+    return Array.from({ length: data.size.heads }, (_, head) => ({
+      stage, at: { head, key: canvas.first },
+    }));
+  }
+  return drawnColumns(canvas, stage, frame.parts[part].w).map((column) => ({ stage, at: { column } }));
+}
+
+function startCursor(canvas) {
+  if (canvas.cursor) return canvas.cursor;
+  const { place, at } = canvas;
+  const part = { pass: `ribbons.${place.layer}`, layer: "weights", head: "matrix" }[place.level];
+  const column = { layer: place.head, head: strongestKey(canvas) }[place.level] ?? 0;
+  return makeCursor(canvas, part, Math.max(0, at), column);
+}
+
+function strongestKey(canvas) {
+  const stage = stageOf(canvas, "matrix");
+  if (!stage || !canvas.data.tokens[canvas.at]) return 0;
+  const weights = canvas.data.tokens.map((_, key) => readValue(stage, { row: canvas.at, key }));
+  return weights.indexOf(Math.max(...weights));
+}
+
+function makeCursor(canvas, part, row, column) {
+  const places = listPlaces(canvas, part);
+  const index = Math.max(0, Math.min(places.length - 1, column));
+  const { stage, at, layer } = places[index];
+  return { part, stage, layer, index, where: { row, ...at }, ...(part === "words" ? { word: 0 } : {}) };
+}
+
+function move(canvas, down, right, far) {
+  if (!canvas.frame) return true;
+  const began = !canvas.cursor;
+  const { part, index, where } = startCursor(canvas);
+  if (began) return setCursor(canvas, part, where.row, index);
+  const row = Math.max(0, Math.min(canvas.data.tokens.length - 1, where.row + down));
+  const stops = listStops(canvas);
+  const next = index + right;
+  const inside = !far && next >= 0 && next < listPlaces(canvas, part).length;
+  if (!right || inside) return setCursor(canvas, part, row, next);
+  const other = stops[stops.indexOf(part) + right];
+  return other ? setCursor(canvas, other, row, right > 0 || far ? 0 : Infinity) : true;
+}
+
+function setCursor(canvas, part, row, column) {
+  canvas.cursor = makeCursor(canvas, part, row, column);
+  const { first, frame } = canvas;
+  if (row < first) moveWindow(canvas, row + canvas.data.window.start);
+  if (row >= first + frame.count) moveWindow(canvas, row + canvas.data.window.start - frame.count + 1);
+  lightRow(canvas, row);
+  const { cursor } = canvas;
+  canvas.chrome.read(cursor.stage ? cursor : null, cursor);
+  canvas.chrome.say(describe(canvas, cursor));
+  canvas.draw();
+  return true;
+}
+
+// What the cursor is at, for the ear.
+function describe(canvas, { part, stage, layer, where, word }) {
+  const { data } = canvas;
+  const token = data.tokens[where.row].text;
+  const words = () => data.words.best.map((each) => `${each.word} ${writeShare(each.share)}`).join(", ");
+  if (word !== undefined) return `Words: ${words()}`;
+  if (part === "weights") return `Head ${where.head} of layer ${canvas.place.layer}, Enter opens it`;
+  if (layer !== undefined) return `Layer ${layer}, Enter opens it`;
+  if (!stage) return token;
+  const value = writeNumber(readValue(stage, where));
+  const key = data.tokens[where.key]?.text;
+  const of = key === undefined ? `component ${stage.columns[where.column]}` : `key ${key}`;
+  return `${stage.title}, ${token}, ${of}: ${value}`;
+}

@@ -1,0 +1,167 @@
+// Where everything stands. Each part has a place at every level, of no width where it is not shown, so that going from
+// one level to another is one continuous movement.
+
+const PHONE = 640; // pixels of width up to which one stage is shown at a time
+const NARROW = 1100; // up to which there is less beside the layers: the drawer is open
+const EDGE = 8;
+const ROW = { least: 15, most: 46 };
+const PHONE_ROW = { least: 26, most: 44 };
+const PHONE_STOP_ROW = { least: 17, most: 44 };
+const STUBS = 14; // pixels over and under the rows for what goes to tokens out of sight
+const KEY_CELL = 24; // pixels that a cell of a head's matrix has at least
+const INNER = ["query", "key", "weights", "matrix", "value", "collect", "context", "sum", "norm"];
+const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
+const CROWDED = 100; // pixels of a layer below which only the chosen one is drawn with all that it holds
+
+// What is drawn at a level, from left to right: [{id, width | flex, gap}], hidden ones without either.
+function listColumns(scene) {
+  const { level, stop } = scene.place;
+  if (scene.phone) return listPhone(scene);
+  if (stop) return listStop(scene);
+  return { pass: listPass, layer: listLayer, head: listHead }[level](scene);
+}
+
+function arrange(scene) {
+  const columns = listColumns(scene);
+  const phone = scene.phone;
+  const { least, most } = !phone ? ROW : scene.place.stop ? PHONE_STOP_ROW : PHONE_ROW;
+  const [head, legend] = phone ? [52, 30] : [64, 38];
+  const stubs = scene.total * least > scene.height - head - legend || scene.total > scene.rows ? STUBS : 0;
+  const top = head + stubs;
+  const room = scene.height - top - legend - stubs;
+  const count = Math.max(1, Math.min(scene.rows, Math.floor(room / least), limitKeys(scene)));
+  const row = Math.min(most, Math.floor((room / count) * 4) / 4);
+  const { width, height } = scene;
+  const frame = { top, ceiling: top - 4, stubs, row, count, first: chooseFirst(scene, count), width, height, phone };
+  const sized = columns.map((column) => ({ ...column, width: column.width?.call?.(null, frame) ?? column.width }));
+  frame.parts = lineUp(sized, EDGE, width - EDGE - (scene.total > count ? 18 : 0), frame);
+  frame.lifted = scene.covered ? lift(scene, frame) : 0;
+  frame.top -= frame.lifted;
+  return frame;
+}
+
+// Keys of a head are columns too: no more rows than there is room for as columns.
+function limitKeys({ place, phone, width }) {
+  if (place.level !== "head" || (place.stop && ![4, 5, 6].includes(place.stop))) return Infinity;
+  return Math.max(4, Math.floor((phone ? width - 84 : (width - 300) * 0.5) / KEY_CELL));
+}
+
+// The first row that is drawn: as far as can be the one from before, with the chosen token among the rows.
+function chooseFirst({ rows, at, first }, count) {
+  const wanted = first ?? at - Math.floor(count / 2);
+  const seen = Math.max(Math.min(wanted, at), at - count + 1);
+  return Math.max(0, Math.min(rows - count, first === null || first === undefined ? seen : wanted));
+}
+
+// How far the rows go up so that the explained one is seen above a sheet that covers the lower part of the picture.
+function lift({ covered, shown }, { top, row, first }) {
+  return Math.max(0, top + (shown - first + 1) * row - covered);
+}
+
+function lineUp(columns, left, right, { top, row, count }) {
+  const shown = columns.filter(isShown);
+  const fixed = shown.reduce((all, { width = 0, gap = 0 }, i) => all + width + (i < shown.length - 1 ? gap : 0), 0);
+  const parts = shown.reduce((all, { flex = 0 }) => all + flex, 0);
+  const unit = Math.max(0, (right - left - fixed) / (parts || 1));
+  const boxes = {};
+  let x = left;
+  for (const column of columns) {
+    const w = isShown(column) ? column.width ?? column.flex * unit : 0;
+    boxes[column.id] = { x, w, y: top, h: row * count, a: isShown(column) ? 1 : 0 };
+    if (isShown(column)) x += w + (column.gap ?? 0);
+  }
+  return boxes;
+}
+
+function isShown({ width, flex }) {
+  return width !== undefined || flex !== undefined;
+}
+
+function hide(...ids) {
+  return ids.map((id) => ({ id }));
+}
+
+// Every layer is in each list: what a list does not show of a layer stands in it without a width.
+function listLayers({ size, place }, show) {
+  return Array.from({ length: size.layers }, (_, i) => show(i, i === place.layer)).flat();
+}
+
+function hideBlock(i) {
+  return hide(`ribbons.${i}`, `neurons.${i}`);
+}
+
+function listPass(scene) {
+  const { narrow, size, words, width } = scene;
+  const gap = narrow || size.layers > 8 ? 8 : 14;
+  const [chips, embedding, answer] = narrow ? [92, 44, 132] : [112, 72, 188];
+  const room = width - chips - embedding - (words ? answer : 0) - 60 - gap * size.layers;
+  const crowded = room / size.layers < CROWDED;
+  const chosen = Math.min(151, room / 3);
+  return [
+    { id: "tokens", width: chips, gap: 12 }, { id: "embedding", width: embedding, gap: 16 },
+    ...listLayers(scene, (i, here) => listBlock(i, here, crowded ? chosen : 0, gap)),
+    ...(words ? [{ id: "words", width: answer }] : hide("words")), ...hide("panel", "sum2"),
+  ];
+}
+
+// A layer from its attention to its output. wide: pixels of the chosen one where the others have less; 0: all alike.
+function listBlock(i, here, wide, gap) {
+  const total = BLOCK.ribbons + BLOCK.neurons + BLOCK.output;
+  const of = (name) => (wide && here ? { width: ((wide - 10) * BLOCK[name]) / total } : { flex: BLOCK[name] });
+  const inner = here ? hide(...INNER) : [];
+  if (wide && !here) {
+    return [{ id: `ribbons.${i}`, flex: 4.6, gap: 2 }, ...hide(`neurons.${i}`), { id: `output.${i}`, flex: 1.8, gap }];
+  }
+  return [
+    { id: `ribbons.${i}`, ...of("ribbons"), gap: 5 }, ...inner, { id: `neurons.${i}`, ...of("neurons"), gap: 5 },
+    { id: `output.${i}`, ...of("output"), gap },
+  ];
+}
+
+// The stages before and after the chosen layer, as thin spines.
+function listSpines({ size, place, narrow }, from, to, last = 12) {
+  const ids = [];
+  for (let i = from; i < to; i++) ids.push(i < 0 ? "embedding" : `output.${i}`);
+  const pitch = Math.min(narrow ? 12 : 21, (narrow ? 70 : 150) / Math.max(size.layers, 1));
+  return ids.flatMap((id, i) => {
+    const layer = Number(id.split(".")[1] ?? -1);
+    const gap = i === ids.length - 1 ? last : pitch * 0.24;
+    const inner = layer < 0 || layer === place.layer ? [] : hideBlock(layer);
+    return [...inner, { id, width: pitch * 0.76, gap, spine: true }];
+  });
+}
+
+function listLayer(scene) {
+  const { place: { layer }, size, narrow, words } = scene;
+  const input = layer ? `output.${layer - 1}` : "embedding";
+  const [gap, wide, plus] = narrow ? [7, 16, 28] : [15, 26, 38];
+  const strips = (list) => list.map(([id, flex, after]) => ({ id, flex, gap: after }));
+  return [
+    { id: "tokens", width: narrow ? 84 : 112, gap: 12 }, ...listSpines(scene, -1, layer - 1),
+    ...(layer ? hideBlock(layer - 1) : []), ...hide(`ribbons.${layer}`),
+    ...strips([[input, 3.6, wide], ["query", 4, gap], ["key", 4, gap], ["value", 4, wide - 6]]), ...hide(
+      "matrix", "collect"
+    ),
+    ...strips([["weights", narrow ? 19 : 28, wide - 6], ["context", 4.2, plus], ["sum", 3.4, gap], ["norm", 4.4, wide],
+      [`neurons.${layer}`, 4.4, plus], ["sum2", 3.4, gap], [`output.${layer}`, 4.4, 16]]),
+    ...listSpines(scene, layer + 1, size.layers, 16), ...hide("panel"),
+    ...(words && !narrow ? [{ id: "words", width: 150 }] : hide("words")),
+  ];
+}
+
+function listHead(scene) {
+  const { place: { layer }, size, narrow, width } = scene;
+  const gap = narrow ? 16 : 30;
+  const room = width - (narrow ? 84 : 112) - Math.min(150, 21 * size.layers) - 60;
+  const matrix = ({ row, count }) => Math.min(row * count * 1.15, Math.max(KEY_CELL * count, room * 0.42));
+  const strip = (frame) => Math.max(36, Math.min(160, (room - matrix(frame) - 4 * gap - (narrow ? 40 : 70)) / 4));
+  return [
+    { id: "tokens", width: narrow ? 84 : 112, gap: 12 }, ...listSpines(scene, -1, layer, 18), ...hide(
+      `ribbons.${layer}`
+    ),
+    { id: "query", width: strip, gap }, { id: "key", width: strip, gap: gap + (narrow ? 0 : 12) }, ...hide("weights"),
+    { id: "matrix", width: matrix, gap }, { id: "value", width: strip, gap: 2 }, { id: "collect", flex: 1, gap: 2 },
+    { id: "context", width: strip, gap: 16 }, ...hide("sum", "norm", `neurons.${layer}`, "sum2", "panel"),
+    ...listSpines(scene, layer, size.layers, 0), ...hide("words"),
+  ];
+}

@@ -1,0 +1,206 @@
+// What is drawn over the cells, layer by layer: ribbons, lanes, the tokens, titles, words, marks, a stop's picture.
+
+const LAYERS = {
+  ribbons: drawRibbons, lanes: drawLanes, tokens: drawTokens, titles: drawTitles, words: drawWords, legend: drawLegend,
+  picture: drawStopPicture, marks: drawMarks,
+};
+const STRONG = 0.095; // from this weight on a ribbon's share is printed
+
+function openLayers(svg) {
+  const clip = svg.appendChild(document.createElementNS(SVG, "clipPath"));
+  clip.id = "bvc-rows";
+  clip.append(document.createElementNS(SVG, "rect"));
+  return Object.fromEntries(Object.keys(LAYERS).map((name) => [name, new Sketch(svg)]));
+}
+
+// Rows that have gone up under their titles are cut off.
+function clipRows({ frame, sketches, root }) {
+  const rect = root.querySelector("#bvc-rows rect");
+  Object.entries({ x: 0, y: frame.ceiling, width: frame.width, height: frame.height }).forEach(
+    (each) => rect.setAttribute(...each)
+  );
+  for (const name of ["ribbons", "lanes", "tokens", "words", "marks"]) {
+    write(sketches[name].group, "clip-path", frame.lifted ? "url(#bvc-rows)" : null);
+  }
+}
+
+function drawOver(canvas) {
+  clipRows(canvas);
+  for (const [name, draw] of Object.entries(LAYERS)) {
+    const sketch = canvas.sketches[name];
+    sketch.begin();
+    draw(canvas, sketch);
+    sketch.end();
+  }
+}
+
+// Attention, from the rows of the stage before to the chosen row: of every layer the mean over its heads.
+function drawRibbons(canvas, sketch) {
+  const { frame, data } = canvas;
+  for (let layer = 0; layer < data.size.layers; layer++) {
+    const box = frame.parts[`ribbons.${layer}`];
+    const stage = canvas.stages.get(`ribbons.${layer}`);
+    if (!box || !stage || box.a < 0.05 || box.w < 8) continue;
+    const weights = Array.from(stage.values);
+    drawBundle(canvas, sketch, { name: `ribbons.${layer}`, box, weights, outside: data.outside[layer], layer });
+  }
+  drawCollected(canvas, sketch);
+}
+
+// Of the chosen head: how much of each token's value goes into the result.
+function drawCollected(canvas, sketch) {
+  const { frame, at, explained, place } = canvas;
+  const box = frame.parts.collect;
+  const stage = canvas.stages.get("head.weights");
+  const elsewhere = explained.cell && !/context/.test(explained.cell);
+  if (box.a < 0.05 || box.w < 8 || stage?.layer !== place.layer || elsewhere || !canvas.data.tokens[at]) return;
+  const weights = Array.from({ length: canvas.data.tokens.length }, (_, key) => readValue(stage, { row: at, key }));
+  drawBundle(canvas, sketch, { name: "collect", box, weights, outside: canvas.data.outside.head, layer: place.layer });
+}
+
+function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
+  const { frame, data } = canvas;
+  const rows = seenRows(frame, weights.length);
+  const depth = box.a * canvas.fade(name);
+  const hidden = sumHidden(weights, frame, outside);
+  const stack = stackEnds(canvas);
+  drawStub(canvas, sketch, `${name} above`, box, { weight: hidden.before, end: stack(hidden.before), depth, side: -1 });
+  for (const key of rows) {
+    const weight = weights[key];
+    const end = stack(weight);
+    if (canvas.quiet && data.tokens[key].special) continue;
+    const from = { y: rowMiddle(frame, key), h: Math.min(frame.row - 8, 24) };
+    sketch.path(`${name} ${key}`, ribbon(box.x, box.x + box.w, Math.min(28, box.w * 0.42), from, end), {
+      ...paintRibbon(canvas, weight, depth), "data-weight": weight, "data-layer": layer,
+      "data-key": key + data.window.start, stroke: canvas.pointed === key ? "var(--bvc-attention)" : undefined,
+    });
+  }
+  drawStub(canvas, sketch, `${name} below`, box, { weight: hidden.after, end: stack(hidden.after), depth, side: 1 });
+  printShares(canvas, sketch, name, box, weights, depth, rows);
+}
+
+// Where ribbons end at the chosen row: one on the other, together as high as the row.
+function stackEnds({ frame, at }) {
+  const row = Math.max(frame.first - 0.7, Math.min(frame.first + frame.count - 0.3, at));
+  let used = rowTop(frame, row) + 3;
+  return (weight) => {
+    const h = Math.abs(weight) * (frame.row - 6);
+    used += h;
+    return { y: used - h / 2, h };
+  };
+}
+
+function paintRibbon({ colors }, weight, depth) {
+  const color = weight < 0 ? colors.negative : colors.cell("attention");
+  return { fill: color, "fill-opacity": Math.abs(weight), opacity: cut(depth, 3) };
+}
+
+// What goes to rows that are not seen: above and below.
+function sumHidden(weights, { first, count }, outside = { before: 0, after: 0 }) {
+  const sum = (from, to) => weights.slice(from, to).reduce((all, weight) => all + weight, 0);
+  const start = Math.round(first);
+  return { before: outside.before + sum(0, start), after: outside.after + sum(start + Math.round(count)) };
+}
+
+// A ribbon to tokens out of sight ends in a stub at the edge of the rows.
+function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, side }) {
+  if (Math.abs(weight) < 0.004) return;
+  const edge = side < 0 ? frame.top - 4 : frame.top + frame.row * frame.count + 3;
+  sketch.path(key, ribbon(box.x, box.x + box.w, Math.min(28, box.w * 0.42), { y: edge, h: 7 }, end), {
+    fill: colors.cell("attention"), "fill-opacity": Math.abs(weight), opacity: cut(depth, 3), "data-outside": weight,
+  });
+  if (Math.abs(weight) < STRONG / 2 || box.w < 44) return;
+  const words = `${side < 0 ? "↑" : "↓"}${Math.round(100 * weight)}%`;
+  sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 1 : 9), words, {
+    size: 12, mono: true, bold: 600, opacity: Math.max(0.5, depth) * box.a,
+  });
+}
+
+// The strongest weights, printed where their ribbons begin.
+function printShares(canvas, sketch, name, box, weights, depth, rows) {
+  if (box.w < 36 || depth < 0.05) return;
+  const shown = rows.filter((key) => !(canvas.quiet && canvas.data.tokens[key].special) && isSeen(canvas.frame, key));
+  const order = shown.sort((a, b) => weights[b] - weights[a]).slice(0, box.w > 60 ? 4 : 2);
+  for (const key of order) {
+    const weight = weights[key];
+    if (weight < STRONG) break;
+    const fill = depth < 0.5 ? "var(--bvc-text)" : canvas.colors.readable("attention", weight);
+    const place = { size: 12, mono: true, bold: 600, fill, opacity: Math.max(depth, 0.5) * box.a };
+    sketch.text(
+      `${name} share ${key}`, box.x + 4, rowMiddle(canvas.frame, key) + 4.5, `${Math.round(100 * weight)}%`, place
+    );
+  }
+}
+
+// The residual stream at the level of a layer: what passes around attention and around the neurons, and is then added.
+function drawLanes(canvas, sketch) {
+  const { frame: { parts }, place: { layer, level, stop } } = canvas;
+  const input = parts[layer ? `output.${layer - 1}` : "embedding"];
+  const shown = parts.sum.a * (parts.weights.a || (stop === 7 ? 1 : 0));
+  if (level === "layer" && !stop && shown > 0.05 && parts.query.w > 2 && !canvas.frame.phone) {
+    drawLane(canvas, sketch, "first", middle(input, parts.query), middle(parts.context, parts.sum), shown);
+    drawLane(
+      canvas, sketch, "second", middle(parts.norm, parts[`neurons.${layer}`]),
+      middle(parts[`neurons.${layer}`], parts.sum2), shown
+    );
+  }
+  if (level === "layer" && !stop && !canvas.frame.phone) drawWires(canvas, sketch, input, shown);
+  const first = ["sum", "context"];
+  const second = ["sum2", `neurons.${layer}`];
+  for (const [to, from] of [first, second]) {
+    if (parts[to].a > 0.05 && parts[to].w > 4) {
+      drawSums(
+        canvas, sketch, to, middle(parts[from], parts[to]), parts[to].a
+      );
+    }
+  }
+}
+
+// Along the chosen row, from stage to stage.
+function drawWires({ frame, at, place: { layer } }, sketch, input, opacity) {
+  if (!isSeen(frame, at) || opacity < 0.05) return;
+  const { query, context, sum, norm, sum2, [`neurons.${layer}`]: neurons, [`output.${layer}`]: output } = frame.parts;
+  const pairs = [
+    [input, query, "norm"], [context, sum, "value"], [sum, norm, "residual"], [norm, neurons, "norm"],
+    [neurons, sum2, "ffn"], [sum2, output, "residual"],
+  ];
+  const y = rowMiddle(frame, at);
+  for (const [from, to, kind] of pairs) {
+    sketch.line(`wire ${cut(to.x)}`, from.x + from.w + 1, y, to.x - 1, y, {
+      stroke: `var(--bvc-${kind})`, "stroke-width": 2, opacity: cut(opacity, 3),
+    });
+  }
+}
+
+function middle(left, right) {
+  return (left.x + left.w + right.x) / 2;
+}
+
+function drawLane({ frame, colors }, sketch, key, from, to, opacity) {
+  const over = frame.top - 5;
+  const bottom = frame.top + frame.row * (frame.count - 0.5);
+  const [x, end] = [cut(from), cut(to)];
+  const way = `M${x} ${cut(bottom)}V${over + 6}q0 -6 6 -6H${end - 6}q6 0 6 6V${cut(bottom)}`;
+  sketch.path(`lane ${key}`, way, {
+    stroke: colors.cell("residual"), "stroke-opacity": 0.5, "stroke-width": 5, "stroke-linejoin": "round",
+    opacity: cut(opacity, 3),
+  });
+}
+
+// A plus at every row, where what passed around is added.
+function drawSums({ frame, at, data }, sketch, key, x, opacity) {
+  const radius = Math.min(9, frame.row / 2 - 2);
+  for (const row of seenRows(frame, data.tokens.length)) {
+    if (!isSeen(frame, row)) continue;
+    const y = rowMiddle(frame, row);
+    const stroke = row === at ? "var(--bvc-text)" : "var(--bvc-residual)";
+    sketch.put(`${key} ring ${row}`, "circle", {
+      cx: cut(x), cy: cut(y), r: radius, fill: "var(--bvc-surface)", stroke, "stroke-width": row === at ? 2 : 1.3,
+      opacity: cut(opacity, 3),
+    });
+    const arm = radius * 0.45;
+    const plus = `M${cut(x - arm)} ${cut(y)}h${cut(2 * arm)}M${cut(x)} ${cut(y - arm)}v${cut(2 * arm)}`;
+    sketch.path(`${key} plus ${row}`, plus,
+      { stroke, "stroke-width": 1.4, opacity: cut(opacity, 3) });
+  }
+}

@@ -1,0 +1,137 @@
+// Parts of the picture: which stage each of them draws now, and where its cells stand.
+
+const LEAST = { residual: 4, head: 2.1, spine: 3.6 }; // pixels that a cell is wide at least
+const TITLE = 20; // pixels over each small matrix
+const ONE_HEAD = ["query", "key", "value", "context"];
+
+// The stage that a part draws; null while the numbers of the chosen layer and head are on their way.
+function stageOf(canvas, part) {
+  const { stages, place } = canvas;
+  const inHead = place.level === "head" || [3, 4, 5, 6].includes(place.stop);
+  let name = part;
+  if (part === "matrix") name = place.stop === 4 ? "head.scores" : "head.weights";
+  else if (part === "context") name = inHead && place.stop !== 7 ? "head.context" : "context";
+  else if (ONE_HEAD.includes(part)) name = `head.${part}`;
+  const stage = stages.get(name) ?? stages.get(part);
+  if (!stage) return null;
+  const ofLayer = !part.includes(".") && part !== "embedding";
+  if (ofLayer && stage.layer !== place.layer) return null;
+  if (name === "head.context") return isOfHead(stage, place.head, canvas.data.size.head_width) ? stage : null;
+  const head = stage.axes.find(([axis]) => axis === "head")?.[1];
+  return head === undefined || head === "{head}" || Number(head) === place.head ? stage : null;
+}
+
+function isOfHead({ columns }, head, width) {
+  return Math.floor(columns[0] / width) === head;
+}
+
+// The part that draws a stage now.
+function partOf(canvas, stage) {
+  return Object.keys(canvas.frame.parts).find((part) => stageOf(canvas, part) === stage);
+}
+
+// Which places among a strip's columns are drawn where it is this wide; the chosen component among them.
+function drawnColumns(canvas, stage, width) {
+  const least = stage.columns.length <= canvas.data.size.head_width && ONE_HEAD.includes(stage.id.replace("head.", ""))
+    ? LEAST.head : LEAST.residual;
+  const count = Math.max(1, Math.min(stage.columns.length, Math.floor(width / least)));
+  const columns = Array.from({ length: count }, (_, i) => i);
+  const { component } = canvas.place;
+  const chosen = stage.total === canvas.data.size.width && component !== null ? stage.columns.indexOf(component) : -1;
+  if (chosen >= count) columns[count - 1] = chosen;
+  return columns;
+}
+
+// Which components a strip draws, in words.
+function tellColumns(canvas, stage, width) {
+  const drawn = drawnColumns(canvas, stage, width);
+  const whole = stage.id === "head.context" ? stage.columns.length : stage.total;
+  if (drawn.length === whole) return `${whole} numbers`;
+  if (stage.kind === "ffn") return `${drawn.length} of ${writeCount(stage.total)}`;
+  const indices = drawn.map((place) => stage.columns[place]);
+  const run = indices.findIndex((index, i) => index !== indices[0] + i);
+  if (run < 0) return `${indices[0]}–${indices.at(-1)} of ${stage.total}`;
+  const [last, own] = [indices[run - 1], indices[run]];
+  return run === indices.length - 1 ? `0–${last}, ${own} of ${stage.total}` : `${indices.length} of ${stage.total}`;
+}
+
+function writeCount(count) {
+  return count.toLocaleString("en-US");
+}
+
+function rowTop({ top, row, first }, i) {
+  return top + (i - first) * row;
+}
+
+function rowMiddle(frame, i) {
+  return rowTop(frame, i) + frame.row / 2;
+}
+
+// The rows that are seen, with those that are on their way in or out.
+function seenRows({ first, count }, rows) {
+  const from = Math.max(0, Math.floor(first));
+  return Array.from({ length: Math.min(rows, Math.ceil(first + count)) - from }, (_, i) => from + i);
+}
+
+function isSeen({ first, count }, i) {
+  return i >= first - 0.01 && i < first + count - 0.01;
+}
+
+// Blank above and below a row's cells.
+function rowInset({ row }) {
+  return row > 30 ? 3 : row > 20 ? 2 : 1;
+}
+
+// The small matrices of a layer's heads: [{x, y, size}], as large as there is room for.
+function headBoxes({ frame, data }) {
+  return (frame.heads ??= packHeads(frame.parts.weights, data.size.heads));
+}
+
+function packHeads(weights, heads) {
+  let best = { side: 0 };
+  for (let across = 1; across <= heads; across++) {
+    const down = Math.ceil(heads / across);
+    const side = Math.min((weights.w - 12 * (across - 1)) / across, weights.h / down - TITLE);
+    if (side > best.side) best = { side, across, down };
+  }
+  const { side, across, down } = best;
+  if (side < 1) return Array(heads).fill({ x: weights.x, y: weights.y, size: 0 });
+  const step = Math.min((weights.w + 12) / across, side + 40);
+  return Array.from({ length: heads }, (_, i) => ({
+    x: weights.x + (i % across) * step, y: weights.y + TITLE + Math.floor(i / across) * (weights.h / down), size: side,
+  }));
+}
+
+// The box of one cell, null where it is not drawn.
+function cellBox(canvas, part, where) {
+  const { frame } = canvas;
+  const box = frame.parts[part];
+  const stage = stageOf(canvas, part);
+  if (!box || !stage || box.a < 0.4 || !isSeen(frame, where.row)) return null;
+  if (part === "weights") return smallCell(canvas, where);
+  if (part === "matrix") return isSeen(frame, where.key) ? matrixCell(frame, box, where) : null;
+  const columns = drawnColumns(canvas, stage, box.w);
+  const place = columns.indexOf(where.column);
+  const w = box.w / columns.length;
+  const inset = rowInset(frame);
+  return place < 0 ? null : { x: box.x + place * w, y: rowTop(frame, where.row) + inset, w, h: frame.row - 2 * inset };
+}
+
+function matrixCell(frame, box, { row, key }) {
+  const w = box.w / frame.count;
+  return { x: box.x + (key - frame.first) * w, y: rowTop(frame, row), w: w - 1.5, h: frame.row - 1.5 };
+}
+
+function smallCell(canvas, { head, row, key }) {
+  const { first, count } = canvas.frame;
+  const { x, y, size } = headBoxes(canvas)[head];
+  const side = size / count;
+  if (!isSeen(canvas.frame, key)) return null;
+  return { x: x + (key - first) * side, y: y + (row - first) * side, w: side, h: side };
+}
+
+// A whole row of a part.
+function rowBox({ parts, ...frame }, part, i) {
+  const { x, w } = parts[part];
+  return { x, w, y: rowTop(frame, i), h: frame.row };
+}

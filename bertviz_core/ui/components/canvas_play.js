@@ -1,0 +1,169 @@
+// The walk: nine stops from the characters to the word, each a sentence with this sentence's own numbers.
+
+const MOTION = [4, 6, 4, 7, 7, 6, 6, 5, 6]; // seconds that a stop's picture takes to come about
+const SPEEDS = [1, 2, 0.5];
+const SIDE = 4.6; // hundredths of the track beside its first and last stop
+
+class Player {
+  constructor(canvas) {
+    Object.assign(this, { canvas, playing: false, speed: 1, time: 1, spent: 0 });
+    this.line = canvas.root.querySelector(".bvc-say");
+    this.track = canvas.root.querySelector(".bvc-player");
+    this.line.addEventListener(
+      "pointerover", ({ target }) => this.light(target.closest("[data-part]")?.dataset.part ?? null)
+    );
+    this.line.addEventListener("pointerleave", () => this.light(null));
+  }
+
+  get stops() {
+    return this.canvas.data.stops;
+  }
+
+  get stop() {
+    return this.canvas.place.stop;
+  }
+
+  // Seen for the first time, a stop out of the URL is drawn as it ends.
+  arrive(fresh) {
+    if (fresh) this.time = 1;
+  }
+
+  light(part) {
+    const { canvas } = this;
+    const token = part?.startsWith("token:") ? Number(part.slice(6)) - canvas.data.window.start : null;
+    const focus = token === null ? part : null;
+    if (canvas.focus === focus && canvas.pointed === token) return;
+    canvas.focus = focus;
+    pointAtRow(canvas, token);
+    canvas.draw();
+  }
+
+  toggle() {
+    if (!this.stops.length) return;
+    if (this.playing) return void this.pause();
+    this.playing = true;
+    const over = this.stop === this.stops.length && this.spent >= this.stops[this.stop - 1].seconds;
+    if (!this.stop || over) return void this.goTo(1);
+    this.show();
+    this.run();
+  }
+
+  // Where the walk rests, the URL says so.
+  pause() {
+    if (!this.playing) return;
+    this.playing = false;
+    const { stop, level } = this.canvas.place;
+    this.canvas.tell({ stop, level });
+    this.show();
+  }
+
+  goTo(stop) {
+    const { canvas } = this;
+    this.spent = 0;
+    this.time = canvas.reduced ? 1 : 0;
+    canvas.go({ stop, level: this.stops[stop - 1].level }, !this.playing);
+    canvas.chrome.say(
+      `${stop} of ${this.stops.length}, ${this.stops[stop - 1].name}: ${readSentence(this.stops[stop - 1])}`
+    );
+    this.run();
+  }
+
+  step(by) {
+    if (this.stop) this.goTo(Math.max(1, Math.min(this.stops.length, this.stop + by)));
+    return true;
+  }
+
+  end() {
+    this.playing = false;
+    this.canvas.go({ stop: 0 });
+  }
+
+  hurry() {
+    this.speed = SPEEDS[(SPEEDS.indexOf(this.speed) + 1) % SPEEDS.length];
+    this.show();
+  }
+
+  run() {
+    cancelAnimationFrame(this.running);
+    this.last = performance.now();
+    this.running = requestAnimationFrame(() => this.tick());
+  }
+
+  tick() {
+    const { canvas, stop } = this;
+    if (!stop || !canvas.stopped) return;
+    const now = performance.now();
+    this.spent += ((now - this.last) / 1000) * this.speed;
+    this.last = now;
+    const drawn = this.time < 1;
+    this.time = canvas.reduced ? 1 : Math.min(1, this.spent / MOTION[stop - 1]);
+    if (drawn && !canvas.moving) canvas.draw();
+    this.progress();
+    if (this.playing && this.spent >= this.stops[stop - 1].seconds) return void this.goOn();
+    if (this.playing || this.time < 1) this.running = requestAnimationFrame(() => this.tick());
+  }
+
+  goOn() {
+    if (this.stop < this.stops.length) this.goTo(this.stop + 1);
+    else this.pause();
+  }
+
+  show() {
+    const { canvas, stop, stops } = this;
+    canvas.root.classList.toggle("bvc-without-stops", !stops.length);
+    if (!stops.length) return;
+    canvas.chrome.write(
+      this.line, stop ? writeSentence(canvas, stops[stop - 1], stop, stops.length) : writeIdle(canvas)
+    );
+    canvas.chrome.write(this.track, writeTrack(this));
+    this.progress();
+  }
+
+  // How far along the track the walk is.
+  progress() {
+    const { stop, stops } = this;
+    const fill = this.track.querySelector(".bvc-fill");
+    if (!fill) return;
+    const within = stop && stop < stops.length && this.playing ? Math.min(1, this.spent / stops[stop - 1].seconds) : 0;
+    fill.style.width = stop ? `${((100 - 2 * SIDE) * (stop - 1 + within)) / (stops.length - 1)}%` : "0";
+  }
+}
+
+function readSentence({ sentence }) {
+  return sentence.map(([text]) => text).join("");
+}
+
+function writeIdle({ data }) {
+  const minutes = Math.round(data.stops.reduce((all, { seconds }) => all + seconds, 0) / 60);
+  const words = `Nine stops from the characters to the word, in about ${minutes} minutes. Space plays, arrows step.`;
+  return `<span class="bvc-idle">${words}</span>`;
+}
+
+function writeSentence(canvas, { sentence }, stop, count) {
+  const say = ([text, part]) => {
+    if (!part) return escapeHtml(text);
+    return `<b data-part="${escapeHtml(part)}" class="bvc-kind-${findKind(canvas, part)}">${escapeHtml(text)}</b>`;
+  };
+  return `<span class="bvc-number">${stop}/${count}</span><p>${sentence.map(say).join("")}</p>`;
+}
+
+function findKind({ stages, place }, part) {
+  if (part.startsWith("token") || part === "words") return "prediction";
+  return (stages.get(part) ?? stages.get(`head.${part}`) ?? stages.get(`${part}.${place.layer}`))?.kind ?? "prediction";
+}
+
+function writeTrack({ playing, stop, stops, speed }) {
+  const each = stops.map(({ name, kind }, i) => {
+    const state = stop === i + 1 ? 'aria-current="step"' : i + 1 < stop ? 'class="bvc-done"' : "";
+    const left = SIDE + ((100 - 2 * SIDE) * i) / (stops.length - 1);
+    return writeButton(
+      `stop:${i + 1}`, `<i></i><span>${escapeHtml(name)}</span>`,
+      `${state} tabindex="${(i + 1 === (stop || 1)) - 1}" style="left:${left}%;--kind:var(--bvc-${kind})"`
+    );
+  });
+  const name = playing ? "Pause" : "Play";
+  const line = '<div class="bvc-rule"></div><div class="bvc-fill"></div>';
+  return writeButton("play", playing ? ICONS.pause : ICONS.play, `class="bvc-play" aria-label="${name}"`) +
+    `<div class="bvc-track" role="group" aria-label="Stops" data-roving>${line}${each.join("")}</div>` +
+    writeButton("speed", `${speed === 0.5 ? "½" : speed}×`, 'class="bvc-speed" aria-label="Speed"');
+}

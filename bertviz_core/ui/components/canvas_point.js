@@ -1,0 +1,223 @@
+// Pointing, clicking, touching. What is pointed at is {part, where?, stage?, layer?, word?}, `where` as in
+// canvas_data.js.
+
+const SWIPE = 50; // pixels
+const FINGER = 40; // pixels
+const LOUPE = { size: 132, zoom: 3, lift: 96 };
+
+function listenToPointer(canvas, signal) {
+  const { stage, root } = canvas;
+  const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
+  on("pointermove", (event) => (event.pointerType === "touch" ? lookCloser(canvas, event) : point(canvas, event)));
+  on("pointerleave", ({ pointerType }) => pointerType !== "touch" && unpoint(canvas));
+  on("click", (event) => press(canvas, event));
+  on(
+    "pointerdown",
+    (event) => (canvas.touch = event.pointerType === "touch" ? { x: event.clientX, y: event.clientY } : null)
+  );
+  on("pointerup", (event) => letGo(canvas, event));
+  on("pointercancel", () => letGo(canvas, null));
+  on("wheel", (event) => roll(canvas, event), { passive: false });
+  document.addEventListener("pointerover", ({ target }) => {
+    const token = target.closest?.("[data-token]")?.dataset.token;
+    if (!root.contains(target)) {
+      pointAtRow(
+        canvas, token === undefined ? null : Number(token) - canvas.data.window.start
+      );
+    }
+  }, { signal });
+}
+
+function point(canvas, event) {
+  const found = findAt(canvas, event);
+  if (isSameTarget(found, canvas.hover)) return;
+  canvas.hover = found;
+  canvas.stage.style.cursor = found && found.part !== "row" ? "pointer" : "default";
+  lightRow(canvas, found?.where?.row ?? null);
+  canvas.chrome.read(found?.stage ? found : null, found);
+  if (!canvas.moving) canvas.draw();
+}
+
+function unpoint(canvas) {
+  canvas.hover = null;
+  lightRow(canvas, null);
+  canvas.chrome.read(null);
+  canvas.draw();
+}
+
+// A row of the picture lights its token on the whole page, and the other way round.
+function lightRow(canvas, row) {
+  canvas.pointed = row;
+  const token = row === null ? null : row + canvas.data.window.start;
+  const detail = token === null ? null : { row: token, key: token };
+  canvas.root.dispatchEvent(new CustomEvent("bv-pointed", { bubbles: true, detail }));
+}
+
+function pointAtRow(canvas, row) {
+  const inside = row !== null && row >= 0 && row < canvas.data.tokens.length ? row : null;
+  if (inside === canvas.pointed) return;
+  canvas.pointed = inside;
+  canvas.draw();
+}
+
+function isSameTarget(one, other) {
+  return JSON.stringify(nameTarget(one)) === JSON.stringify(nameTarget(other));
+}
+
+function nameTarget(target) {
+  return target && [target.part, target.where, target.layer, target.word];
+}
+
+// What stands at a point of the window.
+function findAt(canvas, { clientX, clientY }) {
+  const { left, top } = canvas.stage.getBoundingClientRect();
+  return canvas.frame ? findTarget(canvas, clientX - left, clientY - top) : null;
+}
+
+function findTarget(canvas, x, y) {
+  const { frame, place, data } = canvas;
+  const row = Math.floor(frame.first + (y - frame.top) / frame.row);
+  const under = ([, each]) => each.a > 0.5 && each.w > 1 && x >= each.x - 2 && x <= each.x + each.w + 2;
+  const [part, box] = Object.entries(frame.parts).find(under) ?? [];
+  const inside = y >= frame.top && row < Math.min(data.tokens.length, frame.first + frame.count);
+  if (part === "weights") return findHead(canvas, x, y);
+  if (!inside) return y < frame.top && place.level === "pass" && !place.stop ? findBlock(canvas, x) : null;
+  if (!part || part === "panel" || part === "collect") return { part: "row", where: { row } };
+  if (part === "tokens") return { part, where: { row } };
+  if (part === "words") return findWord(canvas, y, row);
+  if (part.startsWith("ribbons")) return { part, layer: Number(part.split(".")[1]), where: { row } };
+  return findCell(canvas, part, box, { row, x });
+}
+
+function findCell(canvas, part, box, { row, x }) {
+  const stage = stageOf(canvas, part);
+  if (!stage) return { part: "row", where: { row } };
+  const { frame } = canvas;
+  const inside = Math.max(0, Math.min(0.9999, (x - box.x) / box.w));
+  if (part === "matrix") return { part, stage, where: { row, key: Math.floor(frame.first + inside * frame.count) } };
+  const columns = drawnColumns(canvas, stage, box.w);
+  return { part, stage, where: { row, column: columns[Math.floor(inside * columns.length)] } };
+}
+
+function findHead(canvas, x, y) {
+  const { frame, data } = canvas;
+  const stage = stageOf(canvas, "weights");
+  const head = headBoxes(canvas).findIndex(
+    (box) => x >= box.x - 4 && x <= box.x + box.size + 4 && y >= box.y - TITLE && y <= box.y + box.size + 4
+  );
+  if (head < 0 || !stage) return null;
+  const { x: left, y: top, size } = headBoxes(canvas)[head];
+  const place = (far) => Math.max(
+    0, Math.min(data.tokens.length - 1, Math.floor(frame.first + (far / size) * frame.count))
+  );
+  return { part: "weights", stage, where: { head, row: place(y - top), key: place(x - left) } };
+}
+
+function findBlock({ frame, data }, x) {
+  for (let layer = 0; layer < data.size.layers; layer++) {
+    const [from, to] = [frame.parts[`ribbons.${layer}`], frame.parts[`output.${layer}`]];
+    if (from.a > 0.5 && x >= from.x && x <= to.x + to.w) return { part: `layer.${layer}`, layer };
+  }
+  return null;
+}
+
+function findWord(canvas, y, row) {
+  const card = cardBox(canvas);
+  const word = Math.floor((y - card.y - 8) / WORD_LINE);
+  const within = y >= card.y && y <= card.y + card.h && word >= 0 && word < canvas.data.words.best.length;
+  return within ? { part: "words", word } : { part: "tokens", where: { row } };
+}
+
+// A touch on a cell that is smaller than a finger first chooses it, a second one explains it.
+function press(canvas, event) {
+  const found = findAt(canvas, event);
+  const box = found?.stage && found.part !== "weights" ? cellBox(canvas, found.part, found.where) : null;
+  const small = box && Math.min(box.w, box.h) < FINGER && !findSpine(canvas, found.part);
+  if (event.pointerType !== "touch" || !small || isSameTarget(found, canvas.hover)) return act(canvas, found);
+  canvas.hover = found;
+  lightRow(canvas, found.where.row);
+  canvas.chrome.read(found, found, "tap again: how it was made");
+  return canvas.draw();
+}
+
+// What a click does: a layer opens, a head opens, a cell and a word are explained, a token is chosen.
+function act(canvas, found) {
+  if (!found) return;
+  const { place, data } = canvas;
+  const { part, where, stage, word } = found;
+  const layer = found.layer ?? findSpine(canvas, part);
+  if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
+  else if (word !== undefined) explainCell(canvas, data.words.best[word].address);
+  else if (layer !== null && layer !== undefined) canvas.go({
+    level: place.level === "pass" ? "layer" : place.level, layer,
+  });
+  else if (part === "weights") canvas.go({ level: "head", head: where.head });
+  else if (stage) explainCell(canvas, canvas.stages.write(stage, where));
+}
+
+// The layer whose output is drawn as a thin spine, in a level that is about another layer.
+function findSpine({ place, frame }, part) {
+  const layer = /^output\.(\d+)$/.exec(part)?.[1];
+  const spine = layer !== undefined && place.level !== "pass" && frame.parts[part].w <= 24;
+  return spine && Number(layer) !== place.layer ? Number(layer) : null;
+}
+
+// The page's listener opens the drawer, and brings the focus back here when it is closed.
+function explainCell(canvas, address) {
+  canvas.player.pause();
+  const ask = canvas.root.querySelector(".bvc-ask");
+  ask.dataset.cell = address;
+  ask.click();
+}
+
+// A wheel over the rows moves the window where not all of them are seen.
+function roll(canvas, event) {
+  const { frame, data } = canvas;
+  const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+  if (!frame || data.window.total <= frame.count || event.ctrlKey || sideways) return;
+  event.preventDefault();
+  canvas.rolled = (canvas.rolled ?? 0) + event.deltaY / frame.row;
+  const by = Math.trunc(canvas.rolled);
+  canvas.rolled -= by;
+  if (by) moveWindow(canvas, (canvas.wanted ?? data.window.start + canvas.first) + by);
+}
+
+// Fingers: a swipe changes the stage, a finger that rests sees through a loupe.
+
+function letGo(canvas, event) {
+  const { touch, root } = canvas;
+  root.querySelector(".bvc-loupe").hidden = true;
+  canvas.touch = null;
+  if (!touch || !event || touch.looked || !canvas.frame.phone) return;
+  const far = event.clientX - touch.x;
+  if (Math.abs(far) > SWIPE && Math.abs(event.clientY - touch.y) < SWIPE) canvas.chrome.turn(far < 0 ? 1 : -1);
+}
+
+function lookCloser(canvas, event) {
+  const { touch } = canvas;
+  const found = findAt(canvas, event);
+  if (!touch || !found?.stage) return;
+  if (!touch.looked && performance.now() - (touch.since ??= performance.now()) < 250) return;
+  touch.looked = true;
+  canvas.hover = found;
+  canvas.chrome.read(found, found, "tap it: how it was made");
+  canvas.draw();
+  drawLoupe(canvas, event);
+}
+
+function drawLoupe({ root, stage, painter }, { clientX, clientY }) {
+  const loupe = root.querySelector(".bvc-loupe");
+  const { left, top } = stage.getBoundingClientRect();
+  const [x, y, sharp] = [clientX - left, clientY - top, window.devicePixelRatio || 1];
+  const seen = (LOUPE.size / LOUPE.zoom) * sharp;
+  const pen = loupe.getContext("2d");
+  pen.imageSmoothingEnabled = false;
+  pen.clearRect(0, 0, loupe.width, loupe.height);
+  pen.drawImage(
+    painter.element, x * sharp - seen / 2, y * sharp - seen / 2, seen, seen, 0, 0, loupe.width, loupe.height
+  );
+  pen.strokeRect(loupe.width / 2 - 4, loupe.height / 2 - 4, 8, 8);
+  loupe.hidden = false;
+  loupe.style.left = `${Math.max(4, Math.min(stage.clientWidth - LOUPE.size - 4, x - LOUPE.size / 2))}px`;
+  loupe.style.top = `${Math.max(0, y - LOUPE.lift - LOUPE.size / 2)}px`;
+}

@@ -1,0 +1,59 @@
+"""The canvas of the first page as a browser gets it: what it is given for a trace, and that read back cell by cell."""
+
+import base64
+import itertools
+
+import numpy as np
+
+from bertviz_core.analysis.canvas import Spot, choose_rows
+from bertviz_core.analysis.openings import open_head, open_token
+from bertviz_core.figures.palette import PALETTES
+from bertviz_core.ui.frame.view import AFTER, Outcome, Selection, View
+from bertviz_core.ui.views.overview_canvas import Place, make_data
+
+
+def look(before, after=None, show=AFTER, token=None, head=None):
+    """A view of a trace, at the place that the rules choose unless told."""
+    after = after or before
+    token = open_token(before).token if token is None else token
+    opened = open_head(before, token)
+    layer, own = head or (opened.layer, opened.head)
+    outcome, chosen = Outcome(before, after, {}, show), Selection(layer, own, token)
+    return View("", None, before.encoding, outcome, chosen, PALETTES["light"], "row")
+
+
+def draw(view, component=None, start=None):
+    """What the canvas is given. start: the first row of its window."""
+    chosen = view.chosen
+    window = choose_rows(chosen.token, len(view.trace.tokens), start)
+    return make_data(view, Place("pass", Spot(chosen.layer, chosen.head, chosen.token, component, window), 0))
+
+
+class Drawn:
+    """What the canvas was given, read as its JavaScript reads it."""
+
+    def __init__(self, data):
+        self.data = data
+        self.bytes = base64.b64decode(data["bytes"])
+        self.stages = {stage["id"]: stage for stage in data["stages"]}
+
+    def values(self, name):
+        """The numbers of a stage, in their shape."""
+        stage = self.stages[name]
+        return self._read(stage["at"], "<f4", stage["size"])
+
+    def marks(self, name):
+        """Which cells of a stage were changed."""
+        stage = self.stages[name]
+        return self._read(stage["mark"], "u1", stage["size"])
+
+    def _read(self, at, kind, size):
+        return np.frombuffer(self.bytes, kind, int(np.prod(size)), at).reshape(size)
+
+    def cells(self, name):
+        """The address of every cell of a stage, in the order of its values."""
+        stage, window = self.stages[name], self.data["window"]
+        rows = range(window["start"], window["stop"])
+        heads = range(self.data["size"]["heads"]) if len(stage["size"]) == 3 else [0]
+        for head, row, column in itertools.product(heads, rows, stage["columns"]):
+            yield stage["address"].format(row=row, column=column, key=column, head=head)

@@ -1,0 +1,223 @@
+"""The canvas of the first page in a browser: what is pointed at, clicked, walked through by keyboard, and played."""
+
+import re
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from tests.browser import PHONE, App
+
+TEXT = "When in Rome, do as the [MASK] do."
+CELL = "encoder.layer.3.attention.self.probs[head=5,query=8,key=6]"
+LEVELS = {"pass": {}, "layer": {"level": "layer"}, "head": {"level": "head"}}
+# Points at random places of the picture and notes what the readout says there: [address, value].
+POINT = """count => {
+    const stage = document.querySelector('.bvc-stage');
+    const readout = document.querySelector('.bvc-readout');
+    const {left, top, width, height} = stage.getBoundingClientRect();
+    const found = [];
+    for (let i = 0; i < 20000 && found.length < count; i++) {
+        const place = {clientX: left + width * Math.random(), clientY: top + height * Math.random(), bubbles: true};
+        stage.dispatchEvent(new PointerEvent('pointermove', {...place, pointerType: 'mouse'}));
+        const value = readout.querySelector('[data-value]');
+        if (value) found.push([readout.querySelector('.bvc-address').textContent, Number(value.dataset.value)]);
+    }
+    return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def trace(bundled):
+    return bv.run(bundled, TEXT)
+
+
+@pytest.fixture
+def still(chromium, server):
+    """A tab of somebody who wants no motion."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    yield App(context.new_page(), server)
+    context.close()
+
+
+def open_canvas(app, **query):
+    app.open(**query)
+    app.page.wait_for_selector(".bvc-stage")
+    app.page.wait_for_function("document.querySelector('.bvc-drawn text') !== null")
+    return app.page.locator(".bvc-stage")
+
+
+def press(app, *keys):
+    for key in keys:
+        app.page.keyboard.press(key)
+
+
+def wait_for_query(app, **wanted):
+    app.page.wait_for_function(
+        "wanted => Object.entries(wanted).every(([key, value]) => "
+        "new URLSearchParams(location.search).get(key) === value)",
+        arg=wanted,
+    )
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_is_pointed_at_is_the_traces_own_number(still, trace, level):
+    open_canvas(still, **LEVELS[level])
+    found = still.page.evaluate(POINT, 200)
+    assert len(found) == 200 and len({address for address, _ in found}) > 100
+    for address, value in found:
+        assert np.float32(value) == trace[address], address
+    read = still.page.evaluate(
+        "found => found.map(([address]) => document.querySelector('.bvc').readCell(address))", found
+    )
+    assert read == [value for _, value in found]
+
+
+def test_the_chosen_rows_weights_are_printed_in_it(still, trace):
+    open_canvas(still, level="head")
+    weights = trace["encoder.layer.2.attention.self.probs[head=0,query=8]"]
+    printed = set(still.page.locator(".bvc-drawn text").filter(has_text=re.compile(r"^\d+%$")).all_text_contents())
+    assert {f"{round(100 * float(weight))}%" for weight in weights if weight >= 0.005} <= printed
+
+
+def test_ribbons_are_as_opaque_as_their_weights(still, trace):
+    open_canvas(still)
+    ribbons = still.page.evaluate(
+        "[...document.querySelectorAll('path[data-weight]')].map(({dataset, attributes}) => "
+        "[dataset.layer, dataset.key, dataset.weight, attributes['fill-opacity'].value])"
+    )
+    assert len(ribbons) == 6 * 12
+    for layer, key, weight, opacity in ribbons:
+        mean = trace[f"encoder.layer.{layer}.attention.self.probs"][:, 8, int(key)].mean()
+        assert weight == opacity and float(weight) == pytest.approx(float(mean), rel=1e-6)
+
+
+def test_three_clicks_lead_to_one_number_of_another_layers_head(app):
+    open_canvas(app)
+    app.page.locator(".bvc-drawn text", has_text="Layer 3").click(force=True)
+    wait_for_query(app, layer="3", level="layer")
+    app.page.wait_for_timeout(700)
+    box = app.page.locator(".bvc-drawn text", has_text="head 5").bounding_box()
+    app.page.mouse.click(box["x"] + 20, box["y"] + 40)
+    wait_for_query(app, layer="3", head="5", level="head")
+    app.page.wait_for_timeout(700)
+    column = app.page.locator(".bvc-drawn text", has_text=re.compile("^as$")).last.bounding_box()
+    row = app.page.locator(".bvc-drawn text", has_text="[MASK]").first.bounding_box()
+    app.page.mouse.click(column["x"] + 4, row["y"] + 8)
+    wait_for_query(app, walk=CELL)
+    app.page.wait_for_selector(f'[data-ring="{CELL}"]')
+
+
+def test_the_keyboard_alone_leads_there_and_back(app):
+    open_canvas(app).focus()
+    press(app, "]", "Enter", "}", "}", "}", "}", "}", "Enter")  # faster than they are answered
+    wait_for_query(app, layer="3", head="5", level="head")
+    app.settle()
+    press(app, "ArrowRight", "Enter")
+    app.page.wait_for_selector("[data-ring]")
+    assert "attention.self.probs[head=5,query=8," in app.query["walk"]
+    app.page.wait_for_function("document.activeElement.id === 'bv-drawer-title'")
+    press(app, "Escape")
+    app.page.wait_for_function("document.activeElement.matches('.bvc-stage')")
+    press(app, "Escape")
+    wait_for_query(app, level="layer")
+    press(app, "Escape")
+    app.page.wait_for_function("!new URLSearchParams(location.search).has('level')")
+    with app.rerun():
+        app.page.go_back()
+    app.page.wait_for_function("document.querySelector('.bvc').dataset.level === 'layer'")
+    assert app.trouble == []
+
+
+def test_a_link_opens_the_same_view(still):
+    open_canvas(still, level="head", layer=3, head=5, walk=CELL)
+    still.page.wait_for_selector(f'[data-ring="{CELL}"]')
+    assert "Head 5 of layer 3" in still.page.locator(".bvc-title").inner_text()
+    assert still.explained == CELL
+
+
+def test_pointing_sends_nothing(app):
+    sent = []
+    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
+    open_canvas(app, level="layer")
+    before = len(sent)
+    assert before
+    for i in range(40):
+        app.page.mouse.move(200 + 25 * i, 300 + 8 * i)
+    app.page.wait_for_timeout(500)
+    assert len(sent) == before
+
+
+def test_a_row_lights_its_token_in_the_bar_and_the_other_way_round(still):
+    stage = open_canvas(still)
+    row = still.page.locator(".bvc-drawn text", has_text="rome").first.bounding_box()
+    still.page.mouse.move(row["x"] + 5, row["y"] + 5)
+    still.page.wait_for_selector('.bv-chips [data-token="3"].bv-lit')
+    still.page.locator('.bv-chips [data-token="5"]').hover()
+    still.page.wait_for_function("document.querySelectorAll('.bvc-drawn path[stroke][data-key=\"5\"]').length > 0")
+    assert stage.count() == 1
+
+
+def test_the_walk_is_played_stepped_and_left(still):
+    stage = open_canvas(still)
+    stage.focus()
+    press(still, "Space")
+    still.page.wait_for_selector('.bvc[data-stop="1"]')
+    press(still, "Space")
+    wait_for_query(still, play="1")
+    for stop in range(2, 10):
+        press(still, "ArrowRight")
+        still.page.wait_for_selector(f'.bvc[data-stop="{stop}"]')
+        said = still.page.locator(".bvc-say p").inner_text()
+        assert said and said in still.page.locator(".bvc-live").text_content()
+    wait_for_query(still, play="9")
+    press(still, "Escape")
+    still.page.wait_for_selector('.bvc[data-stop=""]')
+
+
+def test_without_motion_a_stop_is_drawn_as_it_ends(still, trace):
+    open_canvas(still, level="head", play=4)
+    score = trace["encoder.layer.2.attention.self.scores[head=0,query=8,key=6]"]
+    still.page.wait_for_selector(f".bvc-drawn text:has-text('√32 = {float(score):.2f}')")
+
+
+def test_on_a_phone_one_stage_is_seen_at_a_time(chromium, server):
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    app = App(context.new_page(), server)
+    open_canvas(app)
+    titles = app.page.locator(".bvc-drawn text", has_text="Layer ")
+    assert titles.all_text_contents() == ["Layer 2"]
+    app.page.get_by_role("button", name="Layer 4", exact=True).tap()
+    app.page.wait_for_function("document.querySelector('.bvc-drawn').textContent.includes('Layer 4')")
+    assert titles.all_text_contents() == ["Layer 4"]
+    app.page.locator(".bvc-tabs").get_by_role("button", name="Head").tap()
+    app.page.wait_for_selector('.bvc[data-level="head"]')
+    assert app.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    context.close()
+
+
+def test_a_finger_chooses_a_small_cell_before_it_explains_it(chromium, server):
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    app = App(context.new_page(), server)
+    open_canvas(app, level="head")
+    row = app.page.locator(".bvc-drawn text", has_text="rome").first.bounding_box()
+    app.page.touchscreen.tap(200, row["y"] + 6)
+    app.page.wait_for_selector(".bvc-readout :text('tap again')")
+    assert app.explained == ""
+    with app.rerun():
+        app.page.touchscreen.tap(200, row["y"] + 6)
+    app.page.wait_for_selector("[data-ring]")
+    assert "query=3" in app.explained
+    context.close()
+
+
+def test_the_window_of_a_long_sentence_moves_by_wheel(still):
+    stage = open_canvas(still, text="When in Rome, do as the [MASK] do. " * 30, token=8)
+    rail = still.page.locator(".bvc-rail")
+    before = rail.get_attribute("title")
+    stage.hover()
+    for _ in range(20):
+        still.page.mouse.wheel(0, 300)
+    still.page.wait_for_function("before => document.querySelector('.bvc-rail').title !== before", arg=before)
+    still.page.wait_for_function("document.querySelector('.bvc-rail').title.endsWith('301 of 302')")
+    assert still.trouble == []

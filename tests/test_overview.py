@@ -1,0 +1,145 @@
+"""The first page: its question and answer, its place in the URL; and the page of all formulas."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bertviz_core as bv
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.views import formulas, overview
+from bertviz_core.ui.views.overview_canvas import use_example
+from tests.canvas import look
+from tests.derived.truth import softmax
+from tests.factory import random_checkpoint
+
+APP = str(Path(__file__).parent.parent / "app.py")
+HEADLINES = [
+    ("When in Rome, do as the [MASK] do.", None, 8,
+     r"How does BERT fill the blank? “When in Rome\, do as the ▒▒▒ do\.” → **people 14 %**"),
+    ("When in Rome, do as the [MASK] do.", None, 3, r"What does BERT expect at “rome”? “When in Rome\, do as the \["),
+    ("When in Rome, do as the [MASK] do.", None, 0, r"What does BERT expect at “\[CLS\]”? → **"),
+    ("He sat by the bank of the river.", "The bank lent him the [MASK].", 16,
+     r"How does BERT fill the blank? “He sat by the bank of the river\. \/ The bank lent him the ▒▒▒\.” → **"),
+    ("A *star* and the [MASK].", None, 7, r"“A \*star\* and the ▒▒▒\.” → **"),
+]  # fmt: skip
+
+
+def headline(model, text, pair, token):
+    trace = bv.run(model, text, pair)
+    return overview.write_headline(replace(look(trace, token=token), text=text, pair=pair)), trace
+
+
+@pytest.mark.parametrize(("text", "pair", "token", "begins"), HEADLINES)
+def test_the_question_is_put_in_its_sentence_and_answered(bundled, text, pair, token, begins):
+    said, trace = headline(bundled, text, pair, token)
+    said = said.replace("\N{NO-BREAK SPACE}", " ")
+    assert begins in said
+    shares = softmax(trace["cls.predictions.decoder"][token])
+    assert f"{trace.model.tokenizer.token(int(shares.argmax()))} " in said.rpartition("**")[0].rpartition("**")[2]
+    share = 100 * shares.max()
+    assert said.endswith((f" {share:.0f} %**", f" {share:.1f} %**", "> 99.9 %**"))
+
+
+def test_of_a_long_text_whole_words_around_the_token_are_quoted(bundled):
+    said, _ = headline(bundled, f"{'the river rose ' * 20}and [MASK] {'over the town ' * 20}", None, 62)
+    quoted = said.partition("“")[2].partition("”")[0]
+    assert quoted.startswith("… ") and quoted.endswith(" …") and "rose and ▒▒▒ over the" in quoted
+    assert len(quoted) < 140 and set(quoted.split()) == {*["…", "the", "river", "rose", "and", "▒▒▒", "over", "town"]}
+
+
+def test_without_an_lm_head_the_first_page_asks_how_a_token_is_read(tmp_path):
+    model = bv.load_model(random_checkpoint(tmp_path, kind="base"))
+    assert headline(model, "the cat", None, 2)[0].startswith("How does BERT read “cat”? As **24 numbers**")
+
+
+def test_a_token_that_a_change_put_there_is_the_one_that_is_quoted(rome):
+    id_of = rome.model.tokenizer.id
+    swapped = rome.with_changes({"input_ids[token=3]": id_of("paris")})
+    view = replace(look(rome, swapped, token=3), text="When in Rome, do as the [MASK] do.")
+    assert "expect at “paris”? “When in paris" in overview.write_headline(view)
+    hidden = rome.with_changes({"input_ids[token=3]": rome.model.tokenizer.mask_id})
+    view = replace(look(rome, hidden, token=3), text="When in Rome, do as the [MASK] do.")
+    assert "fill the blank? “When in ▒▒▒" in overview.write_headline(view)
+
+
+def test_formulas_and_numbers_are_counted(rome):
+    view = look(rome)
+    inside = [address for address in rome.addresses if ".layer." not in address or ".layer.0." in address]
+    numbers = sum(math.prod(rome.shape(address)) for address in rome.addresses)
+    assert np.sum([rome[address].size for address in rome.addresses]) == numbers
+    said = formulas.write_headline(view)
+    assert said == (
+        f"What is a pass made of? **{len(inside)} formulas**, those of a layer used 6 times, give {numbers:,} numbers"
+    )
+
+
+def open_app(**query):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update(query)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def read_canvas(at):
+    (canvas,) = (one for one in at.get("bidi_component") if one.proto.component_name == "bertviz.canvas")
+    return json.loads(canvas.proto.json)
+
+
+PLACE = {"level": "head", "layer": "3", "head": "5", "token": "2", "component": "200", "play": "4"}
+ELSEWHERE = {"level": "cell", "component": "9999", "play": "10", "window": "512"}
+
+
+def test_the_url_says_the_place_of_the_canvas():
+    at = open_app(**PLACE)
+    place = read_canvas(at)["place"]
+    assert place == {"level": "head", "layer": 3, "head": 5, "token": 2, "component": 200, "stop": 4, "window": 0}
+    assert read_canvas(at)["why"] == ""
+
+
+def test_what_the_url_says_wrongly_has_its_usual_value():
+    data = read_canvas(open_app(**ELSEWHERE))
+    assert {**data["place"], "why": ""} == {"level": "pass", "layer": 2, "head": 0, "token": 8, "component": None,
+                                            "stop": 0, "window": 0, "why": ""}  # fmt: skip
+    assert data["why"].startswith("Layer 2, head 0 is shown: of all heads it gives the largest attention weight")
+
+
+def test_the_explained_cell_and_its_operands_are_marked():
+    cell = "encoder.layer.3.attention.self.context[token=2,concat=161]"
+    data = read_canvas(open_app(walk=cell, layer="3", head="5"))
+    assert data["cell"] == cell and len(data["operands"]) == 24
+    assert set(data["operands"]) > {"encoder.layer.3.attention.self.value[head=5,key=2,head_dim=1]"}
+    assert read_canvas(open_app(walk="nothing[at=all]"))["operands"] == []
+
+
+@pytest.fixture
+def session(monkeypatch):
+    """What a session remembers, without one."""
+    monkeypatch.setattr(state.st, "session_state", {})
+    return state.st.session_state
+
+
+def test_going_elsewhere_is_one_choice_and_the_explained_cell_goes_along(session):
+    session["walk"] = "embeddings.sum[token=1,hidden=2]~encoder.layer.2.attention.self.probs[head=0,query=1,key=2]"
+    state.go({"level": "head", "layer": "3", "head": "5", "play": 4})
+    assert session == {"level": "head", "layer": "3", "head": "5", "play": 4, "url-chose": True,
+                       "walk": "encoder.layer.3.attention.self.probs[head=5,query=1,key=2]"}  # fmt: skip
+
+
+def test_another_token_or_sentence_has_its_own_window(session):
+    session.update(window="40", play=3)
+    state.choose_token(90)
+    assert (session["token"], session["window"], session["play"]) == ("90", "", 3)
+    state.go({"token": "91", "window": "70"})
+    state.use_sentence("the cat sat")
+    assert (session["token"], session["window"], session["text"]) == ("", "", "the cat sat")
+
+
+def test_an_example_of_the_canvas_is_run_as_far_as_the_field_would_take_it(session):
+    use_example({"text": "a" * 7000, "pair": None})
+    assert (len(session["text"]), session["pair"]) == (6000, "")
