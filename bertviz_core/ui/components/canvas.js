@@ -72,10 +72,14 @@ class Canvas {
     window.addEventListener("resize", () => this.refresh(false), { signal });
     this.watching = new ResizeObserver(() => this.size && this.refresh(true));
     this.watching.observe(this.stage);
-    document.fonts.ready.then(() => {
-      widths.clear();
-      if (this.stopped) this.refresh(false);
-    });
+    document.fonts.addEventListener("loadingdone", () => this.remeasure(), { signal });
+    document.fonts.ready.then(() => this.stopped && this.remeasure());
+  }
+
+  // Texts are as wide as their font makes them, once it is there.
+  remeasure() {
+    widths.clear();
+    this.refresh(false);
   }
 
   // The place that the server says, unless it still answers an older question.

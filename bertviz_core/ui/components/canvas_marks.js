@@ -1,6 +1,10 @@
 // What is ringed and outlined: the cell that the drawer explains, its operands where they are, what is pointed at.
 
 const MANY = 3; // more operands than this in one row or column are outlined together
+const SOURCES = {
+  query: ["input"], key: ["input"], value: ["input"], sum: ["input", "context"], norm: ["sum"], neurons: ["norm"],
+  sum2: ["norm", "neurons"], output: ["sum2"],
+};
 const SCORES = /attention\.self\.(probs|scores|scaled|products)\[/;
 
 // A stage's name, as the server writes it, as parts of the picture.
@@ -46,11 +50,21 @@ function listRegions(canvas, cell, operands) {
     const own = { part: shown.part, row, ...(head === undefined ? {} : { head }) };
     return [{ part: "query", row }, { part: "key", row: key }, own];
   }
-  const groups = new Map();
+  const groups = new Map(listSources(canvas, shown).map((part) => [part, []]));
   for (const { part, where } of operands.flatMap((address) => findDrawn(canvas, address))) {
     groups.set(part, [...(groups.get(part) ?? []), where]);
   }
-  return [...groups].flatMap(([part, cells]) => gather(cells).map((region) => ({ part, ...region })));
+  const gathered = (cells) => (cells.length ? gather(cells) : [{ row: shown.where.row }]);
+  return [...groups].flatMap(([part, cells]) => gathered(cells).map((region) => ({ part, ...region })));
+}
+
+// The stages from whose rows a cell is made, where its own operands are not all drawn.
+function listSources(canvas, shown) {
+  if (!shown || shown.where.key !== undefined) return [];
+  const sources = SOURCES[shown.part.split(".")[0]] ?? [];
+  const own = stageOf(canvas, shown.part)?.layer === canvas.place.layer;
+  const parts = own ? sources.map((id) => namePart(canvas, id).part) : [];
+  return parts.filter((part) => canvas.frame.parts[part]?.w > 1);
 }
 
 function gather(cells) {
