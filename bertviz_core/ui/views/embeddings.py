@@ -17,6 +17,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -79,6 +80,8 @@ def show_token(view: View, component: int, reason: str) -> Derived:
 def choose_component(view: View) -> tuple[int, str]:
     """The component that is ringed, and why it is this one: chosen, or where the sum is largest."""
     state.bind("component", "")
+    for part in (*_PARTS.values(), _NORM.enter("normalized"), _NORM):
+        follow(part.fix(token=view.chosen.token), "hidden", "component")
     total = view.trace[_PARTS["sum"].fix(token=view.chosen.token)]
     remarks: list[str] = []
     asked = read_index("component", len(total), "vector", remarks)
