@@ -15,7 +15,7 @@ add_norm.show_norm(view)
 with fold("layers", "**All layers** · how this token's lengths and angles go on") as opened:
     if opened:
         add_norm_sums.show_all_layers(view)
-with fold("forgotten", "**What the norm forgets** · mean and variance") as opened:
+with fold("forgotten", "**Mean and variance** · what the norm forgets") as opened:
     if opened:
         add_norm.show_forgotten(view)
 with fold("epsilon", "**Epsilon** · 1e-12, and others") as opened:

@@ -1,6 +1,5 @@
 """Word, position and segment: from three tables to one vector per token."""
 
-from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import embeddings, embeddings_positions
@@ -11,9 +10,9 @@ view = open_page(
     "LayerNorm normalizes each vector before the first layer reads it.",
     embeddings.write_headline,
 )
-state.bind("component", "")
-embeddings.show_token(view)
-embeddings.show_all_tokens(view)
+component, reason = embeddings.choose_component(view)
+embeddings.show_token(view, component, reason)
+embeddings.show_all_tokens(view, component)
 with fold("neighbours", "**Nearest words** · vocabulary entries with similar embeddings") as opened:
     if opened:
         embeddings.show_neighbours(view)
@@ -23,4 +22,4 @@ with fold("positions", "**Positions** · learned and sinusoidal, and how near th
         embeddings_positions.show_resemblance(view)
 with fold("lengths", "**Length and LayerNorm** · how long every vector is, and what LayerNorm makes of it") as opened:
     if opened:
-        embeddings.show_lengths(view)
+        embeddings.show_lengths(view, component)

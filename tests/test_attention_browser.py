@@ -54,3 +54,24 @@ def test_the_names_beside_and_above_the_weights_choose_query_and_key(app):
     with app.rerun():
         app.page.mouse.click(row["x"] + row["width"] / 2, row["y"] + row["height"] / 2)
     assert app.query["token"] == "5" and app.query["key_token"] == "3"
+
+
+def test_the_card_of_one_number_follows_the_clicked_one(app):
+    app.open("query_key_value", layer="2", head="0")
+    app.page.wait_for_function("document.querySelector('.st-key-chart-blocks .bv-chart')")
+    drawn, tokens, width = app.page.locator(".st-key-chart-blocks .hm image"), 12, 32
+
+    def click(block, token, component):
+        box = drawn.nth(block).bounding_box()
+        x, y = box["width"] * (component + 0.5) / width, box["height"] * (token + 0.5) / tokens
+        with app.rerun():
+            app.page.mouse.click(box["x"] + x, box["y"] + y)
+        return app.explained, app.page.locator(".bv-panel-title").nth(1).inner_text()
+
+    cell, card = click(2, 8, 5)
+    assert cell == "encoder.layer.2.attention.self.value[head=0,key=8,head_dim=5]"
+    assert "One of them: value 5 of “[MASK]”" in card
+    assert (app.query["projection"], app.query["of_head"]) == ("value", "5")
+    cell, card = click(0, 3, 7)
+    assert cell == "encoder.layer.2.attention.self.query[head=0,query=3,head_dim=7]"
+    assert "One of them: value 5 of “[MASK]”" in card  # that is another token's

@@ -241,6 +241,16 @@ def test_every_tokens_share_of_the_values_and_their_sum(rome, output):
     np.testing.assert_allclose(total, rome[f"{OWN}.context"][TOKEN, HEAD * WIDTH : (HEAD + 1) * WIDTH], atol=1e-5)
 
 
+def test_the_formula_of_the_sum_and_what_is_offered_below_it_are_one_number(rome, output):
+    total = rome[f"{OWN}.context"][TOKEN, HEAD * WIDTH : (HEAD + 1) * WIDTH]
+    column = HEAD * WIDTH + int(np.abs(total).argmax())
+    cell = f"{OWN}.context[token={TOKEN},concat={column}]"
+    card = html(output).partition("Weighted values of head")[2]
+    assert re.search(r'class="bv-worked" data-cell="(.*?)"', card)[1] == cell
+    worked = rf"\mathrm{{token}}={TOKEN},\,\mathrm{{concat}}={column}}} "
+    assert sum(worked in latex.value for latex in output.latex) == 2  # the second one cuts the concatenated heads
+
+
 def test_what_is_not_drawn_of_a_long_text_is_added_up():
     at = opened("attention_output", text="a " * 509 + "[MASK]", token="300")
     trace = at.session_state["view"].trace

@@ -1,10 +1,13 @@
 """The feed-forward network's and LayerNorm's numbers, against plain transcriptions."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.analysis.add_norm import (
@@ -128,3 +131,15 @@ def test_the_direct_path_divides_once_at_every_place(rome):
             product /= math.sqrt(float(rome[f"encoder.layer.{layer}.{module}.LayerNorm.variance[token=3]"]) + 1e-12)
     assert len(names) == 2 * layers
     assert factors[-1] == pytest.approx(product, rel=1e-6)
+
+
+def test_every_neuron_of_the_table_offers_its_number_before_and_after_the_activation():
+    at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60)
+    at.query_params.update({"layer": "2", "token": "3"})
+    at.run().switch_page("pages/feed_forward.py").run()
+    assert not at.exception
+    trace, body = at.session_state["view"].trace, "".join(each.proto.body for each in at.get("html"))
+    cells = re.findall(r'<td><button data-cell="([^"]*)">([^<]*)</button></td>', body)
+    assert [cell.split(".")[4].partition("[")[0] for cell, _ in cells] == ["dense", "activation"] * 12
+    for cell, number in cells:
+        assert float(number.replace("\N{MINUS SIGN}", "-")) == pytest.approx(float(trace[cell]), abs=5e-5)

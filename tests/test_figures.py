@@ -73,7 +73,8 @@ CASES = {
     **VECTORS,
     "draw_products": {
         "all terms": lambda c: draw_products(WORDS, SIGNED, SIGNED.cumsum(), c, color=INK, title="component"),
-        "some terms": lambda c: draw_products(WORDS, -SHARE, -SHARE.cumsum(), c, color=INK, title="", whole=False),
+        "some terms": lambda c: draw_products(WORDS, -SHARE, -SHARE.cumsum(), c, color=INK, title="",
+                                              total=(-4.0, 1234)),
     },
     "draw_denominator": {"a row": lambda c: draw_denominator(SHARE, SHARE.cumsum(), WORDS, c)},
     "draw_bars": {

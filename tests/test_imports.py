@@ -299,6 +299,7 @@ IN_ONE_PLACE = {
         "bertviz_core/formula/address.py",
         "bertviz_core/tracing/changes.py",
         "bertviz_core/tracing/layout.py",
+        "bertviz_core/ui/frame/follow.py",
         "bertviz_core/ui/frame/state.py",
         "bertviz_core/ui/frame/what_if.py",
         "bertviz_core/ui/walk/way.py",

@@ -54,6 +54,8 @@ def test_aligned_strips_write_the_chosen_numbers_and_offer_each_its_own_cells():
     assert [trace["meta"] for trace in chart.spec["data"]] == ["L.a[i={n}]", "L.w[i={n}]"]
     bold = [note["text"] for note in chart.layout["annotations"] if "<b>" in note["text"]]
     assert bold == [f"<b>{float(x):.4f}</b>".replace("-", "−") for x in (SIGNED[2], SHARE[2])]
+    aside = [note for note in chart.layout["annotations"] if note.get("xref") == "paper"]
+    assert [note["x"] for note in aside] == [1, 1, 1] and aside[-1]["text"] == "at 2"
     band = chart.layout["shapes"][0]
     assert (band["y0"], band["y1"]) == (-0.5, 1.5) and chart.layout["yaxis2"]["range"][0] == 0.0
 

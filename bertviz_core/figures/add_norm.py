@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from bertviz_core.formula.numbers import format_degrees, format_number
 
 _ARC = 24  # points of the angle's arc
 _STRIP, _GAP = 58, 0.03  # pixels of a strip; the part of the chart between two
+_ASIDE = 92  # pixels at the right for the chosen component's numbers: on a strip its lines would read as a minus
 
 
 def draw_triangle(
@@ -96,7 +98,8 @@ class Strip:
 def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart:
     """Vectors under each other as bars, one column a component, each on its own scale with its ends printed.
 
-    chosen: a component whose numbers are written, as is each vector's largest; bars beyond a scale's end are cut.
+    chosen: a component whose numbers stand at the right; each vector's largest is written in it; bars beyond a
+    scale's end are cut.
     """
     count = len(strips)
     height = (1 - _GAP * (count - 1)) / count
@@ -107,15 +110,17 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         limit = _find_limit(strip.values)
         axes[f"yaxis{i + 1 if i else ''}"] = _set_strip_axis(strip, limit, (top - height, top), colors)
         traces.append(_draw_strip(strip, axis))
-        texts += _write_numbers(strip, chosen, axis, limit, colors)
+        texts += _write_largest(strip, chosen, axis, limit, colors)
+        texts.append(_write_aside(f"<b>{format_number(float(strip.values[chosen]))}</b>", top - height / 2, colors))
         shapes += _draw_band(strip, axis)
     width = len(strips[0].values)
     frame = {"type": "rect", "xref": "x", "yref": "paper", "x0": chosen - 1.5, "x1": chosen + 1.5, "y0": 0, "y1": 1,
              "line": {"color": colors.text, "width": 1.5}}  # fmt: skip
     across = {"range": [-1.5, width + 0.5], "anchor": "free", "position": 0, "tickvals": [0, chosen, width - 1]}
     return make_chart(
-        traces, count * _STRIP + 36, colors, left=96, right=12, bottom=28, bargap=0, hovermode="x",
-        annotations=texts, shapes=[*shapes, frame], xaxis=set_axis(colors, **across), **axes,
+        traces, count * _STRIP + 36, colors, left=96, right=_ASIDE, bottom=28, bargap=0, hovermode="x",
+        annotations=[*texts, _write_aside(f"at {chosen}", 0, colors, yanchor="top", yshift=-5)],
+        shapes=[*shapes, frame], xaxis=set_axis(colors, **across), **axes,
     )  # fmt: skip
 
 
@@ -143,18 +148,22 @@ def _set_strip_axis(strip: Strip, limit: float, domain: tuple[float, float], col
     )  # fmt: skip
 
 
-def _write_numbers(strip: Strip, chosen: int, axis: str, limit: float, colors: Palette) -> list[Spec]:
-    """The chosen component's number beside its bar; and the strip's largest one, where there is room for it."""
+def _write_aside(text: str, y: float, colors: Palette, **settings: Any) -> Spec:
+    """A text at the right of the strips. y: part of the chart's height."""
+    return write_text(text, 1, y, set_font(colors.text), xref="paper", yref="paper", xanchor="left", xshift=16,
+                      **{"yanchor": "middle", **settings})  # fmt: skip
+
+
+def _write_largest(strip: Strip, chosen: int, axis: str, limit: float, colors: Palette) -> list[Spec]:
+    """The strip's largest number beside its bar, where there is room for it."""
     width, largest = len(strip.values), int(np.abs(strip.values).argmax())
-    shown = {chosen: f"<b>{format_number(float(strip.values[chosen]))}</b>"}
-    if abs(largest - chosen) > 0.12 * width:
-        shown[largest] = f"{float(strip.values[largest]):.2f}".replace("-", "\N{MINUS SIGN}")
-    return [
-        write_text(text, i, float(np.clip(strip.values[i], -0.7 * limit, 0.7 * limit)), set_font(colors.text),
-                   bgcolor=colors.surface, opacity=0.9, yref=axis, xanchor="left" if i < 0.85 * width else "right",
-                   xshift=7 if i < 0.85 * width else -7)
-        for i, text in shown.items()
-    ]  # fmt: skip
+    if abs(largest - chosen) <= 0.12 * width:
+        return []
+    left, value = largest < 0.85 * width, float(strip.values[largest])
+    return [write_text(f"{value:.2f}".replace("-", "\N{MINUS SIGN}"), largest,
+                       float(np.clip(value, -0.7 * limit, 0.7 * limit)), set_font(colors.text),
+                       bgcolor=colors.surface, opacity=0.9, yref=axis, xanchor="left" if left else "right",
+                       xshift=7 if left else -7)]  # fmt: skip
 
 
 def _draw_band(strip: Strip, axis: str) -> list[Spec]:

@@ -30,12 +30,14 @@ def draw_products(
     *,
     color: str,
     title: str,
-    whole: bool = True,
+    total: tuple[float, int] | None = None,
 ) -> Chart:
     """The terms of a sum as bars in the given order, and the sum so far as a line. title: of the axis of names;
-    whole: these are all terms."""
+    total: the sum of all terms and how many they are, where only some are drawn."""
     end = float(running[-1])
-    said = f"{'sum' if whole else 'sum so far'} {format_number(end)}"
+    said = f"sum {format_number(end)}"
+    if total is not None:
+        said = f"sum of {len(terms)} of {total[1]:,} terms {format_number(end)}; of all {format_number(total[0])}"
     return make_chart(
         [
             {"type": "bar", "x": list(names), "y": pack(terms), "marker": {"color": color},

@@ -14,6 +14,7 @@ from bertviz_core.tracing.trace import Trace, encode
 from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
+from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
@@ -29,6 +30,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     """The whole app: one run of it answers one request of one session. show_drawer: explains the chosen number."""
     info, page = site.declare_pages()
     state.begin_run(info.name)
+    forget_followed()
     colors = style.read_colors()
     st.html(style.write_css(colors, MAP_MARKS))
     frame = st.container(key="frame", gap=None)

@@ -15,6 +15,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -70,11 +71,16 @@ def _read_strips(view: View, module: Address) -> list[Strip]:
 def _choose_component(view: View, where: str) -> tuple[int, str]:
     """The component whose numbers are written, and why it is that one, if nobody asked for it."""
     state.bind("normed", "")
+    module = Address.in_layer(view.chosen.layer, where)
+    norm = module.enter("LayerNorm")
+    for vector in (module.enter("residual"), norm.enter("normalized"), norm):
+        follow(vector.fix(token=view.chosen.token), "hidden", "normed")
+    for parameter in (norm.enter("weight"), norm.enter("bias")):
+        follow(parameter, "hidden", "normed")
     asked = read_index("normed", view.trace.model.config.hidden_size, "vector", [])
     if asked is not None:
         return asked, f"Framed: component {asked}."
-    added = Address.in_layer(view.chosen.layer, where).enter("dense")
-    found = open_component(view.trace, added, view.chosen.token)
+    found = open_component(view.trace, module.enter("dense"), view.chosen.token)
     return found.component, escape_markdown(found.reason)
 
 

@@ -67,7 +67,7 @@ def show_brought(view: View) -> Derived:
             [shown.index(token)],
             ("token", shown),
         ),
-        start=value.fix(key=shown[0], head_dim=find_strongest(rows[0])),
+        start=_find_sum_cell(view, total),
     )
 
 
@@ -102,16 +102,22 @@ def _write_weighted(view: View, total: np.ndarray) -> Origin:
     )
     context = trace.step(found)
     a, v, c = (style.make_painter(view.colors)(trace.step(where).output) for where in (probs, value, found))
-    column = head * len(total) + find_strongest(total)
     return Origin(
         f"{probs.fix(head=head, query=token)} and {value.fix(head=head)}", context.kind,
         rf"\begin{{aligned}} & {c}_{{{token},\,[i]}} = \sum_{{u}} {a}_{{i,{token},u}}\, {v}_{{i,u,:}} \\ "
         rf"& i = {head}, \quad {_SLICE} \end{{aligned}}",
         "A weighted average of the values: the attention weights sum to 1. The fraction of the "
         "sum is measured along the direction of the sum; it is negative for a vector that points the other way.",
-        trace.explain(found.fix(token=token, concat=column)).latex,
+        trace.explain(_find_sum_cell(view, total)).latex,
         f"{context.source}; encoder article (004), example 2",
     )  # fmt: skip
+
+
+def _find_sum_cell(view: View, total: np.ndarray) -> Address:
+    """The recorded cell of the largest number of the sum: the one that the formula works out."""
+    column = view.chosen.head * len(total) + find_strongest(total)
+    context = Address.in_layer(view.chosen.layer, "attention.self.context")
+    return context.fix(token=view.chosen.token, concat=column)
 
 
 @derived

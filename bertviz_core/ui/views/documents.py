@@ -86,7 +86,7 @@ def write_headline(view: View) -> str:
             for side in (left, right) for guess in guess_words(side.trace, token, 1)]  # fmt: skip
     word = escape_markdown(view.trace.tokens[token])
     verdict = "Yes" if apart > _SAME else "No"
-    return f"Do the two agree? {verdict}: cosine **{format_number(apart)}** at “{word}”" + (
+    return f"Do the two agree? {verdict}: cosine **{format_number(apart)}** at “{word}” after the last layer" + (
         f"; {', '.join(told)}" if told else "")  # fmt: skip
 
 
@@ -119,7 +119,10 @@ def show_distances(view: View, left: Side, right: Side) -> None:
                                  ends=(min(0.0, *(float(line.min()) for line in series.values())), 1.0), height=250),
                    "document-cosines", see)  # fmt: skip
         st.latex(style.break_lines(write_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")))
-        st.caption(f"{_describe(found, names, word, token)} x is BERT's vector after the layer, y the document's.")
+        st.caption(
+            f"In the formula: after layer {layer}. "
+            f"{_describe(found, names, word, token)} x is BERT's vector after the layer, y the document's."
+        )
         values = Values(np.array([column.values for column in columns], dtype=np.float64).T, _list_stages(view),
                         [column.name for column in columns])  # fmt: skip
         with tools:

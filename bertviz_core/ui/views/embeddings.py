@@ -17,6 +17,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -54,13 +55,9 @@ def _measure_length(view: View, part: Address) -> float:
     return float(compute_norms(view.trace[part.fix(token=view.chosen.token)][None])[0])
 
 
-def show_token(view: View) -> None:
-    """The chosen token's three rows, their sum, and what LayerNorm makes of it: component by component."""
-    _show_rows(view, *_read_component(view.trace[_PARTS["sum"].fix(token=view.chosen.token)]))
-
-
 @derived
-def _show_rows(view: View, component: int, reason: str) -> Derived:
+def show_token(view: View, component: int, reason: str) -> Derived:
+    """The chosen token's three rows, their sum, and what LayerNorm makes of it: component by component."""
     trace, token = view.trace, view.chosen.token
     total = trace[_PARTS["sum"].fix(token=token)]
     parts = {**_PARTS, "normalized": _NORM.enter("normalized"), "embedding": _NORM}
@@ -80,8 +77,12 @@ def _show_rows(view: View, component: int, reason: str) -> Derived:
     )  # fmt: skip
 
 
-def _read_component(total: np.ndarray) -> tuple[int, str]:
+def choose_component(view: View) -> tuple[int, str]:
     """The component that is ringed, and why it is this one: chosen, or where the sum is largest."""
+    state.bind("component", "")
+    for part in (*_PARTS.values(), _NORM.enter("normalized"), _NORM):
+        follow(part.fix(token=view.chosen.token), "hidden", "component")
+    total = view.trace[_PARTS["sum"].fix(token=view.chosen.token)]
     remarks: list[str] = []
     asked = read_index("component", len(total), "vector", remarks)
     for remark in remarks:
@@ -130,21 +131,25 @@ def _write_component(view: View, component: int) -> str:
 
 
 def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> None:
-    """Every row's length and its number at the ringed component, and a field to ring another one."""
-    at = {"token": view.chosen.token}
+    """Every row's length and its number at the ringed component, γ and β there, and a field to ring another one."""
+    cells = {name: part.fix(token=view.chosen.token, hidden=component) for name, part in parts.items()}
+    last = cells.popitem()
+    cells |= {"γ": _NORM.enter("weight").fix(hidden=component), "β": _NORM.enter("bias").fix(hidden=component)}
+    cells |= [last]
     columns = [
-        Column("length", [_measure_length(view, part) for part in parts.values()]),
-        Column(
-            f"component {component}", [float(view.trace[part.fix(**at, hidden=component)]) for part in parts.values()]
-        ),
+        Column("length", [_measure_length(view, parts[name]) if name in parts else None for name in cells]),
+        Column(f"component {component}", [float(view.trace[cell]) for cell in cells.values()]),
     ]
     table, other = st.columns([3, 2], gap="small", vertical_alignment="bottom")
-    table.html(render_table("row", list(parts), columns))
+    table.html(render_table("row", list(cells), columns, opens=("cell", list(cells.values()))))
     other.text_input("Ring another component", key="component", placeholder="where the sum is largest")
 
 
-def show_all_tokens(view: View) -> None:
-    """One map of all tokens with a switch: the three look-ups and their sum on one scale, then LayerNorm."""
+def show_all_tokens(view: View, component: int) -> None:
+    """One map of all tokens with a switch: the three look-ups and their sum on one scale, then LayerNorm.
+
+    component: the ringed one, which is worked out.
+    """
     maps = {**_PARTS, "normalized": _NORM.enter("normalized"), "embedding": _NORM}
     state.bind("vectors", "word", maps)
     name = str(state.read("vectors"))
@@ -152,7 +157,7 @@ def show_all_tokens(view: View) -> None:
     figure, note = draw_tensor(view, maps[name], end=end, cells=_CELLS)
     scale = "The same scale for word, position, segment and sum." if name in _PARTS else ""
     told = f"{_write_finding(view, name)} {note} {scale}".strip()
-    show_panel(view, maps[name], _TITLES[name], figure, note=told, sides=(3, 1),
+    show_panel(view, maps[name], _TITLES[name], figure, at={"hidden": component}, note=told, sides=(3, 1),
                switch=lambda: st.segmented_control("Vectors", list(maps), key="vectors", required=True,
                                                    label_visibility="collapsed"))  # fmt: skip
 
@@ -172,8 +177,8 @@ def _write_finding(view: View, name: str) -> str:
     return {"normalized": "Mean 0 and variance 1 in every row.", "embedding": "The input of layer 0."}.get(name, "")
 
 
-def show_lengths(view: View) -> None:
-    """How long the vectors are, token by token; and LayerNorm's part of it."""
+def show_lengths(view: View, component: int) -> None:
+    """How long the vectors are, token by token; and LayerNorm's part of it. component: the ringed one."""
     parts = [view.trace[part] for part in _PARTS.values()]
     with open_card(view, EMBEDDING, "How long the three rows and their sum are", ", ".join(map(str, _PARTS.values()))):
         st.html(_render_lengths(view, parts))
@@ -184,6 +189,7 @@ def show_lengths(view: View) -> None:
         view, _NORM.fix(token=token), "LayerNorm of the sum",
         draw_strips(view, rows, ("sum", "normalized", "LayerNorm")).offer(
             picks.pick_vectors(view.trace, [row.fix(token=token) for row in rows])),
+        at={"hidden": component},
         note=f"The same columns, on one scale. LayerNorm changes the standard deviation of the components from "
              f"{format_number(float(before))} in the sum to 1; γ and β change it to {format_number(float(after))}.",
     )  # fmt: skip

@@ -89,7 +89,7 @@ def _draw_curve(view: View, found: Neurons, top: list[int]) -> Chart:
     grid = np.linspace(min(found.before.min(), -3.0) - 0.5, max(found.before.max(), 3.0) + 0.5, 160)
     return draw_neurons(
         (grid, apply_activation(own, grid)), found.before, found.after, found.lengths, top[:NAMED], view.colors,
-        view.colors.kinds[FFN], ACTIVATIONS.get(own, own),
+        view.colors.kinds[FFN], _name_activation(view),
     )  # fmt: skip
 
 
@@ -97,6 +97,7 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
     """One row a neuron: at which tokens it speaks, its activation here, what it writes."""
     trace, token = view.trace, view.chosen.token
     address = Address.in_layer(view.chosen.layer, "intermediate.activation")
+    before = Address.in_layer(view.chosen.layer, "intermediate.dense")
     shown = center_range(token, _TOKENS, len(trace.tokens))
     at_all = trace[address][shown.start : shown.stop, top].clip(min=0)
     loudest, longest = float(at_all.max(initial=0.0)) or 1.0, float(found.lengths[top[0]]) or 1.0
@@ -111,16 +112,28 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
         rows.append(
             f'<tr><th scope="row"><button data-cell="{address.fix(token=token, intermediate=i)}">{i}</button></th>'
             f'<td class="bv-tokens-too"><div class="bv-speak">{cells}</div></td>'
-            f"<td>{format_number(float(found.after[i]))}</td><td>{long}{found.lengths[i]:.2f}</td>"
+            f"{_render_cell(found.before[i], before.fix(token=token, intermediate=i))}"
+            f"{_render_cell(found.after[i], address.fix(token=token, intermediate=i))}"
+            f"<td>{long}{found.lengths[i]:.2f}</td>"
             f"<td>{write_share(float(found.shares[i]))}</td></tr>"
         )
     return (
         '<div class="bv-neurons" data-picture tabindex="0" role="region" aria-label="The neurons that write most">'
         "<table><thead><tr>"
         '<th scope="col">neuron</th><th scope="col" class="bv-tokens-too">at each token</th>'
-        '<th scope="col">activation</th><th scope="col">length written</th><th scope="col">share of sum</th></tr>'
+        f'<th scope="col">before {escape(_name_activation(view))}</th><th scope="col">activation</th>'
+        '<th scope="col">length written</th><th scope="col">share of sum</th></tr>'
         f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _render_cell(value: float, cell: Address) -> str:
+    return f'<td><button data-cell="{cell}">{format_number(float(value))}</button></td>'
+
+
+def _name_activation(view: View) -> str:
+    own = view.trace.model.config.hidden_act
+    return ACTIVATIONS.get(own, own)
 
 
 def show_sum(view: View) -> None:

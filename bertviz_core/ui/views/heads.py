@@ -189,8 +189,9 @@ def _list_notes(all_heads: Summary, layer: int, head: int) -> list[str]:
     numbers = all_heads.of(layer, head)
     return [
         ", ".join(_list_roles(all_heads, layer, head)),
+        "mean over all queries: "
         f"entropy {format_number(numbers['entropy'])} of {format_number(float(np.log2(all_heads.tokens)))} bits",
-        f"mean distance {numbers['distance']:.1f} tokens",
+        f"distance {numbers['distance']:.1f} tokens",
     ]
 
 

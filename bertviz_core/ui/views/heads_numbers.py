@@ -70,8 +70,9 @@ def write_profile(numbers: Mapping[str, float], tokens: int) -> str:
     """One head's entropy, distance, and the rules that hold for it, with numbers. tokens: how many there are."""
     even, uniform = (format_number(x) for x in (numbers["entropy"], float(np.log2(tokens))))
     return (
-        f"**Entropy** {even} of {uniform} bits: as if {2 ** numbers['entropy']:.1f} tokens shared it evenly. "
-        f"**Mean distance** {numbers['distance']:.1f} tokens. {_write_roles(numbers)}"
+        f"**Entropy**, mean over all queries: {even} of {uniform} bits, as if {2 ** numbers['entropy']:.1f} tokens "
+        f"shared the attention evenly. **Distance**, mean over all queries: {numbers['distance']:.1f} tokens. "
+        f"{_write_roles(numbers)}"
     )
 
 

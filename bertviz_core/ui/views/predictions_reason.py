@@ -37,7 +37,9 @@ def show_score(view: View, vocab: int) -> Derived:
         "score-terms", f"1 · The logit of “{word}”: {len(terms)} products, largest first", chart,
         Origin(f"{_VECTOR.fix(token=token)} and {_ROW.fix(vocab=vocab)}", PREDICTION,
                view.typeset(trace.step(SCORES)),
-               f"The largest, at component {best}: {format_number(float(vector[best]))} · "
+               f"In the formula: the {int((terms > 0).sum())} products that raise the logit together, the "
+               f"{int((terms < 0).sum())} that lower it, and the bias of “{escape_markdown(word)}”. "
+               f"The largest product, at component {best}: {format_number(float(vector[best]))} · "
                f"{format_number(float(row[best]))} = {format_number(float(terms[best]))}.",
                rf"L = {format_latex(up)} {_sign(down)} {_sign(bias)} = {format_latex(score)}"),
         values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),

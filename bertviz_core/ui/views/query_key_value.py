@@ -17,6 +17,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site, state, style
+from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -50,6 +51,8 @@ def choose_place(view: View) -> Place:
     state.bind("projection", "query", PROJECTIONS)
     state.bind(_COMPONENT, "")
     chosen, name = view.chosen, state.read("projection")
+    for one in PROJECTIONS:
+        follow(locate(view, one, chosen.token), "head_dim", _COMPONENT, projection=one)
     named = read_index("key_token", len(view.trace.tokens), "input", [])
     key = _find_best(view) if named is None else named
     component = read_index(_COMPONENT, view.trace.model.config.head_dim, "model", [])
@@ -150,7 +153,8 @@ def show_sum(view: View, place: Place) -> None:
         up, down = float(products[products > 0].sum()), float(products[products < 0].sum())
         st.latex(_write_sum(view, cell, up, down, shift))
         st.caption(
-            f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. "
+            f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. A click on a "
+            f"number of “{escape_markdown(read_word(view))}” above shows that one here. "
             "In the formula: the products above 0 together, those below 0, and the bias."
             + (
                 ""

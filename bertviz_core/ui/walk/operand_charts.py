@@ -112,10 +112,10 @@ def _draw_spread(view: View, why: Explanation, x: Symbol, axis: str) -> Drawn:
 def _draw_terms(view: View, why: Explanation, found: Parts) -> Drawn:
     order = found.strongest(len(found))
     terms = found.amounts[order]
-    shown = order[:_ROWS]
-    names = [name_term(found[i].operands[0]) for i in shown]
+    names = [name_term(found[i].operands[0]) for i in order[:_ROWS]]
     figure = draw_products(names, terms[:_ROWS], np.cumsum(terms)[:_ROWS], view.colors, color=_choose_color(view, why),
-                           title="operand, largest term first", whole=len(shown) == len(order))  # fmt: skip
+                           title="operand, largest term first",
+                           total=(float(terms.sum()), len(order)) if len(order) > _ROWS else None)  # fmt: skip
     more = f" The {_ROWS} largest of {len(order)} are drawn." if len(order) > _ROWS else ""
     return figure, f"Bars: the terms of the sum, largest first. Line: the sum so far.{more}"
 
