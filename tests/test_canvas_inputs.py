@@ -1,0 +1,62 @@
+"""The canvas of the first page for inputs and checkpoints of all sizes: whole, readable, and without an error."""
+
+import pytest
+
+from tests.browser import PHONE, WIDE, visit
+from tests.factory import base_sized_checkpoint, random_checkpoint
+
+WORDS = "the old man went to the sea and looked at the ships "
+LARGE = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 1024, "intermediate_size": 256}
+INPUTS = {
+    "one token": {"text": "a"},
+    "a pair": {"text": "He sat by the river.", "pair": "The [MASK] was cold."},
+    "padding": {"pad": "24"},
+    "64 tokens": {"text": WORDS * 5 + "in the", "token": "40"},
+    "512 tokens": {"text": WORDS * 42 + "in the cold morning light now", "token": "300"},
+    "BERT base": {"model": "base"},
+    "BERT large": {"model": "large"},
+    "without an LM head": {"model": "headless"},
+}
+LEVELS = ("pass", "layer", "head")
+# Texts of the picture that lie on each other or stick out of it.
+BLEMISHES = """() => {
+    const stage = document.querySelector('.bvc-stage').getBoundingClientRect(), found = [];
+    const seen = e => e.textContent.trim() && e.checkVisibility() && getComputedStyle(e).opacity > 0.2;
+    const texts = [...document.querySelectorAll('.bvc-drawn text')].filter(seen)
+        .map(e => [e.textContent, e.getBoundingClientRect(), /rotate/.test(e.getAttribute('transform'))]);
+    for (const [text, r] of texts)
+        if (r.left < stage.left - 1 || r.right > stage.right + 1 || r.top < stage.top - 1
+                || r.bottom > stage.bottom + 1)
+            found.push(`sticks out: ${text}`);
+    texts.forEach(([one, a, turned], i) => texts.slice(i + 1).forEach(([other, b, too]) => {
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (across > 3 && down > 5 && !turned && !too) found.push(`overlap: ${one} / ${other}`);
+    }));
+    return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        "base": base_sized_checkpoint(folder / "base"),
+        "large": random_checkpoint(folder / "large", **LARGE),
+        "headless": random_checkpoint(folder / "headless", kind="base"),
+    }
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("name", INPUTS)
+def test_every_input_is_drawn_whole(chromium, server, models, name, size):
+    query = dict(INPUTS[name])
+    if "model" in query:
+        query["model"] = str(models[query["model"]])
+    with visit(chromium, server, size) as app:
+        for level in LEVELS:
+            app.open(level=level, **query)
+            app.page.wait_for_function("document.querySelectorAll('.bvc-drawn text').length > 0")
+            app.page.wait_for_timeout(600)  # the zoom's own motion
+            assert app.page.evaluate(BLEMISHES) == [], level
+            assert app.page.evaluate("document.querySelector('.bvc-cells').getBoundingClientRect().width") > 300
