@@ -76,7 +76,7 @@ def test_what_a_chart_says_is_what_it_draws():
     (end,) = CASES["draw_products"]["all terms"](LIGHT).layout["annotations"]
     assert (end["x"], end["text"]) == (SIZE - 1, f"sum {SIGNED.cumsum()[-1]:.4f}".replace("-", "−"))
     (some,) = CASES["draw_products"]["some terms"](LIGHT).layout["annotations"]
-    assert some["text"] == f"sum of {SIZE} of 1,234 terms −1.0000; of all −4.0000"
+    assert some["text"] == f"{SIZE} of 1,234 terms: −1.0000; all: −4.0000" and some["yref"] == "paper"
     bars = CASES["draw_bars"]["signed"](LIGHT).traces[0]
     assert bars["text"] == [f"{x:.4f}".replace("-", "−") for x in SIGNED] and np.array_equal(bars["x"], SIGNED)
     half, most = CASES["draw_growing_sum"]["marks"](LIGHT).layout["annotations"]

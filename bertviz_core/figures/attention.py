@@ -35,9 +35,12 @@ def draw_products(
     """The terms of a sum as bars in the given order, and the sum so far as a line. title: of the axis of names;
     total: the sum of all terms and how many they are, where only some are drawn."""
     end = float(running[-1])
-    said = f"sum {format_number(end)}"
-    if total is not None:
-        said = f"sum of {len(terms)} of {total[1]:,} terms {format_number(end)}; of all {format_number(total[0])}"
+    said = write_text(f"sum {format_number(end)}", len(names) - 1, end, set_font(colors.text), xanchor="right",
+                      yshift=14 if end >= 0 else -14, bgcolor=colors.surface, opacity=0.9)  # fmt: skip
+    if total is not None:  # above the chart: at the end of the line it would be taken for the sum
+        text = f"{len(terms)} of {total[1]:,} terms: {format_number(end)}; all: {format_number(total[0])}"
+        said = write_text(text, 0, 1, set_font(colors.text), xref="paper", yref="paper", xanchor="left",
+                          yanchor="bottom")  # fmt: skip
     return make_chart(
         [
             {"type": "bar", "x": list(names), "y": pack(terms), "marker": {"color": color},
@@ -48,8 +51,7 @@ def draw_products(
         ],
         340, colors, right=16, top=24, bargap=0.2,
         xaxis=set_axis(colors, title, type="category"), yaxis=set_axis(colors, grid=True),
-        annotations=[write_text(said, len(names) - 1, end, set_font(colors.text), xanchor="right",
-                                yshift=14 if end >= 0 else -14, bgcolor=colors.surface, opacity=0.9)],
+        annotations=[said],
     )  # fmt: skip
 
 
