@@ -51,12 +51,12 @@ BLEMISHES = """() => {
     return found;
 }"""
 
-# Whether the focus is in a picture.
+# Whether the focus is in a picture, on a page that has one.
 IN_FIRST_PICTURE = """() => {
     const roots = [document, ...[...document.querySelectorAll('*')].flatMap(e => e.shadowRoot ?? [])];
     const pictures = roots.flatMap(root => [...root.querySelectorAll('.js-plotly-plot, [data-picture]')])
         .filter(e => e.checkVisibility());
-    return pictures.some(e => e.matches(':focus, :focus-within'));
+    return !pictures.length || pictures.some(e => e.matches(':focus, :focus-within'));
 }"""
 
 
