@@ -8,6 +8,8 @@ const ROW = { least: 15, most: 46 };
 const PHONE_ROW = { least: 26, most: 44 };
 const PHONE_STOP_ROW = { least: 17, most: 44 };
 const STUBS = 14; // pixels over and under the rows for what goes to tokens out of sight
+const RAIL = 18; // pixels at the right for the rail of a long sentence,
+const SLANT = 22; // or on a phone for the slanted name of the last key
 const KEY_CELL = 24; // pixels that a cell of a head's matrix has at least
 const INNER = ["query", "key", "weights", "matrix", "value", "collect", "context", "sum", "norm"];
 const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
@@ -34,15 +36,21 @@ function arrange(scene) {
   const { width, height } = scene;
   const frame = { top, ceiling: top - 4, stubs, row, count, first: chooseFirst(scene, count), width, height, phone };
   const sized = columns.map((column) => ({ ...column, width: column.width?.call?.(null, frame) ?? column.width }));
-  frame.parts = lineUp(sized, EDGE, width - EDGE - (scene.total > count ? 18 : 0), frame);
+  const beside = Math.max(scene.total > count ? RAIL : 0, phone && hasKeys(scene.place) ? SLANT : 0);
+  frame.parts = lineUp(sized, EDGE, width - EDGE - beside, frame);
   frame.lifted = scene.covered ? lift(scene, frame) : 0;
   frame.top -= frame.lifted;
   return frame;
 }
 
+// Whether a matrix with a column for each key is drawn.
+function hasKeys({ level, stop }) {
+  return level === "head" && (!stop || [4, 5, 6].includes(stop));
+}
+
 // Keys of a head are columns too: no more rows than there is room for as columns.
 function limitKeys({ place, phone, width }) {
-  if (place.level !== "head" || (place.stop && ![4, 5, 6].includes(place.stop))) return Infinity;
+  if (!hasKeys(place)) return Infinity;
   return Math.max(4, Math.floor((phone ? width - 84 : (width - 300) * 0.5) / KEY_CELL));
 }
 
