@@ -44,7 +44,10 @@ def three_rows(s: Scene) -> Truth:
     output = s["embeddings.LayerNorm.weight"] * flat + s["embeddings.LayerNorm.bias"]
     at = strongest(total)
     rows = np.stack([word, position, segment, total, flat, output])
-    columns = {"length": [length(row) for row in rows], f"component {at}": list(rows[:, at])}
+    scales = [s[f"embeddings.LayerNorm.{name}"][at] for name in ("weight", "bias")]
+    lengths = [length(row) for row in rows]
+    columns = {"length": [*lengths[:5], None, None, lengths[5]],
+               f"component {at}": [*rows[:5, at], *scales, rows[5, at]]}  # fmt: skip
     told = [at, *rows[:4, at], abs(flat[at]), full_colour(rows[:4]), full_colour(rows[4:])]
     return Truth([Map(rows)] * 12, rows.T, told=told, worked=[output[at]], tables=[columns])
 

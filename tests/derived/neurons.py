@@ -70,7 +70,12 @@ def curve(s: Scene) -> Truth:
     grid = draw_grid(x)
     drawn = [Counts(x), points(x=grid, y=apply(functional.gelu, grid)), points("this token", x=x, y=y)]
     active = int(sum(x > 0))
-    columns = {"activation": y[top], "length written": found["lengths"][top], "share of sum": found["shares"][top]}
+    columns = {
+        "pre-activation": x[top],
+        "activation": y[top],
+        "length written": found["lengths"][top],
+        "share of sum": found["shares"][top],
+    }
     return Truth(
         drawn,
         np.stack([x, y, found["lengths"], found["shares"]], axis=1),

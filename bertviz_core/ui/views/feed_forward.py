@@ -121,7 +121,7 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
         '<div class="bv-neurons" data-picture tabindex="0" role="region" aria-label="The neurons that write most">'
         "<table><thead><tr>"
         '<th scope="col">neuron</th><th scope="col" class="bv-tokens-too">at each token</th>'
-        f'<th scope="col">before {escape(_name_activation(view))}</th><th scope="col">activation</th>'
+        '<th scope="col">pre-activation</th><th scope="col">activation</th>'
         '<th scope="col">length written</th><th scope="col">share of sum</th></tr>'
         f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
