@@ -47,7 +47,8 @@ def score_terms(s: Scene) -> Truth:
     terms = np.array([x * y for x, y in zip(vector, row, strict=True)])
     most = int(terms.argmax())
     return Truth([points(x=range(len(terms)), y=np.sort(terms)[::-1])], np.stack([vector, row, terms], axis=1),
-                 told=[most, vector[most], row[most], terms[most], sum(terms > 0), sum(terms < 0)], worked=[read_scores(s)[s.token, top]])  # fmt: skip
+                 told=[most, vector[most], row[most], terms[most], sum(terms > 0), sum(terms < 0)],
+                 worked=[read_scores(s)[s.token, top]])  # fmt: skip
 
 
 @truth("predictions", "scores-of-all")
