@@ -43,6 +43,7 @@ AWAITED = """before => {
         'the end of the run': all('[data-testid="stApp"][data-test-script-state="notRunning"]').length === 0,
         'a title': all('h1, [data-testid="stAlert"]').length === 0,
         'new elements': all('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]').length > 0,
+        'the canvas': all('.bvc').some(canvas => !canvas.querySelector('.bvc-drawn text')),
         'charts': all('[data-testid="stPlotlyChart"]').some(chart => !chart.querySelector('.main-svg')),
     };
     return Object.keys(awaited).filter(name => awaited[name]);

@@ -22,7 +22,9 @@ function enterPicture() {
   const pictures = findRoots().flatMap((root) => [...root.querySelectorAll(PICTURE)]);
   const seen = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
   const stops = seen.flatMap((each) => [each, ...each.querySelectorAll('[tabindex="0"], button, a[href]')]);
-  stops.find((each) => each.tabIndex >= 0)?.focus();
+  const stop = stops.find((each) => each.tabIndex >= 0);
+  if (stop) stop.focus();
+  else document.activeElement.blur();
 }
 
 // What has the focus, also inside of a component that is isolated from the page.
