@@ -155,11 +155,11 @@ class App:
         return (*(menu.input_value() for menu in menus), token.get_attribute("aria-label") or "")
 
     def shown(self) -> str:
-        """All text of the frame, the page and the drawer, charts included."""
+        """All text of the frame, the page and the drawer, charts included; the canvas has tests of its own."""
         return self.page.evaluate(
             """() => [...document.querySelector('[data-testid="stMain"]').querySelectorAll(
                 ':is(h1, h2, p, code, span, text, td, th, .bv-cell, .bv-token, [aria-checked="true"])')]
-                .filter(e => !e.closest('[data-testid="stPopoverBody"], .bv-live, .bv-readout'))
+                .filter(e => !e.closest('[data-testid="stPopoverBody"], .bv-live, .bv-readout, .bvc'))
                 .map(e => e.textContent).join(' ')"""
         )
 
