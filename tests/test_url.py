@@ -38,23 +38,6 @@ def fresh(window, server):
     return show
 
 
-def test_every_link_on_every_page_carries_all(app):
-    """All pairs of pages by what their links say: with what a page adds of its own, as arriving there shows."""
-    addresses = {}
-    for info in PAGES:
-        app.open("" if info is PAGES[0] else info.name, **EVERYTHING)
-        app.page.get_by_role("button", name="Pages", exact=True).click()
-        links = app.page.get_by_test_id("stPopoverBody").locator("a[href]")
-        addresses[info.name] = {urlsplit(link): parse_qs(urlsplit(link).query) for link in
-                                links.evaluate_all("links => links.map(link => link.href)")}  # fmt: skip
-    wanted = {key: [value] for key, value in EVERYTHING.items()}
-    paths = {"" if info is PAGES[0] else info.name for info in PAGES}
-    for name, links in addresses.items():
-        own = "" if name == PAGES[0].name else name
-        assert {link.path.strip("/") for link in links} | {own} == paths
-        assert all(query == wanted for query in links.values()), name
-
-
 def test_the_ways_along_links_can_be_all_pairs():
     count = len(PAGES)
     ways = [[i * stride % count for i in range(count + 1)] for stride in range(1, count)]
