@@ -1,7 +1,7 @@
 // Which cell stands where in a chart. A trace offers cells by its `meta`: one address, or one a row or point, in which
 // {x} and {y} stand for the place of a cell on the axes, {n} for the number of the point, and {q} and {k} for the query
-// and key that a map's customdata says of a cell. A place is {row, column};
-// lists of bars or points have one column. Boxes are in pixels from the chart's corner.
+// and key that a map's customdata says of a cell. A place is {row, column}; lists of bars or points have one column.
+// Boxes are in pixels from the chart's corner.
 
 const ROW_TOKENS = ["token", "query"]; // axes along which a token is a row; along `key` it is a column
 const LEAST = 8; // pixels of the smallest mark

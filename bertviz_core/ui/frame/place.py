@@ -9,9 +9,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import Selection
 
 _LONGEST = 20  # characters of what is quoted
-
-
-ANSWERS = "layers"  # the page that opens where the answer appears, not at a head
+_ANSWERS = "layers"  # the page that opens where the answer appears, not at a head
 
 
 def choose_place(trace: Trace, page: str) -> tuple[Selection, list[str]]:
@@ -25,7 +23,7 @@ def choose_place(trace: Trace, page: str) -> tuple[Selection, list[str]]:
         token = open_token(trace).token
     if layer is None and head is None:
         opened = open_head(trace, token)
-        layer = open_layer_for_answer(trace, token).layer if page == ANSWERS else opened.layer
+        layer = open_layer_for_answer(trace, token).layer if page == _ANSWERS else opened.layer
         head = opened.head
     return Selection(layer or 0, head or 0, token), remarks
 
