@@ -22,7 +22,8 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 HARMLESS = re.compile(r"_stcore/(health|host-config)")  # asked for below every deep link, answered by 404
 CLOSED_PORT = "http://127.0.0.1:9"  # where the Hugging Face hub is looked for: nobody answers
 
-# Counts the server's word that no script is running any more: field 9, empty. What it sent is drawn two frames later.
+# Counts the server's word that no script is running any more: field 9, empty. What it sent is drawn two frames later
+# or more: `drawnAt` says when the page, but for its canvas, which may be in motion, changed last.
 COUNT_RUNS = """
 window.runs = 0;
 window.WebSocket = class extends WebSocket {
@@ -34,6 +35,11 @@ window.WebSocket = class extends WebSocket {
         });
     }
 };
+window.drawnAt = 0;
+new MutationObserver(seen => {
+    const page = seen.some(({target}) => !(target.parentElement ?? target).closest?.('.bvc'));
+    if (page) window.drawnAt = performance.now();
+}).observe(document, {childList: true, characterData: true, subtree: true});
 """
 # What is still to come, by name; nothing once the script has run and everything it said is on screen.
 AWAITED = """before => {
@@ -44,6 +50,7 @@ AWAITED = """before => {
         'a title': all('h1, [data-testid="stAlert"]').length === 0,
         'new elements': all('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]').length > 0,
         'the canvas': all('.bvc').some(canvas => !canvas.querySelector('.bvc-drawn text')),
+        'rest': performance.now() - window.drawnAt < 60,
         'charts': all('[data-testid="stPlotlyChart"]').some(chart => !chart.querySelector('.main-svg')),
     };
     return Object.keys(awaited).filter(name => awaited[name]);

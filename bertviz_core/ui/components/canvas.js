@@ -44,8 +44,8 @@ class Canvas {
     this.colors = new Colors(data.colors);
     this.adopt(data.place, fresh || other);
     if (fresh || other) this.explain(data, false);
-    if (moved || other) this.first = this.wanted === undefined ? null : this.wanted - data.window.start;
-    this.wanted = undefined;
+    if (moved || other) this.first = this.wanted === undefined || other ? null : this.wanted - data.window.start;
+    if (other || this.holds(this.wanted)) this.wanted = undefined;
     if (!this.stopped) this.start();
     this.chrome.style();
     this.refresh(!fresh && !moved);
@@ -82,6 +82,12 @@ class Canvas {
     this.refresh(false);
   }
 
+  // Whether the rows from this token on were sent. While the window is moved on, answers to older wishes still come.
+  holds(token) {
+    const { start, stop, total } = this.data.window;
+    return token >= start && (token + Math.round(this.frame?.count ?? 0) <= stop || stop === total);
+  }
+
   // The place that the server says, unless it still answers an older question.
   adopt(place, surely) {
     const waiting = this.isWaiting;
@@ -103,7 +109,7 @@ class Canvas {
     if (change.level && change.level !== level) this.group = this.chooseGroup();
     if ("level" in change || "layer" in change || "head" in change) this.cursor = null;
     this.hover = this.focus = null;
-    if ("token" in change && !isSeen(this.frame, this.at)) this.first = null;
+    if ("token" in change && !isSeen(this.frame, this.at)) this.first = this.wanted = undefined;
     if (said) this.tell({ ...change });
     this.refresh(true);
   }

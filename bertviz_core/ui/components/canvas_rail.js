@@ -45,8 +45,8 @@ function moveWindow(canvas, token) {
   const { start, total } = data.window;
   const count = Math.round(frame.count);
   const first = Math.max(0, Math.min(total - count, token));
-  const inside = first >= start && first + count <= start + data.tokens.length;
-  if (inside) {
+  if (canvas.holds(first)) {
+    canvas.wanted = undefined;
     if (first - start === canvas.first) return;
     canvas.first = first - start;
     return void canvas.refresh(false);
