@@ -1,4 +1,4 @@
-"""What a visitor waits for, in a real browser: `python benchmarks/pages.py [--port PORT] [--only pages|explanation]`.
+"""What a visitor waits for, in a real browser: `python benchmarks/pages.py [--port PORT] [--only PART]`.
 
 Starts the app on the bundled model and opens every page at 12, 64 and 512 tokens. Prints, per page: seconds until its
 title stands there (first paint), until it has settled, and, after the layer is changed with the keyboard, the median
@@ -7,6 +7,10 @@ worse of both as a share of its limit: 1 s for the first paint, 400 kB for an in
 scores are clicked and explained: the median milliseconds, by the browser's own clock, from a click until the worked
 formula and the operands stand there, and until the chart does as well, and the kilobytes sent. The limits are 200 ms
 for formula and operands, and 60 kB.
+
+At last the first page's canvas: the median milliseconds from the page's first byte until its first picture stands
+there, the kilobytes sent by then, and of every zoom between its levels the median milliseconds between two frames. The
+limits are 1 s, 300 kB (400 kB at 512 tokens) and 33 ms. The parts are called pages, explanation and canvas.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote
 
@@ -36,6 +41,10 @@ REPEATS = 3
 CLICKS = 7
 PAINT_S, INTERACTION_KB = 1.0, 400.0
 EXPLAIN_MS, EXPLAIN_KB = 200.0, 60.0
+PICTURE_MS, FRAME_MS = 1000.0, 33.4  # two frames of a screen that shows 60 a second take a little more than 33 ms
+PICTURE_KB = {12: 300.0, 64: 400.0, 512: 400.0}
+ZOOMS = ("Enter", "Enter", "Escape", "Escape")  # from the pass into a layer, into a head, and back
+ZOOM_MS = 450
 
 _SETTLED = """() => {
     const app = document.querySelector('[data-testid="stApp"]');
@@ -58,11 +67,20 @@ _WATCH = """document.addEventListener('click', ({target, timeStamp}) => {
     look();
 }, true)"""
 
+# Notes the time of every frame, and that of the first one in which the canvas has something drawn.
+_FRAMES = """window.frames_ms = [];
+const note = (now) => {
+    window.frames_ms.push(now);
+    if (document.querySelector('.bvc-drawn text')) window.pictured ??= performance.now();
+    requestAnimationFrame(note);
+};
+requestAnimationFrame(note)"""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--port", type=int, default=8599)
-    parser.add_argument("--only", choices=["pages", "explanation"])
+    parser.add_argument("--only", choices=PARTS)
     asked = parser.parse_args()
     with _server(asked.port), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
@@ -70,10 +88,9 @@ def main() -> None:
         warm = browser.new_page()
         warm.goto(url)
         warm.wait_for_selector("h1", timeout=60_000)
-        if asked.only != "explanation":
-            _print_pages(browser, url)
-        if asked.only != "pages":
-            _print_explanations(browser, url)
+        for part, print_part in PARTS.items():
+            if asked.only in (None, part):
+                print_part(browser, url)
         browser.close()
 
 
@@ -91,6 +108,52 @@ def _print_explanations(browser: Browser, url: str) -> None:
         opened, drawn, size = _explain(browser.new_page(), f"{url}/attention?text={quote(text)}")
         worst = max(opened / EXPLAIN_MS, size / EXPLAIN_KB)
         print(f"{tokens:6d}  {opened:12.0f}  {drawn:8.0f}  {size:2.0f}  {worst:12.2f}", flush=True)
+
+
+def _print_canvas(browser: Browser, url: str) -> None:
+    print("tokens  picture ms  kB  frames of four zooms, ms  of the limit")
+    for tokens, text in TEXTS.items():
+        opened = [_open_canvas(browser.new_page(), f"{url}?text={quote(text)}") for _ in range(REPEATS)]
+        picture, size = (statistics.median(row) for row in zip(*opened, strict=True))
+        frames = _zoom(browser.new_page(), f"{url}?text={quote(text)}")
+        worst = max(picture / PICTURE_MS, size / PICTURE_KB[tokens], max(frames) / FRAME_MS)
+        shown = " ".join(f"{frame:5.1f}" for frame in frames)
+        print(f"{tokens:6d}  {picture:10.0f}  {size:3.0f}  {shown}  {worst:12.2f}", flush=True)
+
+
+PARTS = {"pages": _print_pages, "explanation": _print_explanations, "canvas": _print_canvas}
+
+
+def _open_canvas(page: Page, url: str) -> tuple[float, float]:
+    """Milliseconds from the page's first byte until its first picture stands there; kilobytes received by the end."""
+    received = _received(page)
+    page.add_init_script(_FRAMES)
+    page.goto(url)
+    page.wait_for_function("window.pictured")
+    picture = page.evaluate("pictured - performance.getEntriesByType('navigation')[0].responseStart")
+    _settle(page)
+    page.close()
+    return picture, received[0] / 1000
+
+
+def _zoom(page: Page, url: str) -> list[float]:
+    """Of every zoom, the median milliseconds between two frames."""
+    page.add_init_script(_FRAMES)
+    page.goto(url)
+    page.wait_for_function("window.pictured")
+    _settle(page)
+    page.locator(".bvc-stage").focus()
+    page.wait_for_timeout(1000)
+    found = []
+    for key in ZOOMS:
+        page.evaluate("frames_ms.length = 0")
+        page.keyboard.press(key)
+        page.wait_for_timeout(ZOOM_MS)
+        times = page.evaluate("frames_ms")
+        found.append(statistics.median(later - earlier for earlier, later in pairwise(times)))
+        page.wait_for_timeout(1500)  # the answer of the server, and what it changes
+    page.close()
+    return found
 
 
 def _path(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,6 +77,18 @@ def test_formulas_and_numbers_are_counted(rome):
     assert said == (
         f"What is a pass made of? **{len(inside)} formulas**, those of a layer used 6 times, give {numbers:,} numbers"
     )
+
+
+def test_every_formula_stands_with_a_number_of_its_own(rome):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.switch_page("pages/formulas.py").run()
+    assert not at.exception
+    html = "".join(element.proto.body for element in at.get("html"))
+    shown = dict(re.findall(r'class="bv-row" data-cell="([^"]+)".*?<b>(.+?)</b>', html))
+    steps = [step.address for step in rome.program.steps if step.layer in (None, 2)]
+    assert [cell.partition("[")[0] for cell in shown] == steps
+    for cell, value in shown.items():
+        assert value == format_number(float(rome[cell])), cell
 
 
 def open_app(**query):

@@ -49,7 +49,7 @@ def show_panel(
     table: HTML to stand below; switch: draws a widget beside the title; sides: the widths of chart and formula.
     """
     step = view.trace.step(address)
-    start = _choose_cell(view, address, at or {})
+    start = choose_cell(view, address, at or {})
     chart, note = draw_difference_chart(view, address, step.kind) or (chart, note)
     with open_card(view, step.kind, see, address, format_shape(view.trace, address)) as tools:
         drawn, side = st.columns(sides, gap="medium")
@@ -124,7 +124,7 @@ def format_shape(trace: Trace, address: Where) -> str:
     return f"({' × '.join(f'{name} {size}' for name, size in sizes)})"
 
 
-def _choose_cell(view: View, where: Address, at: Mapping[str, int]) -> Address:
+def choose_cell(view: View, where: Address, at: Mapping[str, int]) -> Address:
     """The cell to work out: fixed axes as in the address, tokens as chosen, the rest where the value is strongest."""
     chosen = dict.fromkeys(TOKEN_AXES.intersection(view.trace.dims(where)) - {KEY.name}, view.chosen.token)
     part = where.fix(**{**chosen, **at})

@@ -1,16 +1,25 @@
-"""Every step of the pass as a list: its formula, its meaning, its address, and the page that shows its numbers."""
+"""Every step of the pass: its formula, its meaning, its address, its numbers, and the page that shows them all."""
 
 from __future__ import annotations
 
 import math
+from html import escape
 from itertools import groupby
 
+import numpy as np
 import streamlit as st
 
-from bertviz_core.formula.steps import Step
+from bertviz_core.figures.thumbnails import draw_thumbnail
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import HEAD
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.steps import Stage, Step
 from bertviz_core.ui.frame import site
+from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import format_shape
+from bertviz_core.ui.panels.panel import choose_cell, format_shape
+
+_STRIP = 64  # numbers that are drawn of a row
 
 
 def write_headline(view: View) -> str:
@@ -29,18 +38,42 @@ def show_steps(view: View) -> None:
     """Every step in order; of the encoder's layers, which are alike, the chosen one."""
     trace = view.trace
     shown = [step for step in trace.program.steps if step.layer in (None, view.chosen.layer)]
-    for i, (stage, group) in enumerate(groupby(shown, key=lambda step: step.stage)):
-        info = site.find_page(stage)
-        with st.container(border=True, key=f"steps-{i}"):
-            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                layers = trace.model.config.num_hidden_layers
-                place = f", layer {view.chosen.layer} of 0 to {layers - 1}" if stage.in_layer else ""
-                st.markdown(f"## {info.title}{place}")
-                site.show_link(info, "See the values", info.icon)
-            st.markdown("\n".join(_write_line(view, step) for step in group))
+    with st.container(key="steps"):
+        for stage, group in groupby(shown, key=lambda step: step.stage):
+            for i, step in enumerate(group):
+                with st.container(key=f"step-{step.address}", gap=None, border=True):
+                    if not i:
+                        _show_stage(view, stage)
+                    _show_step(view, step)
 
 
-def _write_line(view: View, step: Step) -> str:
-    formula = view.typeset(step)
+def _show_stage(view: View, stage: Stage) -> None:
+    """The stage that begins with a step, and the way to its page."""
+    info, layers = site.find_page(stage), view.trace.model.config.num_hidden_layers
+    place = f" :small[:gray[layer {view.chosen.layer} of 0 to {layers - 1}]]" if stage.in_layer else ""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", wrap=False):
+        st.markdown(f"## {info.title}{place}")
+        site.show_link(info, "See all", info.icon)
+
+
+def _show_step(view: View, step: Step) -> None:
+    """A formula, what it means, and its numbers at the chosen token, of which the strongest is worked out."""
+    head = {HEAD.name: view.chosen.head} if HEAD.name in view.trace.dims(step.address) else {}
     address = f":small[`{step.address}` {format_shape(view.trace, step.address)}]"
-    return f"- $\\displaystyle {formula}$  \n  {step.meaning}  \n  {address}"
+    st.markdown(f"$\\displaystyle {view.typeset(step)}$  \n{step.meaning}  \n{address}")
+    st.html(_render_row(view, step, choose_cell(view, Address(step.address), head)))
+
+
+def _render_row(view: View, step: Step, cell: Address) -> str:
+    """The numbers that stand beside a cell, one after the other on its last axis, and the cell."""
+    axis, _ = cell.index[-1]
+    row = view.trace[cell.without(axis)]
+    part = row[:_STRIP]
+    strip = draw_thumbnail(part[None], view.colors, end=float(np.abs(row).max()), kind=step.kind)
+    drawn = f"{axis} 0 to {len(part) - 1} of {len(row):,}" if len(row) > len(part) else f"{axis} 0 to {len(row) - 1}"
+    name, value = escape(shorten(view.trace, cell)), format_number(float(view.trace[cell]))
+    return (
+        f'<button class="bv-row" data-cell="{escape(str(cell))}" title="{drawn}">'
+        f'<img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
+        f"<span>{name} = <b>{value}</b></span></button>"
+    )
