@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.views import formulas, overview
 from bertviz_core.ui.views.overview_canvas import use_example
