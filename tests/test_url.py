@@ -59,6 +59,18 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
         assert not turn or app.shown() == fresh(app.page.url), (came_from, info.title)
 
 
+def test_a_link_leads_to_the_same_page_in_a_tab_of_its_own(app, fresh):
+    app.open("attention", **PLACE)
+    app.page.get_by_role("button", name="Pages", exact=True).click()
+    link = app.page.get_by_test_id("stPopoverBody").get_by_role("link", name=PAGES[0].title, exact=True)
+    link.hover()
+    address = link.evaluate("link => link.href")
+    with app.rerun():
+        link.click()
+    assert address == app.page.url
+    assert app.shown() == fresh(address)
+
+
 def press(app, name):
     with app.rerun():
         app.page.get_by_role("button", name=name).first.click()

@@ -71,6 +71,7 @@ class Listener {
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.focus(event));
     listen("bv-pointed", (event) => this.light(event.detail, event.target)); // a component knows which token it is
+    for (const name of ["pointerover", "focusin"]) listen(name, ({ target }) => mendLink(target));
     const early = { capture: true, passive: true };
     const touch = ({ pointerType }) => Object.assign(this, { touched: pointerType === "touch", held: null });
     listen("pointerdown", touch, early);

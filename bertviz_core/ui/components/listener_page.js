@@ -80,3 +80,10 @@ function makeReachable(element) {
   if (scrolls) element.tabIndex = 0;
   else element.removeAttribute("tabindex");
 }
+
+// The framework writes the first page's address as that of whichever page one is on: opened in a tab of its own, it were
+// another page than the one that a click leads to.
+function mendLink(element) {
+  const link = element.closest?.('[data-testid="stPageLink"] a:is([href=""], [href^="?"])');
+  link?.setAttribute("href", `.${link.getAttribute("href")}`);
+}
