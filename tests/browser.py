@@ -110,7 +110,6 @@ class App:
         self.sentence.fill(text)
         with self.rerun():
             self.sentence.press("Enter")
-        self.page.keyboard.press("Escape")
         self.sentence.wait_for(state="hidden")
 
     def choose(self, label: str, option: str) -> None:

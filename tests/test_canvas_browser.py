@@ -73,6 +73,27 @@ def test_what_is_pointed_at_is_the_traces_own_number(still, trace, level):
     assert read == [value for _, value in found]
 
 
+def test_the_first_cell_pointed_at_is_read_out_and_stays_so(still):
+    stage = open_canvas(still)
+    box = stage.bounding_box()
+    still.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    value = still.page.locator(".bvc-readout [data-value]")
+    value.wait_for()
+    still.page.evaluate("document.fonts.dispatchEvent(new Event('loadingdone'))")  # of the value's own letters
+    assert value.count() == 1
+
+
+def test_whoever_wants_to_write_writes_at_once(app):
+    open_canvas(app)
+    app.page.get_by_role("button", name="Type your own").click()
+    app.page.wait_for_function("getSelection().toString().startsWith('When in Rome')")
+    with app.rerun():
+        app.page.keyboard.type("A [MASK] day.")
+        app.page.keyboard.press("Enter")
+    app.sentence.wait_for(state="hidden")
+    assert app.query["text"] == "A [MASK] day."
+
+
 def test_the_chosen_rows_weights_are_printed_in_it(still, trace):
     open_canvas(still, level="head")
     weights = trace["encoder.layer.2.attention.self.probs[head=0,query=8]"]

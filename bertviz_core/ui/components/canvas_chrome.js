@@ -33,7 +33,7 @@ class Chrome {
     this.write(this.tabs, writeTabs(canvas));
     this.strip.querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
     canvas.player.show();
-    this.read(null);
+    this.read(canvas.hover?.stage ? canvas.hover : null, canvas.hover);
   }
 
   write(element, html) {
@@ -54,7 +54,7 @@ class Chrome {
       play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)),
       speed: () => canvas.player.hurry(),
       end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[value])),
-      write: () => document.querySelector(".st-key-editor button")?.click(), quiet: () => this.hush(),
+      quiet: () => this.hush(),
       close: () => this.hideHelp(), up: () => canvas.leave(),
     };
     does[name]?.();
@@ -180,7 +180,7 @@ function writeActions(canvas) {
     `class="bvc-example bvc-optional" title="${escapeHtml(text)}"`));
   const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`;
   return writeButton("play", show, 'class="bvc-main"') +
-    writeButton("write", "Type your own", 'class="bvc-button bvc-optional"') + examples.join("") + special;
+    writeButton("", "Type your own", 'class="bvc-button bvc-optional" data-write') + examples.join("") + special;
 }
 
 function shorten(label) {

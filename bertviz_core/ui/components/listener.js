@@ -1,8 +1,9 @@
 // What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
 // for, charts by the `meta` of their traces (listener_offer.js), elements by data-cell, -step, -keep, -close, -token,
-// -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. A picture that is no chart
-// says data-picture. `data`: the cell that is explained and its drawn operands by address, the chosen token, the caption
-// of pictures that are taken away, the theme's colours. The parts of this module stand in files beside it.
+// -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. data-write opens the field
+// for the sentence. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
+// operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours. The parts of
+// this module stand in files beside it.
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
@@ -10,12 +11,14 @@ const SENT = {
   cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
-const SAYING = [...Object.keys(SENT), "save", "copy", "skip"].map((name) => `[data-${name}]`).join();
+const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write"].map((name) => `[data-${name}]`).join();
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
 const SCROLLED = '.katex-display, [data-testid="stVerticalBlock"]:has(> [class*="st-key-chart-"])';
 const PICTURE = ".js-plotly-plot, [data-picture]";
 const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here-"]': ".st-key-map" };
+const EDITOR = ".st-key-editor button";
+const TYPED = ".st-key-text input, .st-key-pair input";
 const TITLE = "#bv-drawer-title";
 const DRAWER = ".st-key-drawer";
 
@@ -75,6 +78,7 @@ class Listener {
     const early = { capture: true, passive: true };
     const touch = ({ pointerType }) => Object.assign(this, { touched: pointerType === "touch", held: null });
     listen("pointerdown", touch, early);
+    listen("keydown", ({ key, target }) => key === "Enter" && target.matches?.(TYPED) && turnEditor(true), early);
     for (const name of ["pointerdown", "wheel", "touchmove", "keydown"]) listen(name, () => this.release(), early);
     this.changed = new MutationObserver(() => this.plan());
     this.changed.observe(this.app, {
@@ -128,6 +132,8 @@ class Listener {
   click(event) {
     const said = event.target.closest?.(SAYING);
     const pressed = event.target.closest?.(PRESSED);
+    if (event.target.closest?.(EDITOR)) enterEditor();
+    if (event.target.closest?.('[class*="st-key-example-"] button')) turnEditor(true);
     const named = this.plots.get(event.target.closest?.(".js-plotly-plot"))?.readName(event);
     if (named) return named.asKey ? this.send("choose", `key_token=${named.token}`) : this.send("token", named.token);
     if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
@@ -141,6 +147,7 @@ class Listener {
   obey(said) {
     const { save, copy } = said.dataset;
     if ("skip" in said.dataset) return enterPicture();
+    if ("write" in said.dataset) return turnEditor(false);
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
     if (copy) return copyText(copy === "link" ? location.href : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);

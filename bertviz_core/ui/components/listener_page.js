@@ -87,3 +87,16 @@ function mendLink(element) {
   const link = element.closest?.('[data-testid="stPageLink"] a:is([href=""], [href^="?"])');
   link?.setAttribute("href", `.${link.getAttribute("href")}`);
 }
+
+// Open the sentence's editor, or close it. Later: a click that is still on its way would count as one beside it.
+function turnEditor(open) {
+  setTimeout(() => document.querySelector(`${EDITOR}[aria-expanded="${open}"]`)?.click());
+}
+
+// Whoever opens the editor writes: over the whole sentence, or where they click then.
+function enterEditor(patience = 60) {
+  const field = document.querySelector(`[data-testid="stPopoverBody"] :is(${TYPED})`);
+  if (!field) return void (patience && requestAnimationFrame(() => enterEditor(patience - 1)));
+  field.focus({ preventScroll: true });
+  requestAnimationFrame(() => field.select());
+}
