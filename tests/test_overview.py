@@ -157,3 +157,19 @@ def test_another_token_or_sentence_has_its_own_window(session):
 def test_an_example_of_the_canvas_is_run_as_far_as_the_field_would_take_it(session):
     use_example({"text": "a" * 7000, "pair": None})
     assert (len(session["text"]), session["pair"]) == (6000, "")
+
+
+def test_a_padding_token_can_be_chosen():
+    at = open_app(pad="16", token="13", level="head")
+    assert read_canvas(at)["place"]["token"] == 13
+    assert any(r"expect at “\[PAD\]”?" in element.value for element in at.markdown)
+
+
+def test_what_arrives_from_a_component_that_is_gone_is_forgotten(session):
+    taken = []
+    take = state.on_event("canvas", "go", taken.append)
+    take()
+    assert taken == []
+    session["canvas"] = {"go": {"layer": 3}}
+    take()
+    assert taken == [{"layer": 3}]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -285,6 +285,20 @@ def take(key: str, default: Any = None) -> Any:
     return st.session_state.pop(key, default)
 
 
+def on_event(component: str, name: str, act: Callable[[Any], object]) -> Callable[[], None]:
+    """The function to be called for an event of a component of ours: it acts on what was sent.
+
+    What a component sends while the page that it stands on is left arrives when it is gone; that is forgotten.
+    """
+
+    def take_event() -> None:
+        sent = st.session_state.get(component)
+        if sent is not None:
+            act(sent[name])
+
+    return take_event
+
+
 def read_event(component: str, name: str) -> Any:
-    """What a component of ours has just sent, in the function that is called for it."""
+    """What a component that stands on every page, or a widget, has just sent, in the function that is called for it."""
     return st.session_state[component][name]

@@ -40,7 +40,7 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
             "top": top,
             "colors": list_colors(view.colors),
         },
-        on_token_change=lambda: state.choose_token(state.read_event(_KEY, "token")),
+        on_token_change=state.on_event(_KEY, "token", state.choose_token),
     )
 
 

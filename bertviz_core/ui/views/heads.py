@@ -154,7 +154,7 @@ def _show_map(view: View, all_heads: Summary) -> None:
         _map(
             key="head-map",
             data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
-            on_head_change=_choose_head,
+            on_head_change=state.on_event("head-map", "head", lambda head: state.choose_head(*head)),
         )
     st.caption(
         f"{tell_pass(view)}Rows are layers, columns are heads; "
@@ -193,7 +193,3 @@ def _list_notes(all_heads: Summary, layer: int, head: int) -> list[str]:
         f"entropy {format_number(numbers['entropy'])} of {format_number(float(np.log2(all_heads.tokens)))} bits",
         f"distance {numbers['distance']:.1f} tokens",
     ]
-
-
-def _choose_head() -> None:
-    state.choose_head(*state.read_event("head-map", "head"))

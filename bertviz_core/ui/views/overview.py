@@ -22,7 +22,8 @@ def write_headline(view: View) -> str:
         size = trace.model.config.hidden_size
         return f"How does BERT read “{escape_markdown(text)}”? As **{size} numbers**, made anew in every layer"
     (word, share, _), *_ = rank_words(trace, token, 1)
-    masked, swapped = token in find_masks(trace), trace.encoding.ids[token] != view.typed.ids[token]
+    masked = token in find_masks(trace)
+    swapped = token < len(view.typed) and trace.encoding.ids[token] != view.typed.ids[token]
     ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at “{escape_markdown(text)}”?"
     quoted = quote_around(view, BLANK if masked else text if swapped else None)
     said = f" “{escape_markdown(quoted)}”" if quoted else ""

@@ -75,8 +75,8 @@ def show_canvas(view: View) -> None:
     _canvas(
         key=_KEY,
         data=make_data(view, place),
-        on_go_change=lambda: state.go(read_wish(state.read_event(_KEY, "go"), view, place)),
-        on_example_change=lambda: use_example(state.read_event(_KEY, "example")),
+        on_go_change=state.on_event(_KEY, "go", lambda wish: state.go(read_wish(wish, view, place))),
+        on_example_change=state.on_event(_KEY, "example", use_example),
     )
 
 

@@ -99,7 +99,7 @@ def show_line(view: View, story: Story) -> int:
     state.bind(_STOP, 0, range(len(story.stops)))
     chosen = int(state.read(_STOP))
     with open_card(view, PARAMETER, "The way back", story.start):
-        _line(key="story-line", data=_make_drawing(view, story, chosen), on_stop_change=_choose_stop)
+        _line(key="story-line", data=_make_drawing(view, story, chosen), on_stop_change=state.on_event("story-line", "stop", _go))
         moves, words = st.columns([2, 3], gap="medium", vertical_alignment="center")
         with moves, st.container(horizontal=True, vertical_alignment="center"):
             st.selectbox("The story of", list(_list_beginnings(view)), key=_OF, width=240, label_visibility="collapsed",
@@ -151,10 +151,6 @@ def _name_component(cell: Address) -> str:
     head = f"head {at['head']} " if "head" in at else ""
     last = next((str(i) for axis, i in reversed(cell.index) if axis not in ("token", "query", "key", "head")), "")
     return f"{head}{f'no. {last}' if last else ''}".strip()
-
-
-def _choose_stop() -> None:
-    _go(state.read_event("story-line", "stop"))
 
 
 def _go(stop: int) -> None:
