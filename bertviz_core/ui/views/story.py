@@ -27,7 +27,7 @@ from bertviz_core.ui.walk.explain import draw_operands, work_out
 _CHOICES = 10
 _SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
 _ONWARD = 12  # steps from a stop on, as many as are as high as that
-_OF, _STOP = "story-of", "stop"
+_OF, _STOP, _LINE = "story-of", "stop", "story-line"
 _line = load_component("story_line")
 
 
@@ -99,7 +99,7 @@ def show_line(view: View, story: Story) -> int:
     state.bind(_STOP, 0, range(len(story.stops)))
     chosen = int(state.read(_STOP))
     with open_card(view, PARAMETER, "The way back", story.start):
-        _line(key="story-line", data=_make_drawing(view, story, chosen), on_stop_change=state.on_event("story-line", "stop", _go))
+        _line(key=_LINE, data=_make_drawing(view, story, chosen), on_stop_change=state.on_event(_LINE, "stop", _go))
         moves, words = st.columns([2, 3], gap="medium", vertical_alignment="center")
         with moves, st.container(horizontal=True, vertical_alignment="center"):
             st.selectbox("The story of", list(_list_beginnings(view)), key=_OF, width=240, label_visibility="collapsed",
