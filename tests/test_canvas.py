@@ -9,8 +9,10 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.analysis.canvas import BEFORE, DIFFERENCE, choose_rows
+from bertviz_core.analysis.walk import list_beginnings
+from bertviz_core.formula.address import parse
 from bertviz_core.ui.frame.view import SHOWN
-from bertviz_core.ui.views.overview_canvas import Place, Spot, read_wish
+from bertviz_core.ui.views.overview_canvas import Place, Spot, find_story, read_wish
 from tests.canvas import Drawn, draw, look
 from tests.factory import random_checkpoint
 
@@ -244,3 +246,17 @@ def test_a_window_stays_while_the_chosen_token_is_in_it(inputs, wish, window):
     view = look(inputs["512 tokens"], token=100)
     place = Place("pass", Spot(view.chosen.layer, view.chosen.head, 100, None, range(84, 116)), 0)
     assert read_wish(wish, view, place)["window"] == window
+
+
+def test_the_story_of_every_word_that_is_drawn_is_told(trace):
+    words = draw(look(trace))["words"]
+    for word in [*words["top"], *words["best"]] if words else []:
+        address = parse(word["address"])
+        name = find_story(trace, {"token": address.at["token"], "id": word["id"]})
+        assert list_beginnings(trace, address.at["token"])[name] == address
+
+
+@pytest.mark.parametrize("asked", [{}, {"token": 12, "id": 2111}, {"token": -1, "id": 2111}, {"token": True, "id": 0},
+                                   {"token": 8, "id": 101}, {"token": "8", "id": "2111"}])  # fmt: skip
+def test_no_story_is_told_of_what_is_not_drawn(inputs, asked):
+    assert find_story(inputs["12 tokens"], asked) is None

@@ -221,3 +221,19 @@ def test_the_window_of_a_long_sentence_moves_by_wheel(still):
     still.page.wait_for_function("before => document.querySelector('.bvc-rail').title !== before", arg=before)
     still.page.wait_for_function("document.querySelector('.bvc-rail').title.endsWith('301 of 302')")
     assert still.trouble == []
+
+
+def test_a_word_opens_its_story_and_back_comes_back(app):
+    stage = open_canvas(app, level="layer")
+    app.page.locator(".bvc-drawn text", has_text="others").click(force=True)
+    wait_for_query(app, **{"token": "8", "story-of": "“others” at position 8"})
+    app.settle()
+    assert app.title == "Shortest story"
+    with app.rerun():
+        app.page.go_back()
+    assert (app.title, app.query) == ("Overview", {"level": "layer"})
+    stage.focus()
+    press(app, "ArrowRight", *["Control+ArrowRight"] * 20, "ArrowUp")
+    assert app.page.locator(".bvc-live").text_content().startswith("the: the 9")
+    press(app, "Enter")
+    wait_for_query(app, **{"token": "7", "story-of": "“the” at position 7"})

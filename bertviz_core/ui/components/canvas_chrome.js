@@ -219,9 +219,13 @@ function writeReadout(canvas, { stage, where }) {
 }
 
 // What stands under the pointer where that is no cell.
-function tellPart({ data, stages }, { part, layer, where, word }) {
-  const best = data.words?.best[word];
-  if (best) return `“${escapeHtml(best.word)}”: ${writeShare(best.share)}. Click it: how it came about.`;
+function tellPart(canvas, { part, layer, where, word }) {
+  const { data, stages } = canvas;
+  if (part === "words") {
+    const best = wordOf(canvas, { where, word });
+    const [said, at] = [best.word, data.tokens[where.row]?.text ?? canvas.place.token].map(escapeHtml);
+    return `“${said}” at “${at}”: ${writeShare(best.share)}. Click it: its shortest story, back to the input.`;
+  }
   if (layer === undefined) return "";
   const stage = stages.get(`ribbons.${layer}`);
   if (!part.startsWith("ribbons") || !stage) return `Layer ${layer}: click to open it.`;

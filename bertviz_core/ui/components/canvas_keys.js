@@ -116,7 +116,7 @@ function makeCursor(canvas, part, row, column) {
   const places = listPlaces(canvas, part);
   const index = Math.max(0, Math.min(places.length - 1, column));
   const { stage, at, layer } = places[index];
-  return { part, stage, layer, index, where: { row, ...at }, ...(part === "words" ? { word: 0 } : {}) };
+  return { part, stage, layer, index, where: { row, ...at }, ...(part === "words" && row === canvas.at ? { word: 0 } : {}) };
 }
 
 function move(canvas, down, right, far) {
@@ -151,7 +151,10 @@ function describe(canvas, { part, stage, layer, where, word }) {
   const { data } = canvas;
   const token = data.tokens[where.row].text;
   const words = () => data.words.best.map((each) => `${each.word} ${writeShare(each.share)}`).join(", ");
-  if (word !== undefined) return `Words: ${words()}`;
+  if (part === "words") {
+    const { word: best, share } = data.words.top[where.row];
+    return `${word === undefined ? `${token}: ${best} ${writeShare(share)}` : `Words: ${words()}`}, Enter: the story`;
+  }
   if (part === "weights") return `Head ${where.head} of layer ${canvas.place.layer}, Enter opens it`;
   if (layer !== undefined) return `Layer ${layer}, Enter opens it`;
   if (!stage) return token;

@@ -84,7 +84,7 @@ function findTarget(canvas, x, y) {
   if (!inside) return y < frame.top && place.level === "pass" && !place.stop ? findBlock(canvas, x) : null;
   if (!part || part === "panel" || part === "collect") return { part: "row", where: { row } };
   if (part === "tokens") return { part, where: { row } };
-  if (part === "words") return findWord(canvas, y, row);
+  if (part === "words") return { part, ...findWord(canvas, y, row) };
   if (part.startsWith("ribbons")) return { part, layer: Number(part.split(".")[1]), where: { row } };
   return findCell(canvas, part, box, { row, x });
 }
@@ -125,7 +125,7 @@ function findWord(canvas, y, row) {
   const card = cardBox(canvas);
   const word = Math.floor((y - card.y - 8) / WORD_LINE);
   const within = y >= card.y && y <= card.y + card.h && word >= 0 && word < canvas.data.words.best.length;
-  return within ? { part: "words", word } : { part: "tokens", where: { row } };
+  return within ? { word, where: { row: canvas.at } } : { where: { row } };
 }
 
 // A touch on a cell that is smaller than a finger first chooses it, a second one explains it.
@@ -140,14 +140,14 @@ function press(canvas, event) {
   return canvas.draw();
 }
 
-// What a click does: a layer opens, a head opens, a cell and a word are explained, a token is chosen.
+// What a click does: a layer opens, a head opens, a cell is explained, a word's story is told, a token is chosen.
 function act(canvas, found) {
   if (!found) return;
   const { place, data } = canvas;
-  const { part, where, stage, word } = found;
+  const { part, where, stage } = found;
   const layer = found.layer ?? findSpine(canvas, part);
   if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
-  else if (word !== undefined) explainCell(canvas, data.words.best[word].address);
+  else if (part === "words") tellStory(canvas, found);
   else if (layer !== null && layer !== undefined) canvas.go({
     level: place.level === "pass" ? "layer" : place.level, layer,
   });
@@ -160,6 +160,24 @@ function findSpine({ place, frame }, part) {
   const layer = /^output\.(\d+)$/.exec(part)?.[1];
   const spine = layer !== undefined && place.level !== "pass" && frame.parts[part].w <= 24;
   return spine && Number(layer) !== place.layer ? Number(layer) : null;
+}
+
+// The likeliest word of a row, or one of the five of the chosen one. {word, share, address}
+function wordOf({ data: { words } }, { word, where }) {
+  return word === undefined ? words.top[where.row] : words.best[word];
+}
+
+// The page of the shortest story takes the place of this one: by a link, which the server makes when it is asked.
+function tellStory(canvas, found) {
+  canvas.player.pause();
+  canvas.flush();
+  canvas.send("story", { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found).id });
+  const made = new MutationObserver(() => {
+    const link = document.querySelector(".st-key-canvas-story a");
+    if (link) requestAnimationFrame(() => link.click());
+    if (link || !canvas.stopped) made.disconnect();
+  });
+  made.observe(canvas.root.closest(".stApp"), { childList: true, subtree: true });
 }
 
 // The page's listener opens the drawer, and brings the focus back here when it is closed.

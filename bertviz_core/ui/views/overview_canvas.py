@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TypeGuard
 
 import numpy as np
+import streamlit as st
 
 from bertviz_core.analysis.canvas import (
     DIFFERENCE,
@@ -22,10 +24,11 @@ from bertviz_core.analysis.canvas import (
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import PROBS, rank_words
+from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.errors import AddressError
-from bertviz_core.formula.address import Address
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -34,7 +37,7 @@ from bertviz_core.ui.views.overview_stages import count_sources, count_uses, fin
 from bertviz_core.ui.views.overview_stops import NAMES, list_stops
 from bertviz_core.ui.walk.way import list_lit
 
-_KEY = "canvas"
+_KEY, _ASKED = "canvas", "canvas-asked"
 _BEST = 5
 _canvas = load_component("canvas", isolated=False)
 
@@ -71,13 +74,35 @@ class _Pack:
 
 def show_canvas(view: View) -> None:
     """Draw the pass; what is chosen in it the URL says, and with it every other page."""
+    _link_story(view)
     place = read_place(view)
     _canvas(
         key=_KEY,
         data=make_data(view, place),
         on_go_change=lambda: state.go(read_wish(state.read_event(_KEY, "go"), view, place)),
         on_example_change=lambda: use_example(state.read_event(_KEY, "example")),
+        on_story_change=lambda: state.write(_ASKED, state.read_event(_KEY, "story")),
     )
+
+
+def _link_story(view: View) -> None:
+    """A link to the story of the word that was clicked, which the canvas follows: one step of the browser's history."""
+    asked, chosen = state.take(_ASKED), view.chosen
+    name = find_story(view.trace, asked) if asked else None
+    with st.container(key="canvas-story"):
+        if name:
+            place = {"layer": chosen.layer, "head": chosen.head, "token": asked["token"], "story-of": name}
+            site.show_link(site.get_page("story"), **{key: str(value) for key, value in place.items()})
+
+
+def find_story(trace: Trace, asked: Mapping[str, object]) -> str | None:
+    """What the page of stories calls that of a word at a token; None where it does not tell it. asked: token, id."""
+    token, word = asked.get("token"), asked.get("id")
+    if not _is_index(token, len(trace.tokens)):
+        return None
+    offered = list_beginnings(trace, token)
+    return next((name for name, start in offered.items() if start.path == PROBS.path and start.at["vocab"] == word),
+                None)  # fmt: skip
 
 
 def read_place(view: View) -> Place:
@@ -111,7 +136,7 @@ def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str,
     return {{"stop": "play"}.get(key, key): int(i) if key == "stop" else i for key, i in found.items()}
 
 
-def _is_index(value: object, size: int) -> bool:
+def _is_index(value: object, size: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
 
 
@@ -220,13 +245,12 @@ def _list_words(view: View, spot: Spot) -> dict[str, object] | None:
     trace = view.trace
     if PROBS not in trace:
         return None
-    top = [rank_words(trace, i, 1)[0] for i in spot.window]
     return {
-        "top": [{"word": word, "share": share} for word, share, _ in top],
-        "best": [{"word": word, "share": share, "id": i, "address": str(_find_word(spot.token, i))}
-                 for word, share, i in rank_words(trace, spot.token, _BEST)],
-    }  # fmt: skip
+        "top": [word for i in spot.window for word in _rank_words(trace, i, 1)],
+        "best": _rank_words(trace, spot.token, _BEST),
+    }
 
 
-def _find_word(token: int, i: int) -> Address:
-    return PROBS.fix(token=token, vocab=i)
+def _rank_words(trace: Trace, token: int, k: int) -> list[dict[str, object]]:
+    return [{"word": word, "share": share, "id": i, "address": str(PROBS.fix(token=token, vocab=i))}
+            for word, share, i in rank_words(trace, token, k)]  # fmt: skip
