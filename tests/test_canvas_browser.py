@@ -237,3 +237,26 @@ def test_a_word_opens_its_story_and_back_comes_back(app):
     assert app.page.locator(".bvc-live").text_content().startswith("the: the 9")
     press(app, "Enter")
     wait_for_query(app, **{"token": "7", "story-of": "“the” at position 7"})
+
+
+def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app, trace):
+    sent = []
+    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
+    open_canvas(app)
+    title, row = (app.page.locator(".bvc-drawn text", has_text=text).first.bounding_box() for text in ("Embed", "rome"))
+    before = len(sent)
+    with app.rerun():
+        app.page.mouse.click(title["x"] + 22, row["y"] + 6)
+    assert len(sent) == before + 1
+    component = app.query["component"]
+    assert app.explained == app.query["walk"] == f"embeddings.LayerNorm[token=3,hidden={component}]"
+    app.page.mouse.move(700, 890)
+    lit = app.page.locator(f'.bvc-drawn [data-component="{component}"]')
+    assert lit.count() == 7  # the embedding, and every layer's output
+    app.page.locator(".bvc-stage").focus()
+    press(app, "Escape")
+    app.page.wait_for_function("!new URLSearchParams(location.search).has('walk')")
+    assert (lit.count(), app.query) == (7, {"component": component})
+    press(app, "Escape")
+    app.page.wait_for_function("location.search === ''")
+    assert lit.count() == 0

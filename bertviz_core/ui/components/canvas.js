@@ -138,11 +138,12 @@ class Canvas {
     return this.asked && performance.now() - this.asked.since < PATIENCE;
   }
 
-  // One level up; out of a stop first.
+  // One level up; out of a stop first, at the top out of a component.
   leave() {
     if (this.place.stop) return this.player.end();
     const up = LEVELS[LEVELS.indexOf(this.place.level) - 1];
     if (up) this.go({ level: up });
+    else if (this.place.component !== null) this.go({ component: null });
   }
 
   explain({ cell, operands }, drawn) {

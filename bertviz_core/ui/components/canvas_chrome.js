@@ -55,7 +55,7 @@ class Chrome {
       speed: () => canvas.player.hurry(),
       end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[value])),
       write: () => document.querySelector(".st-key-editor button")?.click(), quiet: () => this.hush(),
-      close: () => this.hideHelp(), up: () => canvas.leave(),
+      close: () => this.hideHelp(), up: () => canvas.leave(), component: () => canvas.go({ component: null }),
     };
     does[name]?.();
   }
@@ -144,8 +144,16 @@ function writeCrumbs({ place }) {
   if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
   const names = { pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}` };
   const way = LEVELS.slice(0, LEVELS.indexOf(place.level) + 1);
-  return way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
+  const crumbs = way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
     : writeButton(`level:${level}`, names[level]))).join("<span>›</span>");
+  return crumbs + (place.component === null ? "" : writeComponent(place));
+}
+
+// The chosen component, with which it is let go of.
+function writeComponent({ component }) {
+  const more = `class="bvc-component" aria-label="Component ${component}: let go of it"`;
+  const name = '<span class="bvc-wide">component</span><span class="bvc-short">comp.</span>';
+  return writeButton("component", `${name} ${component} <span aria-hidden="true">×</span>`, more);
 }
 
 function writeTitle(canvas) {

@@ -19,7 +19,10 @@ function namePart({ place, frame }, id) {
 function findLights(canvas) {
   if (canvas.focus) return [namePart(canvas, canvas.focus)];
   const { cell, operands } = canvas.explained;
-  if (cell) return listExplained(canvas, cell, operands);
+  if (cell) {
+    const found = listExplained(canvas, cell, operands);
+    return found && [...found, ...findComponent(canvas, canvas.place.component)];
+  }
   return canvas.place.stop ? listStopLights(canvas) : null;
 }
 
@@ -92,6 +95,7 @@ function listStopLights(canvas) {
 function drawMarks(canvas, sketch) {
   const { hover, cursor, explained } = canvas;
   drawChosenRow(canvas, sketch);
+  drawComponent(canvas, sketch);
   if (explained.cell) drawExplained(canvas, sketch);
   if (hover?.stage) drawPointed(canvas, sketch, "hover", hover);
   if (cursor && canvas.stage.matches(":focus-visible")) drawCursor(canvas, sketch);
@@ -176,15 +180,35 @@ function drawWire({ frame }, sketch, { row, key }) {
 // A cell that is pointed at; a component of the residual stream also in every other stage of that width.
 function drawPointed(canvas, sketch, name, { part, stage, where }) {
   ring(canvas, sketch, name, part, where, { stroke: "var(--bvc-text)", "stroke-width": 1.5 });
-  if (stage.total !== canvas.data.size.width || where.column === undefined || stage.kind === "value") return;
-  const index = stage.columns[where.column];
-  for (const other of Object.keys(canvas.frame.parts)) {
-    const twin = other === part ? null : stageOf(canvas, other);
-    if (!twin || twin.total !== stage.total || twin.kind === "value" || other.startsWith("ribbons")) continue;
-    const column = twin.columns.indexOf(index);
-    if (column >= 0) {
-      ring(canvas, sketch, `${name} ${other}`, other, { row: where.row, column }, {
+  if (!isOfStream(canvas, stage)) return;
+  for (const twin of findComponent(canvas, stage.columns[where.column])) {
+    if (twin.part !== part) {
+      ring(canvas, sketch, `${name} ${twin.part}`, twin.part, { row: where.row, column: twin.column }, {
         stroke: "var(--bvc-text)", "stroke-width": 1,
+      });
+    }
+  }
+}
+
+// Where a component of the residual stream is drawn, none being null: [{part, column}].
+function findComponent(canvas, component) {
+  return Object.keys(canvas.frame.parts).flatMap((part) => {
+    const stage = part.startsWith("ribbons") ? null : stageOf(canvas, part);
+    const column = stage && isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
+    return column < 0 ? [] : [{ part, column }];
+  });
+}
+
+// The chosen component, in all rows of every stage that has it.
+function drawComponent(canvas, sketch) {
+  const { frame, place: { component } } = canvas;
+  for (const { part, column } of findComponent(canvas, component)) {
+    const cell = cellBox(canvas, part, { row: Math.ceil(frame.first), column });
+    const { y, h, a } = frame.parts[part];
+    if (cell) {
+      sketch.box(`component ${part}`, { x: cell.x - 1, y, w: cell.w + 2, h }, {
+        rx: 2, fill: "none", stroke: "var(--bvc-text)", "stroke-width": 1.25, opacity: cut(a, 3),
+        "data-component": component,
       });
     }
   }

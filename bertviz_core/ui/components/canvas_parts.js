@@ -37,9 +37,14 @@ function drawnColumns(canvas, stage, width) {
   const count = Math.max(1, Math.min(stage.columns.length, Math.floor(width / least)));
   const columns = Array.from({ length: count }, (_, i) => i);
   const { component } = canvas.place;
-  const chosen = stage.total === canvas.data.size.width && component !== null ? stage.columns.indexOf(component) : -1;
+  const chosen = isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
   if (chosen >= count) columns[count - 1] = chosen;
   return columns;
+}
+
+// Whether a stage is of the residual stream's width and components.
+function isOfStream(canvas, stage) {
+  return stage.total === canvas.data.size.width && stage.kind !== "value" && stage.size.length === 2;
 }
 
 // Which components a strip draws, in words.

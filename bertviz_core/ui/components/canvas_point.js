@@ -152,7 +152,7 @@ function act(canvas, found) {
     level: place.level === "pass" ? "layer" : place.level, layer,
   });
   else if (part === "weights") canvas.go({ level: "head", head: where.head });
-  else if (stage) explainCell(canvas, canvas.stages.write(stage, where));
+  else if (stage) explainCell(canvas, stage, where);
 }
 
 // The layer whose output is drawn as a thin spine, in a level that is about another layer.
@@ -181,11 +181,13 @@ function tellStory(canvas, found) {
 }
 
 // The page's listener opens the drawer, and brings the focus back here when it is closed.
-function explainCell(canvas, address) {
+// It says which cell, and with it a component of the residual stream: that needs no message of its own.
+function explainCell(canvas, stage, where) {
   canvas.player.pause();
   const ask = canvas.root.querySelector(".bvc-ask");
-  ask.dataset.cell = address;
+  ask.dataset.cell = canvas.stages.write(stage, where);
   ask.click();
+  if (isOfStream(canvas, stage)) canvas.go({ component: stage.columns[where.column] }, false);
 }
 
 // A wheel over the rows moves the window where not all of them are seen.

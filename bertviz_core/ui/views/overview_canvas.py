@@ -30,6 +30,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
+from bertviz_core.ui.frame.follow import note
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_robust_limit
@@ -39,6 +40,7 @@ from bertviz_core.ui.walk.way import list_lit
 
 _KEY, _ASKED = "canvas", "canvas-asked"
 _BEST = 5
+_STREAM = "hidden"  # the axis of the components of the residual stream
 _canvas = load_component("canvas", isolated=False)
 
 
@@ -76,6 +78,7 @@ def show_canvas(view: View) -> None:
     """Draw the pass; what is chosen in it the URL says, and with it every other page."""
     _link_story(view)
     place = read_place(view)
+    note(_STREAM, "component")
     _canvas(
         key=_KEY,
         data=make_data(view, place),
