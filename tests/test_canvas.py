@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.analysis.canvas import BEFORE, DIFFERENCE, choose_rows
+from bertviz_core.analysis.canvas import BEFORE, DIFFERENCE, WHOLE, choose_rows
 from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.formula.address import parse
 from bertviz_core.ui.frame.view import SHOWN
@@ -129,6 +129,30 @@ def test_the_chosen_component_is_drawn_in_the_whole_residual_stream(inputs):
         assert drawn.stages[name]["columns"] == [*range(64), 380], name
 
 
+@pytest.mark.parametrize("strip", WHOLE)
+def test_a_strip_that_is_seen_whole_has_every_component_at_the_scale_of_its_part(inputs, strip):
+    for name in ("12 tokens", "512 tokens", "24 layers"):
+        trace = inputs[name]
+        part, drawn = Drawn(draw(look(trace))), Drawn(draw(look(trace), strip=strip))
+        stage, values = drawn.stages[f"whole.{strip}"], drawn.values(f"whole.{strip}")
+        assert stage["columns"] == list(range(stage["total"]))
+        assert drawn.data["window"]["stop"] - drawn.data["window"]["start"] == len(values)
+        for place, address in random.Random(0).sample(list(enumerate(drawn.cells(stage["id"]))), 50):
+            assert values.ravel()[place].tobytes() == trace[address].tobytes(), address
+        own = f"{strip}.{drawn.data['place']['layer']}" if strip in ("neurons", "output") else strip
+        assert stage["limit"] == drawn.stages[own]["limit"]
+        if len(values) == len(part.data["tokens"]):
+            assert stage["limit"] == part.stages[own]["limit"]
+
+
+@pytest.mark.xdist_group("base_sized")
+@pytest.mark.parametrize("strip", ["norm", "neurons"])
+def test_a_strip_that_is_seen_whole_adds_little(base_sized, strip):
+    view = look(bv.run(bv.load_model(base_sized), "a " * 510))
+    whole, part = (len(json.dumps(draw(view, component=700, strip=name))) for name in (strip, ""))
+    assert whole - part <= 200_000
+
+
 @pytest.mark.parametrize(
     ("name", "most"), [("12 tokens", 300_000), ("one letter", 300_000), ("64 tokens", 400_000), ("512 tokens", 400_000),
                        ("24 layers", 400_000)]
@@ -228,6 +252,9 @@ WISHES = [
     ({"component": None}, {"component": ""}),
     ({"stop": 4, "level": "head"}, {"play": 4, "level": "head"}),
     ({"stop": 0}, {"play": 0}),
+    ({"strip": "norm"}, {"strip": "norm"}),
+    ({"strip": None, "level": "head"}, {"strip": "", "level": "head"}),
+    ({"strip": "query"}, {"strip": ""}),
     ({"layer": 6, "head": 12, "token": 12, "component": 384, "stop": 10, "window": 12}, {}),
     ({"layer": -1, "head": True, "token": "2", "component": 1.5, "level": "cell", "other": 1}, {}),
 ]  # fmt: skip

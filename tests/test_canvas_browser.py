@@ -260,3 +260,32 @@ def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app,
     press(app, "Escape")
     app.page.wait_for_function("location.search === ''")
     assert lit.count() == 0
+
+
+def test_a_strips_title_opens_all_its_components(app, trace):
+    stage = open_canvas(app, level="layer")
+    with app.rerun():
+        app.page.locator(".bvc-drawn text", has_text=re.compile("^LayerNorm$")).first.click(force=True)
+    assert app.query == {"level": "layer", "strip": "norm"}
+    app.page.wait_for_function("document.querySelector('.bvc-drawn').textContent.includes('384 numbers')")
+    app.page.wait_for_timeout(500)  # the zoom's own motion
+    found = app.page.evaluate(POINT, 100)
+    columns = {int(re.search(r"hidden=(\d+)", address)[1]) for address, _ in found}
+    assert max(columns) > 300 and len(columns) > 50
+    for address, value in found:
+        assert address.startswith("encoder.layer.2.attention.output.LayerNorm[") and np.float32(value) == trace[address]
+    stage.focus()
+    with app.rerun():
+        press(app, "Escape")
+    assert app.query == {"level": "layer"}
+
+
+def test_the_keyboard_opens_a_strip_by_its_title(still):
+    open_canvas(still, level="layer").focus()
+    press(still, "ArrowRight", *["Control+ArrowRight"] * 2, *["ArrowUp"] * 9)
+    assert still.page.locator(".bvc-live").text_content() == (
+        "Residual sum: input + attention output. Enter: all its 384 numbers of each token."
+    )
+    press(still, "Enter")
+    wait_for_query(still, level="layer", strip="sum")
+    still.page.locator('.bvc-crumbs [aria-current="true"]', has_text="Residual sum").wait_for()

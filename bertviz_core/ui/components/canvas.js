@@ -5,7 +5,7 @@
 //
 // For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
 
-const PLACE = ["level", "layer", "head", "token", "component", "stop"];
+const PLACE = ["level", "layer", "head", "token", "component", "stop", "strip"];
 const LEVELS = ["pass", "layer", "head"];
 const ZOOM = 450; // milliseconds
 const SOON = 60; // milliseconds in which choices are put together into one message
@@ -41,6 +41,8 @@ class Canvas {
     const moved = fresh || data.window.start !== this.data.window.start;
     this.data = data;
     this.stages = new Stages(data);
+    this.hover = null;
+    if (this.cursor?.stage) this.cursor.stage = this.stages.get(this.cursor.stage.id) ?? null;
     this.colors = new Colors(data.colors);
     this.adopt(data.place, fresh || other);
     if (fresh || other) this.explain(data, false);
@@ -105,9 +107,10 @@ class Canvas {
   // Go somewhere: at once here, a little later in the URL.
   go(change, said = true) {
     const level = this.place.level;
+    if ("level" in change && this.place.strip) change = { strip: null, ...change };
     Object.assign(this.place, change);
     if (change.level && change.level !== level) this.group = this.chooseGroup();
-    if ("level" in change || "layer" in change || "head" in change) this.cursor = null;
+    if (["level", "layer", "head", "strip"].some((name) => name in change)) this.cursor = null;
     this.hover = this.focus = null;
     if ("token" in change && !isSeen(this.frame, this.at)) this.first = this.wanted = undefined;
     if (said) this.tell({ ...change });
@@ -138,9 +141,10 @@ class Canvas {
     return this.asked && performance.now() - this.asked.since < PATIENCE;
   }
 
-  // One level up; out of a stop first, at the top out of a component.
+  // One level up; out of a stop or a strip first, at the top out of a component.
   leave() {
     if (this.place.stop) return this.player.end();
+    if (this.place.strip) return this.go({ strip: null });
     const up = LEVELS[LEVELS.indexOf(this.place.level) - 1];
     if (up) this.go({ level: up });
     else if (this.place.component !== null) this.go({ component: null });
@@ -227,7 +231,7 @@ class Canvas {
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
       rows: data.tokens.length, total: data.window.total, phone: innerWidth <= PHONE, narrow: width < NARROW,
-      covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
+      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"], covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
     };
   }
 

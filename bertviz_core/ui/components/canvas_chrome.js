@@ -71,6 +71,7 @@ class Chrome {
   choose(group) {
     const { canvas } = this;
     canvas.group = group;
+    if (canvas.place.strip) return canvas.go({ strip: null });
     if (canvas.place.level === "pass" && !canvas.place.stop) {
       const layer = Math.max(0, Math.min(canvas.data.size.layers - 1, group - 1));
       if (layer !== canvas.place.layer) return canvas.go({ layer });
@@ -140,13 +141,23 @@ function writeButton(does, words, more = "") {
   return `<button type="button" data-does="${escapeHtml(does)}" ${more}>${words}</button>`;
 }
 
-function writeCrumbs({ place }) {
+function writeCrumbs(canvas) {
+  const { place } = canvas;
   if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
-  const names = { pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}` };
-  const way = LEVELS.slice(0, LEVELS.indexOf(place.level) + 1);
+  const names = {
+    pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}`,
+    strip: place.strip && nameStage(stageOf(canvas, namePart(canvas, place.strip).part), canvas)[0],
+  };
+  const way = [...LEVELS.slice(0, LEVELS.indexOf(place.level) + 1), ...(place.strip ? ["strip"] : [])];
   const crumbs = way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
     : writeButton(`level:${level}`, names[level]))).join("<span>›</span>");
   return crumbs + (place.component === null ? "" : writeComponent(place));
+}
+
+function tellFold({ place, frame, data }) {
+  const total = data.size[place.strip === "neurons" ? "neurons" : "width"];
+  const lines = frame?.lines > 1 ? `, line by line, ${writeCount(Math.ceil(total / frame.lines))} to a line` : "";
+  return `All ${writeCount(total)} numbers of each token${lines}`;
 }
 
 // The chosen component, with which it is let go of.
@@ -161,6 +172,7 @@ function writeTitle(canvas) {
   if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>`;
   if (place.level === "pass") return "";
   const { layer, head } = place;
+  if (place.strip) return tellFold(canvas);
   if (place.level === "layer") {
     return `In layer ${layer} every token looks around, adds what it found, then thinks for itself`;
   }
@@ -201,7 +213,9 @@ function writeStrip(canvas) {
   const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
   if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
-  return up + listGroups(canvas.survey()).map(([title], i) => write(`group:${i}`, title, group === i)).join("");
+  return up + listGroups(canvas.survey()).map(([title], i) => write(
+    `group:${i}`, title, group === i && !place.strip
+  )).join("");
 }
 
 function writeTabs({ place }) {
@@ -226,9 +240,17 @@ function writeReadout(canvas, { stage, where }) {
     `<span class="bvc-formula">${stage.formula}</span><span class="bvc-count">made from ${stage.from}${used}</span>`;
 }
 
+// What happens where the title of a strip is pressed.
+function tellStrip(canvas, strip, press) {
+  const { title, total } = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
+  if (canvas.place.strip) return `${title}: all ${writeCount(total)} numbers of each token. ${press}: back.`;
+  return `${title}. ${press}: all its ${writeCount(total)} numbers of each token.`;
+}
+
 // What stands under the pointer where that is no cell.
-function tellPart(canvas, { part, layer, where, word }) {
+function tellPart(canvas, { part, layer, where, word, strip }) {
   const { data, stages } = canvas;
+  if (strip) return tellStrip(canvas, strip, "Click");
   if (part === "words") {
     const best = wordOf(canvas, { where, word });
     const [said, at] = [best.word, data.tokens[where.row]?.text ?? canvas.place.token].map(escapeHtml);

@@ -65,7 +65,7 @@ function isSameTarget(one, other) {
 }
 
 function nameTarget(target) {
-  return target && [target.part, target.where, target.layer, target.word];
+  return target && [target.part, target.where, target.layer, target.word, target.strip];
 }
 
 // What stands at a point of the window.
@@ -81,22 +81,22 @@ function findTarget(canvas, x, y) {
   const [part, box] = Object.entries(frame.parts).find(under) ?? [];
   const inside = y >= frame.top && row < Math.min(data.tokens.length, frame.first + frame.count);
   if (part === "weights") return findHead(canvas, x, y);
-  if (!inside) return y < frame.top && place.level === "pass" && !place.stop ? findBlock(canvas, x) : null;
+  if (!inside) return y < frame.top && !place.stop ? findTitle(canvas, part, x) : null;
   if (!part || part === "panel" || part === "collect") return { part: "row", where: { row } };
   if (part === "tokens") return { part, where: { row } };
   if (part === "words") return { part, ...findWord(canvas, y, row) };
   if (part.startsWith("ribbons")) return { part, layer: Number(part.split(".")[1]), where: { row } };
-  return findCell(canvas, part, box, { row, x });
+  return findCell(canvas, part, box, { row, x, y });
 }
 
-function findCell(canvas, part, box, { row, x }) {
+function findCell(canvas, part, box, { row, x, y }) {
   const stage = stageOf(canvas, part);
   if (!stage) return { part: "row", where: { row } };
   const { frame } = canvas;
   const inside = Math.max(0, Math.min(0.9999, (x - box.x) / box.w));
   if (part === "matrix") return { part, stage, where: { row, key: Math.floor(frame.first + inside * frame.count) } };
-  const columns = drawnColumns(canvas, stage, box.w);
-  return { part, stage, where: { row, column: columns[Math.floor(inside * columns.length)] } };
+  const column = layStrip(canvas, part, stage, box).find(row, x, y);
+  return column === undefined ? { part: "row", where: { row } } : { part, stage, where: { row, column } };
 }
 
 function findHead(canvas, x, y) {
@@ -111,6 +111,13 @@ function findHead(canvas, x, y) {
     0, Math.min(data.tokens.length - 1, Math.floor(frame.first + (far / size) * frame.count))
   );
   return { part: "weights", stage, where: { head, row: place(y - top), key: place(x - left) } };
+}
+
+// Over the rows: of the pass a layer, of a layer the title of a strip that can be seen whole.
+function findTitle(canvas, part, x) {
+  if (canvas.place.level === "pass") return findBlock(canvas, x);
+  const strip = canvas.place.level === "layer" && part && canvas.frame.parts[part].w > 24 && findStrip(canvas, part);
+  return strip ? { part, strip } : null;
 }
 
 function findBlock({ frame, data }, x) {
@@ -144,9 +151,10 @@ function press(canvas, event) {
 function act(canvas, found) {
   if (!found) return;
   const { place, data } = canvas;
-  const { part, where, stage } = found;
+  const { part, where, stage, strip } = found;
   const layer = found.layer ?? findSpine(canvas, part);
-  if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
+  if (strip) canvas.go({ strip: place.strip ? null : strip });
+  else if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
   else if (part === "words") tellStory(canvas, found);
   else if (layer !== null && layer !== undefined) canvas.go({
     level: place.level === "pass" ? "layer" : place.level, layer,

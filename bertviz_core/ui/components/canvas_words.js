@@ -74,7 +74,9 @@ function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, opacity 
 }
 
 // The scales that the level uses: [part, name].
-function listScales({ place, frame }) {
+function listScales(canvas) {
+  const { place, frame } = canvas;
+  if (place.strip) return [[namePart(canvas, place.strip).part]];
   const { layer, level, stop } = place;
   const inner = [
     ["matrix"], ["weights"], ["query"], ["key"], ["value"], ["sum"], [`output.${layer}`, "LayerNorm"],
@@ -101,7 +103,7 @@ function drawLegend(canvas, sketch) {
     }
   }
   if (frame.phone || place.stop) return;
-  if (place.level === "layer") x = drawLaneKey(canvas, sketch, x, base);
+  if (place.level === "layer" && !place.strip) x = drawLaneKey(canvas, sketch, x, base);
   drawNote(canvas, sketch, x, base);
 }
 

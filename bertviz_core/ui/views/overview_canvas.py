@@ -12,12 +12,15 @@ import streamlit as st
 
 from bertviz_core.analysis.canvas import (
     DIFFERENCE,
+    LAYER,
     LEVELS,
     PASS,
+    WHOLE,
     Faces,
     Spot,
     Strip,
     choose_rows,
+    count_rows,
     list_strips,
     measure_outside,
 )
@@ -46,11 +49,15 @@ _canvas = load_component("canvas", isolated=False)
 
 @dataclass(frozen=True)
 class Place:
-    """Where the canvas looks, and from how near. level: one of LEVELS; stop: of the walk, from 1, 0 for none."""
+    """Where the canvas looks, and from how near.
+
+    level: one of LEVELS; stop: of the walk, from 1, 0 for none; strip: of a layer, the one that is seen whole, or none.
+    """
 
     level: str
     spot: Spot
     stop: int
+    strip: str = ""
 
 
 class _Pack:
@@ -116,10 +123,14 @@ def read_place(view: View) -> Place:
     state.bind("play", 0, range(len(NAMES) + 1))
     state.bind("component", "")
     state.bind("window", "")
-    window = choose_rows(chosen.token, total, read_index("window", total, "input", []))
+    state.bind("strip", "", ("", *WHOLE))
+    level, stop = state.read("level"), state.read("play")
+    strip = state.read("strip") if level == LAYER and not stop else ""
+    start = read_index("window", total, "input", [])
+    window = choose_rows(chosen.token, total, start, count_rows(config, strip))
     component = read_index("component", config.hidden_size, "model", [])
     spot = Spot(chosen.layer, chosen.head, chosen.token, component, window)
-    return Place(state.read("level"), spot, state.read("play"))
+    return Place(level, spot, stop, strip)
 
 
 def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str, str | int]:
@@ -130,6 +141,8 @@ def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str,
     found = {key: str(wish[key]) for key, size in sizes.items() if _is_index(wish.get(key), size)}
     if "component" in wish and wish["component"] is None:
         found["component"] = ""
+    if "strip" in wish:
+        found["strip"] = str(wish["strip"]) if wish["strip"] in WHOLE else ""
     if wish.get("level") in LEVELS:
         found["level"] = str(wish["level"])
     if found.keys() & {"layer", "head", "token"}:  # a rule chooses no other head for another token
@@ -153,7 +166,7 @@ def make_data(view: View, place: Place) -> dict[str, object]:
     """All that the canvas draws, and its words."""
     trace, pack = view.trace, _Pack()
     faces = Faces(view.outcome.before, view.outcome.after, view.outcome.show.lower())
-    strips = list(list_strips(faces, place.spot))
+    strips = list(list_strips(faces, place.spot, place.strip))
     config = trace.model.config
     return {
         "sentence": view.text, "pair": view.pair or "",
@@ -181,7 +194,8 @@ def make_data(view: View, place: Place) -> dict[str, object]:
 def _write_place(place: Place) -> dict[str, object]:
     spot = place.spot
     return {"level": place.level, "layer": spot.layer, "head": spot.head, "token": spot.token,
-            "component": spot.component, "stop": place.stop, "window": spot.window.start}  # fmt: skip
+            "component": spot.component, "stop": place.stop, "window": spot.window.start,
+            "strip": place.strip or None}  # fmt: skip
 
 
 def _explain_cell(view: View) -> dict[str, object]:
@@ -215,9 +229,14 @@ def _write_stages(view: View, strips: Sequence[Strip], faces: Faces, pack: _Pack
 
 
 def _find_limits(strips: Sequence[Strip]) -> dict[str, float]:
-    """The end of each scale: stages that are compared have one together; shares go up to 1."""
+    """The end of each scale: stages that are compared have one together; shares go up to 1.
+
+    A strip that is seen whole keeps the scale that it has in part.
+    """
     together: dict[str, list[np.ndarray]] = {}
     for strip in strips:
+        if strip.whole:
+            continue
         together.setdefault(find_name(strip).scale, []).append(strip.values.ravel())
     return {
         scale: 1.0 if scale == "weights" else find_robust_limit(np.concatenate(parts))
