@@ -11,6 +11,7 @@ import bertviz_core as bv
 from bertviz_core.analysis.canvas import BEFORE, DIFFERENCE, WHOLE, choose_rows
 from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.formula.address import parse
+from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.view import SHOWN
 from bertviz_core.ui.views.overview_canvas import Place, Spot, find_story, read_wish
 from tests.canvas import Drawn, draw, look
@@ -287,3 +288,18 @@ def test_the_story_of_every_word_that_is_drawn_is_told(trace):
                                    {"token": 8, "id": 101}, {"token": "8", "id": "2111"}])  # fmt: skip
 def test_no_story_is_told_of_what_is_not_drawn(inputs, asked):
     assert find_story(inputs["12 tokens"], asked) is None
+
+
+def test_the_scale_of_neurons_ends_where_most_active_ones_are(trace):
+    drawn = Drawn(draw(look(trace)))
+    layers = range(trace.model.config.num_hidden_layers)
+    (limit,) = {drawn.stages[f"neurons.{i}"]["limit"] for i in layers}
+    active = np.sort(np.concatenate([drawn.values(f"neurons.{i}").ravel() for i in layers]))
+    active = active[active > 0]
+    assert 0.96 <= (active < limit).mean() <= 0.98 or len(active) < 100
+
+
+def test_an_example_is_called_by_what_it_shows():
+    names = [example.name for example in EXAMPLES]
+    assert all(1 <= len(name.split()) <= 3 and len(name) <= 16 for name in names)
+    assert len(set(names)) == len(names)

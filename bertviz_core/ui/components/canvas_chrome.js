@@ -1,7 +1,6 @@
 // What stands around the picture: the level with its headline, the readout, and on a phone the stages and levels.
 
 const ICONS = { play: writeIcon("M2.5 1v10l8-5z"), pause: writeIcon("M2 1h3v10H2zM7 1h3v10H7z") };
-const SHORTEST = 16; // characters of an example's name on its button
 
 class Chrome {
   constructor(canvas) {
@@ -196,15 +195,11 @@ function writeActions(canvas) {
   const others = data.examples.map((each, i) => ({ ...each, i })).filter(({ text }) => text !== data.sentence).slice(
     0, 3
   );
-  const examples = others.map(({ label, text, i }) => writeButton(`example:${i}`, escapeHtml(shorten(label)),
-    `class="bvc-example bvc-optional" title="${escapeHtml(text)}"`));
+  const examples = others.map(({ name, text, pair, i }) => writeButton(`example:${i}`, escapeHtml(name),
+    `class="bvc-example bvc-optional" title="${escapeHtml([text, pair].filter(Boolean).join(" / "))}"`));
   const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`;
   return writeButton("play", show, 'class="bvc-main"') +
     writeButton("write", "Type your own", 'class="bvc-button bvc-optional"') + examples.join("") + special;
-}
-
-function shorten(label) {
-  return label.length <= SHORTEST ? label : `${label.slice(0, SHORTEST).replace(/\s+\S*$/, "")} …`;
 }
 
 function writeStrip(canvas) {

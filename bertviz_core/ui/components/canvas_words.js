@@ -157,7 +157,8 @@ function tellNote(canvas) {
   const special = quiet ? [tellQuiet(canvas)] : [];
   const marks = data.changed ? ["Underlined cells were changed."] : [];
   if (place.level === "head") return [`Row ${token}: what it asks, and what it is answered.`, ...marks];
-  if (place.level === "layer") return marks;
+  if (place.strip) return marks;
+  if (place.level === "layer") return ["The title of a strip opens all of it.", ...marks];
   const told = (part) => {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
@@ -167,8 +168,8 @@ function tellNote(canvas) {
   const neurons = parts[own].w > 4 ? `; neurons: ${told(own)}, strongest at ${token} first` : "";
   return [
     `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = ${size}.`, ...special,
-    `Strips: embedding ${told("embedding")}, output ${told(`output.${place.layer}`)}${neurons}.`, ...marks,
-    "Zoom in for more.",
+    `Components drawn: embedding ${told("embedding")}, output ${told(`output.${place.layer}`)}${neurons}.`, ...marks,
+    "Zoom in for all.",
   ];
 }
 

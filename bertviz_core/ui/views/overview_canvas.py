@@ -43,6 +43,7 @@ from bertviz_core.ui.walk.way import list_lit
 
 _KEY, _ASKED = "canvas", "canvas-asked"
 _BEST = 5
+_MOST = 0.97
 _STREAM = "hidden"  # the axis of the components of the residual stream
 _canvas = load_component("canvas", isolated=False)
 
@@ -185,8 +186,7 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         "colors": {**list_colors(view.colors), "paper": view.colors.paper, "zero": view.colors.zero,
                    "negative": view.colors.negative,
                    "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()}},
-        "examples": [{"label": " / ".join(filter(None, example)), "text": example[0], "pair": example[1]}
-                     for example in EXAMPLES],
+        "examples": [asdict(example) for example in EXAMPLES],
         "bytes": pack.write(),
     }  # fmt: skip
 
@@ -238,10 +238,15 @@ def _find_limits(strips: Sequence[Strip]) -> dict[str, float]:
         if strip.whole:
             continue
         together.setdefault(find_name(strip).scale, []).append(strip.values.ravel())
-    return {
-        scale: 1.0 if scale == "weights" else find_robust_limit(np.concatenate(parts))
-        for scale, parts in together.items()
-    }
+    return {scale: _find_end(scale, np.concatenate(parts)) for scale, parts in together.items()}
+
+
+def _find_end(scale: str, values: np.ndarray) -> float:
+    """Few neurons are active, and few of those strongly: what most active ones stay below shows their differences."""
+    active = values[values > 0]
+    if scale == "neurons" and active.size:
+        return float(np.quantile(active, _MOST))
+    return 1.0 if scale == "weights" else find_robust_limit(values)
 
 
 def _write_stage(view: View, strip: Strip, faces: Faces, limit: float, pack: _Pack) -> dict[str, object]:
