@@ -299,6 +299,16 @@ def test_the_scale_of_neurons_ends_where_most_active_ones_are(trace):
     assert 0.96 <= (active < limit).mean() <= 0.98 or len(active) < 100
 
 
+def test_the_key_tells_all_apart_that_decides_the_numbers_but_layer_and_head(inputs):
+    before = inputs["12 tokens"]
+    after, other = (before.with_changes(dict.fromkeys(CHANGE, 0.5)) for _ in range(2))
+    views = [look(before), look(inputs["padding"]), look(before, token=3), look(before, before.with_changes(CHANGE)),
+             look(before, after), *(look(before, after, show=show) for show in SHOWN[1:])]  # fmt: skip
+    keys = [draw(view)["key"] for view in views] + [draw(look(before), component=70)["key"]]
+    assert len(set(keys)) == len(keys)
+    assert draw(look(before, head=(3, 5)))["key"] == keys[0] and draw(look(before, other))["key"] == keys[4]
+
+
 def test_an_example_is_called_by_what_it_shows():
     names = [example.name for example in EXAMPLES]
     assert all(1 <= len(name.split()) <= 3 and len(name) <= 16 for name in names)

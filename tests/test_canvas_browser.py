@@ -25,6 +25,8 @@ POINT = """count => {
     }
     return found;
 }"""
+# The server gets no message any more.
+SILENCE = "WebSocket.prototype.send = () => {}"
 
 
 @pytest.fixture(scope="module")
@@ -289,3 +291,18 @@ def test_the_keyboard_opens_a_strip_by_its_title(still):
     press(still, "Enter")
     wait_for_query(still, level="layer", strip="sum")
     still.page.locator('.bvc-crumbs [aria-current="true"]', has_text="Residual sum").wait_for()
+
+
+def test_a_layer_and_head_that_were_visited_are_drawn_before_the_server_answers(still, trace):
+    cell = "encoder.layer.{}.attention.self.query[head={},query=8,head_dim=3]"
+    open_canvas(still, level="head", layer=3, head=5).focus()
+    read = "cell => document.querySelector('.bvc').readCell(cell)"
+    with still.rerun():
+        press(still, "]", "}")
+    assert still.page.evaluate(read, cell.format(3, 5)) is None
+    still.page.evaluate(SILENCE)
+    press(still, "[", "{")
+    assert np.float32(still.page.evaluate(read, cell.format(3, 5))) == trace[cell.format(3, 5)]
+    assert "Head 5 of layer 3: “[MASK]” looks at" in still.page.locator(".bvc-title").inner_text()
+    press(still, "[")
+    assert still.page.evaluate(read, cell.format(2, 5)) is None

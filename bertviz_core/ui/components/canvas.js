@@ -1,7 +1,7 @@
 // The whole forward pass as one picture: every cell a recorded number. `data` is described where it is made
 // (ui/views/overview_canvas.py). The picture moves at once by itself and says afterwards where it went (`go`); what is
 // pointed at, played and zoomed needs no message. The parts of this module stand in files beside it, canvas_*.js:
-// data, colors, layout, parts, paint, draw, chrome, point, keys, play and the stops.
+// data, visited, colors, layout, parts, paint, draw, chrome, point, keys, play and the stops.
 //
 // For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
 
@@ -28,6 +28,7 @@ class Canvas {
     this.quiet = false; // the attention on special tokens is not drawn
     this.explained = { cell: "", operands: [] };
     this.unsent = false;
+    this.visited = new Visited();
     this.player = new Player(this);
     this.chrome = new Chrome(this);
     this.rail = new Rail(this);
@@ -44,7 +45,9 @@ class Canvas {
     this.hover = null;
     if (this.cursor?.stage) this.cursor.stage = this.stages.get(this.cursor.stage.id) ?? null;
     this.colors = new Colors(data.colors);
+    this.visited.keep(data, this.stages);
     this.adopt(data.place, fresh || other);
+    this.visited.recall(data, this.stages, this.place);
     if (fresh || other) this.explain(data, false);
     if (moved || other) this.first = this.wanted === undefined || other ? null : this.wanted - data.window.start;
     if (other || this.holds(this.wanted)) this.wanted = undefined;
@@ -112,6 +115,7 @@ class Canvas {
     if (change.level && change.level !== level) this.group = this.chooseGroup();
     if (["level", "layer", "head", "strip"].some((name) => name in change)) this.cursor = null;
     this.hover = this.focus = null;
+    if ("layer" in change || "head" in change) this.visited.recall(this.data, this.stages, this.place);
     if ("token" in change && !isSeen(this.frame, this.at)) this.first = this.wanted = undefined;
     if (said) this.tell({ ...change });
     this.refresh(true);

@@ -24,6 +24,7 @@ from bertviz_core.analysis.canvas import (
     list_strips,
     measure_outside,
 )
+from bertviz_core.analysis.fingerprint import fingerprint
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import PROBS, rank_words
@@ -170,7 +171,7 @@ def make_data(view: View, place: Place) -> dict[str, object]:
     strips = list(list_strips(faces, place.spot, place.strip))
     config = trace.model.config
     return {
-        "sentence": view.text, "pair": view.pair or "",
+        "key": fingerprint(faces, place.spot), "sentence": view.text, "pair": view.pair or "",
         "size": {"layers": config.num_hidden_layers, "heads": config.num_attention_heads,
                  "width": config.hidden_size, "head_width": config.head_dim, "neurons": config.intermediate_size},
         "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
