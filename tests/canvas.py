@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 
-from bertviz_core.analysis.canvas import Spot, choose_rows
+from bertviz_core.analysis.canvas import Spot, choose_rows, count_rows
 from bertviz_core.analysis.openings import open_head, open_token
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.ui.frame.view import AFTER, Outcome, Selection, View
@@ -22,11 +22,12 @@ def look(before, after=None, show=AFTER, token=None, head=None):
     return View("", None, before.encoding, outcome, chosen, PALETTES["light"], "row")
 
 
-def draw(view, component=None, start=None):
-    """What the canvas is given. start: the first row of its window."""
+def draw(view, component=None, start=None, strip=""):
+    """What the canvas is given. start: the first row of its window; strip: of a layer, the one that is seen whole."""
     chosen = view.chosen
-    window = choose_rows(chosen.token, len(view.trace.tokens), start)
-    return make_data(view, Place("pass", Spot(chosen.layer, chosen.head, chosen.token, component, window), 0))
+    window = choose_rows(chosen.token, len(view.trace.tokens), start, count_rows(view.trace.model.config, strip))
+    spot = Spot(chosen.layer, chosen.head, chosen.token, component, window)
+    return make_data(view, Place("layer" if strip else "pass", spot, 0, strip))
 
 
 class Drawn:

@@ -8,9 +8,12 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.analysis.canvas import BEFORE, DIFFERENCE, choose_rows
+from bertviz_core.analysis.canvas import BEFORE, DIFFERENCE, WHOLE, choose_rows
+from bertviz_core.analysis.walk import list_beginnings
+from bertviz_core.formula.address import parse
+from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.view import SHOWN
-from bertviz_core.ui.views.overview_canvas import Place, Spot, read_wish
+from bertviz_core.ui.views.overview_canvas import Place, Spot, find_story, read_wish
 from tests.canvas import Drawn, draw, look
 from tests.factory import random_checkpoint
 
@@ -127,6 +130,30 @@ def test_the_chosen_component_is_drawn_in_the_whole_residual_stream(inputs):
         assert drawn.stages[name]["columns"] == [*range(64), 380], name
 
 
+@pytest.mark.parametrize("strip", WHOLE)
+def test_a_strip_that_is_seen_whole_has_every_component_at_the_scale_of_its_part(inputs, strip):
+    for name in ("12 tokens", "512 tokens", "24 layers"):
+        trace = inputs[name]
+        part, drawn = Drawn(draw(look(trace))), Drawn(draw(look(trace), strip=strip))
+        stage, values = drawn.stages[f"whole.{strip}"], drawn.values(f"whole.{strip}")
+        assert stage["columns"] == list(range(stage["total"]))
+        assert drawn.data["window"]["stop"] - drawn.data["window"]["start"] == len(values)
+        for place, address in random.Random(0).sample(list(enumerate(drawn.cells(stage["id"]))), 50):
+            assert values.ravel()[place].tobytes() == trace[address].tobytes(), address
+        own = f"{strip}.{drawn.data['place']['layer']}" if strip in ("neurons", "output") else strip
+        assert stage["limit"] == drawn.stages[own]["limit"]
+        if len(values) == len(part.data["tokens"]):
+            assert stage["limit"] == part.stages[own]["limit"]
+
+
+@pytest.mark.xdist_group("base_sized")
+@pytest.mark.parametrize("strip", ["norm", "neurons"])
+def test_a_strip_that_is_seen_whole_adds_little(base_sized, strip):
+    view = look(bv.run(bv.load_model(base_sized), "a " * 510))
+    whole, part = (len(json.dumps(draw(view, component=700, strip=name))) for name in (strip, ""))
+    assert whole - part <= 200_000
+
+
 @pytest.mark.parametrize(
     ("name", "most"), [("12 tokens", 300_000), ("one letter", 300_000), ("64 tokens", 400_000), ("512 tokens", 400_000),
                        ("24 layers", 400_000)]
@@ -226,6 +253,9 @@ WISHES = [
     ({"component": None}, {"component": ""}),
     ({"stop": 4, "level": "head"}, {"play": 4, "level": "head"}),
     ({"stop": 0}, {"play": 0}),
+    ({"strip": "norm"}, {"strip": "norm"}),
+    ({"strip": None, "level": "head"}, {"strip": "", "level": "head"}),
+    ({"strip": "query"}, {"strip": ""}),
     ({"layer": 6, "head": 12, "token": 12, "component": 384, "stop": 10, "window": 12}, {}),
     ({"layer": -1, "head": True, "token": "2", "component": 1.5, "level": "cell", "other": 1}, {}),
 ]  # fmt: skip
@@ -244,3 +274,42 @@ def test_a_window_stays_while_the_chosen_token_is_in_it(inputs, wish, window):
     view = look(inputs["512 tokens"], token=100)
     place = Place("pass", Spot(view.chosen.layer, view.chosen.head, 100, None, range(84, 116)), 0)
     assert read_wish(wish, view, place)["window"] == window
+
+
+def test_the_story_of_every_word_that_is_drawn_is_told(trace):
+    words = draw(look(trace))["words"]
+    for word in [*words["top"], *words["best"]] if words else []:
+        address = parse(word["address"])
+        name = find_story(trace, {"token": address.at["token"], "id": word["id"]})
+        assert list_beginnings(trace, address.at["token"])[name] == address
+
+
+@pytest.mark.parametrize("asked", [{}, {"token": 12, "id": 2111}, {"token": -1, "id": 2111}, {"token": True, "id": 0},
+                                   {"token": 8, "id": 101}, {"token": "8", "id": "2111"}])  # fmt: skip
+def test_no_story_is_told_of_what_is_not_drawn(inputs, asked):
+    assert find_story(inputs["12 tokens"], asked) is None
+
+
+def test_the_scale_of_neurons_ends_where_most_active_ones_are(trace):
+    drawn = Drawn(draw(look(trace)))
+    layers = range(trace.model.config.num_hidden_layers)
+    (limit,) = {drawn.stages[f"neurons.{i}"]["limit"] for i in layers}
+    active = np.sort(np.concatenate([drawn.values(f"neurons.{i}").ravel() for i in layers]))
+    active = active[active > 0]
+    assert 0.96 <= (active < limit).mean() <= 0.98 or len(active) < 100
+
+
+def test_the_key_tells_all_apart_that_decides_the_numbers_but_layer_and_head(inputs):
+    before = inputs["12 tokens"]
+    after, other = (before.with_changes(dict.fromkeys(CHANGE, 0.5)) for _ in range(2))
+    views = [look(before), look(inputs["padding"]), look(before, token=3), look(before, before.with_changes(CHANGE)),
+             look(before, after), *(look(before, after, show=show) for show in SHOWN[1:])]  # fmt: skip
+    keys = [draw(view)["key"] for view in views] + [draw(look(before), component=70)["key"]]
+    assert len(set(keys)) == len(keys)
+    assert draw(look(before, head=(3, 5)))["key"] == keys[0] and draw(look(before, other))["key"] == keys[4]
+
+
+def test_an_example_is_called_by_what_it_shows():
+    names = [example.name for example in EXAMPLES]
+    assert all(1 <= len(name.split()) <= 3 and len(name) <= 16 for name in names)
+    assert len(set(names)) == len(names)

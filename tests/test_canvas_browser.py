@@ -25,6 +25,8 @@ POINT = """count => {
     }
     return found;
 }"""
+# The server gets no message any more.
+SILENCE = "WebSocket.prototype.send = () => {}"
 
 
 @pytest.fixture(scope="module")
@@ -242,3 +244,86 @@ def test_the_window_of_a_long_sentence_moves_by_wheel(still):
     still.page.wait_for_function("before => document.querySelector('.bvc-rail').title !== before", arg=before)
     still.page.wait_for_function("document.querySelector('.bvc-rail').title.endsWith('301 of 302')")
     assert still.trouble == []
+
+
+def test_a_word_opens_its_story_and_back_comes_back(app):
+    stage = open_canvas(app, level="layer")
+    app.page.locator(".bvc-drawn text", has_text="others").click(force=True)
+    wait_for_query(app, **{"token": "8", "story-of": "“others” at position 8"})
+    app.settle()
+    assert app.title == "Shortest story"
+    with app.rerun():
+        app.page.go_back()
+    assert (app.title, app.query) == ("Overview", {"level": "layer"})
+    stage.focus()
+    press(app, "ArrowRight", *["Control+ArrowRight"] * 20, "ArrowUp")
+    assert app.page.locator(".bvc-live").text_content().startswith("the: the 9")
+    press(app, "Enter")
+    wait_for_query(app, **{"token": "7", "story-of": "“the” at position 7"})
+
+
+def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app, trace):
+    sent = []
+    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
+    open_canvas(app)
+    title, row = (app.page.locator(".bvc-drawn text", has_text=text).first.bounding_box() for text in ("Embed", "rome"))
+    before = len(sent)
+    with app.rerun():
+        app.page.mouse.click(title["x"] + 22, row["y"] + 6)
+    assert len(sent) == before + 1
+    component = app.query["component"]
+    assert app.explained == app.query["walk"] == f"embeddings.LayerNorm[token=3,hidden={component}]"
+    app.page.mouse.move(700, 890)
+    lit = app.page.locator(f'.bvc-drawn [data-component="{component}"]')
+    assert lit.count() == 7  # the embedding, and every layer's output
+    app.page.locator(".bvc-stage").focus()
+    press(app, "Escape")
+    app.page.wait_for_function("!new URLSearchParams(location.search).has('walk')")
+    assert (lit.count(), app.query) == (7, {"component": component})
+    press(app, "Escape")
+    app.page.wait_for_function("location.search === ''")
+    assert lit.count() == 0
+
+
+def test_a_strips_title_opens_all_its_components(app, trace):
+    stage = open_canvas(app, level="layer")
+    with app.rerun():
+        app.page.locator(".bvc-drawn text", has_text=re.compile("^LayerNorm$")).first.click(force=True)
+    assert app.query == {"level": "layer", "strip": "norm"}
+    app.page.wait_for_function("document.querySelector('.bvc-drawn').textContent.includes('384 numbers')")
+    app.page.wait_for_timeout(500)  # the zoom's own motion
+    found = app.page.evaluate(POINT, 100)
+    columns = {int(re.search(r"hidden=(\d+)", address)[1]) for address, _ in found}
+    assert max(columns) > 300 and len(columns) > 50
+    for address, value in found:
+        assert address.startswith("encoder.layer.2.attention.output.LayerNorm[") and np.float32(value) == trace[address]
+    stage.focus()
+    with app.rerun():
+        press(app, "Escape")
+    assert app.query == {"level": "layer"}
+
+
+def test_the_keyboard_opens_a_strip_by_its_title(still):
+    open_canvas(still, level="layer").focus()
+    press(still, "ArrowRight", *["Control+ArrowRight"] * 2, *["ArrowUp"] * 9)
+    assert still.page.locator(".bvc-live").text_content() == (
+        "Residual sum: input + attention output. Enter: all its 384 numbers of each token."
+    )
+    press(still, "Enter")
+    wait_for_query(still, level="layer", strip="sum")
+    still.page.locator('.bvc-crumbs [aria-current="true"]', has_text="Residual sum").wait_for()
+
+
+def test_a_layer_and_head_that_were_visited_are_drawn_before_the_server_answers(still, trace):
+    cell = "encoder.layer.{}.attention.self.query[head={},query=8,head_dim=3]"
+    open_canvas(still, level="head", layer=3, head=5).focus()
+    read = "cell => document.querySelector('.bvc').readCell(cell)"
+    with still.rerun():
+        press(still, "]", "}")
+    assert still.page.evaluate(read, cell.format(3, 5)) is None
+    still.page.evaluate(SILENCE)
+    press(still, "[", "{")
+    assert np.float32(still.page.evaluate(read, cell.format(3, 5))) == trace[cell.format(3, 5)]
+    assert "Head 5 of layer 3: “[MASK]” looks at" in still.page.locator(".bvc-title").inner_text()
+    press(still, "[")
+    assert still.page.evaluate(read, cell.format(2, 5)) is None

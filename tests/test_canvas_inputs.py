@@ -63,3 +63,21 @@ def test_every_input_is_drawn_whole(chromium, server, models, name, size):
             assert app.page.locator(".bvc").get_attribute("data-level") == level
             assert app.page.evaluate(BLEMISHES) == [], level
             assert app.page.evaluate("document.querySelector('.bvc-cells').getBoundingClientRect().width") > 300
+        if name == "BERT base":
+            check_components(app, query)
+
+
+def check_components(app, query):
+    """Of one head, and of a strip that is seen whole, every component is drawn."""
+    texts = app.page.locator(".bvc-drawn text")
+    if app.page.viewport_size == WIDE:
+        assert texts.filter(has_text="64 numbers").count() == 4  # Q, K, V and the result
+    app.open(level="layer", strip="norm", **query)
+    app.page.wait_for_function("document.querySelector('.bvc-drawn').textContent.includes('768 numbers')")
+    assert app.page.evaluate(BLEMISHES) == []
+    address = "encoder.layer.0.attention.output.LayerNorm[token=1,hidden={}]"
+    assert app.page.evaluate(
+        """address => [...Array(768).keys()].every(i =>
+            document.querySelector('.bvc').readCell(address.replace('{}', i)) !== undefined)""",
+        address.replace(".0.", f".{app.chosen()[0].removeprefix('Layer ')}."),
+    )

@@ -13,19 +13,23 @@ import numpy as np
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.analysis.token_attention import read_weights
 from bertviz_core.formula.address import Address
+from bertviz_core.programs.config import BertConfig
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 ROWS = 32  # drawn at most
 WIDTH = 64  # components of a residual strip, where not all are drawn
 NEURONS = 48
+WHOLE = "input", "context", "sum", "norm", "neurons", "sum2", "output"  # strips of a layer that can be seen whole
+_ALONE = "whole."  # before such a strip's name
+_WHOLE_NUMBERS = 36_000  # of a strip that is seen whole, with fewer rows where it is wide
 _ALL_LAYERS = 9_216  # numbers of the layers' outputs together, beyond which fewer components of each are drawn
 _LEAST = 12
 
 PASS, LAYER, HEAD = LEVELS = "pass", "layer", "head"
 AFTER, BEFORE, DIFFERENCE = "after", "before", "difference"
 EMBEDDING = Address("embeddings.LayerNorm")
-_ACTIVATION = "intermediate.activation"
+_ACTIVATION, _OUTPUT = "intermediate.activation", "output.LayerNorm"
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,14 @@ class Strip:
     changed: np.ndarray | None
 
     @property
+    def whole(self) -> bool:
+        """Whether it is all of a strip of the layer, beside the part of it that is drawn with the others."""
+        return self.id.startswith(_ALONE)
+
+    @property
     def name(self) -> str:
         """What the stage is called, whichever layer it is of."""
-        return self.id.partition(".")[0] if self.level == PASS else self.id
+        return self.id.partition(".")[0] if self.level == PASS else self.id.rpartition(".")[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,19 +94,39 @@ class Faces:
         return np.ascontiguousarray(shown, dtype=np.float32), changed
 
 
-def choose_rows(token: int, total: int, start: int | None = None) -> range:
+def choose_rows(token: int, total: int, start: int | None = None, most: int = ROWS) -> range:
     """The window of tokens: from `start` on as far as there are that many; else with the token in its middle."""
     if start is None:
-        return center_range(token, ROWS, total)
-    first = min(start, max(0, total - ROWS))
-    return range(first, min(first + ROWS, total))
+        return center_range(token, most, total)
+    first = min(start, max(0, total - most))
+    return range(first, min(first + most, total))
 
 
-def list_strips(faces: Faces, spot: Spot) -> Iterator[Strip]:
-    """Every stage of the pass; of the chosen layer and head also what is inside them."""
+def count_rows(config: BertConfig, whole: str) -> int:
+    """How many rows are drawn at most. whole: the strip that is seen whole, one of WHOLE, or empty."""
+    wide = {"": 1, "neurons": config.intermediate_size}.get(whole, config.hidden_size)
+    return min(ROWS, max(1, _WHOLE_NUMBERS // wide))
+
+
+def list_strips(faces: Faces, spot: Spot, whole: str = "") -> Iterator[Strip]:
+    """Every stage of the pass; of the chosen layer and head also what is inside them; and all of the whole strip."""
     yield from _list_pass(faces, spot)
     yield from _list_layer(faces, spot)
     yield from _list_head(faces, spot)
+    if whole:
+        address = _locate(spot.layer, whole)
+        every = range(faces.drawn.shape(address)[-1])
+        yield _cut(faces, spot, _ALONE + whole, LAYER, address, every)
+
+
+def _locate(layer: int, name: str) -> Address:
+    """The address of one of a layer's strips."""
+    if name == "input":
+        return Address.in_layer(layer - 1, _OUTPUT) if layer else EMBEDDING
+    leaf = {"context": "attention.self.context", "sum": "attention.output.residual",
+            "norm": "attention.output.LayerNorm", "neurons": _ACTIVATION, "sum2": "output.residual",
+            "output": _OUTPUT}[name]  # fmt: skip
+    return Address.in_layer(layer, leaf)
 
 
 def _list_pass(faces: Faces, spot: Spot) -> Iterator[Strip]:
@@ -106,31 +135,28 @@ def _list_pass(faces: Faces, spot: Spot) -> Iterator[Strip]:
     width, neurons = (max(_LEAST, int(most * share)) for most in (WIDTH, NEURONS))
     yield _cut(faces, spot, "embedding", PASS, EMBEDDING, _choose_columns(config.hidden_size, WIDTH, spot.component))
     for layer in range(config.num_hidden_layers):
-        output = Address.in_layer(layer, "output.LayerNorm")
+        output = _locate(layer, "output")
         most = WIDTH if layer == spot.layer else width
         columns = _choose_columns(config.hidden_size, most, spot.component)
         yield _cut(faces, spot, f"output.{layer}", PASS, output, columns)
         strongest = order_neurons(faces.after, layer, spot.token)[:neurons]
-        inner = Address.in_layer(layer, _ACTIVATION)
-        yield _cut(faces, spot, f"neurons.{layer}", PASS, inner, strongest)
+        yield _cut(faces, spot, f"neurons.{layer}", PASS, _locate(layer, "neurons"), strongest)
         yield _draw_ribbons(faces, spot, layer)
 
 
 def _list_layer(faces: Faces, spot: Spot) -> Iterator[Strip]:
     config, own = faces.drawn.model.config, Address.in_layer(spot.layer, "attention.self")
     wide = _choose_columns(config.hidden_size, WIDTH, spot.component)
-    before = Address.in_layer(spot.layer - 1, "output.LayerNorm") if spot.layer else EMBEDDING
-    yield _cut(faces, spot, "input", LAYER, before, wide)
+    yield _cut(faces, spot, "input", LAYER, _locate(spot.layer, "input"), wide)
     for name in ("query", "key", "value"):
         columns = _choose_columns(config.head_dim, WIDTH)
         yield _cut(faces, spot, name, LAYER, own.enter(name).fix(head=spot.head), columns)
     yield _cut(faces, spot, "weights", LAYER, own.enter("probs"), spot.window)
     every = min(config.head_dim, max(1, WIDTH // config.num_attention_heads))
     merged = [head * config.head_dim + i for head in range(config.num_attention_heads) for i in range(every)]
-    yield _cut(faces, spot, "context", LAYER, own.enter("context"), merged[:WIDTH])
-    for name, leaf in (("sum", "attention.output.residual"), ("norm", "attention.output.LayerNorm"),
-                       ("sum2", "output.residual")):  # fmt: skip
-        yield _cut(faces, spot, name, LAYER, Address.in_layer(spot.layer, leaf), wide)
+    yield _cut(faces, spot, "context", LAYER, _locate(spot.layer, "context"), merged[:WIDTH])
+    for name in ("sum", "norm", "sum2"):
+        yield _cut(faces, spot, name, LAYER, _locate(spot.layer, name), wide)
 
 
 def _list_head(faces: Faces, spot: Spot) -> Iterator[Strip]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from bertviz_core.analysis.ablation import list_outcomes
 from bertviz_core.analysis.parts import Measure, Part, Parts, take_apart, unwrap
+from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.functions import Function, Softmax
 from bertviz_core.formula.stages import Stage
@@ -16,6 +18,7 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 LONGEST_STORY = 80  # steps; a model of 24 layers needs fewer
+_BEGINNINGS = 10  # words
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,17 @@ def choose_way(trace: Trace, found: Parts) -> Choice | None:
 def _is_share(trace: Trace, cell: Address) -> bool:
     step = trace.program.by_address.get(cell.path)
     return step is not None and isinstance(unwrap(step.expr)[0], Softmax)
+
+
+def list_beginnings(trace: Trace, token: int) -> dict[str, Address]:
+    """Numbers whose story can be told, by what they stand for: probabilities, or without any head the last vector's
+    strongest component."""
+    offered = list_outcomes(trace, token, _BEGINNINGS)
+    if offered:
+        return offered
+    row = Address.in_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm").fix(token=token)
+    strongest = row.fix(hidden=find_strongest(trace[row]))
+    return {f"the strongest number of “{trace.tokens[token]}” after the last layer": strongest}
 
 
 def choose_stops(trace: Trace, cells: Sequence[Address]) -> list[int]:

@@ -1,11 +1,11 @@
 // The whole forward pass as one picture: every cell a recorded number. `data` is described where it is made
 // (ui/views/overview_canvas.py). The picture moves at once by itself and says afterwards where it went (`go`); what is
 // pointed at, played and zoomed needs no message. The parts of this module stand in files beside it, canvas_*.js:
-// data, colors, layout, parts, paint, draw, chrome, point, keys, play and the stops.
+// data, visited, colors, layout, parts, paint, draw, chrome, point, keys, play and the stops.
 //
 // For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
 
-const PLACE = ["level", "layer", "head", "token", "component", "stop"];
+const PLACE = ["level", "layer", "head", "token", "component", "stop", "strip"];
 const LEVELS = ["pass", "layer", "head"];
 const ZOOM = 450; // milliseconds
 const SOON = 60; // milliseconds in which choices are put together into one message
@@ -28,6 +28,7 @@ class Canvas {
     this.quiet = false; // the attention on special tokens is not drawn
     this.explained = { cell: "", operands: [] };
     this.unsent = false;
+    this.visited = new Visited();
     this.player = new Player(this);
     this.chrome = new Chrome(this);
     this.rail = new Rail(this);
@@ -41,8 +42,12 @@ class Canvas {
     const moved = fresh || data.window.start !== this.data.window.start;
     this.data = data;
     this.stages = new Stages(data);
+    this.hover = null;
+    if (this.cursor?.stage) this.cursor.stage = this.stages.get(this.cursor.stage.id) ?? null;
     this.colors = new Colors(data.colors);
+    this.visited.keep(data, this.stages);
     this.adopt(data.place, fresh || other);
+    this.visited.recall(data, this.stages, this.place);
     if (fresh || other) this.explain(data, false);
     if (moved || other) this.first = this.wanted === undefined || other ? null : this.wanted - data.window.start;
     if (other || this.holds(this.wanted)) this.wanted = undefined;
@@ -105,10 +110,12 @@ class Canvas {
   // Go somewhere: at once here, a little later in the URL.
   go(change, said = true) {
     const level = this.place.level;
+    if ("level" in change && this.place.strip) change = { strip: null, ...change };
     Object.assign(this.place, change);
     if (change.level && change.level !== level) this.group = this.chooseGroup();
-    if ("level" in change || "layer" in change || "head" in change) this.cursor = null;
+    if (["level", "layer", "head", "strip"].some((name) => name in change)) this.cursor = null;
     this.hover = this.focus = null;
+    if ("layer" in change || "head" in change) this.visited.recall(this.data, this.stages, this.place);
     if ("token" in change && !isSeen(this.frame, this.at)) this.first = this.wanted = undefined;
     if (said) this.tell({ ...change });
     this.refresh(true);
@@ -138,11 +145,13 @@ class Canvas {
     return this.asked && performance.now() - this.asked.since < PATIENCE;
   }
 
-  // One level up; out of a stop first.
+  // One level up; out of a stop or a strip first, at the top out of a component.
   leave() {
     if (this.place.stop) return this.player.end();
+    if (this.place.strip) return this.go({ strip: null });
     const up = LEVELS[LEVELS.indexOf(this.place.level) - 1];
     if (up) this.go({ level: up });
+    else if (this.place.component !== null) this.go({ component: null });
   }
 
   explain({ cell, operands }, drawn) {
@@ -226,7 +235,7 @@ class Canvas {
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
       rows: data.tokens.length, total: data.window.total, phone: innerWidth <= PHONE, narrow: width < NARROW,
-      covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
+      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"], covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
     };
   }
 

@@ -1,7 +1,6 @@
 // What stands around the picture: the level with its headline, the readout, and on a phone the stages and levels.
 
 const ICONS = { play: writeIcon("M2.5 1v10l8-5z"), pause: writeIcon("M2 1h3v10H2zM7 1h3v10H7z") };
-const SHORTEST = 16; // characters of an example's name on its button
 
 class Chrome {
   constructor(canvas) {
@@ -54,7 +53,7 @@ class Chrome {
       play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)),
       speed: () => canvas.player.hurry(),
       end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[value])),
-      quiet: () => this.hush(),
+      quiet: () => this.hush(), component: () => canvas.go({ component: null }),
       close: () => this.hideHelp(), up: () => canvas.leave(),
     };
     does[name]?.();
@@ -71,6 +70,7 @@ class Chrome {
   choose(group) {
     const { canvas } = this;
     canvas.group = group;
+    if (canvas.place.strip) return canvas.go({ strip: null });
     if (canvas.place.level === "pass" && !canvas.place.stop) {
       const layer = Math.max(0, Math.min(canvas.data.size.layers - 1, group - 1));
       if (layer !== canvas.place.layer) return canvas.go({ layer });
@@ -140,12 +140,30 @@ function writeButton(does, words, more = "") {
   return `<button type="button" data-does="${escapeHtml(does)}" ${more}>${words}</button>`;
 }
 
-function writeCrumbs({ place }) {
+function writeCrumbs(canvas) {
+  const { place } = canvas;
   if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
-  const names = { pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}` };
-  const way = LEVELS.slice(0, LEVELS.indexOf(place.level) + 1);
-  return way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
+  const names = {
+    pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}`,
+    strip: place.strip && nameStage(stageOf(canvas, namePart(canvas, place.strip).part), canvas)[0],
+  };
+  const way = [...LEVELS.slice(0, LEVELS.indexOf(place.level) + 1), ...(place.strip ? ["strip"] : [])];
+  const crumbs = way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
     : writeButton(`level:${level}`, names[level]))).join("<span>›</span>");
+  return crumbs + (place.component === null ? "" : writeComponent(place));
+}
+
+function tellFold({ place, frame, data }) {
+  const total = data.size[place.strip === "neurons" ? "neurons" : "width"];
+  const lines = frame?.lines > 1 ? `, line by line, ${writeCount(Math.ceil(total / frame.lines))} to a line` : "";
+  return `All ${writeCount(total)} numbers of each token${lines}`;
+}
+
+// The chosen component, with which it is let go of.
+function writeComponent({ component }) {
+  const more = `class="bvc-component" aria-label="Component ${component}: let go of it"`;
+  const name = '<span class="bvc-wide">component</span><span class="bvc-short">comp.</span>';
+  return writeButton("component", `${name} ${component} <span aria-hidden="true">×</span>`, more);
 }
 
 function writeTitle(canvas) {
@@ -153,6 +171,7 @@ function writeTitle(canvas) {
   if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>`;
   if (place.level === "pass") return "";
   const { layer, head } = place;
+  if (place.strip) return tellFold(canvas);
   if (place.level === "layer") {
     return `In layer ${layer} every token looks around, adds what it found, then thinks for itself`;
   }
@@ -176,15 +195,11 @@ function writeActions(canvas) {
   const others = data.examples.map((each, i) => ({ ...each, i })).filter(({ text }) => text !== data.sentence).slice(
     0, 3
   );
-  const examples = others.map(({ label, text, i }) => writeButton(`example:${i}`, escapeHtml(shorten(label)),
-    `class="bvc-example bvc-optional" title="${escapeHtml(text)}"`));
+  const examples = others.map(({ name, text, pair, i }) => writeButton(`example:${i}`, escapeHtml(name),
+    `class="bvc-example bvc-optional" title="${escapeHtml([text, pair].filter(Boolean).join(" / "))}"`));
   const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`;
   return writeButton("play", show, 'class="bvc-main"') +
     writeButton("", "Type your own", 'class="bvc-button bvc-optional" data-write') + examples.join("") + special;
-}
-
-function shorten(label) {
-  return label.length <= SHORTEST ? label : `${label.slice(0, SHORTEST).replace(/\s+\S*$/, "")} …`;
 }
 
 function writeStrip(canvas) {
@@ -193,7 +208,9 @@ function writeStrip(canvas) {
   const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
   if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
-  return up + listGroups(canvas.survey()).map(([title], i) => write(`group:${i}`, title, group === i)).join("");
+  return up + listGroups(canvas.survey()).map(([title], i) => write(
+    `group:${i}`, title, group === i && !place.strip
+  )).join("");
 }
 
 function writeTabs({ place }) {
@@ -218,10 +235,22 @@ function writeReadout(canvas, { stage, where }) {
     `<span class="bvc-formula">${stage.formula}</span><span class="bvc-count">made from ${stage.from}${used}</span>`;
 }
 
+// What happens where the title of a strip is pressed.
+function tellStrip(canvas, strip, press) {
+  const { title, total } = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
+  if (canvas.place.strip) return `${title}: all ${writeCount(total)} numbers of each token. ${press}: back.`;
+  return `${title}. ${press}: all its ${writeCount(total)} numbers of each token.`;
+}
+
 // What stands under the pointer where that is no cell.
-function tellPart({ data, stages }, { part, layer, where, word }) {
-  const best = data.words?.best[word];
-  if (best) return `“${escapeHtml(best.word)}”: ${writeShare(best.share)}. Click it: how it came about.`;
+function tellPart(canvas, { part, layer, where, word, strip }) {
+  const { data, stages } = canvas;
+  if (strip) return tellStrip(canvas, strip, "Click");
+  if (part === "words") {
+    const best = wordOf(canvas, { where, word });
+    const [said, at] = [best.word, data.tokens[where.row]?.text ?? canvas.place.token].map(escapeHtml);
+    return `“${said}” at “${at}”: ${writeShare(best.share)}. Click it: its shortest story, back to the input.`;
+  }
   if (layer === undefined) return "";
   const stage = stages.get(`ribbons.${layer}`);
   if (!part.startsWith("ribbons") || !stage) return `Layer ${layer}: click to open it.`;

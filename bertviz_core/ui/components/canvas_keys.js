@@ -116,7 +116,7 @@ function makeCursor(canvas, part, row, column) {
   const places = listPlaces(canvas, part);
   const index = Math.max(0, Math.min(places.length - 1, column));
   const { stage, at, layer } = places[index];
-  return { part, stage, layer, index, where: { row, ...at }, ...(part === "words" ? { word: 0 } : {}) };
+  return { part, stage, layer, index, where: { row, ...at }, ...(part === "words" && row === canvas.at ? { word: 0 } : {}) };
 }
 
 function move(canvas, down, right, far) {
@@ -124,6 +124,11 @@ function move(canvas, down, right, far) {
   const began = !canvas.cursor;
   const { part, index, where } = startCursor(canvas);
   if (began) return setCursor(canvas, part, where.row, index);
+  const { strip } = canvas.cursor;
+  if (strip && down > 0) return setCursor(canvas, part, where.row, index);
+  if (!strip && down < 0 && !where.row && canvas.place.level === "layer" && findStrip(canvas, part)) {
+    return setTitle(canvas);
+  }
   const row = Math.max(0, Math.min(canvas.data.tokens.length - 1, where.row + down));
   const stops = listStops(canvas);
   const next = index + right;
@@ -146,12 +151,26 @@ function setCursor(canvas, part, row, column) {
   return true;
 }
 
+// Over the first row, the title of a strip that can be seen whole.
+function setTitle(canvas) {
+  const { part, index, where } = canvas.cursor;
+  canvas.cursor = { part, index, where, strip: findStrip(canvas, part) };
+  canvas.chrome.read(null, canvas.cursor);
+  canvas.chrome.say(describe(canvas, canvas.cursor));
+  canvas.draw();
+  return true;
+}
+
 // What the cursor is at, for the ear.
-function describe(canvas, { part, stage, layer, where, word }) {
+function describe(canvas, { part, stage, layer, where, word, strip }) {
   const { data } = canvas;
   const token = data.tokens[where.row].text;
   const words = () => data.words.best.map((each) => `${each.word} ${writeShare(each.share)}`).join(", ");
-  if (word !== undefined) return `Words: ${words()}`;
+  if (strip) return tellStrip(canvas, strip, "Enter");
+  if (part === "words") {
+    const { word: best, share } = data.words.top[where.row];
+    return `${word === undefined ? `${token}: ${best} ${writeShare(share)}` : `Words: ${words()}`}, Enter: the story`;
+  }
   if (part === "weights") return `Head ${where.head} of layer ${canvas.place.layer}, Enter opens it`;
   if (layer !== undefined) return `Layer ${layer}, Enter opens it`;
   if (!stage) return token;

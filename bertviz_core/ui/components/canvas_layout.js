@@ -10,6 +10,7 @@ const PHONE_STOP_ROW = { least: 17, most: 44 };
 const STUBS = 14; // pixels over and under the rows for what goes to tokens out of sight
 const RAIL = 18; // pixels at the right for the rail of a long sentence,
 const SLANT = 22; // or on a phone for the slanted name of the last key
+const FOLDED = { least: 4, most: 18, blank: 8 }; // pixels of a cell of a strip that is seen whole, and between its rows
 const KEY_CELL = 24; // pixels that a cell of a head's matrix has at least
 const INNER = ["query", "key", "weights", "matrix", "value", "collect", "context", "sum", "norm"];
 const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
@@ -17,7 +18,8 @@ const CROWDED = 100; // pixels of a layer below which only the chosen one is dra
 
 // What is drawn at a level, from left to right: [{id, width | flex, gap}], hidden ones without either.
 function listColumns(scene) {
-  const { level, stop } = scene.place;
+  const { level, stop, strip } = scene.place;
+  if (strip) return listWhole(scene);
   if (scene.phone) return listPhone(scene);
   if (stop) return listStop(scene);
   return { pass: listPass, layer: listLayer, head: listHead }[level](scene);
@@ -31,16 +33,32 @@ function arrange(scene) {
   const stubs = scene.total * least > scene.height - head - legend || scene.total > scene.rows ? STUBS : 0;
   const top = head + stubs;
   const room = scene.height - top - legend - stubs;
-  const count = Math.max(1, Math.min(scene.rows, Math.floor(room / least), limitKeys(scene)));
-  const row = Math.min(most, Math.floor((room / count) * 4) / 4);
+  const fold = scene.place.strip ? foldRows(scene, room) : { lines: 1, least, most };
+  const count = Math.max(1, Math.min(scene.rows, Math.floor(room / fold.least), limitKeys(scene)));
+  const row = Math.min(fold.most, Math.floor((room / count) * 4) / 4);
   const { width, height } = scene;
-  const frame = { top, ceiling: top - 4, stubs, row, count, first: chooseFirst(scene, count), width, height, phone };
+  const frame = {
+    top, ceiling: top - 4, stubs, row, count, first: chooseFirst(scene, count), width, height, phone, lines: fold.lines,
+  };
   const sized = columns.map((column) => ({ ...column, width: column.width?.call?.(null, frame) ?? column.width }));
   const beside = Math.max(scene.total > count ? RAIL : 0, phone && hasKeys(scene.place) ? SLANT : 0);
   frame.parts = lineUp(sized, EDGE, width - EDGE - beside, frame);
   frame.lifted = scene.covered ? lift(scene, frame) : 0;
   frame.top -= frame.lifted;
   return frame;
+}
+
+// A strip that is seen whole: each row's numbers in as many lines as make the cells largest. lines: in a row; least,
+// most: pixels of a row.
+function foldRows({ width, rows, numbers, phone }, room) {
+  const wide = width - (phone ? 110 : 160);
+  let fold;
+  for (let side = FOLDED.most; side >= FOLDED.least; side -= 0.5) {
+    const lines = Math.ceil(numbers / Math.floor(wide / side));
+    fold = { lines, least: lines * side + FOLDED.blank, most: lines * FOLDED.most + FOLDED.blank };
+    if (fold.least * rows <= room) break;
+  }
+  return fold;
 }
 
 // Whether a matrix with a column for each key is drawn.
@@ -137,6 +155,14 @@ function listSpines({ size, place, narrow }, from, to, last = 12) {
     const inner = layer < 0 || layer === place.layer ? [] : hideBlock(layer);
     return [...inner, { id, width: pitch * 0.76, gap, spine: true }];
   });
+}
+
+// One strip of a layer alone over the whole width.
+function listWhole(scene) {
+  const { place, phone } = scene;
+  const { part } = namePart(scene, place.strip);
+  const alone = (id) => (id === part ? { id, flex: 1 } : { id });
+  return [{ id: "tokens", width: phone ? 84 : 112, gap: 12 }, ...listAll(scene, 0).map(alone)];
 }
 
 function listLayer(scene) {

@@ -11,7 +11,7 @@ const SCORES = /attention\.self\.(probs|scores|scaled|products)\[/;
 function namePart({ place, frame }, id) {
   const name = id.replace("head.", "");
   if (name === "input") return { part: place.layer ? `output.${place.layer - 1}` : "embedding" };
-  if (name === "scores" || (name === "weights" && frame.parts.matrix.w > 2)) return { part: "matrix" };
+  if (name === "scores" || (name === "weights" && frame?.parts.matrix.w > 2)) return { part: "matrix" };
   return { part: ["neurons", "output", "ribbons"].includes(name) ? `${name}.${place.layer}` : name };
 }
 
@@ -19,7 +19,10 @@ function namePart({ place, frame }, id) {
 function findLights(canvas) {
   if (canvas.focus) return [namePart(canvas, canvas.focus)];
   const { cell, operands } = canvas.explained;
-  if (cell) return listExplained(canvas, cell, operands);
+  if (cell) {
+    const found = listExplained(canvas, cell, operands);
+    return found && [...found, ...findComponent(canvas, canvas.place.component)];
+  }
   return canvas.place.stop ? listStopLights(canvas) : null;
 }
 
@@ -92,6 +95,7 @@ function listStopLights(canvas) {
 function drawMarks(canvas, sketch) {
   const { hover, cursor, explained } = canvas;
   drawChosenRow(canvas, sketch);
+  drawComponent(canvas, sketch);
   if (explained.cell) drawExplained(canvas, sketch);
   if (hover?.stage) drawPointed(canvas, sketch, "hover", hover);
   if (cursor && canvas.stage.matches(":focus-visible")) drawCursor(canvas, sketch);
@@ -147,9 +151,9 @@ function drawRegion(canvas, sketch, key, region) {
     return sketch.box(key, { x: row.x - 2.5, y: row.y + 0.5, w: row.w + 5, h: row.h - 1 }, paint);
   }
   if (region.column !== undefined && region.row === undefined) {
-    const cell = cellBox(canvas, region.part, { row: Math.ceil(frame.first), column: region.column });
-    if (cell) sketch.box(key, { x: cell.x - 2, y: box.y, w: cell.w + 4, h: box.h }, paint);
-    return undefined;
+    return columnBoxes(canvas, region.part, region.column).forEach(({ x, y, w, h }, i) => {
+      sketch.box(`${key} ${i}`, { x: x - 2, y, w: w + 4, h }, paint);
+    });
   }
   return ring(canvas, sketch, key, region.part, region, paint);
 }
@@ -176,24 +180,52 @@ function drawWire({ frame }, sketch, { row, key }) {
 // A cell that is pointed at; a component of the residual stream also in every other stage of that width.
 function drawPointed(canvas, sketch, name, { part, stage, where }) {
   ring(canvas, sketch, name, part, where, { stroke: "var(--bvc-text)", "stroke-width": 1.5 });
-  if (stage.total !== canvas.data.size.width || where.column === undefined || stage.kind === "value") return;
-  const index = stage.columns[where.column];
-  for (const other of Object.keys(canvas.frame.parts)) {
-    const twin = other === part ? null : stageOf(canvas, other);
-    if (!twin || twin.total !== stage.total || twin.kind === "value" || other.startsWith("ribbons")) continue;
-    const column = twin.columns.indexOf(index);
-    if (column >= 0) {
-      ring(canvas, sketch, `${name} ${other}`, other, { row: where.row, column }, {
+  if (!isOfStream(canvas, stage)) return;
+  for (const twin of findComponent(canvas, stage.columns[where.column])) {
+    if (twin.part !== part) {
+      ring(canvas, sketch, `${name} ${twin.part}`, twin.part, { row: where.row, column: twin.column }, {
         stroke: "var(--bvc-text)", "stroke-width": 1,
       });
     }
   }
 }
 
+// Where a component of the residual stream is drawn, none being null: [{part, column}].
+function findComponent(canvas, component) {
+  return Object.keys(canvas.frame.parts).flatMap((part) => {
+    const stage = part.startsWith("ribbons") ? null : stageOf(canvas, part);
+    const column = stage && isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
+    return column < 0 ? [] : [{ part, column }];
+  });
+}
+
+// A column of a strip: one box over all rows, or one in each row of a strip that is seen whole.
+function columnBoxes(canvas, part, column) {
+  const { frame, data } = canvas;
+  const cells = seenRows(frame, data.tokens.length).flatMap((row) => cellBox(canvas, part, { row, column }) ?? []);
+  if (isWhole(canvas, part)) return cells;
+  return cells.slice(0, 1).map((cell) => ({ ...cell, y: frame.parts[part].y, h: frame.parts[part].h }));
+}
+
+// The chosen component, in all rows of every stage that has it.
+function drawComponent(canvas, sketch) {
+  const { frame, place: { component } } = canvas;
+  for (const { part, column } of findComponent(canvas, component)) {
+    columnBoxes(canvas, part, column).forEach(({ x, y, w, h }, i) => {
+      sketch.box(`component ${part} ${i}`, { x: x - 1, y, w: w + 2, h }, {
+        rx: 2, fill: "none", stroke: "var(--bvc-text)", "stroke-width": 1.25, opacity: cut(frame.parts[part].a, 3),
+        "data-component": component,
+      });
+    });
+  }
+}
+
 function drawCursor(canvas, sketch) {
   const { part, where } = canvas.cursor;
   const paint = { stroke: "var(--bvc-accent)", "stroke-width": 2.5, "stroke-dasharray": "4 2" };
-  const box = canvas.cursor.stage ? cellBox(canvas, part, where) : null;
+  const { strip, stage } = canvas.cursor;
+  const { x, w } = canvas.frame.parts[part];
+  const box = strip ? { x, w, y: 4, h: heading(canvas).under } : stage ? cellBox(canvas, part, where) : null;
   const round = box ?? rowBox(canvas.frame, part, where.row);
   sketch.box("cursor", { x: round.x - 2, y: round.y - 2, w: round.w + 4, h: round.h + 4 }, {
     rx: 4, fill: "none", ...paint,

@@ -148,7 +148,7 @@ function drawLanes(canvas, sketch) {
   const first = ["sum", "context"];
   const second = ["sum2", `neurons.${layer}`];
   for (const [to, from] of [first, second]) {
-    if (parts[to].a > 0.05 && parts[to].w > 4) {
+    if (parts[to].a > 0.05 && parts[to].w > 4 && !canvas.place.strip) {
       drawSums(
         canvas, sketch, to, middle(parts[from], parts[to]), parts[to].a
       );

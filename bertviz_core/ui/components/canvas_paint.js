@@ -62,8 +62,8 @@ class Painter {
       ({ row, column, key }) => row === undefined && column === undefined && key === undefined
     );
     const fading = canvas.fade(part);
-    draw.call(this, canvas, stage, box, box.a * fading * (whole ? 1 : DIM), null);
-    if (!whole) for (const only of lit) draw.call(this, canvas, stage, box, box.a * fading, only);
+    draw.call(this, canvas, stage, { ...box, part }, box.a * fading * (whole ? 1 : DIM), null);
+    if (!whole) for (const only of lit) draw.call(this, canvas, stage, { ...box, part }, box.a * fading, only);
   }
 
   // Numbers that are on their way: rows without any.
@@ -78,22 +78,17 @@ class Painter {
 
   drawStrip(canvas, stage, box, depth, only) {
     const { frame, colors, data } = canvas;
-    const columns = drawnColumns(canvas, stage, box.w);
-    const w = box.w / columns.length;
-    const gap = w >= 7 ? 1 : -0.4;
-    const inset = rowInset(frame);
+    const strip = layStrip(canvas, box.part, stage, box);
+    const [gap, between] = [strip.w >= 7 ? 1 : -0.4, frame.lines > 1 ? 1 : 0];
     for (const row of seenRows(frame, data.tokens.length)) {
       if (only?.row !== undefined && only.row !== row) continue;
       this.pen.globalAlpha = depth * (data.tokens[row].pad ? 0.45 : 1);
-      const y = rowTop(frame, row) + inset;
-      columns.forEach((column, i) => {
+      strip.columns.forEach((column, i) => {
         if (only?.column !== undefined && only.column !== column) return;
         const where = { row, column };
-        this.cell(
-          box.x + i * w, y, w - gap, frame.row - 2 * inset,
-          colors.shade(stage.kind, readValue(stage, where), stage.limit)
-        );
-        if (isMarked(stage, where)) this.mark(colors, box.x + i * w, y + frame.row - 2 * inset, w - gap);
+        const { x, y, w, h } = strip.box(row, i);
+        this.cell(x, y, w - gap, h - between, colors.shade(stage.kind, readValue(stage, where), stage.limit));
+        if (isMarked(stage, where)) this.mark(colors, x, y + h - between, w - gap);
       });
     }
   }

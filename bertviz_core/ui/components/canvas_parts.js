@@ -2,11 +2,24 @@
 
 const LEAST = { residual: 4, head: 2.1, spine: 3.6 }; // pixels that a cell is wide at least
 const TITLE = 20; // pixels over each small matrix
+const STRIPS = ["input", "context", "sum", "norm", "neurons", "sum2", "output"];
 const ONE_HEAD = ["query", "key", "value", "context"];
+
+// The strip of a layer that a part draws, and that can be seen whole; null for any other part.
+function findStrip(canvas, part) {
+  return STRIPS.find((strip) => namePart(canvas, strip).part === part) ?? null;
+}
+
+function isWhole(canvas, part) {
+  return canvas.place.strip !== null && findStrip(canvas, part) === canvas.place.strip;
+}
 
 // The stage that a part draws; null while the numbers of the chosen layer and head are on their way.
 function stageOf(canvas, part) {
   const { stages, place } = canvas;
+  const whole = isWhole(canvas, part) ? stages.get(`whole.${place.strip}`) : null;
+  const layer = part === "embedding" ? null : part.includes(".") ? Number(part.split(".")[1]) : place.layer;
+  if (whole && whole.layer === layer) return whole;
   const inHead = place.level === "head" || [3, 4, 5, 6].includes(place.stop);
   let name = part;
   if (part === "matrix") name = place.stop === 4 ? "head.scores" : "head.weights";
@@ -30,23 +43,31 @@ function partOf(canvas, stage) {
   return Object.keys(canvas.frame.parts).find((part) => stageOf(canvas, part) === stage);
 }
 
-// Which places among a strip's columns are drawn where it is this wide; the chosen component among them.
+// Which places among a strip's columns are drawn where it is this wide; the chosen component among them. Of a strip
+// that is seen whole, and of a head, all are.
 function drawnColumns(canvas, stage, width) {
-  const least = stage.columns.length <= canvas.data.size.head_width && ONE_HEAD.includes(stage.id.replace("head.", ""))
-    ? LEAST.head : LEAST.residual;
+  const { level, strip } = canvas.place;
+  const ofHead = stage.columns.length <= canvas.data.size.head_width && ONE_HEAD.includes(stage.id.replace("head.", ""));
+  if (strip || (ofHead && level === "head")) return stage.columns.map((_, i) => i);
+  const least = ofHead ? LEAST.head : LEAST.residual;
   const count = Math.max(1, Math.min(stage.columns.length, Math.floor(width / least)));
   const columns = Array.from({ length: count }, (_, i) => i);
   const { component } = canvas.place;
-  const chosen = stage.total === canvas.data.size.width && component !== null ? stage.columns.indexOf(component) : -1;
+  const chosen = isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
   if (chosen >= count) columns[count - 1] = chosen;
   return columns;
+}
+
+// Whether a stage is of the residual stream's width and components.
+function isOfStream(canvas, stage) {
+  return stage.total === canvas.data.size.width && stage.kind !== "value" && stage.size.length === 2;
 }
 
 // Which components a strip draws, in words.
 function tellColumns(canvas, stage, width) {
   const drawn = drawnColumns(canvas, stage, width);
   const whole = stage.id === "head.context" ? stage.columns.length : stage.total;
-  if (drawn.length === whole) return `${whole} numbers`;
+  if (drawn.length === whole) return `${writeCount(whole)} numbers`;
   if (stage.kind === "ffn") return `${drawn.length} of ${writeCount(stage.total)}`;
   const indices = drawn.map((place) => stage.columns[place]);
   const run = indices.findIndex((index, i) => index !== indices[0] + i);
@@ -102,6 +123,31 @@ function packHeads(weights, heads) {
   }));
 }
 
+// How the cells of a strip stand. columns: the places of its columns; box(row, i): of the i-th of them in a row;
+// find(row, x, y): the place of the column that is drawn at a point, undefined for none.
+function layStrip(canvas, part, stage, box) {
+  const { frame } = canvas;
+  const columns = drawnColumns(canvas, stage, box.w);
+  const whole = isWhole(canvas, part);
+  const [lines, numbers] = whole ? [frame.lines, stage.total] : [1, columns.length];
+  const across = Math.ceil(numbers / lines);
+  const inset = whole ? FOLDED.blank / 2 : rowInset(frame);
+  const [w, h] = [box.w / across, (frame.row - 2 * inset) / lines];
+  const top = (row) => rowTop(frame, row) + inset;
+  return {
+    columns, w, h,
+    box: (row, i) => {
+      const n = whole ? stage.columns[columns[i]] : i;
+      return { x: box.x + (n % across) * w, y: top(row) + Math.floor(n / across) * h, w, h };
+    },
+    find: (row, x, y) => {
+      const [right, down] = [(x - box.x) / w, (y - top(row)) / h].map(Math.floor);
+      const n = Math.max(0, Math.min(lines - 1, down)) * across + Math.max(0, Math.min(across - 1, right));
+      return whole ? columns.find((column) => stage.columns[column] === n) : columns[n];
+    },
+  };
+}
+
 // The box of one cell, null where it is not drawn.
 function cellBox(canvas, part, where) {
   const { frame } = canvas;
@@ -110,11 +156,9 @@ function cellBox(canvas, part, where) {
   if (!box || !stage || box.a < 0.4 || !isSeen(frame, where.row)) return null;
   if (part === "weights") return smallCell(canvas, where);
   if (part === "matrix") return isSeen(frame, where.key) ? matrixCell(frame, box, where) : null;
-  const columns = drawnColumns(canvas, stage, box.w);
-  const place = columns.indexOf(where.column);
-  const w = box.w / columns.length;
-  const inset = rowInset(frame);
-  return place < 0 ? null : { x: box.x + place * w, y: rowTop(frame, where.row) + inset, w, h: frame.row - 2 * inset };
+  const strip = layStrip(canvas, part, stage, box);
+  const place = strip.columns.indexOf(where.column);
+  return place < 0 ? null : strip.box(where.row, place);
 }
 
 function matrixCell(frame, box, { row, key }) {

@@ -65,7 +65,7 @@ function isSameTarget(one, other) {
 }
 
 function nameTarget(target) {
-  return target && [target.part, target.where, target.layer, target.word];
+  return target && [target.part, target.where, target.layer, target.word, target.strip];
 }
 
 // What stands at a point of the window.
@@ -81,22 +81,22 @@ function findTarget(canvas, x, y) {
   const [part, box] = Object.entries(frame.parts).find(under) ?? [];
   const inside = y >= frame.top && row < Math.min(data.tokens.length, frame.first + frame.count);
   if (part === "weights") return findHead(canvas, x, y);
-  if (!inside) return y < frame.top && place.level === "pass" && !place.stop ? findBlock(canvas, x) : null;
+  if (!inside) return y < frame.top && !place.stop ? findTitle(canvas, part, x) : null;
   if (!part || part === "panel" || part === "collect") return { part: "row", where: { row } };
   if (part === "tokens") return { part, where: { row } };
-  if (part === "words") return findWord(canvas, y, row);
+  if (part === "words") return { part, ...findWord(canvas, y, row) };
   if (part.startsWith("ribbons")) return { part, layer: Number(part.split(".")[1]), where: { row } };
-  return findCell(canvas, part, box, { row, x });
+  return findCell(canvas, part, box, { row, x, y });
 }
 
-function findCell(canvas, part, box, { row, x }) {
+function findCell(canvas, part, box, { row, x, y }) {
   const stage = stageOf(canvas, part);
   if (!stage) return { part: "row", where: { row } };
   const { frame } = canvas;
   const inside = Math.max(0, Math.min(0.9999, (x - box.x) / box.w));
   if (part === "matrix") return { part, stage, where: { row, key: Math.floor(frame.first + inside * frame.count) } };
-  const columns = drawnColumns(canvas, stage, box.w);
-  return { part, stage, where: { row, column: columns[Math.floor(inside * columns.length)] } };
+  const column = layStrip(canvas, part, stage, box).find(row, x, y);
+  return column === undefined ? { part: "row", where: { row } } : { part, stage, where: { row, column } };
 }
 
 function findHead(canvas, x, y) {
@@ -113,6 +113,13 @@ function findHead(canvas, x, y) {
   return { part: "weights", stage, where: { head, row: place(y - top), key: place(x - left) } };
 }
 
+// Over the rows: of the pass a layer, of a layer the title of a strip that can be seen whole.
+function findTitle(canvas, part, x) {
+  if (canvas.place.level === "pass") return findBlock(canvas, x);
+  const strip = canvas.place.level === "layer" && part && canvas.frame.parts[part].w > 24 && findStrip(canvas, part);
+  return strip ? { part, strip } : null;
+}
+
 function findBlock({ frame, data }, x) {
   for (let layer = 0; layer < data.size.layers; layer++) {
     const [from, to] = [frame.parts[`ribbons.${layer}`], frame.parts[`output.${layer}`]];
@@ -125,7 +132,7 @@ function findWord(canvas, y, row) {
   const card = cardBox(canvas);
   const word = Math.floor((y - card.y - 8) / WORD_LINE);
   const within = y >= card.y && y <= card.y + card.h && word >= 0 && word < canvas.data.words.best.length;
-  return within ? { part: "words", word } : { part: "tokens", where: { row } };
+  return within ? { word, where: { row: canvas.at } } : { where: { row } };
 }
 
 // A touch on a cell that is smaller than a finger first chooses it, a second one explains it.
@@ -140,19 +147,20 @@ function press(canvas, event) {
   return canvas.draw();
 }
 
-// What a click does: a layer opens, a head opens, a cell and a word are explained, a token is chosen.
+// What a click does: a layer opens, a head opens, a cell is explained, a word's story is told, a token is chosen.
 function act(canvas, found) {
   if (!found) return;
   const { place, data } = canvas;
-  const { part, where, stage, word } = found;
+  const { part, where, stage, strip } = found;
   const layer = found.layer ?? findSpine(canvas, part);
-  if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
-  else if (word !== undefined) explainCell(canvas, data.words.best[word].address);
+  if (strip) canvas.go({ strip: place.strip ? null : strip });
+  else if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
+  else if (part === "words") tellStory(canvas, found);
   else if (layer !== null && layer !== undefined) canvas.go({
     level: place.level === "pass" ? "layer" : place.level, layer,
   });
   else if (part === "weights") canvas.go({ level: "head", head: where.head });
-  else if (stage) explainCell(canvas, canvas.stages.write(stage, where));
+  else if (stage) explainCell(canvas, stage, where);
 }
 
 // The layer whose output is drawn as a thin spine, in a level that is about another layer.
@@ -162,12 +170,32 @@ function findSpine({ place, frame }, part) {
   return spine && Number(layer) !== place.layer ? Number(layer) : null;
 }
 
+// The likeliest word of a row, or one of the five of the chosen one. {word, share, address}
+function wordOf({ data: { words } }, { word, where }) {
+  return word === undefined ? words.top[where.row] : words.best[word];
+}
+
+// The page of the shortest story takes the place of this one: by a link, which the server makes when it is asked.
+function tellStory(canvas, found) {
+  canvas.player.pause();
+  canvas.flush();
+  canvas.send("story", { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found).id });
+  const made = new MutationObserver(() => {
+    const link = document.querySelector(".st-key-canvas-story a");
+    if (link) requestAnimationFrame(() => link.click());
+    if (link || !canvas.stopped) made.disconnect();
+  });
+  made.observe(canvas.root.closest(".stApp"), { childList: true, subtree: true });
+}
+
 // The page's listener opens the drawer, and brings the focus back here when it is closed.
-function explainCell(canvas, address) {
+// It says which cell, and with it a component of the residual stream: that needs no message of its own.
+function explainCell(canvas, stage, where) {
   canvas.player.pause();
   const ask = canvas.root.querySelector(".bvc-ask");
-  ask.dataset.cell = address;
+  ask.dataset.cell = canvas.stages.write(stage, where);
   ask.click();
+  if (isOfStream(canvas, stage)) canvas.go({ component: stage.columns[where.column] }, false);
 }
 
 // A wheel over the rows moves the window where not all of them are seen.

@@ -91,6 +91,7 @@ function titlePart(canvas, sketch, part, box, opacity) {
   const room = findNext(canvas.frame, box) - box.x - 7;
   const words = names.find((name) => measure(name, 13.5, false, 650) <= room) ?? "";
   sketch.text(`title ${part}`, box.x, y, words, { size: 13.5, bold: true, fill: `var(--bvc-${stage.kind})`, opacity });
+  if (level === "layer" && !stop && findStrip(canvas, part)) underlineTitle(canvas, sketch, part, box, words);
   if (part === "matrix" || (part === "embedding" && box.w < 70)) return;
   const more = part === "weights" ? "rows ask, columns answer · click a head" : tellColumns(canvas, stage, box.w);
   const text = measure(more, 12) <= room ? more : more.replace(/ of .*| numbers/, "");
@@ -99,6 +100,15 @@ function titlePart(canvas, sketch, part, box, opacity) {
       size: 12, fill: "var(--bvc-faint)", opacity,
     });
   }
+}
+
+// What can be pressed is underlined, as the crumbs are.
+function underlineTitle(canvas, sketch, part, box, words) {
+  const { y } = heading(canvas);
+  const over = canvas.hover?.strip && canvas.hover.part === part;
+  sketch.line(`underline ${part}`, box.x, y + 4, box.x + measure(words, 13.5, false, 650), y + 4, {
+    stroke: over ? "var(--bvc-text)" : "var(--bvc-line)", "stroke-width": over ? 2 : 1,
+  });
 }
 
 // Where the next part at the right begins.

@@ -19,16 +19,23 @@ function drawWords(canvas, sketch) {
   for (const row of seenRows(frame, data.tokens.length)) {
     const at = rowMiddle(frame, row);
     if (!isSeen(frame, row) || (at > card.y - 14 && at < card.y + card.h + 12)) continue;
-    drawWord(sketch, `word ${row}`, data.words.top[row], { ...box, x: box.x + 10, w: box.w - 20 }, at + 5, depth);
+    drawWord(
+      sketch, `word ${row}`, data.words.top[row], { x: box.x + 10, w: box.w - 20, y: at + 5 },
+      { opacity: depth, fill: isPointed(canvas, { row }) ? undefined : "var(--bvc-faint)" }
+    );
   }
   drawCard(canvas, sketch, card, depth);
 }
 
-function drawWord(sketch, key, { word, share }, { x, w }, y, opacity) {
-  const style = { size: 13.5, fill: "var(--bvc-faint)", opacity };
+// Whether a row's word is pointed at, or one of the chosen row's.
+function isPointed({ hover }, { row, word }) {
+  return hover?.part === "words" && (word === undefined ? hover.where.row === row : hover.word === word);
+}
+
+function drawWord(sketch, key, { word, share }, { x, w, y }, paint) {
   const number = writeShare(share);
-  sketch.text(key, x, y, fit(word, 13.5, w - 8 - measure(number, 12, true)), style);
-  sketch.text(`${key} share`, x + w, y, number, { size: 12, mono: true, at: "end", fill: "var(--bvc-faint)", opacity });
+  sketch.text(key, x, y, fit(word, 13.5, w - 8 - measure(number, 12, true)), { size: 13.5, ...paint });
+  sketch.text(`${key} share`, x + w, y, number, { size: 12, mono: true, at: "end", ...paint });
 }
 
 // Where the five likeliest words of the chosen row stand.
@@ -39,8 +46,8 @@ function cardBox({ frame, at, data }) {
   return { x, w, h, y: Math.max(frame.top, Math.min(bottom - h, rowMiddle(frame, at) - 20)) };
 }
 
-function drawCard({ data, explained }, sketch, { x, y, w, h }, opacity) {
-  const { best } = data.words;
+function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
+  const { data: { words: { best } }, explained } = canvas;
   const shown = { opacity: cut(opacity, 3) };
   sketch.box("card", { x, y, w, h }, { rx: 10, fill: "var(--bvc-surface)", stroke: "var(--bvc-line)", ...shown });
   const widest = Math.max(...best.map(({ word }) => measure(word, 15, false, 650)));
@@ -49,8 +56,8 @@ function drawCard({ data, explained }, sketch, { x, y, w, h }, opacity) {
     const line = { x, w, y: y + 8 + i * WORD_LINE, longest: Math.min(w * 0.46, widest + 10), opacity };
     drawBest(sketch, i, { word, share, part: share / most }, line);
     const ringed = { x: x + 3, y: line.y, w: w - 6, h: WORD_LINE };
-    if (address !== explained.cell) return;
-    sketch.box(`ring ${i}`, ringed, { rx: 6, fill: "none", stroke: "var(--bvc-text)", "stroke-width": 2 });
+    const ring = address === explained.cell ? "var(--bvc-text)" : isPointed(canvas, { word: i }) && "var(--bvc-faint)";
+    if (ring) sketch.box(`ring ${i}`, ringed, { rx: 6, fill: "none", stroke: ring, "stroke-width": 2 });
   });
 }
 
@@ -67,7 +74,9 @@ function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, opacity 
 }
 
 // The scales that the level uses: [part, name].
-function listScales({ place, frame }) {
+function listScales(canvas) {
+  const { place, frame } = canvas;
+  if (place.strip) return [[namePart(canvas, place.strip).part]];
   const { layer, level, stop } = place;
   const inner = [
     ["matrix"], ["weights"], ["query"], ["key"], ["value"], ["sum"], [`output.${layer}`, "LayerNorm"],
@@ -94,7 +103,7 @@ function drawLegend(canvas, sketch) {
     }
   }
   if (frame.phone || place.stop) return;
-  if (place.level === "layer") x = drawLaneKey(canvas, sketch, x, base);
+  if (place.level === "layer" && !place.strip) x = drawLaneKey(canvas, sketch, x, base);
   drawNote(canvas, sketch, x, base);
 }
 
@@ -148,7 +157,8 @@ function tellNote(canvas) {
   const special = quiet ? [tellQuiet(canvas)] : [];
   const marks = data.changed ? ["Underlined cells were changed."] : [];
   if (place.level === "head") return [`Row ${token}: what it asks, and what it is answered.`, ...marks];
-  if (place.level === "layer") return marks;
+  if (place.strip) return marks;
+  if (place.level === "layer") return ["The title of a strip opens all of it.", ...marks];
   const told = (part) => {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
@@ -158,8 +168,8 @@ function tellNote(canvas) {
   const neurons = parts[own].w > 4 ? `; neurons: ${told(own)}, strongest at ${token} first` : "";
   return [
     `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = ${size}.`, ...special,
-    `Strips: embedding ${told("embedding")}, output ${told(`output.${place.layer}`)}${neurons}.`, ...marks,
-    "Zoom in for more.",
+    `Components drawn: embedding ${told("embedding")}, output ${told(`output.${place.layer}`)}${neurons}.`, ...marks,
+    "Zoom in for all.",
   ];
 }
 

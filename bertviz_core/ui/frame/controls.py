@@ -17,14 +17,25 @@ from bertviz_core.ui.frame.view import Selection
 LONGEST_TEXT = 6000
 
 _NOTATIONS = {"row": "rows", "column": "columns", "function": "arguments of functions"}
-PAIR = ("He sat by the bank of the river.", "The bank lent him the money.")
-EXAMPLES: tuple[tuple[str, str], ...] = (
-    ("When in Rome, do as the [MASK] do.", ""),
-    ("She opened the door and [MASK] into the room.", ""),
-    ("The old man was [MASK] and tired.", ""),
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence to begin with, or a pair of them. name: what it shows, in one to three words."""
+
+    name: str
+    text: str
+    pair: str = ""
+
+
+PAIR = Example("a pair", "He sat by the bank of the river.", "The bank lent him the money.")
+EXAMPLES = (
+    Example("a proverb", "When in Rome, do as the [MASK] do."),
+    Example("a verb", "She opened the door and [MASK] into the room."),
+    Example("an adjective", "The old man was [MASK] and tired."),
     PAIR,
-    ("The children went to bed.", "Their mother turned off the [MASK]."),
-    ("Unbelievably, tokenizers split electroencephalography.", ""),
+    Example("a masked pair", "The children went to bed.", "Their mother turned off the [MASK]."),
+    Example("long words", "Unbelievably, tokenizers split electroencephalography."),
 )
 
 
@@ -46,7 +57,7 @@ class Asked:
 
 def show_sentence_editor() -> Asked:
     """The sentence, the second one, the model, and how formulas are written."""
-    state.bind("text", EXAMPLES[0][0])
+    state.bind("text", EXAMPLES[0].text)
     state.bind("pair", "")
     text = st.text_input(
         "Sentence", key="text", max_chars=LONGEST_TEXT, on_change=state.forget_tokens,
@@ -63,9 +74,10 @@ def show_sentence_editor() -> Asked:
 
 
 def _show_examples() -> None:
-    for i, (text, pair) in enumerate(EXAMPLES):
-        label = _shorten(text + (f" / {pair}" if pair else ""))
-        st.button(label, key=f"example-{i}", on_click=state.use_sentence, args=(text, pair), type="tertiary")
+    for i, example in enumerate(EXAMPLES):
+        label = _shorten(" / ".join(filter(None, (example.text, example.pair))))
+        st.button(label, key=f"example-{i}", on_click=state.use_sentence, args=(example.text, example.pair),
+                  type="tertiary", help=example.name.capitalize())  # fmt: skip
 
 
 def _show_model() -> str:

@@ -36,4 +36,4 @@ def prepare_process() -> None:
         importlib.import_module(name)
     if BUNDLED in list_models()[0]:
         with suppress(BertvizError):  # the page will say it
-            get_store().get(get_model(BUNDLED), EXAMPLES[0][0])
+            get_store().get(get_model(BUNDLED), EXAMPLES[0].text)

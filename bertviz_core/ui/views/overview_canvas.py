@@ -5,28 +5,36 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TypeGuard
 
 import numpy as np
+import streamlit as st
 
 from bertviz_core.analysis.canvas import (
     DIFFERENCE,
+    LAYER,
     LEVELS,
     PASS,
+    WHOLE,
     Faces,
     Spot,
     Strip,
     choose_rows,
+    count_rows,
     list_strips,
     measure_outside,
 )
+from bertviz_core.analysis.fingerprint import fingerprint
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import PROBS, rank_words
+from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.errors import AddressError
-from bertviz_core.formula.address import Address
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
+from bertviz_core.ui.frame.follow import note
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_robust_limit
@@ -34,18 +42,24 @@ from bertviz_core.ui.views.overview_stages import count_sources, count_uses, fin
 from bertviz_core.ui.views.overview_stops import NAMES, list_stops
 from bertviz_core.ui.walk.way import list_lit
 
-_KEY = "canvas"
+_KEY, _ASKED = "canvas", "canvas-asked"
 _BEST = 5
+_MOST = 0.97
+_STREAM = "hidden"  # the axis of the components of the residual stream
 _canvas = load_component("canvas", isolated=False)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the canvas looks, and from how near. level: one of LEVELS; stop: of the walk, from 1, 0 for none."""
+    """Where the canvas looks, and from how near.
+
+    level: one of LEVELS; stop: of the walk, from 1, 0 for none; strip: of a layer, the one that is seen whole, or none.
+    """
 
     level: str
     spot: Spot
     stop: int
+    strip: str = ""
 
 
 class _Pack:
@@ -71,13 +85,36 @@ class _Pack:
 
 def show_canvas(view: View) -> None:
     """Draw the pass; what is chosen in it the URL says, and with it every other page."""
+    _link_story(view)
     place = read_place(view)
+    note(_STREAM, "component")
     _canvas(
         key=_KEY,
         data=make_data(view, place),
         on_go_change=state.on_event(_KEY, "go", lambda wish: state.go(read_wish(wish, view, place))),
         on_example_change=state.on_event(_KEY, "example", use_example),
+        on_story_change=state.on_event(_KEY, "story", lambda word: state.write(_ASKED, word)),
     )
+
+
+def _link_story(view: View) -> None:
+    """A link to the story of the word that was clicked, which the canvas follows: one step of the browser's history."""
+    asked, chosen = state.take(_ASKED), view.chosen
+    name = find_story(view.trace, asked) if asked else None
+    with st.container(key="canvas-story"):
+        if name:
+            place = {"layer": chosen.layer, "head": chosen.head, "token": asked["token"], "story-of": name}
+            site.show_link(site.get_page("story"), **{key: str(value) for key, value in place.items()})
+
+
+def find_story(trace: Trace, asked: Mapping[str, object]) -> str | None:
+    """What the page of stories calls that of a word at a token; None where it does not tell it. asked: token, id."""
+    token, word = asked.get("token"), asked.get("id")
+    if not _is_index(token, len(trace.tokens)):
+        return None
+    offered = list_beginnings(trace, token)
+    return next((name for name, start in offered.items() if start.path == PROBS.path and start.at["vocab"] == word),
+                None)  # fmt: skip
 
 
 def read_place(view: View) -> Place:
@@ -88,10 +125,14 @@ def read_place(view: View) -> Place:
     state.bind("play", 0, range(len(NAMES) + 1))
     state.bind("component", "")
     state.bind("window", "")
-    window = choose_rows(chosen.token, total, read_index("window", total, "input", []))
+    state.bind("strip", "", ("", *WHOLE))
+    level, stop = state.read("level"), state.read("play")
+    strip = state.read("strip") if level == LAYER and not stop else ""
+    start = read_index("window", total, "input", [])
+    window = choose_rows(chosen.token, total, start, count_rows(config, strip))
     component = read_index("component", config.hidden_size, "model", [])
     spot = Spot(chosen.layer, chosen.head, chosen.token, component, window)
-    return Place(state.read("level"), spot, state.read("play"))
+    return Place(level, spot, stop, strip)
 
 
 def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str, str | int]:
@@ -102,6 +143,8 @@ def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str,
     found = {key: str(wish[key]) for key, size in sizes.items() if _is_index(wish.get(key), size)}
     if "component" in wish and wish["component"] is None:
         found["component"] = ""
+    if "strip" in wish:
+        found["strip"] = str(wish["strip"]) if wish["strip"] in WHOLE else ""
     if wish.get("level") in LEVELS:
         found["level"] = str(wish["level"])
     if found.keys() & {"layer", "head", "token"}:  # a rule chooses no other head for another token
@@ -111,7 +154,7 @@ def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str,
     return {{"stop": "play"}.get(key, key): int(i) if key == "stop" else i for key, i in found.items()}
 
 
-def _is_index(value: object, size: int) -> bool:
+def _is_index(value: object, size: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
 
 
@@ -125,10 +168,10 @@ def make_data(view: View, place: Place) -> dict[str, object]:
     """All that the canvas draws, and its words."""
     trace, pack = view.trace, _Pack()
     faces = Faces(view.outcome.before, view.outcome.after, view.outcome.show.lower())
-    strips = list(list_strips(faces, place.spot))
+    strips = list(list_strips(faces, place.spot, place.strip))
     config = trace.model.config
     return {
-        "sentence": view.text, "pair": view.pair or "",
+        "key": fingerprint(faces, place.spot), "sentence": view.text, "pair": view.pair or "",
         "size": {"layers": config.num_hidden_layers, "heads": config.num_attention_heads,
                  "width": config.hidden_size, "head_width": config.head_dim, "neurons": config.intermediate_size},
         "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
@@ -144,8 +187,7 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         "colors": {**list_colors(view.colors), "paper": view.colors.paper, "zero": view.colors.zero,
                    "negative": view.colors.negative,
                    "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()}},
-        "examples": [{"label": " / ".join(filter(None, example)), "text": example[0], "pair": example[1]}
-                     for example in EXAMPLES],
+        "examples": [asdict(example) for example in EXAMPLES],
         "bytes": pack.write(),
     }  # fmt: skip
 
@@ -153,7 +195,8 @@ def make_data(view: View, place: Place) -> dict[str, object]:
 def _write_place(place: Place) -> dict[str, object]:
     spot = place.spot
     return {"level": place.level, "layer": spot.layer, "head": spot.head, "token": spot.token,
-            "component": spot.component, "stop": place.stop, "window": spot.window.start}  # fmt: skip
+            "component": spot.component, "stop": place.stop, "window": spot.window.start,
+            "strip": place.strip or None}  # fmt: skip
 
 
 def _explain_cell(view: View) -> dict[str, object]:
@@ -187,14 +230,24 @@ def _write_stages(view: View, strips: Sequence[Strip], faces: Faces, pack: _Pack
 
 
 def _find_limits(strips: Sequence[Strip]) -> dict[str, float]:
-    """The end of each scale: stages that are compared have one together; shares go up to 1."""
+    """The end of each scale: stages that are compared have one together; shares go up to 1.
+
+    A strip that is seen whole keeps the scale that it has in part.
+    """
     together: dict[str, list[np.ndarray]] = {}
     for strip in strips:
+        if strip.whole:
+            continue
         together.setdefault(find_name(strip).scale, []).append(strip.values.ravel())
-    return {
-        scale: 1.0 if scale == "weights" else find_robust_limit(np.concatenate(parts))
-        for scale, parts in together.items()
-    }
+    return {scale: _find_end(scale, np.concatenate(parts)) for scale, parts in together.items()}
+
+
+def _find_end(scale: str, values: np.ndarray) -> float:
+    """Few neurons are active, and few of those strongly: what most active ones stay below shows their differences."""
+    active = values[values > 0]
+    if scale == "neurons" and active.size:
+        return float(np.quantile(active, _MOST))
+    return 1.0 if scale == "weights" else find_robust_limit(values)
 
 
 def _write_stage(view: View, strip: Strip, faces: Faces, limit: float, pack: _Pack) -> dict[str, object]:
@@ -220,13 +273,12 @@ def _list_words(view: View, spot: Spot) -> dict[str, object] | None:
     trace = view.trace
     if PROBS not in trace:
         return None
-    top = [rank_words(trace, i, 1)[0] for i in spot.window]
     return {
-        "top": [{"word": word, "share": share} for word, share, _ in top],
-        "best": [{"word": word, "share": share, "id": i, "address": str(_find_word(spot.token, i))}
-                 for word, share, i in rank_words(trace, spot.token, _BEST)],
-    }  # fmt: skip
+        "top": [word for i in spot.window for word in _rank_words(trace, i, 1)],
+        "best": _rank_words(trace, spot.token, _BEST),
+    }
 
 
-def _find_word(token: int, i: int) -> Address:
-    return PROBS.fix(token=token, vocab=i)
+def _rank_words(trace: Trace, token: int, k: int) -> list[dict[str, object]]:
+    return [{"word": word, "share": share, "id": i, "address": str(PROBS.fix(token=token, vocab=i))}
+            for word, share, i in rank_words(trace, token, k)]  # fmt: skip

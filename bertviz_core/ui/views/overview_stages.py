@@ -67,8 +67,8 @@ NAMES = {
 
 
 def find_name(strip: Strip) -> Name:
-    """What a stage is called; the stages of one head as those of the layer."""
-    return NAMES[strip.name.removeprefix("head.")]
+    """What a stage is called; the stages of one head, and one seen whole, as those of the layer."""
+    return NAMES[strip.name]
 
 
 def write_formula(strip: Strip, config: BertConfig) -> str:
@@ -79,7 +79,7 @@ def write_formula(strip: Strip, config: BertConfig) -> str:
 
 def count_sources(strip: Strip, config: BertConfig, tokens: int) -> int:
     """From how many numbers one cell is made, in its own step of the program: operands, parameters among them."""
-    name, hidden = strip.name.removeprefix("head."), config.hidden_size
+    name, hidden = strip.name, config.hidden_size
     return {
         "query": 2 * hidden + 1, "key": 2 * hidden + 1, "value": 2 * hidden + 1, "weights": tokens, "scores": 2,
         "context": 2 * tokens, "sum": 2, "sum2": 2, "neurons": 1, "ribbons": config.num_attention_heads,
@@ -88,7 +88,7 @@ def count_sources(strip: Strip, config: BertConfig, tokens: int) -> int:
 
 def count_uses(strip: Strip, config: BertConfig, tokens: int) -> int | None:
     """How many numbers of the encoder are made from one cell, in a step; None for the last layer's output."""
-    name, hidden = strip.name.removeprefix("head."), config.hidden_size
+    name, hidden = strip.name, config.hidden_size
     if name == "output" and strip.layer == config.num_hidden_layers - 1:
         return None
     return {

@@ -61,7 +61,7 @@ def offer_pair(view: View) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
         st.caption("It is about two sentences: write a second  \none under the pencil in the bar, or", width="content")
-        st.button("use two sentences", on_click=state.use_sentence, args=PAIR, icon=":material/add:")
+        st.button("use two sentences", on_click=state.use_sentence, args=(PAIR.text, PAIR.pair), icon=":material/add:")
 
 
 @derived

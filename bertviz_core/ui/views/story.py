@@ -7,10 +7,8 @@ from functools import cached_property
 
 import streamlit as st
 
-from bertviz_core.analysis.ablation import list_outcomes
 from bertviz_core.analysis.parts import WITHOUT
-from bertviz_core.analysis.ranking import find_strongest
-from bertviz_core.analysis.walk import Turn, choose_stops, list_turns
+from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list_turns
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PARAMETER
@@ -24,7 +22,6 @@ from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.views.story_words import render_steps, render_without, tell_choice, tell_passed
 from bertviz_core.ui.walk.explain import draw_operands, work_out
 
-_CHOICES = 10
 _SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
 _ONWARD = 12  # steps from a stop on, as many as are as high as that
 _OF, _STOP, _LINE = "story-of", "stop", "story-line"
@@ -62,21 +59,14 @@ class Story:
 
 def read_story(view: View) -> Story:
     """The story that the URL asks for."""
-    offered = _list_beginnings(view)
+    offered = _list_offered(view)
     state.bind(_OF, next(iter(offered)), offered)
     name = state.read(_OF)
     return Story(view.trace, name, offered[name], list_turns(view.trace, offered[name]))
 
 
-def _list_beginnings(view: View) -> dict[str, Address]:
-    """Numbers whose story can be told: probabilities, or without any head the last vector's strongest component."""
-    offered = list_outcomes(view.trace, view.chosen.token, _CHOICES)
-    if offered:
-        return offered
-    last = Address.in_layer(view.trace.model.config.num_hidden_layers - 1, "output.LayerNorm")
-    row = last.fix(token=view.chosen.token)
-    strongest = row.fix(hidden=find_strongest(view.trace[row]))
-    return {f"the strongest number of “{view.trace.tokens[view.chosen.token]}” after the last layer": strongest}
+def _list_offered(view: View) -> dict[str, Address]:
+    return list_beginnings(view.trace, view.chosen.token)
 
 
 def write_headline(view: View) -> str:
@@ -102,7 +92,7 @@ def show_line(view: View, story: Story) -> int:
         _line(key=_LINE, data=_make_drawing(view, story, chosen), on_stop_change=state.on_event(_LINE, "stop", _go))
         moves, words = st.columns([2, 3], gap="medium", vertical_alignment="center")
         with moves, st.container(horizontal=True, vertical_alignment="center"):
-            st.selectbox("The story of", list(_list_beginnings(view)), key=_OF, width=240, label_visibility="collapsed",
+            st.selectbox("The story of", list(_list_offered(view)), key=_OF, width=240, label_visibility="collapsed",
                          on_change=_go, args=(0,))  # fmt: skip
             st.button("Back", icon=":material/chevron_left:", key="stop-back", on_click=_go, args=(chosen - 1,),
                       disabled=not chosen)  # fmt: skip
