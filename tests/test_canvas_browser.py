@@ -327,3 +327,64 @@ def test_a_layer_and_head_that_were_visited_are_drawn_before_the_server_answers(
     assert "Head 5 of layer 3: “[MASK]” looks at" in still.page.locator(".bvc-title").inner_text()
     press(still, "[")
     assert still.page.evaluate(read, cell.format(2, 5)) is None
+
+
+def test_who_leaves_while_it_plays_arrives(app):
+    open_canvas(app).focus()
+    press(app, "Space")
+    app.page.wait_for_selector('.bvc[data-stop="1"]')
+    app.follow("Attention")
+    app.page.wait_for_timeout(300)  # what the canvas has still to say, if anything
+    app.settle()
+    assert app.page.get_by_test_id("stAlert").count() == 0 and app.title == "Attention"
+
+
+def test_another_layer_or_token_while_it_plays_does_not_end_the_walk(app):
+    open_canvas(app).focus()
+    press(app, "Space", "ArrowRight", "ArrowRight", "Space", "Space")
+    app.page.wait_for_selector('.bvc[data-stop="3"]')
+    with app.rerun():
+        press(app, "]")
+    app.point(5)
+    assert app.page.locator(".bvc").get_attribute("data-stop") == "3"
+    assert app.page.get_by_role("button", name="Pause", exact=True).count() == 1
+    assert (app.query["layer"], app.query["token"]) == ("3", "5")
+    app.page.locator(".bvc-crumbs button").first.click()
+    app.page.wait_for_selector('.bvc[data-stop=""]')
+    assert app.page.get_by_role("button", name="Play", exact=True).count() == 1
+
+
+def test_fast_keys_are_told_one_after_the_other(app):
+    sent = []
+    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
+    stage = open_canvas(app, level="head", play=4)
+    stage.focus()
+    before = len(sent)
+    for key in (["ArrowRight"] * 3 + ["ArrowLeft"] * 3) * 4 + ["ArrowRight"]:
+        app.page.keyboard.press(key)
+        app.page.wait_for_timeout(80)  # longer than choices are put together
+    wait_for_query(app, play="5")
+    assert len(sent) - before < 12
+
+
+def test_a_shape_is_not_drawn_into_one_of_another_kind(still):
+    """What two stops draw under the same name, a bar here and a word there, is seen whichever was before."""
+    count = "[...document.querySelectorAll('.bvc-drawn *')].map(each => each.tagName).sort().join()"
+    open_canvas(still, level="head", play=5)
+    at_once = still.page.evaluate(count)
+    open_canvas(still, level="head", play=4).focus()
+    press(still, "ArrowRight")
+    still.page.wait_for_selector('.bvc[data-stop="5"]')
+    assert still.page.evaluate(count) == at_once
+
+
+def test_the_focus_stays_in_the_picture(app):
+    open_canvas(app)
+    app.page.get_by_role("button", name="Show me").focus()
+    press(app, "Enter")
+    app.page.wait_for_selector('.bvc[data-stop="1"]')
+    assert app.page.evaluate("document.querySelector('.bvc').contains(document.activeElement)")
+    press(app, "?", "Tab", "Tab", "Tab", "Escape")
+    assert app.page.locator(".bvc-help").is_hidden()
+    assert app.page.locator(".bvc").get_attribute("data-stop") == "1"
+    assert app.page.evaluate("document.activeElement.matches('.bvc-stage')")

@@ -10,7 +10,8 @@ const LEVELS = ["pass", "layer", "head"];
 const ZOOM = 450; // milliseconds
 const SOON = 60; // milliseconds in which choices are put together into one message
 const FRAME = 124; // pixels that the app's frame covers on a phone
-const PATIENCE = 4000; // milliseconds in which an answer to an older question does not move the picture back
+const PATIENCE = 8000; // milliseconds in which an answer to an older question does not move the picture back
+const TURN = 1500; // milliseconds in which the next message waits for the answer to the one before
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const canvas = (parentElement.canvas ??= new Canvas(parentElement));
@@ -24,7 +25,7 @@ class Canvas {
     this.stage = this.root.querySelector(".bvc-stage");
     this.painter = new Painter(this.root.querySelector(".bvc-cells"));
     this.sketches = openLayers(this.root.querySelector(".bvc-drawn"));
-    Object.assign(this, { turn: 0, hover: null, cursor: null, pointed: null, focus: null, group: 0, first: null });
+    Object.assign(this, { turn: 0, sent: -TURN, hover: null, cursor: null, pointed: null, focus: null, group: 0, first: null });
     this.quiet = false; // the attention on special tokens is not drawn
     this.explained = { cell: "", operands: [] };
     this.unsent = false;
@@ -41,6 +42,7 @@ class Canvas {
     const other = !fresh && (data.sentence !== this.data.sentence || data.pair !== this.data.pair);
     const moved = fresh || data.window.start !== this.data.window.start;
     this.data = data;
+    this.sent = -TURN;
     this.stages = new Stages(data);
     this.hover = null;
     if (this.cursor?.stage) this.cursor.stage = this.stages.get(this.cursor.stage.id) ?? null;
@@ -55,14 +57,15 @@ class Canvas {
     this.chrome.style();
     this.refresh(!fresh && !moved);
     this.player.arrive(fresh);
+    if (this.unsent) this.plan();
     return ++this.turn;
   }
 
   // A turn that another one has followed has nothing to close any more.
   close(turn) {
     if (turn !== this.turn) return;
-    this.flush();
-    this.player.pause();
+    clearTimeout(this.sending);
+    this.player.playing = false;
     this.stopped.abort();
     this.watching.disconnect();
     this.stopped = null;
@@ -102,8 +105,11 @@ class Canvas {
     if (waiting && !answered && !surely) return;
     this.asked = null;
     this.window = undefined;
-    const level = this.place?.level;
+    const { level, stop } = this.place ?? {};
     this.place = Object.fromEntries(PLACE.map((name) => [name, place[name] ?? null]));
+    if (this.player.playing && !surely) this.place.stop = stop;
+    else this.player.playing = false;
+    if (this.place.stop) this.place.level = this.data.stops[this.place.stop - 1]?.level ?? this.place.level;
     if (level !== this.place.level || surely) this.group = this.chooseGroup();
   }
 
@@ -116,29 +122,34 @@ class Canvas {
     if (["level", "layer", "head", "strip"].some((name) => name in change)) this.cursor = null;
     this.hover = this.focus = null;
     if ("layer" in change || "head" in change) this.visited.recall(this.data, this.stages, this.place);
-    if ("token" in change && !isSeen(this.frame, this.at)) this.first = this.wanted = undefined;
-    if (said) this.tell({ ...change });
+    const other = "token" in change || change.stop;
+    if (other && !isSeen(this.frame, this.at)) this.first = this.wanted = undefined;
+    if (!this.place.stop) this.player.playing = false;
+    const { level: there, stop } = this.place;
+    if (said) this.tell(this.player.playing ? { ...change, level: there, stop } : { ...change });
     this.refresh(true);
   }
 
-  // A message that overtakes another one takes its place: what is not answered yet is said again.
+  // A message that overtakes another one takes its place: what is not answered yet is said again. Only one is on its way
+  // at a time: each makes the server begin anew.
   tell(change) {
     const { window, ...place } = change;
     if (window !== undefined) this.window = window;
     this.asked = { of: { ...(this.isWaiting ? this.asked.of : {}), ...place }, since: performance.now() };
-    clearTimeout(this.sending);
-    this.sending = setTimeout(() => this.flush(), SOON);
     this.unsent = true;
+    this.plan();
+  }
+
+  plan() {
+    clearTimeout(this.sending);
+    this.sending = setTimeout(() => this.flush(), Math.max(SOON, this.sent + TURN - performance.now()));
   }
 
   flush() {
-    clearTimeout(this.sending);
-    if (this.unsent) {
-      this.send("go", {
-        ...this.asked.of, ...(this.window === undefined ? {} : { window: this.window }),
-      });
-    }
+    if (!this.unsent) return;
+    this.send("go", { ...this.asked.of, ...(this.window === undefined ? {} : { window: this.window }) });
     this.unsent = false;
+    this.sent = performance.now();
   }
 
   get isWaiting() {

@@ -39,7 +39,9 @@ class Chrome {
     if (element.written === html) return;
     const held = element.contains(document.activeElement) ? document.activeElement.dataset.does : null;
     element.innerHTML = element.written = html;
-    if (held) element.querySelector(`[data-does="${held}"]`)?.focus({ preventScroll: true });
+    if (held === null) return;
+    const again = held && element.querySelector(`[data-does="${held}"]`);
+    (again || this.canvas.stage).focus({ preventScroll: true });
   }
 
   // Buttons say what they do: data-does="NAME:VALUE".
@@ -111,13 +113,12 @@ class Chrome {
   showHelp() {
     const rows = KEYS.map(([keys, does]) => `<dt>${keys}</dt><dd>${does}</dd>`).join("");
     this.help.innerHTML = `<dl>${rows}</dl><button type="button" data-does="close">Close</button>`;
-    this.help.hidden = false;
-    this.help.querySelector("button").focus();
+    this.help.showModal();
   }
 
   hideHelp() {
-    const open = !this.help.hidden;
-    this.help.hidden = true;
+    const { open } = this.help;
+    this.help.close();
     if (open) this.canvas.stage.focus({ preventScroll: true });
     return open;
   }

@@ -26,8 +26,9 @@ class Sketch {
   }
 
   put(key, tag, attributes, text) {
-    const made = this.before.get(key) ?? { element: document.createElementNS(SVG, tag), attributes: {} };
-    this.before.delete(key);
+    const old = this.before.get(key);
+    const made = old?.tag === tag ? old : { tag, element: document.createElementNS(SVG, tag), attributes: {} };
+    if (made === old) this.before.delete(key);
     this.shown.set(key, made);
     for (const [name, value] of Object.entries(attributes)) {
       if (made.attributes[name] !== value) write(made.element, name, value);

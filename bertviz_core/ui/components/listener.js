@@ -13,7 +13,7 @@ const SENT = {
 };
 const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write"].map((name) => `[data-${name}]`).join();
 const PRESSED = "button, a, input, select, textarea, label, summary";
-const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open';
+const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]';
 const SCROLLED = '.katex-display, [data-testid="stVerticalBlock"]:has(> [class*="st-key-chart-"])';
 const PICTURE = ".js-plotly-plot, [data-picture]";
 const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here-"]': ".st-key-map" };
