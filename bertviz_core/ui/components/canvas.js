@@ -1,7 +1,7 @@
 // The whole forward pass as one picture: every cell a recorded number. `data` is described where it is made
 // (ui/views/overview_canvas.py). The picture moves at once by itself and says afterwards where it went (`go`); what is
 // pointed at, played and zoomed needs no message. The parts of this module stand in files beside it, canvas_*.js:
-// data, visited, colors, layout, parts, paint, draw, chrome, point, keys, play and the stops.
+// data, visited, colors, layout, parts, paint, draw, chrome, point, touch, keys, play and the stops.
 //
 // For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
 
@@ -75,6 +75,7 @@ class Canvas {
     this.stopped = new AbortController();
     const { signal } = this.stopped;
     listenToPointer(this, signal);
+    listenToTouch(this, signal);
     listenToKeys(this, signal);
     document.addEventListener("bv-explained", ({ detail }) => this.explain(detail, true), { signal });
     window.addEventListener("resize", () => this.refresh(false), { signal });

@@ -1,22 +1,15 @@
-// Pointing, clicking, touching. What is pointed at is {part, where?, stage?, layer?, word?}, `where` as in
+// Pointing and clicking. What is pointed at is {part, where?, stage?, layer?, word?}, `where` as in
 // canvas_data.js.
 
-const SWIPE = 50; // pixels
 const FINGER = 40; // pixels
-const LOUPE = { size: 132, zoom: 3, lift: 96 };
+const STORY = 10000; // milliseconds that the way to a story may take
 
 function listenToPointer(canvas, signal) {
   const { stage, root } = canvas;
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
-  on("pointermove", (event) => (event.pointerType === "touch" ? lookCloser(canvas, event) : point(canvas, event)));
+  on("pointermove", (event) => event.pointerType !== "touch" && point(canvas, event));
   on("pointerleave", ({ pointerType }) => pointerType !== "touch" && unpoint(canvas));
   on("click", (event) => press(canvas, event));
-  on(
-    "pointerdown",
-    (event) => (canvas.touch = event.pointerType === "touch" ? { x: event.clientX, y: event.clientY } : null)
-  );
-  on("pointerup", (event) => letGo(canvas, event));
-  on("pointercancel", () => letGo(canvas, null));
   on("wheel", (event) => roll(canvas, event), { passive: false });
   document.addEventListener("pointerover", ({ target }) => {
     const token = target.closest?.("[data-token]")?.dataset.token;
@@ -139,6 +132,7 @@ function findWord(canvas, y, row) {
 function press(canvas, event) {
   const found = findAt(canvas, event);
   const box = found?.stage && found.part !== "weights" ? cellBox(canvas, found.part, found.where) : null;
+  if (canvas.looked) return void (canvas.looked = false); // the finger looked through the loupe
   const small = box && Math.min(box.w, box.h) < FINGER && !findSpine(canvas, found.part);
   if (event.pointerType !== "touch" || !small || isSameTarget(found, canvas.hover)) return act(canvas, found);
   canvas.hover = found;
@@ -175,17 +169,25 @@ function wordOf({ data: { words } }, { word, where }) {
   return word === undefined ? words.top[where.row] : words.best[word];
 }
 
-// The page of the shortest story takes the place of this one: by a link, which the server makes when it is asked.
+// The page of the shortest story takes the place of this one: by a link, which the server makes when it is asked. Each
+// step waits for the answer to the one before: a page that is left half-way would not know what was chosen in it.
 function tellStory(canvas, found) {
   canvas.player.pause();
   canvas.flush();
-  canvas.send("story", { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found).id });
-  const made = new MutationObserver(() => {
-    const link = document.querySelector(".st-key-canvas-story a");
-    if (link) requestAnimationFrame(() => link.click());
-    if (link || !canvas.stopped) made.disconnect();
+  const asked = { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found).id };
+  const app = canvas.root.closest(".stApp");
+  const findLink = () => app.dataset.testScriptState !== "running" && app.querySelector(".st-key-canvas-story a");
+  waitFor(canvas, () => !canvas.isWaiting, () => {
+    canvas.send("story", asked);
+    waitFor(canvas, findLink, (link) => link.click());
   });
-  made.observe(canvas.root.closest(".stApp"), { childList: true, subtree: true });
+}
+
+// Act once something is found, unless the picture has gone by then or it takes too long.
+function waitFor(canvas, find, act, until = performance.now() + STORY) {
+  const found = canvas.stopped && find();
+  if (found) return void act(found);
+  if (canvas.stopped && performance.now() < until) requestAnimationFrame(() => waitFor(canvas, find, act, until));
 }
 
 // The page's listener opens the drawer, and brings the focus back here when it is closed.
@@ -208,44 +210,4 @@ function roll(canvas, event) {
   const by = Math.trunc(canvas.rolled);
   canvas.rolled -= by;
   if (by) moveWindow(canvas, (canvas.wanted ?? data.window.start + canvas.first) + by);
-}
-
-// Fingers: a swipe changes the stage, a finger that rests sees through a loupe.
-
-function letGo(canvas, event) {
-  const { touch, root } = canvas;
-  root.querySelector(".bvc-loupe").hidden = true;
-  canvas.touch = null;
-  if (!touch || !event || touch.looked || !canvas.frame.phone) return;
-  const far = event.clientX - touch.x;
-  if (Math.abs(far) > SWIPE && Math.abs(event.clientY - touch.y) < SWIPE) canvas.chrome.turn(far < 0 ? 1 : -1);
-}
-
-function lookCloser(canvas, event) {
-  const { touch } = canvas;
-  const found = findAt(canvas, event);
-  if (!touch || !found?.stage) return;
-  if (!touch.looked && performance.now() - (touch.since ??= performance.now()) < 250) return;
-  touch.looked = true;
-  canvas.hover = found;
-  canvas.chrome.read(found, found, "tap it: how it was made");
-  canvas.draw();
-  drawLoupe(canvas, event);
-}
-
-function drawLoupe({ root, stage, painter }, { clientX, clientY }) {
-  const loupe = root.querySelector(".bvc-loupe");
-  const { left, top } = stage.getBoundingClientRect();
-  const [x, y, sharp] = [clientX - left, clientY - top, window.devicePixelRatio || 1];
-  const seen = (LOUPE.size / LOUPE.zoom) * sharp;
-  const pen = loupe.getContext("2d");
-  pen.imageSmoothingEnabled = false;
-  pen.clearRect(0, 0, loupe.width, loupe.height);
-  pen.drawImage(
-    painter.element, x * sharp - seen / 2, y * sharp - seen / 2, seen, seen, 0, 0, loupe.width, loupe.height
-  );
-  pen.strokeRect(loupe.width / 2 - 4, loupe.height / 2 - 4, 8, 8);
-  loupe.hidden = false;
-  loupe.style.left = `${Math.max(4, Math.min(stage.clientWidth - LOUPE.size - 4, x - LOUPE.size / 2))}px`;
-  loupe.style.top = `${Math.max(0, y - LOUPE.lift - LOUPE.size / 2)}px`;
 }

@@ -85,8 +85,8 @@ class _Pack:
 
 def show_canvas(view: View) -> None:
     """Draw the pass; what is chosen in it the URL says, and with it every other page."""
-    _link_story(view)
     place = read_place(view)
+    _link_story(view)
     note(_STREAM, "component")
     _canvas(
         key=_KEY,
