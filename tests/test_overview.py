@@ -106,20 +106,27 @@ def read_canvas(at):
 
 
 PLACE = {"level": "head", "layer": "3", "head": "5", "token": "2", "component": "200", "play": "4"}
-ELSEWHERE = {"level": "cell", "component": "9999", "play": "10", "window": "512"}
+ELSEWHERE = {"level": "cell", "strip": "query", "component": "9999", "play": "10", "window": "512"}
 
 
 def test_the_url_says_the_place_of_the_canvas():
     at = open_app(**PLACE)
     place = read_canvas(at)["place"]
-    assert place == {"level": "head", "layer": 3, "head": 5, "token": 2, "component": 200, "stop": 4, "window": 0}
+    assert place == {"level": "head", "layer": 3, "head": 5, "token": 2, "component": 200, "stop": 4, "window": 0,
+                     "strip": None}  # fmt: skip
     assert read_canvas(at)["why"] == ""
+
+
+def test_a_strip_is_seen_whole_in_a_layer_alone():
+    assert read_canvas(open_app(level="layer", strip="sum2"))["place"]["strip"] == "sum2"
+    assert read_canvas(open_app(level="head", strip="sum2"))["place"]["strip"] is None
+    assert read_canvas(open_app(level="layer", strip="sum2", play="7"))["place"]["strip"] is None
 
 
 def test_what_the_url_says_wrongly_has_its_usual_value():
     data = read_canvas(open_app(**ELSEWHERE))
     assert {**data["place"], "why": ""} == {"level": "pass", "layer": 2, "head": 0, "token": 8, "component": None,
-                                            "stop": 0, "window": 0, "why": ""}  # fmt: skip
+                                            "strip": None, "stop": 0, "window": 0, "why": ""}  # fmt: skip
     assert data["why"].startswith("Layer 2, head 0 is shown: of all heads it gives the largest attention weight")
 
 
