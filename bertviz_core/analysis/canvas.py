@@ -128,8 +128,8 @@ def _list_layer(faces: Faces, spot: Spot) -> Iterator[Strip]:
     every = min(config.head_dim, max(1, WIDTH // config.num_attention_heads))
     merged = [head * config.head_dim + i for head in range(config.num_attention_heads) for i in range(every)]
     yield _cut(faces, spot, "context", LAYER, own.enter("context"), merged[:WIDTH])
-    for name, leaf in (("sum", "attention.output.residual"), ("norm", "attention.output.LayerNorm"),
-                       ("sum2", "output.residual")):  # fmt: skip
+    for name, leaf in (("added", "attention.output.dense"), ("sum", "attention.output.residual"),
+                       ("norm", "attention.output.LayerNorm"), ("sum2", "output.residual")):  # fmt: skip
         yield _cut(faces, spot, name, LAYER, Address.in_layer(spot.layer, leaf), wide)
 
 
