@@ -225,7 +225,8 @@ class Canvas {
     const { data, place, at } = this;
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
-      rows: data.tokens.length, beside: findBeside(this), total: data.window.total, phone: innerWidth <= PHONE, narrow: width < NARROW,
+      rows: data.tokens.length, beside: findBeside(this), total: data.window.total,
+      phone: innerWidth <= PHONE, narrow: width < NARROW,
       covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
     };
   }

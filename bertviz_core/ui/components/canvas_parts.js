@@ -61,7 +61,8 @@ function tellColumns(canvas, stage, width) {
   const run = indices.findIndex((index, i) => index !== indices[0] + i);
   if (run < 0) return `${indices[0]}–${indices.at(-1)} of ${stage.total}`;
   const [last, own] = [indices[run - 1], indices[run]];
-  return run === indices.length - 1 ? `${indices[0]}–${last}, ${own} of ${stage.total}` : `${indices.length} of ${stage.total}`;
+  const told = run === indices.length - 1 ? `${indices[0]}–${last}, ${own}` : indices.length;
+  return `${told} of ${stage.total}`;
 }
 
 function writeCount(count) {
