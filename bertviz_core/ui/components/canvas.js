@@ -246,8 +246,10 @@ class Canvas {
     const { data, place, at } = this;
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
-      rows: data.tokens.length, total: data.window.total, phone: innerWidth <= PHONE, narrow: width < NARROW,
-      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"], covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
+      rows: data.tokens.length, beside: findBeside(this), total: data.window.total,
+      phone: innerWidth <= PHONE, narrow: width < NARROW,
+      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"], covered: this.covered(),
+      shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
     };
   }
 
