@@ -68,7 +68,7 @@ function drawnColumns(canvas, stage, width) {
 
 // Whether a stage is of the residual stream's width and components.
 function isOfStream(canvas, stage) {
-  return stage.total === canvas.data.size.width && stage.kind !== "value" && stage.size.length === 2;
+  return stage.total === canvas.data.size.width && !stage.id.endsWith("context") && stage.size.length === 2;
 }
 
 // Which components a strip draws, in words.
