@@ -90,3 +90,26 @@ def pick(drawn, count, seed=0):
             name = chosen.choice(own)
             place = chosen.randrange(len(listed[name]))
             yield name, place, listed[name][place]
+
+
+def open_canvas(app, **query):
+    """Opens the first page at a place; gives the picture."""
+    app.open(**query)
+    app.page.wait_for_selector(".bvc-stage")
+    app.page.wait_for_function("document.querySelector('.bvc-drawn text') !== null")
+    return app.page.locator(".bvc-stage")
+
+
+def press(app, *keys):
+    """One key after the other, without waiting."""
+    for key in keys:
+        app.page.keyboard.press(key)
+
+
+def wait_for_query(app, **wanted):
+    """Waits until the URL says this."""
+    app.page.wait_for_function(
+        "wanted => Object.entries(wanted).every(([key, value]) => "
+        "new URLSearchParams(location.search).get(key) === value)",
+        arg=wanted,
+    )

@@ -7,7 +7,7 @@ import pytest
 
 import bertviz_core as bv
 from tests.browser import PHONE, visit
-from tests.canvas import Drawn, draw, look, pick
+from tests.canvas import Drawn, draw, look, open_canvas, pick, press, wait_for_query
 
 TEXT = "When in Rome, do as the [MASK] do."
 CELL = "encoder.layer.3.attention.self.probs[head=5,query=8,key=6]"
@@ -39,26 +39,6 @@ def trace(bundled):
 def phone(chromium, server):
     with visit(chromium, server, PHONE, motion="reduce", touch=True) as app:
         yield app
-
-
-def open_canvas(app, **query):
-    app.open(**query)
-    app.page.wait_for_selector(".bvc-stage")
-    app.page.wait_for_function("document.querySelector('.bvc-drawn text') !== null")
-    return app.page.locator(".bvc-stage")
-
-
-def press(app, *keys):
-    for key in keys:
-        app.page.keyboard.press(key)
-
-
-def wait_for_query(app, **wanted):
-    app.page.wait_for_function(
-        "wanted => Object.entries(wanted).every(([key, value]) => "
-        "new URLSearchParams(location.search).get(key) === value)",
-        arg=wanted,
-    )
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -184,29 +164,6 @@ def test_a_row_lights_its_token_in_the_bar_and_the_other_way_round(still):
     assert stage.count() == 1
 
 
-def test_the_walk_is_played_stepped_and_left(still):
-    stage = open_canvas(still)
-    stage.focus()
-    press(still, "Space")
-    still.page.wait_for_selector('.bvc[data-stop="1"]')
-    press(still, "Space")
-    wait_for_query(still, play="1")
-    for stop in range(2, 10):
-        press(still, "ArrowRight")
-        still.page.wait_for_selector(f'.bvc[data-stop="{stop}"]')
-        said = still.page.locator(".bvc-say p").inner_text()
-        assert said and said in still.page.locator(".bvc-live").text_content()
-    wait_for_query(still, play="9")
-    press(still, "Escape")
-    still.page.wait_for_selector('.bvc[data-stop=""]')
-
-
-def test_without_motion_a_stop_is_drawn_as_it_ends(still, trace):
-    open_canvas(still, level="head", play=4)
-    score = trace["encoder.layer.2.attention.self.scores[head=0,query=8,key=6]"]
-    still.page.wait_for_selector(f".bvc-drawn text:has-text('√32 = {float(score):.2f}')")
-
-
 def test_on_a_phone_one_stage_is_seen_at_a_time(phone):
     open_canvas(phone)
     titles = phone.page.locator(".bvc-drawn text", has_text="Layer ")
@@ -324,64 +281,3 @@ def test_a_layer_and_head_that_were_visited_are_drawn_before_the_server_answers(
     assert "Head 5 of layer 3: “[MASK]” looks at" in still.page.locator(".bvc-title").inner_text()
     press(still, "[")
     assert still.page.evaluate(read, cell.format(2, 5)) is None
-
-
-def test_who_leaves_while_it_plays_arrives(app):
-    open_canvas(app).focus()
-    press(app, "Space")
-    app.page.wait_for_selector('.bvc[data-stop="1"]')
-    app.follow("Attention")
-    app.page.wait_for_timeout(300)  # what the canvas has still to say, if anything
-    app.settle()
-    assert app.page.get_by_test_id("stAlert").count() == 0 and app.title == "Attention"
-
-
-def test_another_layer_or_token_while_it_plays_does_not_end_the_walk(app):
-    open_canvas(app).focus()
-    press(app, "Space", "ArrowRight", "ArrowRight", "Space")
-    app.page.wait_for_selector('.bvc[data-stop="3"]')
-    with app.rerun():
-        press(app, "]")
-    app.point(5)
-    assert app.page.locator(".bvc").get_attribute("data-stop") == "3"
-    assert app.page.get_by_role("button", name="Pause", exact=True).count() == 1
-    assert (app.query["layer"], app.query["token"]) == ("3", "5")
-    app.page.locator(".bvc-crumbs button").first.click()
-    app.page.wait_for_selector('.bvc[data-stop=""]')
-    assert app.page.get_by_role("button", name="Play", exact=True).count() == 1
-
-
-def test_fast_keys_are_told_one_after_the_other(app):
-    sent = []
-    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
-    stage = open_canvas(app, level="head", play=4)
-    stage.focus()
-    before = len(sent)
-    for key in (["ArrowRight"] * 3 + ["ArrowLeft"] * 3) * 4 + ["ArrowRight"]:
-        app.page.keyboard.press(key)
-        app.page.wait_for_timeout(80)  # longer than choices are put together
-    wait_for_query(app, play="5")
-    assert len(sent) - before < 12
-
-
-def test_a_shape_is_not_drawn_into_one_of_another_kind(still):
-    """What two stops draw under the same name, a bar here and a word there, is seen whichever was before."""
-    count = "[...document.querySelectorAll('.bvc-drawn *')].map(each => each.tagName).sort().join()"
-    open_canvas(still, level="head", play=5)
-    at_once = still.page.evaluate(count)
-    open_canvas(still, level="head", play=4).focus()
-    press(still, "ArrowRight")
-    still.page.wait_for_selector('.bvc[data-stop="5"]')
-    assert still.page.evaluate(count) == at_once
-
-
-def test_the_focus_stays_in_the_picture(app):
-    open_canvas(app)
-    app.page.get_by_role("button", name="Show me").focus()
-    press(app, "Enter")
-    app.page.wait_for_selector('.bvc[data-stop="1"]')
-    assert app.page.evaluate("document.querySelector('.bvc').contains(document.activeElement)")
-    press(app, "?", "Tab", "Tab", "Tab", "Escape")
-    assert app.page.locator(".bvc-help").is_hidden()
-    assert app.page.locator(".bvc").get_attribute("data-stop") == "1"
-    assert app.page.evaluate("document.activeElement.matches('.bvc-stage')")

@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.ranking import MASKED
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import HEAD
@@ -16,6 +17,7 @@ from bertviz_core.formula.steps import Stage, Step
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.charts import find_limit
 from bertviz_core.ui.panels.panel import choose_cell, format_shape, write_value
 
 _STRIP = 64  # numbers that are drawn of a row
@@ -68,7 +70,8 @@ def _render_row(view: View, step: Step, cell: Address) -> str:
     axis, _ = cell.index[-1]
     row = view.trace[cell.without(axis)]
     part = row[:_STRIP]
-    strip = draw_thumbnail(part[None], view.colors, end=float(np.abs(row).max()), kind=step.kind)
+    seen = np.where(part > MASKED, part, 0.0)
+    strip = draw_thumbnail(seen[None], view.colors, end=find_limit(row), kind=step.kind)
     drawn = f"{axis} 0 to {len(part) - 1} of {len(row):,}" if len(row) > len(part) else f"{axis} 0 to {len(row) - 1}"
     name, value = escape(shorten(view.trace, cell)), write_value(view, cell)
     return (

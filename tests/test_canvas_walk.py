@@ -1,0 +1,87 @@
+"""The walk of nine stops on the first page's canvas: played, stepped, left and interrupted."""
+
+from tests.canvas import open_canvas, press, wait_for_query
+
+
+def test_the_walk_is_played_stepped_and_left(still):
+    stage = open_canvas(still)
+    stage.focus()
+    press(still, "Space")
+    still.page.wait_for_selector('.bvc[data-stop="1"]')
+    press(still, "Space")
+    wait_for_query(still, play="1")
+    for stop in range(2, 10):
+        press(still, "ArrowRight")
+        still.page.wait_for_selector(f'.bvc[data-stop="{stop}"]')
+        said = still.page.locator(".bvc-say p").inner_text()
+        assert said and said in still.page.locator(".bvc-live").text_content()
+    wait_for_query(still, play="9")
+    press(still, "Escape")
+    still.page.wait_for_selector('.bvc[data-stop=""]')
+
+
+def test_without_motion_a_stop_is_drawn_as_it_ends(still, rome):
+    open_canvas(still, level="head", play=4)
+    score = rome["encoder.layer.2.attention.self.scores[head=0,query=8,key=6]"]
+    still.page.wait_for_selector(f".bvc-drawn text:has-text('√32 = {float(score):.2f}')")
+
+
+def test_who_leaves_while_it_plays_arrives(app):
+    open_canvas(app).focus()
+    press(app, "Space")
+    app.page.wait_for_selector('.bvc[data-stop="1"]')
+    app.follow("Attention")
+    app.page.wait_for_timeout(300)  # what the canvas has still to say, if anything
+    app.settle()
+    assert app.page.get_by_test_id("stAlert").count() == 0 and app.title == "Attention"
+
+
+def test_another_layer_or_token_while_it_plays_does_not_end_the_walk(app):
+    open_canvas(app).focus()
+    press(app, "Space", "ArrowRight", "ArrowRight", "Space")
+    app.page.wait_for_selector('.bvc[data-stop="3"]')
+    with app.rerun():
+        press(app, "]")
+    app.point(5)
+    assert app.page.locator(".bvc").get_attribute("data-stop") == "3"
+    assert app.page.get_by_role("button", name="Pause", exact=True).count() == 1
+    assert (app.query["layer"], app.query["token"]) == ("3", "5")
+    app.page.locator(".bvc-crumbs button").first.click()
+    app.page.wait_for_selector('.bvc[data-stop=""]')
+    assert app.page.get_by_role("button", name="Play", exact=True).count() == 1
+
+
+def test_fast_keys_are_told_one_after_the_other(app):
+    sent = []
+    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
+    stage = open_canvas(app, level="head", play=4)
+    stage.focus()
+    before = len(sent)
+    for key in (["ArrowRight"] * 3 + ["ArrowLeft"] * 3) * 4 + ["ArrowRight"]:
+        app.page.keyboard.press(key)
+        app.page.wait_for_timeout(80)  # longer than choices are put together
+    wait_for_query(app, play="5")
+    assert len(sent) - before < 12
+
+
+def test_a_shape_is_not_drawn_into_one_of_another_kind(still):
+    """What two stops draw under the same name, a bar here and a word there, is seen whichever was before."""
+    count = "[...document.querySelectorAll('.bvc-drawn *')].map(each => each.tagName).sort().join()"
+    open_canvas(still, level="head", play=5)
+    at_once = still.page.evaluate(count)
+    open_canvas(still, level="head", play=4).focus()
+    press(still, "ArrowRight")
+    still.page.wait_for_selector('.bvc[data-stop="5"]')
+    assert still.page.evaluate(count) == at_once
+
+
+def test_the_focus_stays_in_the_picture(app):
+    open_canvas(app)
+    app.page.get_by_role("button", name="Show me").focus()
+    press(app, "Enter")
+    app.page.wait_for_selector('.bvc[data-stop="1"]')
+    assert app.page.evaluate("document.querySelector('.bvc').contains(document.activeElement)")
+    press(app, "?", "Tab", "Tab", "Tab", "Escape")
+    assert app.page.locator(".bvc-help").is_hidden()
+    assert app.page.locator(".bvc").get_attribute("data-stop") == "1"
+    assert app.page.evaluate("document.activeElement.matches('.bvc-stage')")
