@@ -11,6 +11,24 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.ui.frame.view import AFTER, Outcome, Selection, View
 from bertviz_core.ui.views.overview_canvas import Place, make_data
 
+# Texts of the picture that lie on each other or stick out of it.
+BLEMISHES = """() => {
+    const stage = document.querySelector('.bvc-stage').getBoundingClientRect(), found = [];
+    const seen = e => e.textContent.trim() && e.checkVisibility() && getComputedStyle(e).opacity > 0.2;
+    const texts = [...document.querySelectorAll('.bvc-drawn text')].filter(seen)
+        .map(e => [e.textContent, e.getBoundingClientRect(), /rotate/.test(e.getAttribute('transform'))]);
+    for (const [text, r] of texts)
+        if (r.left < stage.left - 1 || r.right > stage.right + 1 || r.top < stage.top - 1
+                || r.bottom > stage.bottom + 1)
+            found.push(`sticks out: ${text}`);
+    texts.forEach(([one, a, turned], i) => texts.slice(i + 1).forEach(([other, b, too]) => {
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (across > 3 && down > 5 && !turned && !too) found.push(`overlap: ${one} / ${other}`);
+    }));
+    return found;
+}"""
+
 
 def look(before, after=None, show=AFTER, token=None, head=None):
     """A view of a trace, at the place that the rules choose unless told."""

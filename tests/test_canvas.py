@@ -19,7 +19,7 @@ from tests.factory import random_checkpoint
 
 ROME = "When in Rome, do as the [MASK] do."
 CHANGE = {"encoder.layer.2.attention.self.probs[head=0]": 0.0}
-STRIPS = ("input", "query", "key", "value", "weights", "context", "sum", "norm", "sum2")
+STRIPS = ("input", "query", "key", "value", "weights", "context", "added", "sum", "norm", "sum2")
 HEAD = ("query", "key", "value", "context", "weights", "scores")
 
 
@@ -125,7 +125,7 @@ def test_neurons_stand_in_order_of_strength_at_the_chosen_token(trace):
 
 def test_the_chosen_component_is_drawn_in_the_whole_residual_stream(inputs):
     drawn = Drawn(draw(look(inputs["12 tokens"]), component=380))
-    stream = ["embedding", "input", "sum", "norm", "sum2", *(f"output.{i}" for i in range(6))]
+    stream = ["embedding", "input", "added", "sum", "norm", "sum2", *(f"output.{i}" for i in range(6))]
     for name in stream:
         assert drawn.stages[name]["columns"] == [*range(64), 380], name
 

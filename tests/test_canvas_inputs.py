@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser import PHONE, WIDE, visit
+from tests.canvas import BLEMISHES
 from tests.factory import base_sized_checkpoint, random_checkpoint
 
 WORDS = "the old man went to the sea and looked at the ships "
@@ -18,23 +19,6 @@ INPUTS = {
     "without an LM head": {"model": "headless"},
 }
 LEVELS = ("pass", "layer", "head")
-# Texts of the picture that lie on each other or stick out of it.
-BLEMISHES = """() => {
-    const stage = document.querySelector('.bvc-stage').getBoundingClientRect(), found = [];
-    const seen = e => e.textContent.trim() && e.checkVisibility() && getComputedStyle(e).opacity > 0.2;
-    const texts = [...document.querySelectorAll('.bvc-drawn text')].filter(seen)
-        .map(e => [e.textContent, e.getBoundingClientRect(), /rotate/.test(e.getAttribute('transform'))]);
-    for (const [text, r] of texts)
-        if (r.left < stage.left - 1 || r.right > stage.right + 1 || r.top < stage.top - 1
-                || r.bottom > stage.bottom + 1)
-            found.push(`sticks out: ${text}`);
-    texts.forEach(([one, a, turned], i) => texts.slice(i + 1).forEach(([other, b, too]) => {
-        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-        if (across > 3 && down > 5 && !turned && !too) found.push(`overlap: ${one} / ${other}`);
-    }));
-    return found;
-}"""
 
 
 @pytest.fixture(scope="module")

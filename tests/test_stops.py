@@ -1,6 +1,7 @@
 """The nine stops: every number in their sentences is the trace's, by a calculation of its own; what lights is drawn."""
 
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -89,8 +90,9 @@ class Plain:
 
     def offer(self):
         lengths = [np.linalg.norm(x) for x in (self.q, self.keys[self.key], self.values[self.key])]
-        return [self.config.hidden_size, self.width, self.config.num_attention_heads, self.head, self.layer,
-                *self.where(self.token), lengths[0], *self.where(self.key), lengths[1], lengths[2]]  # fmt: skip
+        other = self.where(self.key) if self.key != self.token else []
+        return [self.config.hidden_size, self.config.num_attention_heads, self.width, self.head, self.layer,
+                *self.where(self.token), *other, *lengths]  # fmt: skip
 
     def compare(self):
         terms = self.q * self.keys[self.key]
@@ -116,8 +118,8 @@ class Plain:
         added = heads @ self.trace[f"{out}.dense.weight"] + self.trace[f"{out}.dense.bias"]
         x = skip + added
         gamma, beta = (self.trace[f"{out}.LayerNorm.{name}"][c] for name in ("weight", "bias"))
-        return [self.config.num_attention_heads, self.layer, c, added[c], skip[c], x[c], x.mean(),
-                np.sqrt(x.var() + self.config.layer_norm_eps), gamma, beta,
+        return [c, *self.where(self.token), skip[c], self.config.num_attention_heads, self.layer, added[c], x[c],
+                x.mean(), np.sqrt(x.var() + self.config.layer_norm_eps), gamma, beta,
                 self.normalize(f"{out}.LayerNorm", x)[c]]  # fmt: skip
 
     def fire(self):
@@ -126,16 +128,20 @@ class Plain:
             x @ self.trace[f"{self.own}.intermediate.dense.weight"] + self.trace[f"{self.own}.intermediate.dense.bias"]
         )
         after = self.trace[f"{self.own}.intermediate.activation"][self.token]
-        best = int(np.abs(after).argmax())
-        return [len(before), self.layer, int((before > 0).sum()), 0, *self.where(self.token), best, before[best],
-                after[best]]  # fmt: skip
+        taken = np.where(before > 0, before - after, 0)
+        named = [int(np.abs(after).argmax()), *([int(taken.argmax())] if taken.max() > 0.005 else []),
+                 *([int(before.argmin())] if before.min() < 0 else [])]  # fmt: skip
+        told = [number for i in dict.fromkeys(named) for number in (i, before[i], after[i])]
+        return [len(before), self.layer, int((before > 0).sum()), 0, *self.where(self.token), *told]
 
     def answer(self):
         logits = self.trace["cls.predictions.decoder"][self.token].astype(float)
         first, second = np.argsort(-logits)[:2]
         shares = softmax(logits)
-        return [self.config.num_hidden_layers - 1, len(logits), *self.where(self.token), logits[first], shares[first],
-                shares[second]]  # fmt: skip
+        h = self.trace["cls.predictions.transform.LayerNorm"][self.token].astype(float)
+        weight, bias = (self.trace[f"cls.predictions.decoder.{name}"] for name in ("weight", "bias"))
+        return [*self.where(self.token), len(h), h @ weight[:, first], bias[first], logits[first], len(logits),
+                shares[first], shares[second]]  # fmt: skip
 
     def end(self):
         last = self.config.num_hidden_layers - 1
@@ -197,10 +203,10 @@ def test_parts_that_light_are_drawn(trace):
 def test_worked_numbers_add_up(trace):
     by_name = {stop["name"]: stop["worked"] for stop in draw(look(trace))["stops"]}
     compared, divided, collected = (by_name[name] for name in ("compare", "divide up", "collect"))
-    terms = np.array([term for *_, term in compared["terms"]])
+    terms = np.array([term for *_, term, _ in compared["terms"]])
     assert (np.diff(np.abs(terms)) <= 0).all()
     assert sorted(component for component, *_ in compared["terms"]) == list(range(len(terms)))
-    np.testing.assert_allclose([q * k for _, q, k, _ in compared["terms"]], terms, rtol=1e-12)
+    np.testing.assert_allclose([q * k for _, q, k, _, _ in compared["terms"]], terms, rtol=1e-12)
     np.testing.assert_allclose(terms.sum(), compared["sum"], rtol=1e-5)
     np.testing.assert_allclose(compared["sum"] / compared["scale"], compared["score"], rtol=1e-5)
     exponentials, shares = np.array(divided["exponentials"]), np.array(divided["shares"])
@@ -209,18 +215,70 @@ def test_worked_numbers_add_up(trace):
     np.testing.assert_allclose(np.exp(np.array(divided["scores"]) - divided["largest"]), exponentials, rtol=1e-6)
     np.testing.assert_allclose(sum(collected["values"]) + collected["others"], collected["sum"], atol=1e-5)
     norm, word = by_name["add & normalize"], by_name["word"]
-    value = norm["gamma"] * (norm["sum"] - norm["mean"]) / norm["deviation"] + norm["beta"]
-    np.testing.assert_allclose(value, norm["value"], atol=1e-5)
+    steps = [norm["sum"] - norm["mean"], norm["centered"] / norm["deviation"], norm["normal"] * norm["gamma"]]
+    np.testing.assert_allclose([norm["centered"], norm["normal"], norm["scaled"]], steps, atol=1e-5)
+    np.testing.assert_allclose(norm["scaled"] + norm["beta"], norm["value"], atol=1e-5)
+    logit = word["logit"]
+    assert logit["value"] == word["words"][0][1]
+    products = sum(h * w for _, h, w, *_ in logit["terms"]) + logit["rest"]
+    np.testing.assert_allclose([products, products + logit["bias"]], [logit["product"], logit["value"]], atol=2e-5)
     total = sum(share for _, _, _, share, _ in word["words"]) + word["others"]
     np.testing.assert_allclose(total, 1, atol=1e-5)
     for _, _, exponential, share, _ in word["words"]:
         np.testing.assert_allclose(exponential / word["denominator"], share, rtol=1e-4)
 
 
+def read_printed(stop):
+    """The numbers of a sentence as they are printed."""
+    told = find_numbers(WRITTEN.sub("", say(stop)))
+    return [Decimal(number.text.replace("−", "-").replace(",", "")) for number in told if "%" not in number.text]
+
+
+def work(value, like):
+    """A number printed with as many decimals as another one."""
+    return round(value, -like.as_tuple().exponent)
+
+
+def test_printed_numbers_work_out_to_the_last_digit(trace):
+    """A reader with a pocket calculator finds every sum in a sentence right."""
+    stops = {stop["name"]: stop for stop in draw(look(trace))["stops"]}
+    *rows, total, _ = [number for number in read_printed(stops["look up"])[-8:] if number.as_tuple().exponent]
+    assert len(rows) == 3 and work(sum(rows), total) == total
+    *_, products, width, score = read_printed(stops["compare"])
+    assert work(products / width.sqrt(), score) == score
+    *_, product, bias, logit, _ = read_printed(stops["word"])
+    assert work(product + bias, logit) == logit
+    norm = stops["add & normalize"]["worked"]
+    decimals = norm["digits"]["total"]
+    printed = {name: Decimal(f"{norm[name]:.{decimals}f}") for name in norm if isinstance(norm[name], float)}
+    assert printed["skip"] + printed["added"] == printed["sum"]
+    assert printed["sum"] - printed["mean"] == printed["centered"]
+    assert printed["scaled"] + printed["beta"] == printed["value"]
+    assert {printed[name] for name in ("skip", "added", "sum", "mean", "beta", "value")} <= set(
+        read_printed(stops["add & normalize"])
+    )
+
+
+def test_the_lists_of_a_picture_add_up_as_printed(trace):
+    stops = {stop["name"]: stop["worked"] for stop in draw(look(trace))["stops"]}
+    divided, collected, word = (stops[name] for name in ("divide up", "collect", "word"))
+    rest = divided["denominator"] - sum(divided["exponentials"])
+    others = word["denominator"] - sum(term for _, _, term, *_ in word["words"])
+    for numbers, total, digits in (
+        ([*divided["exponentials"], rest], divided["denominator"], divided["digits"]),
+        ([*collected["values"], collected["others"]], collected["sum"], collected["digits"]),
+        ([*(term for _, _, term, *_ in word["words"]), others], word["denominator"], word["digits"]),
+    ):
+        printed = sum(Decimal(f"{number:.{digits['terms']}f}") for number in numbers)
+        assert round(printed, digits["total"]) == Decimal(f"{total:.{digits['total']}f}")
+    for _, q, k, product, decimals in [*stops["compare"]["terms"], *word["logit"]["terms"]]:
+        assert abs(float(f"{q:.{decimals}f}") * float(f"{k:.{decimals}f}") - product) < 0.01
+
+
 CHANGED = [
     ({"encoder.layer.2.attention.self.scores[head=0]": 2.0}, "compare", "but a change makes the score 2.00"),
     ({"encoder.layer.2.attention.self.probs[head=0]": 0.0}, "divide up", "A change decides these shares"),
-    ({"embeddings.sum[token=8]": 3.0}, "look up", "but a change puts 3.00 there"),
+    ({"embeddings.sum[token=8]": 3.0}, "look up", "but a change puts 3.000 there"),
     ({"encoder.layer.2.attention.output.residual[token=8]": 1.0}, "add & normalize", "but a change makes it 1.00"),
 ]
 

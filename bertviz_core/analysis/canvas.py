@@ -155,6 +155,7 @@ def _list_layer(faces: Faces, spot: Spot) -> Iterator[Strip]:
     every = min(config.head_dim, max(1, WIDTH // config.num_attention_heads))
     merged = [head * config.head_dim + i for head in range(config.num_attention_heads) for i in range(every)]
     yield _cut(faces, spot, "context", LAYER, _locate(spot.layer, "context"), merged[:WIDTH])
+    yield _cut(faces, spot, "added", LAYER, Address.in_layer(spot.layer, "attention.output.dense"), wide)
     for name in ("sum", "norm", "sum2"):
         yield _cut(faces, spot, name, LAYER, _locate(spot.layer, name), wide)
 

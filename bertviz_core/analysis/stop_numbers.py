@@ -1,12 +1,15 @@
 """The numbers of the nine stops of a walk through the pass, as they are handed out.
 
-Every number is the trace's own or follows from it in float64; lists go row by row of the canvas's window.
+Every number is the trace's own or follows from it in float64; lists go row by row of the canvas's window. digits: with
+how many decimals sentence and picture print them.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
+from bertviz_core.analysis.digits import Digits
 
 
 def _agree(one: float, other: float) -> bool:
@@ -34,6 +37,7 @@ class LookedUp:
     rows: tuple[tuple[str, int, float], ...]
     sum: float
     normalized: float
+    digits: Digits
 
     @property
     def adds_up(self) -> bool:
@@ -42,27 +46,36 @@ class LookedUp:
 
 @dataclass(frozen=True)
 class Offered:
-    """What the chosen head makes: Euclidean lengths of the chosen token's query and of the key and value compared."""
+    """What the chosen head makes: Euclidean lengths of the chosen token's query and of the key and value compared.
+
+    of: the position of that key; most: whether the chosen token looks at no other token more.
+    """
 
     query: float
     key: float
     value: float
+    of: int
+    most: bool
+
+
+Term = tuple[int, float, float, float, int]  # component, two factors, their product, decimals of the factors
 
 
 @dataclass(frozen=True)
 class Compared:
     """The chosen token's query and the key that speaks for the head.
 
-    key: its position; terms: component, q, k and their product, the largest in size first; sum: of the products; scale:
-    what it is divided by; score: as recorded.
+    key: its position; terms: component, q, k and their product, the largest in size first, with the decimals of the
+    factors; sum: of the products; scale: what it is divided by; score: as recorded.
     """
 
     key: int
     query: int
-    terms: tuple[tuple[int, float, float, float], ...]
+    terms: tuple[Term, ...]
     sum: float
     scale: float
     score: float
+    digits: Digits
 
     @property
     def adds_up(self) -> bool:
@@ -87,6 +100,7 @@ class Divided:
     key: int
     share: float
     adds_up: bool
+    digits: Digits
 
 
 @dataclass(frozen=True)
@@ -105,13 +119,15 @@ class Collected:
     part: float
     others: float
     sum: float
+    digits: Digits
 
 
 @dataclass(frozen=True)
 class Normalized:
     """One component through the residual sum and its LayerNorm.
 
-    deviation: by which the sum less its mean is divided, epsilon included.
+    centered: the sum less the mean; deviation: by which that is divided, epsilon included; normal: the quotient;
+    scaled: that times gamma.
     """
 
     component: int
@@ -119,23 +135,59 @@ class Normalized:
     added: float
     sum: float
     mean: float
+    centered: float
     deviation: float
+    normal: float
     gamma: float
+    scaled: float
     beta: float
     value: float
+    digits: Digits
 
     @property
     def adds_up(self) -> bool:
         return _agree(self.skip + self.added, self.sum)
 
 
+Neuron = tuple[int, float, float]  # its index, pre-activation, activation
+
+
 @dataclass(frozen=True)
 class Fired:
-    """The neurons at the chosen token. strongest: neuron, pre-activation, activation; active: how many are above 0."""
+    """The neurons at the chosen token.
 
-    strongest: tuple[tuple[int, float, float], ...]
+    strongest: the largest in size first; damped: of those above 0 the one that the activation function takes most from,
+    None where it takes nothing worth printing; shut: the one with the lowest pre-activation, None where that is not
+    below 0; active: how many are above 0.
+    """
+
+    strongest: tuple[Neuron, ...]
+    damped: Neuron | None
+    shut: Neuron | None
     active: int
     total: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Logit:
+    """The best word's logit: the LM head's vector h times the word's row w of the decoder, and the word's bias.
+
+    terms: component, h, w and their product, the largest in size first, not all of them; rest: of all other products;
+    product: of all; value: as recorded.
+    """
+
+    terms: tuple[Term, ...]
+    rest: float
+    width: int
+    product: float
+    bias: float
+    value: float
+    digits: Digits
+
+    @property
+    def adds_up(self) -> bool:
+        return _agree(self.product + self.bias, self.value)
 
 
 @dataclass(frozen=True)
@@ -149,6 +201,8 @@ class Answered:
     denominator: float
     others: float
     total: int
+    logit: Logit
+    digits: Digits
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from bertviz_core.analysis.attention import multiply_terms
+from bertviz_core.analysis.attention import DotProduct, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
+from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import find_strongest, rank_top
@@ -19,15 +21,21 @@ from bertviz_core.analysis.stop_numbers import (
     Divided,
     Ended,
     Fired,
+    Logit,
     LookedUp,
+    Neuron,
     Normalized,
     Offered,
     Stops,
+    Term,
 )
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
 _STRONGEST = 8  # neurons, and words
+_TERMS = 24  # of the products of a logit
+_VISIBLE = 0.005  # what an activation function takes, where it is worth a sentence
+_HEAD, _DECODER = Address("cls.predictions.transform.LayerNorm"), "cls.predictions.decoder"
 
 
 def work_stops(trace: Trace, spot: Spot) -> Stops:
@@ -65,14 +73,17 @@ def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
         for name, table, ids in tables
     )
     total, normalized = (float(trace[address.fix(**at)]) for address in (Address("embeddings.sum"), EMBEDDING))
-    return LookedUp(rows[0][1], component, rows, total, normalized)
+    digits = fit_sum([value for _, _, value in rows], total)
+    return LookedUp(rows[0][1], component, rows, total, normalized, digits)
 
 
 def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
     own = Address.in_layer(spot.layer, "attention.self")
     rows = (own.enter("query").fix(head=spot.head, query=spot.token),
             own.enter("key").fix(head=spot.head, key=key), own.enter("value").fix(head=spot.head, key=key))  # fmt: skip
-    return Offered(*(float(np.linalg.norm(trace[row].astype(np.float64))) for row in rows))
+    query, offered, value = (float(np.linalg.norm(trace[row].astype(np.float64))) for row in rows)
+    shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)]
+    return Offered(query, offered, value, key, bool(shares[key] == shares.max()))
 
 
 def _compare(trace: Trace, spot: Spot, key: int) -> Compared:
@@ -80,11 +91,18 @@ def _compare(trace: Trace, spot: Spot, key: int) -> Compared:
     q = trace[own.enter("query").fix(head=spot.head, query=spot.token)]
     k = trace[own.enter("key").fix(head=spot.head, key=key)]
     product = multiply_terms(q, k)
-    terms = tuple((int(i), float(q[i]), float(k[i]), float(term))
-                  for i, term in zip(product.order, product.terms, strict=True))  # fmt: skip
     at = {"head": spot.head, "query": spot.token, "key": key}
     total, score = (float(trace[own.enter(leaf).fix(**at)]) for leaf in ("products", "scores"))
-    return Compared(key, spot.token, terms, total, math.sqrt(len(q)), score)
+    decimals = find_fewest([score])
+    digits = Digits(decimals, fit_quotient(total, math.sqrt(len(q)), score, decimals), decimals, True)
+    terms = _write_terms(q, k, product, digits.terms)
+    return Compared(key, spot.token, terms, total, math.sqrt(len(q)), score, digits)
+
+
+def _write_terms(one: np.ndarray, other: np.ndarray, product: DotProduct, decimals: int) -> tuple[Term, ...]:
+    """The products of two vectors, each with the decimals in which its factors are printed."""
+    rows = ((int(i), float(one[i]), float(other[i]), float(one[i]) * float(other[i])) for i in product.order)
+    return tuple((i, x, y, term, fit_product((x, y), term, decimals)) for i, x, y, term in rows)
 
 
 def _divide(trace: Trace, spot: Spot, key: int) -> Divided:
@@ -98,6 +116,7 @@ def _divide(trace: Trace, spot: Spot, key: int) -> Divided:
         tuple(spot.window), _list(scores[inside]), _list(terms[inside]), _list(shares[inside]), float(scores.max()),
         float(terms.sum()), float(shares[outside].sum()), key, float(shares[key]),
         bool(np.allclose(terms / terms.sum(), shares, atol=1e-4)),
+        fit_sum([*terms[inside].tolist(), float(terms[outside].sum())], float(terms.sum()), (1, 2)),
     )  # fmt: skip
 
 
@@ -106,11 +125,15 @@ def _collect(trace: Trace, spot: Spot) -> Collected:
     result = trace[own.enter("context").fix(token=spot.token)][spot.head * width : (spot.head + 1) * width]
     component = find_strongest(result)
     shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)].astype(np.float64)
-    parts = shares * trace[own.enter("value").fix(head=spot.head, head_dim=component)].astype(np.float64) + 0.0
+    values = trace[own.enter("value").fix(head=spot.head, head_dim=component)].astype(np.float64)
+    parts = shares * values + 0.0
     inside, outside = _split(spot, len(parts))
-    largest = find_strongest(parts)
+    largest, others, total = find_strongest(parts), float(parts[outside].sum()), float(result[component])
+    fitted = fit_sum([*_list(parts[inside]), others], total, (1, 2))
+    rows = [((float(shares[i]), float(values[i])), float(parts[i])) for i in spot.window]
+    factors = fit_results(rows, fitted.terms, lambda share, value: share * value)
     return Collected(component, tuple(spot.window), _list(shares[inside]), _list(parts[inside]), largest,
-                     float(parts[largest]), float(parts[outside].sum()), float(result[component]))  # fmt: skip
+                     float(parts[largest]), others, total, replace(fitted, factors=factors))  # fmt: skip
 
 
 def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
@@ -122,7 +145,13 @@ def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
     )
     mean = float(trace[norm.enter("mean").fix(token=spot.token)])
     gamma, beta = (float(trace[norm.enter(leaf).fix(hidden=component)]) for leaf in ("weight", "bias"))
-    return Normalized(component, skip, added, total, mean, _find_deviation(trace, spot, out), gamma, beta, value)
+    deviation = _find_deviation(trace, spot, out)
+    centered, normal = total - mean, float(trace[norm.enter("normalized").fix(**at)])
+    levels = [skip, total, centered, normal, normal * gamma, value]
+    digits = fit_chain(levels, [added, mean, deviation, gamma, beta], "+−÷×+")
+    return Normalized(
+        component, skip, added, total, mean, centered, deviation, normal, gamma, normal * gamma, beta, value, digits
+    )
 
 
 def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
@@ -140,8 +169,17 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
         trace[Address.in_layer(spot.layer, f"intermediate.{leaf}").fix(token=spot.token)]
         for leaf in ("dense", "activation")
     )
-    strongest = rank_top(np.abs(after), _STRONGEST)
-    return Fired(tuple((i, float(before[i]), float(after[i])) for i in strongest), int((after > 0).sum()), len(after))
+
+    def read(i: int) -> Neuron:
+        return i, float(before[i]), float(after[i])
+
+    taken, lowest = np.where(after > 0, before - after, 0.0), int(before.argmin())
+    damped = int(taken.argmax()) if taken.max() > _VISIBLE else None
+    return Fired(
+        tuple(map(read, rank_top(np.abs(after), _STRONGEST))), None if damped is None else read(damped),
+        read(lowest) if before[lowest] < 0 else None, int((after > 0).sum()), len(after),
+        trace.model.config.hidden_act.partition("_")[0].upper(),
+    )  # fmt: skip
 
 
 def _answer(trace: Trace, spot: Spot) -> Answered:
@@ -152,7 +190,19 @@ def _answer(trace: Trace, spot: Spot) -> Answered:
         for i, term in zip(running.ids[:_STRONGEST], running.terms, strict=False)
     )
     others = float(probs[running.ids[_STRONGEST:]].sum(dtype=np.float64))
-    return Answered(words, float(running.sums[-1]), others, len(logits))
+    rest = float(running.terms[_STRONGEST:].sum())
+    digits = fit_sum([*(term for _, _, term, _, _ in words), rest], float(running.sums[-1]), (1, 2))
+    return Answered(words, float(running.sums[-1]), others, len(logits), _work_logit(trace, spot, words[0][4]), digits)
+
+
+def _work_logit(trace: Trace, spot: Spot, word: int) -> Logit:
+    h = trace[_HEAD.fix(token=spot.token)]
+    w, bias = trace[f"{_DECODER}.weight"][:, word], float(trace[f"{_DECODER}.bias"][word])
+    product, value = multiply_terms(h, w), float(trace[SCORES.fix(token=spot.token, vocab=word)])
+    total = float(product.running[-1])
+    digits, rest = fit_sum([total, bias], value), float(product.terms[_TERMS:].sum())
+    terms = _write_terms(h, w, replace(product, order=product.order[:_TERMS]), digits.terms)
+    return Logit(terms, rest, len(h), total, bias, value, digits)
 
 
 def _end(trace: Trace, spot: Spot) -> Ended:

@@ -247,7 +247,8 @@ class Canvas {
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
       rows: data.tokens.length, total: data.window.total, phone: innerWidth <= PHONE, narrow: width < NARROW,
-      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"], covered: this.covered(), shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
+      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"], covered: this.covered(),
+      shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at, beside: findBeside(this),
     };
   }
 

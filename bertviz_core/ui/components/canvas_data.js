@@ -102,8 +102,18 @@ function writePower(size) {
   return `${(size / 10 ** power).toFixed(1)}×10⁻${raised}`;
 }
 
+// A number with so many decimals; zero has no sign.
+function writeFixed(value, decimals) {
+  const text = Math.abs(value).toFixed(decimals);
+  return value < 0 && Number(text) ? `−${text}` : text;
+}
+
+// A part of a whole, as the app writes it everywhere (format_percent).
 function writeShare(share) {
-  if (share >= 0.9995) return "> 99.9 %";
-  if (share >= 0.985 || (share >= 0.0005 && share < 0.0995)) return `${(100 * share).toFixed(1)} %`;
-  return share >= 0.0005 ? `${(100 * share).toFixed(0)} %` : "< 0.1 %";
+  const percent = 100 * share;
+  const near = (percent > 0 && percent < 9.95) || (percent > 99 && percent < 100);
+  let text = percent.toFixed(near ? 1 : 0);
+  if (percent > 0 && percent < 0.1) text = "< 0.1";
+  else if (percent > 99.9 && percent < 100) text = "> 99.9";
+  return `${text}\u00a0%`;
 }

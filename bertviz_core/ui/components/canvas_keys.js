@@ -3,6 +3,7 @@
 const KEYS = [
   ["↑ ↓ ← →", "from cell to cell"], ["Ctrl ← →", "from stage to stage"], ["Page ↑ ↓", "further tokens"],
   ["Enter", "open, explain"], ["Esc", "one level up"], ["[ ]", "layer"], ["{ }", "head"], ["Space", "play, pause"],
+  ["At a stop ← →", "the next stop, the one before"], ["Shift ← →", "a step inside of the stop"],
   ["?", "this help"],
 ];
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -14,21 +15,34 @@ function listenToKeys(canvas, signal) {
   canvas.root.querySelector(".bvc-ask").addEventListener("focus", () => canvas.stage.focus({ preventScroll: true }), {
     signal,
   });
+  // At a stop the arrows mean the walk wherever the focus is, as long as nothing else on the page has it.
   document.addEventListener("keydown", (event) => {
-    const free = document.activeElement === document.body || canvas.root.contains(document.activeElement);
-    if (event.defaultPrevented || !free || canvas.explained.cell || event.key !== "Escape") return;
+    if (isFree(canvas) && walk(canvas, event)) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }, { signal, capture: true });
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || !isFree(canvas) || canvas.explained.cell || event.key !== "Escape") return;
     if (!canvas.chrome.hideHelp()) canvas.leave();
   }, { signal });
+}
+
+function isFree({ root }) {
+  return document.activeElement === document.body || root.contains(document.activeElement);
+}
+
+// Left and right at a stop: whether that is what was pressed.
+function walk({ player, place, chrome }, { key, shiftKey, ctrlKey, metaKey, altKey }) {
+  const by = ARROWS[key]?.[1];
+  if (!place.stop || !by || ctrlKey || metaKey || altKey || !chrome.help.hidden) return false;
+  return shiftKey ? player.stepInside(by) : player.step(by);
 }
 
 // Whether the key meant something here.
 function pressed(canvas, { key, ctrlKey, metaKey, altKey }) {
   if (metaKey || altKey) return false;
-  if (key in ARROWS) {
-    return canvas.place.stop && ARROWS[key][1] ? canvas.player.step(ARROWS[key][1]) : move(
-      canvas, ...ARROWS[key], ctrlKey
-    );
-  }
+  if (key in ARROWS) return move(canvas, ...ARROWS[key], ctrlKey);
   const commands = {
     Enter: () => open(canvas), " ": () => canvas.player.toggle(), "?": () => canvas.chrome.showHelp(),
     "[": () => stepLayer(canvas, -1), "]": () => stepLayer(canvas, 1),

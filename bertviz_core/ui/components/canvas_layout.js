@@ -12,7 +12,7 @@ const RAIL = 18; // pixels at the right for the rail of a long sentence,
 const SLANT = 22; // or on a phone for the slanted name of the last key
 const FOLDED = { least: 4, most: 18, blank: 8 }; // pixels of a cell of a strip that is seen whole, and between its rows
 const KEY_CELL = 24; // pixels that a cell of a head's matrix has at least
-const INNER = ["query", "key", "weights", "matrix", "value", "collect", "context", "sum", "norm"];
+const INNER = ["query", "key", "weights", "matrix", "value", "collect", "context", "added", "sum", "norm"];
 const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
 const CROWDED = 100; // pixels of a layer below which only the chosen one is drawn with all that it holds
 
@@ -72,9 +72,11 @@ function limitKeys({ place, phone, width }) {
   return Math.max(4, Math.floor((phone ? width - 84 : (width - 300) * 0.5) / KEY_CELL));
 }
 
-// The first row that is drawn: as far as can be the one from before, with the chosen token among the rows.
-function chooseFirst({ rows, at, first }, count) {
-  const wanted = first ?? at - Math.floor(count / 2);
+// The first row that is drawn: as far as can be the one from before, with the chosen token among the rows, and the one
+// that is spoken of beside it if both fit.
+function chooseFirst({ rows, at, beside, first }, count) {
+  const middle = Math.abs(at - beside) < count ? Math.floor((at + beside) / 2) : at;
+  const wanted = first ?? middle - Math.floor(count / 2);
   const seen = Math.max(Math.min(wanted, at), at - count + 1);
   return Math.max(0, Math.min(rows - count, first === null || first === undefined ? seen : wanted));
 }
@@ -176,8 +178,8 @@ function listLayer(scene) {
     ...strips([[input, 3.6, wide], ["query", 4, gap], ["key", 4, gap], ["value", 4, wide - 6]]), ...hide(
       "matrix", "collect"
     ),
-    ...strips([["weights", narrow ? 19 : 28, wide - 6], ["context", 4.2, plus], ["sum", 3.4, gap], ["norm", 4.4, wide],
-      [`neurons.${layer}`, 4.4, plus], ["sum2", 3.4, gap], [`output.${layer}`, 4.4, 16]]),
+    ...strips([["weights", narrow ? 19 : 28, wide - 6], ["context", 4.2, plus]]), ...hide("added"),
+    ...strips([["sum", 3.4, gap], ["norm", 4.4, wide], [`neurons.${layer}`, 4.4, plus], ["sum2", 3.4, gap], [`output.${layer}`, 4.4, 16]]),
     ...listSpines(scene, layer + 1, size.layers, 16), ...hide("panel"),
     ...(words && !narrow ? [{ id: "words", width: 150 }] : hide("words")),
   ];
@@ -195,7 +197,7 @@ function listHead(scene) {
     ),
     { id: "query", width: strip, gap }, { id: "key", width: strip, gap: gap + (narrow ? 0 : 12) }, ...hide("weights"),
     { id: "matrix", width: matrix, gap }, { id: "value", width: strip, gap: 2 }, { id: "collect", flex: 1, gap: 2 },
-    { id: "context", width: strip, gap: 16 }, ...hide("sum", "norm", `neurons.${layer}`, "sum2", "panel"),
+    { id: "context", width: strip, gap: 16 }, ...hide("added", "sum", "norm", `neurons.${layer}`, "sum2", "panel"),
     ...listSpines(scene, layer, size.layers, 0), ...hide("words"),
   ];
 }

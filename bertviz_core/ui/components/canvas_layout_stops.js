@@ -3,12 +3,12 @@
 // The parts that a stop shows: [id, width of the window's in hundredths, gap]; the picture takes the rest.
 const STOP_PARTS = {
   1: () => [["panel"]],
-  2: () => [["panel", 0, 28], ["embedding", 15]],
+  2: () => [["panel", 0, 44], ["embedding", 15]],
   3: ({ before }) => [[before, 9, 26], ["query", 11, 14], ["key", 11, 14], ["value", 11, 44], ["panel"]],
   4: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
   5: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
   6: () => [["matrix", 0, 26], ["value", 10, 2], ["collect", 6, 2], ["context", 10, 44], ["panel"]],
-  7: ({ before }) => [[before, 8, 14], ["context", 7, 36], ["sum", 7, 14], ["norm", 8, 48], ["panel"]],
+  7: ({ before }) => [[before, 8, 14], ["added", 8, 36], ["sum", 8, 14], ["norm", 8, 48], ["panel"]],
   8: ({ layer }) => [
     ["norm", 7, 14], [`neurons.${layer}`, 12, 36], ["sum2", 6, 14], [`output.${layer}`, 7, 48], ["panel"],
   ],

@@ -84,8 +84,14 @@ function listStopLights(canvas) {
   const { data, place, at } = canvas;
   const stop = data.stops[place.stop - 1];
   if (!stop) return null;
+  const key = spokenKey(canvas);
+  if (place.stop === 3) {
+    const input = namePart(canvas, "input");
+    return [{ ...input, row: at }, { ...input, row: key }, { part: "query", row: at }, { part: "key", row: key }, {
+      part: "value", row: key,
+    }];
+  }
   if (place.stop === 4) {
-    const key = stop.worked.key - data.window.start;
     return [{ part: "query", row: at }, { part: "key", row: key }, { part: "matrix", row: at }];
   }
   if (place.stop === 5) return [{ part: "matrix", row: at }];

@@ -110,7 +110,7 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
     fill: colors.cell("attention"), "fill-opacity": Math.abs(weight), opacity: cut(depth, 3), "data-outside": weight,
   });
   if (Math.abs(weight) < STRONG / 2 || box.w < 44) return;
-  const words = `${side < 0 ? "↑" : "↓"}${Math.round(100 * weight)}%`;
+  const words = `${side < 0 ? "↑" : "↓"}${writeShare(Math.abs(weight))}`;
   sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 1 : 9), words, {
     size: 12, mono: true, bold: 600, opacity: Math.max(0.5, depth) * box.a,
   });
@@ -126,9 +126,9 @@ function printShares(canvas, sketch, name, box, weights, depth, rows) {
     if (weight < STRONG) break;
     const fill = depth < 0.5 ? "var(--bvc-text)" : canvas.colors.readable("attention", weight);
     const place = { size: 12, mono: true, bold: 600, fill, opacity: Math.max(depth, 0.5) * box.a };
-    sketch.text(
-      `${name} share ${key}`, box.x + 4, rowMiddle(canvas.frame, key) + 4.5, `${Math.round(100 * weight)}%`, place
-    );
+    const words = writeShare(weight);
+    if (measure(words, 12, true, 600) > box.w - 4) continue;
+    sketch.text(`${name} share ${key}`, box.x + 4, rowMiddle(canvas.frame, key) + 4.5, words, place);
   }
 }
 
@@ -145,7 +145,7 @@ function drawLanes(canvas, sketch) {
     );
   }
   if (level === "layer" && !stop && !canvas.frame.phone) drawWires(canvas, sketch, input, shown);
-  const first = ["sum", "context"];
+  const first = ["sum", parts.added.w ? "added" : "context"];
   const second = ["sum2", `neurons.${layer}`];
   for (const [to, from] of [first, second]) {
     if (parts[to].a > 0.05 && parts[to].w > 4 && !canvas.place.strip) {

@@ -44,6 +44,7 @@ class Painter {
     };
     if (frame.parts.tokens.w < 20) return;
     if (place.stop !== 1) band(at, 0.085);
+    if (spokenKey(canvas) !== null) band(spokenKey(canvas), 0.085);
     if (pointed !== null && pointed !== at) band(pointed, 0.05);
   }
 
@@ -68,7 +69,7 @@ class Painter {
 
   // Numbers that are on their way: rows without any.
   drawWaiting({ frame, colors, data }, part, box) {
-    if (!ONE_HEAD.includes(part) && !["matrix", "sum", "norm", "sum2"].includes(part)) return;
+    if (!ONE_HEAD.includes(part) && !["matrix", "added", "sum", "norm", "sum2"].includes(part)) return;
     const inset = rowInset(frame);
     this.pen.globalAlpha = 0.6 * box.a;
     for (const row of seenRows(frame, data.tokens.length)) {

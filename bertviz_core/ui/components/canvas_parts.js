@@ -3,6 +3,7 @@
 const LEAST = { residual: 4, head: 2.1, spine: 3.6 }; // pixels that a cell is wide at least
 const TITLE = 20; // pixels over each small matrix
 const STRIPS = ["input", "context", "sum", "norm", "neurons", "sum2", "output"];
+const STOPS_AT_COMPONENT = [2, 7, 9]; // of the walk
 const ONE_HEAD = ["query", "key", "value", "context"];
 
 // The strip of a layer that a part draws, and that can be seen whole; null for any other part.
@@ -43,18 +44,25 @@ function partOf(canvas, stage) {
   return Object.keys(canvas.frame.parts).find((part) => stageOf(canvas, part) === stage);
 }
 
-// Which places among a strip's columns are drawn where it is this wide; the chosen component among them. Of a strip
-// that is seen whole, and of a head, all are.
+// The component that is spoken of: at a stop the one whose numbers it works out, else the chosen one; null for none.
+function spokenComponent({ data, place }) {
+  const worked = STOPS_AT_COMPONENT.includes(place.stop) ? data.stops[place.stop - 1]?.worked : null;
+  return worked?.component ?? place.component;
+}
+
+// Which places among a strip's columns are drawn where it is this wide; the component that is spoken of among them: at
+// a stop they are moved on so far that it stands in their middle. Of a strip that is seen whole, and of a head, all are.
 function drawnColumns(canvas, stage, width) {
   const { level, strip } = canvas.place;
   const ofHead = stage.columns.length <= canvas.data.size.head_width && ONE_HEAD.includes(stage.id.replace("head.", ""));
   if (strip || (ofHead && level === "head")) return stage.columns.map((_, i) => i);
   const least = ofHead ? LEAST.head : LEAST.residual;
   const count = Math.max(1, Math.min(stage.columns.length, Math.floor(width / least)));
-  const columns = Array.from({ length: count }, (_, i) => i);
-  const { component } = canvas.place;
-  const chosen = isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
-  if (chosen >= count) columns[count - 1] = chosen;
+  const chosen = isOfStream(canvas, stage) ? stage.columns.indexOf(spokenComponent(canvas)) : -1;
+  const last = stage.columns.length - count;
+  const start = canvas.place.stop ? Math.max(0, Math.min(last, chosen - Math.floor(count / 2))) : 0;
+  const columns = Array.from({ length: count }, (_, i) => start + i);
+  if (chosen >= start + count) columns[count - 1] = chosen;
   return columns;
 }
 
@@ -73,7 +81,7 @@ function tellColumns(canvas, stage, width) {
   const run = indices.findIndex((index, i) => index !== indices[0] + i);
   if (run < 0) return `${indices[0]}–${indices.at(-1)} of ${stage.total}`;
   const [last, own] = [indices[run - 1], indices[run]];
-  return run === indices.length - 1 ? `0–${last}, ${own} of ${stage.total}` : `${indices.length} of ${stage.total}`;
+  return run === indices.length - 1 ? `${indices[0]}–${last}, ${own} of ${stage.total}` : `${indices.length} of ${stage.total}`;
 }
 
 function writeCount(count) {

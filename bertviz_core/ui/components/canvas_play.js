@@ -1,6 +1,7 @@
 // The walk: nine stops from the characters to the word, each a sentence with this sentence's own numbers.
 
 const MOTION = [4, 6, 4, 7, 7, 6, 6, 5, 6]; // seconds that a stop's picture takes to come about
+const STEPS = 6; // of a picture that lists nothing
 const SPEEDS = [1, 2, 0.5];
 const SIDE = 4.6; // hundredths of the track beside its first and last stop
 
@@ -61,6 +62,7 @@ class Player {
     const { canvas } = this;
     this.spent = 0;
     this.time = canvas.reduced ? 1 : 0;
+    canvas.first = canvas.wanted = undefined; // a stop begins with the rows that it speaks of
     canvas.go({ stop, level: this.stops[stop - 1].level }, !this.playing);
     canvas.chrome.say(
       `${stop} of ${this.stops.length}, ${this.stops[stop - 1].name}: ${readSentence(this.stops[stop - 1])}`
@@ -68,8 +70,26 @@ class Player {
     this.run();
   }
 
+  // To the next stop, or the one before: whoever goes on by hand stays there.
   step(by) {
-    if (this.stop) this.goTo(Math.max(1, Math.min(this.stops.length, this.stop + by)));
+    if (!this.stop) return false;
+    this.playing = false;
+    this.goTo(Math.max(1, Math.min(this.stops.length, this.stop + by)));
+    if (this.track.contains(document.activeElement)) this.track.querySelector("[aria-current]").focus();
+    return true;
+  }
+
+  // One step of what the stop shows, on or back.
+  stepInside(by) {
+    if (!this.stop) return false;
+    this.pause();
+    cancelAnimationFrame(this.running);
+    const [count, { canvas }] = [countSteps(this.stops[this.stop - 1]), this];
+    const at = Math.round(this.time * count) + by;
+    this.time = Math.max(0, Math.min(count, at)) / count;
+    this.spent = this.time * MOTION[this.stop - 1];
+    canvas.draw();
+    canvas.chrome.say(`Step ${Math.round(this.time * count)} of ${count}`);
     return true;
   }
 
@@ -129,13 +149,20 @@ class Player {
   }
 }
 
+// How many steps a stop's picture has.
+function countSteps({ worked }) {
+  if (worked.terms) return Math.round(worked.terms.length * LANDING);
+  const { pieces, exponentials, values, strongest, words } = worked;
+  return [pieces, exponentials, values, strongest, words].find(Array.isArray)?.length ?? STEPS;
+}
+
 function readSentence({ sentence }) {
   return sentence.map(([text]) => text).join("");
 }
 
 function writeIdle({ data }) {
   const minutes = Math.round(data.stops.reduce((all, { seconds }) => all + seconds, 0) / 60);
-  const words = `Nine stops from the characters to the word, in about ${minutes} minutes. Space plays, arrows step.`;
+  const words = `Nine stops from the characters to the word, in about ${minutes} minutes. Space plays, ← → go from stop to stop.`;
   return `<span class="bvc-idle">${words}</span>`;
 }
 

@@ -53,13 +53,16 @@ class Sketch {
     this.put(key, "path", { d, fill: "none", ...more });
   }
 
-  // size in pixels; at: start, middle or end; turn: degrees.
-  text(key, x, y, text, { size = 13, at, bold, mono, fill, opacity = 1, turn } = {}) {
+  // size in pixels; at: start, middle or end; turn: degrees; halo: read over a line that runs through it.
+  text(key, x, y, text, { size = 13, at, bold, mono, fill, opacity = 1, turn, halo } = {}) {
     if (opacity < 0.02 || text === "") return;
     const place = { x: cut(x), y: cut(y), "font-size": size, "font-family": mono ? MONO : SANS };
     if (at) place["text-anchor"] = at;
     if (bold) place["font-weight"] = bold === true ? 650 : bold;
     if (turn) place.transform = `rotate(${turn} ${cut(x)} ${cut(y)})`;
+    if (halo) {
+      Object.assign(place, { stroke: "var(--bvc-paper)", "stroke-width": 5, "stroke-linejoin": "round", "paint-order": "stroke" });
+    }
     if (opacity < 1) place.opacity = cut(opacity, 3);
     this.put(key, "text", { ...place, fill: fill ?? "var(--bvc-text)" }, String(text));
   }

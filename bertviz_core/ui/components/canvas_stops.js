@@ -92,90 +92,83 @@ function drawLookUp(canvas, sketch, box, worked, time) {
   const token = quote(canvas, canvas.place.token);
   drawCaption(
     sketch, box, [[token, "prediction"], ["looks up three rows", "embedding"]],
-    `component ${worked.component} of each, added, then normalized over all components`
+    `component ${worked.component} of each, added, then normalized`
   );
   let sum = 0;
-  const steps = worked.rows.map(([name, row, value]) => ({
-    name, note: `row ${row}`, from: sum, to: (sum += value), shown: value, kind: "embedding",
+  const rows = worked.rows.map(([name, row, operand], i) => ({
+    name, note: `row ${row}`, sign: "+", operand, from: sum, to: (sum += operand), kind: "embedding",
+    reached: i === worked.rows.length - 1 ? "sum" : "",
   }));
-  steps.push({ name: "sum", from: 0, to: worked.sum, kind: "residual", whole: true });
-  steps.push({
-    name: "normalized", note: "on its own scale", from: 0, to: worked.normalized, kind: "embedding", whole: true,
-    fresh: true,
-  });
-  drawSteps(sketch, box, steps, time);
+  const end = [
+    { name: "sum", from: 0, to: worked.sum, kind: "residual" },
+    {
+      name: "LayerNorm", note: "see stop 7", from: worked.sum, to: worked.normalized, kind: "embedding",
+      leap: true, reached: "result",
+    },
+  ];
+  const chart = placeSteps(box, [rows, end]);
+  drawSteps(canvas, sketch, chart, worked.digits, time);
+  const cell = ringSpoken(canvas, sketch, "embedding");
+  if (!cell || time < 1) return;
+  const from = { x: chart.x(rows.length + 1) + chart.wide + 4, y: chart.scales[1](worked.normalized) };
+  drawLeader(sketch, canvas.frame.parts.embedding.x - 16, from, overCell(cell));
 }
 
 // What passes around, what attention added, and the four steps of LayerNorm, at one component.
 function drawAdd(canvas, sketch, box, worked, time) {
+  const { component, digits, skip, added, sum, mean, centered, deviation, normal, gamma, scaled, beta, value } = worked;
+  const rounded = digits.exact ? "" : "; last digits are rounded";
   drawCaption(
     sketch, box, [["What was there", "norm"], ["+", "residual"], ["what was found", "value"]],
-    `component ${worked.component} of ${quote(canvas, canvas.place.token)}: added, then normalized`
+    `component ${component} of ${quote(canvas, canvas.place.token)}: added, then normalized${rounded}`
   );
-  const { skip, sum, mean, deviation, gamma, beta, value } = worked;
-  const [centered, normal] = [sum - mean, (sum - mean) / deviation];
-  const scaled = normal * gamma;
-  const step = (name, from, to, kind, operand) => ({
-    name, from, to, kind, whole: operand === undefined && from === 0 && name !== "input",
-    shown: operand === "own" ? worked.added : to,
-    note: typeof operand === "number" ? writeNumber(operand, 3) : "",
-  });
-  drawSteps(sketch, box, [
-    step("input", 0, skip, "norm"), step("attention", skip, sum, "value", "own"), step("sum", 0, sum, "residual"),
-    step("− mean", sum, centered, "residual", mean), step("÷ σ", centered, normal, "residual", deviation),
-    step("× γ", normal, scaled, "residual", gamma), step("+ β", scaled, value, "residual", beta), step(
-      "result", 0, value, "norm"
-    ),
-  ], time);
+  const steps = [
+    { name: "input", from: 0, to: skip, kind: "norm" },
+    { name: "attention", sign: "+", operand: added, from: skip, to: sum, kind: "value", reached: "sum" },
+    { name: "mean", sign: "−", operand: mean, from: sum, to: centered, kind: "norm" },
+    { name: "σ", sign: "÷", operand: deviation, from: centered, to: normal, kind: "norm", leap: true },
+    { name: "γ", sign: "×", operand: gamma, from: normal, to: scaled, kind: "norm", leap: true },
+    { name: "β", sign: "+", operand: beta, from: scaled, to: value, kind: "norm", reached: "result" },
+  ];
+  drawSteps(canvas, sketch, placeSteps(box, [steps]), digits, time);
+  const cells = [canvas.place.layer ? `output.${canvas.place.layer - 1}` : "embedding", "added", "sum", "norm"].map(
+    (part) => ringSpoken(canvas, sketch, part)
+  );
+  leadToCaption(sketch, cells.at(-1), box);
 }
 
-// Steps that lead from one number to the next, side by side: bars from where the last one ended. whole: from zero.
-function drawSteps(sketch, box, steps, time) {
-  const pitch = Math.min(150, box.w / steps.length);
-  const wide = Math.min(84, pitch * 0.62);
-  const common = scaleSteps(box, steps.filter(({ fresh }) => !fresh));
-  const together = steps.filter(({ fresh }) => !fresh).length;
-  sketch.line("zero", box.x, common(0), box.x + pitch * (together - 1) + wide, common(0), {
-    stroke: FAINT, "stroke-opacity": 0.5,
-  });
-  steps.forEach((step, i) => {
-    const shown = within(time, i / steps.length, (i + 0.9) / steps.length);
-    const y = step.fresh ? scaleSteps(box, [step]) : common;
-    const last = i === steps.length - 1 || steps[i + 1].fresh;
-    if (shown > 0) {
-      drawStep(sketch, i, step, {
-        x: box.x + i * pitch, wide, pitch, y, shown, bottom: box.y + box.h - 54, last,
-      });
-    }
-  });
+// The cell of the component that is spoken of, boxed at the chosen row of a strip.
+function ringSpoken(canvas, sketch, part) {
+  const column = stageOf(canvas, part)?.columns.indexOf(spokenComponent(canvas)) ?? -1;
+  if (column < 0) return null;
+  const paint = { stroke: "var(--bvc-text)", "stroke-width": 2, "data-spoken": part };
+  return ring(canvas, sketch, `spoken ${part}`, part, { row: canvas.at, column }, paint);
 }
 
-// From a number to its height on the scale of these steps.
-function scaleSteps(box, steps) {
-  const [top, bottom] = [box.y + 76, box.y + box.h - 70];
-  const ends = steps.flatMap(({ from, to }) => [from, to, 0]);
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
-  return (value) => top + ((high - value) / (high - low || 1)) * (bottom - top);
+// From a cell of the strip beside a picture to the line that says which component is enlarged.
+function leadToCaption(sketch, cell, { x, y }) {
+  if (cell) drawLeader(sketch, x - 20, overCell(cell), { x: x - 5, y: y + 33 });
 }
 
-function drawStep(sketch, i, step, { x, wide, pitch, y, shown, bottom, last }) {
-  const { name, note, from, to, shown: value = to, kind, whole } = step;
-  const now = mix(from, to, shown);
-  const [up, down] = [Math.min(y(from), y(now)), Math.max(y(from), y(now))];
-  const below = to < 0 && from <= 0;
-  sketch.box(`step ${i}`, { x, y: up, w: wide, h: Math.max(2, down - up) }, {
-    rx: 2, fill: `var(--bvc-${to < from && !whole ? "residual" : kind})`, "fill-opacity": whole ? 0.35 : 0.95,
-    stroke: whole ? `var(--bvc-${kind})` : undefined,
-  });
-  if (!last) sketch.line(`on ${i}`, x + wide, y(now), x + pitch, y(now), { stroke: FAINT, "stroke-dasharray": "2 3" });
-  const place = {
-    at: "middle", mono: true, size: pitch < 60 ? 12 : whole ? 14.5 : 13, bold: whole ? 600 : 400, opacity: shown,
-  };
-  const number = writeNumber(value, pitch < 60 ? 2 : 3);
-  sketch.text(`number ${i}`, x + wide / 2, below ? down + 16 : up - 6, number, place);
-  const label = { size: pitch < 70 ? 12 : 13, at: "middle", opacity: shown };
-  sketch.text(`name ${i}`, x + wide / 2, bottom + 34, pitch < 60 ? fit(name, 12, pitch - 4) : name, {
-    ...label, bold: whole, fill: `var(--bvc-${kind})`,
-  });
-  if (note) sketch.text(`note ${i}`, x + wide / 2, bottom + 50, note, { ...label, size: 12, fill: FAINT });
+// Where a line reaches a cell: between its row and the one before, so that it crosses no other cell.
+function overCell({ x, y, w }) {
+  return { x: x + w / 2, y: y - 3 };
+}
+
+// A line with a dot at its end: sideways to `bend`, up or down, and on.
+function drawLeader(sketch, bend, from, to) {
+  const way = `M${cut(from.x)} ${cut(from.y)}H${cut(bend)}V${cut(to.y)}H${cut(to.x)}`;
+  sketch.path("leader", way, { stroke: "var(--bvc-text)", "stroke-width": 1.25, "stroke-linejoin": "round" });
+  sketch.put("leader end", "circle", { cx: cut(to.x), cy: cut(to.y), r: 2.5, fill: "var(--bvc-text)" });
+}
+
+// The row of the key that a stop compares with the chosen token, which is lit as well; null where there is none.
+function spokenKey(canvas) {
+  return [3, 4].includes(canvas.place.stop) ? findBeside(canvas) : null;
+}
+
+// The row of the key that the stops inside of a head tell of; the chosen token's own at all others.
+function findBeside({ data, place, at }) {
+  const inHead = place.stop >= 3 && place.stop <= 6 && data.stops.length;
+  return inHead ? data.stops[3].worked.key - data.window.start : at;
 }

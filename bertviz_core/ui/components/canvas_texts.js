@@ -13,9 +13,10 @@ function drawTokens(canvas, sketch) {
     const token = data.tokens[row];
     if (rowTop(frame, row) < canvas.frame.ceiling - frame.row || !isSeen(frame, row)) continue;
     const chosen = token.index === canvas.place.token;
-    const faint = token.pad ? 0.55 : canvas.lights && !chosen && !canvas.explained.cell ? 0.8 : 1;
+    const spoken = chosen || spokenKey(canvas) === row;
+    const faint = token.pad ? 0.55 : canvas.lights && !spoken && !canvas.explained.cell ? 0.8 : 1;
     drawChip(canvas, sketch, row, {
-      token, chosen, lit: pointed === row, high: Math.min(30, frame.row - (frame.row > 24 ? 6 : 2)),
+      token, chosen, lit: pointed === row || spokenKey(canvas) === row, high: Math.min(30, frame.row - (frame.row > 24 ? 6 : 2)),
     });
     const fill = chosen ? "var(--bvc-surface)" : token.special ? "var(--bvc-faint)" : undefined;
     const number = box.w > 100 ? measure(token.index, 12, true) + 16 : 8;
@@ -86,7 +87,7 @@ function titlePart(canvas, sketch, part, box, opacity) {
   if (!stage) return;
   const { y, under } = heading(canvas);
   const { level, layer, stop } = canvas.place;
-  const input = !stop && level === "layer" && stage.layer !== layer && /output|embedding/.test(part);
+  const input = (!stop || [3, 7].includes(stop)) && level === "layer" && stage.layer !== layer && /output|embedding/.test(part);
   const names = input ? ["Layer input", "Input", "In"] : nameStage(stage, canvas);
   const room = findNext(canvas.frame, box) - box.x - 7;
   const words = names.find((name) => measure(name, 13.5, false, 650) <= room) ?? "";

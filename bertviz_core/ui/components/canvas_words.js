@@ -65,25 +65,30 @@ function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
 function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, opacity }) {
   const [size, bold, fill] = i ? [14, 400, "var(--bvc-faint)"] : [15, 700, undefined];
   sketch.text(`best ${i}`, x + 10, y + 17, fit(word, size, longest, bold), { size, bold, opacity });
-  const room = w - longest - 22 - measure("99.9%", 12, true);
+  const room = w - longest - 22 - measure("> 99.9 %", 12, true, 700);
   const bar = { x: x + longest + 8, y: y + 7, w: Math.max(1.5, room * part), h: 10 };
   const paint = { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": i ? 0.5 : 1, opacity: cut(opacity, 3) };
   if (room > 6) sketch.box(`bar ${i}`, bar, paint);
-  const number = share > 0.995 ? "99+%" : `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)}%`;
-  sketch.text(`share ${i}`, x + w - 8, y + 16.5, number, { size: 12, mono: true, at: "end", bold, fill, opacity });
+  sketch.text(`share ${i}`, x + w - 8, y + 16.5, writeShare(share), { size: 12, mono: true, at: "end", bold, fill, opacity });
 }
 
 // The scales that the level uses: [part, name].
 function listScales(canvas) {
-  const { place, frame } = canvas;
+  const { place, frame, data: { size } } = canvas;
   if (place.strip) return [[namePart(canvas, place.strip).part]];
   const { layer, level, stop } = place;
+  const before = layer ? `output.${layer - 1}` : "embedding";
+  const ofStop = {
+    2: [["embedding", "embedding"]], 3: [[before, "layer input"], ["query"], ["key"], ["value"]],
+    7: [["sum", "attention output, sum"], ["norm", "layer input, LayerNorm"]],
+    9: [[`output.${size.layers - 1}`, "layer output"]],
+  };
   const inner = [
     ["matrix"], ["weights"], ["query"], ["key"], ["value"], ["sum"], [`output.${layer}`, "LayerNorm"],
     [`neurons.${layer}`, "neurons"],
   ];
   const outer = [[`output.${layer}`, "embedding, output"], [`neurons.${layer}`, "neurons"]];
-  const wanted = level === "pass" && !stop ? outer : inner;
+  const wanted = ofStop[stop] ?? (level === "pass" && !stop ? outer : inner);
   return wanted.filter(([part]) => {
     const box = frame.parts[part];
     return box && box.a > 0.5 && box.w > 3 && !(part === "weights" && frame.parts.matrix.a > 0.5);

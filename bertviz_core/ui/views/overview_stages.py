@@ -58,6 +58,8 @@ NAMES = {
     "weights": Name("Attention weights", "weights", "attention", "weights", f"{_A} = softmax({_S})"),
     "scores": Name("Attention scores", "scores", "attention", "scores", _SCORE),
     "context": Name("Heads, concatenated", "heads", "value", "value", f"{_C} = Σ {_A} {_V}"),
+    "added": Name("Attention output", "found", "value", "sum",
+                  f"{_paint('value', 'o')} = {_C} <i>W</i><sub>O</sub> + <i>b</i><sub>O</sub>"),
     "sum": Name("Residual sum: input + attention output", "sum", "residual", "sum",
                 f"{_U} = {_X} + {_C} <i>W</i><sub>O</sub> + <i>b</i><sub>O</sub>"),
     "norm": Name("LayerNorm", "norm", "norm", "stream", _normalize(_Y, _U)),
@@ -82,7 +84,8 @@ def count_sources(strip: Strip, config: BertConfig, tokens: int) -> int:
     name, hidden = strip.name, config.hidden_size
     return {
         "query": 2 * hidden + 1, "key": 2 * hidden + 1, "value": 2 * hidden + 1, "weights": tokens, "scores": 2,
-        "context": 2 * tokens, "sum": 2, "sum2": 2, "neurons": 1, "ribbons": config.num_attention_heads,
+        "context": 2 * tokens, "added": 2 * hidden + 1, "sum": 2, "sum2": 2, "neurons": 1,
+        "ribbons": config.num_attention_heads,
     }.get(name, 3)  # fmt: skip
 
 
@@ -93,5 +96,6 @@ def count_uses(strip: Strip, config: BertConfig, tokens: int) -> int | None:
         return None
     return {
         "query": tokens, "key": tokens, "value": tokens, "weights": config.head_dim, "scores": tokens,
-        "context": hidden, "sum": 3, "sum2": 3, "neurons": hidden, "norm": config.intermediate_size + 1, "ribbons": 0,
+        "context": hidden, "added": 1, "sum": 3, "sum2": 3, "neurons": hidden,
+        "norm": config.intermediate_size + 1, "ribbons": 0,
     }.get(name, 3 * hidden + 1)  # fmt: skip

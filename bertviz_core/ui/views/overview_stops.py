@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from bertviz_core.analysis.canvas import Spot
+from bertviz_core.analysis.digits import write_fixed
 from bertviz_core.analysis.predictions import find_masks
-from bertviz_core.analysis.stop_numbers import Answered, Stops
+from bertviz_core.analysis.stop_numbers import Answered, Offered, Stops
 from bertviz_core.analysis.stops import work_stops
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.tracing.trace import Trace
@@ -44,9 +45,9 @@ def list_stops(trace: Trace, spot: Spot) -> list[dict[str, object]]:
 def _list_lights(trace: Trace, spot: Spot) -> list[list[str]]:
     last = f"output.{trace.model.config.num_hidden_layers - 1}"
     return [
-        ["tokens"], ["embedding"], ["query", "key", "value"], ["head.query", "head.key", "head.scores"],
-        ["head.scores", "head.weights"], ["head.weights", "head.value", "head.context"], ["input", "sum", "norm"],
-        [f"neurons.{spot.layer}", "sum2", f"output.{spot.layer}"], [last, "words"],
+        ["tokens"], ["embedding"], ["input", "query", "key", "value"], ["head.query", "head.key", "head.scores"],
+        ["head.scores", "head.weights"], ["head.weights", "head.value", "head.context"],
+        ["input", "added", "sum", "norm"], [f"neurons.{spot.layer}", "sum2", f"output.{spot.layer}"], [last, "words"],
     ]  # fmt: skip
 
 
@@ -73,36 +74,45 @@ def _tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
 
 def _tell_look_up(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     look, width = found.looked_up, trace.model.config.hidden_size
-    rows = ", ".join(f"{write_short(value)} ({name} {row})" for name, row, value in look.rows)
-    end = f"together {write_short(look.sum)}" if look.adds_up else f"but a change puts {write_short(look.sum)} there"
+    rows = ", ".join(f"{write_fixed(value, look.digits.terms)} ({name} {row})" for name, row, value in look.rows)
+    total = write_fixed(look.sum, look.digits.total)
+    end = f"together {total}" if look.adds_up else f"but a change puts {total} there"
     return [
         f"Three rows of {width} numbers are looked up for each piece. At component {look.component} ",
         _name(trace, spot.token), f" gets {rows}: {end}, ",
-        (f"{write_short(look.normalized)} once normalized", "embedding"), ".",
+        (f"{write_fixed(look.normalized, look.digits.total)} once normalized", "embedding"), ".",
     ]  # fmt: skip
 
 
 def _tell_offer(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
-    config, offered, key = trace.model.config, found.offered, found.compared.key
+    config, offered = trace.model.config, found.offered
+    query, key, value = (write_fixed(length, 2) for length in (offered.query, offered.key, offered.value))
     return [
-        f"From its {config.hidden_size} numbers each piece makes a ", ("query", "query"), ", with which it asks, a ",
-        ("key", "key"), ", which it offers, and a ", ("value", "value"), f", which it hands over: {config.head_dim} "
-        f"numbers each, in each of {config.num_attention_heads} heads. In head {spot.head} of layer {spot.layer} the "
-        "query of ", _name(trace, spot.token), f" has length {write_short(offered.query)}, the key of ",
-        _name(trace, key), f" has length {write_short(offered.key)}, its value {write_short(offered.value)}.",
+        f"From its {config.hidden_size} numbers each piece makes, in each of {config.num_attention_heads} heads, a ",
+        ("query", "query"), " with which it asks, a ", ("key", "key"), " that it offers and a ", ("value", "value"),
+        f" that it hands over: {config.head_dim} numbers each. In head {spot.head} of layer {spot.layer} ",
+        *_tell_key(trace, spot, offered), f". Lengths: its query {query}, the key {key}, the value {value}.",
     ]  # fmt: skip
 
 
+def _tell_key(trace: Trace, spot: Spot, offered: Offered) -> list[Said]:
+    """Why this key is the one that is spoken of."""
+    if offered.of == spot.token:
+        return [_name(trace, spot.token), " looks most at itself"]
+    what = "" if offered.most else ", of words other than itself,"
+    return [_name(trace, spot.token), f"{what} looks most at ", _name(trace, offered.of)]
+
+
 def _tell_compare(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
-    compared = found.compared
-    score = (write_short(compared.score), "head.scores")
-    width, end = len(compared.terms), f" add up to {write_short(compared.sum)}"
+    compared, digits = found.compared, found.compared.digits
+    score = (write_fixed(compared.score, digits.total), "head.scores")
+    width, end = len(compared.terms), f" add up to {write_fixed(compared.sum, digits.terms)}"
     tail: list[Said] = [f"{end}; divided by √{width} that is a score of ", score]
     if not compared.adds_up:
         tail = [f"{end}, but a change makes the score ", score]
     return [
         _name(trace, spot.token), (" asks", "head.query"), ", ", _name(trace, compared.key), (" offers", "head.key"),
-        f": {width} products, the largest of them {write_short(compared.terms[0][3])},", *tail, ".",
+        f": {width} products, the largest of them {write_fixed(compared.terms[0][3], digits.terms)},", *tail, ".",
     ]  # fmt: skip
 
 
@@ -114,45 +124,50 @@ def _tell_divide(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
                 " of the attention of ", _name(trace, spot.token), "."]  # fmt: skip
     return [
         "Each score becomes a power of e, measured from the largest score, ",
-        (write_short(divided.largest), "head.scores"), ", and each power a share of their sum, "
-        f"{write_short(divided.denominator)}: ", _name(trace, divided.key), " gets ", share, " of the attention of ",
-        _name(trace, spot.token), ".",
+        (write_fixed(divided.largest, 2), "head.scores"), ", and each power a share of their sum, "
+        f"{write_fixed(divided.denominator, divided.digits.total)}: ", _name(trace, divided.key), " gets ", share,
+        " of the attention of ", _name(trace, spot.token), ".",
     ]  # fmt: skip
 
 
 def _tell_collect(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
-    collected = found.collected
+    collected, digits = found.collected, found.collected.digits
     return [
         _name(trace, spot.token), " collects the ", ("values", "head.value"), " by these ", ("shares", "head.weights"),
         f". Component {collected.component} of the ", ("result", "head.context"), ", the largest in size, is "
-        f"{write_short(collected.sum)}; the largest part of it, {write_short(collected.part)}, is brought by ",
-        _name(trace, collected.largest), ".",
+        f"{write_fixed(collected.sum, digits.total)}; the largest part of it, "
+        f"{write_fixed(collected.part, digits.terms)}, is brought by ", _name(trace, collected.largest), ".",
     ]  # fmt: skip
 
 
 def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     norm = found.normalized
-    total = (write_short(norm.sum), "sum")
-    begin: list[Said] = [
-        f"What the {trace.model.config.num_attention_heads} heads of layer {spot.layer} found is added to what was "
-        f"there: at component {norm.component} {write_short(norm.added)} to ", (write_short(norm.skip), "input"),
-    ]  # fmt: skip
-    end: list[Said] = [", which makes ", total] if norm.adds_up else [", but a change makes it ", total]
+    skip, added, mean, beta, total, value = (
+        write_fixed(number, norm.digits.total)
+        for number in (norm.skip, norm.added, norm.mean, norm.beta, norm.sum, norm.value)
+    )
+    deviation, gamma = (write_fixed(number, norm.digits.factors) for number in (norm.deviation, norm.gamma))
+    end = ", which makes " if norm.adds_up else ", but a change makes it "
     return [
-        *begin, *end, f". LayerNorm takes off the mean, {write_short(norm.mean)}, divides by "
-        f"{write_short(norm.deviation)}, scales by {write_short(norm.gamma)} and shifts by {write_short(norm.beta)}: ",
-        (write_short(norm.value), "norm"), ".",
+        f"At component {norm.component} ", _name(trace, spot.token), " comes with ", (skip, "input"), "; the "
+        f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} add ", (added, "added"), end,
+        (total, "sum"), f". LayerNorm takes off the mean, {mean}, divides by {deviation}, scales by {gamma} and shifts "
+        f"by {beta}: ", (value, "norm"), ".",
     ]  # fmt: skip
 
 
 def _tell_neurons(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     fired = found.fired
     neuron, before, after = fired.strongest[0]
+    stays = "stays" if write_fixed(before, 2) == write_fixed(after, 2) else "becomes"
+    said = [f"{neuron} is the strongest: {write_fixed(before, 2)} {stays} {write_fixed(after, 2)}"]
+    for verb, each in (("is damped", fired.damped), ("is shut off", fired.shut)):
+        if each is not None and each[0] != neuron:
+            said.append(f"{each[0]} {verb}: {write_fixed(each[1], 2)} becomes {write_fixed(each[2], 2)}")
     return [
-        f"Of the {fired.total:,} ", ("neurons", f"neurons.{spot.layer}"), f" of layer {spot.layer}, {fired.active:,} "
-        "are above 0 at ", _name(trace, spot.token), f". Number {neuron} is the strongest: {write_short(before)} "
-        f"becomes {write_short(after)}. What they write is ", ("added", "sum2"), " and ",
-        ("normalized", f"output.{spot.layer}"), " again.",
+        f"Of the {fired.total:,} ", ("neurons", f"neurons.{spot.layer}"), f" of layer {spot.layer}, {fired.function} "
+        f"leaves {fired.active:,} above 0 at ", _name(trace, spot.token), f". Number {'; number '.join(said)}. "
+        "What they write is ", ("added", "sum2"), " and ", ("normalized", f"output.{spot.layer}"), " again.",
     ]  # fmt: skip
 
 
@@ -164,11 +179,14 @@ def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
             _name(trace, spot.token), f" the largest in size is component {word.component}, ",
             (write_short(word.value), f"output.{last}"), ".",
         ]  # fmt: skip
-    best, second = word.words[:2]
+    (best, *_), second, logit = word.words[0], word.words[1], word.logit
+    product, bias = (write_fixed(number, logit.digits.terms) for number in (logit.product, logit.bias))
+    value, end = write_fixed(logit.value, logit.digits.total), "" if logit.adds_up else ", but a change makes it"
     return [
-        f"After layer {last} each of the {word.total:,} entries of the vocabulary gets a score at ",
-        _name(trace, spot.token), ". ", (f"“{best[0]}”", "words"), f" gets the highest, {write_short(best[1])}, and a "
-        f"share of {format_percent(best[3])}; then “{second[0]}” with {format_percent(second[3])}.",
+        "From the ", ("last vector", f"output.{last}"), " of ", _name(trace, spot.token), " the LM head makes "
+        f"{logit.width} numbers. Their dot product with the row of ", (f"“{best}”", "words"), f", {product}, and "
+        f"its bias, {bias}, are its score{end}, {value}: the highest of {word.total:,}. Softmax makes that a share of "
+        f"{format_percent(word.words[0][3])}; then “{second[0]}” with {format_percent(second[3])}.",
     ]  # fmt: skip
 
 
