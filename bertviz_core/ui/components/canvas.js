@@ -106,7 +106,9 @@ class Canvas {
     this.asked = null;
     this.window = undefined;
     const { level, stop } = this.place ?? {};
+    const moved = this.place && PLACE.some((name) => this.place[name] !== (place[name] ?? null));
     this.place = Object.fromEntries(PLACE.map((name) => [name, place[name] ?? null]));
+    if (moved) lightRow(this, null);
     if (this.player.playing && !surely) this.place.stop = stop;
     else this.player.playing = false;
     if (this.place.stop) this.place.level = this.data.stops[this.place.stop - 1]?.level ?? this.place.level;
@@ -216,6 +218,7 @@ class Canvas {
     this.chrome.draw();
     const { clientWidth: width, clientHeight: height } = this.stage;
     if (!width || !height) return;
+    if (this.frame && width !== this.size.width) this.frame = stretchFrame(this.frame, width / this.size.width);
     this.size = { width, height };
     this.painter.resize(width, height, this.scale);
     const next = arrange(this.survey());

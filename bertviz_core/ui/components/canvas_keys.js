@@ -35,7 +35,7 @@ function isFree({ root }) {
 // Left and right at a stop: whether that is what was pressed.
 function walk({ player, place, chrome }, { key, shiftKey, ctrlKey, metaKey, altKey }) {
   const by = ARROWS[key]?.[1];
-  if (!place.stop || !by || ctrlKey || metaKey || altKey || !chrome.help.hidden) return false;
+  if (!place.stop || !by || ctrlKey || metaKey || altKey || chrome.help.open) return false;
   return shiftKey ? player.stepInside(by) : player.step(by);
 }
 
