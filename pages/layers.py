@@ -32,7 +32,7 @@ if lens:
             layers_flow.show_lens_everywhere(view)
     with fold("table", "**The same, as a table** · top three after every layer") as opened:
         if opened:
-            layers_flow.show_words(view, lens)
+            layers_flow.show_words(view)
 with fold("near", "**Who comes near** · this token’s cosine with every other one, stage by stage") as opened:
     if opened:
         layers.show_resemblance_on_the_way(view)

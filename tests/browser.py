@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -219,32 +220,40 @@ def chromium():
         browser.close()
 
 
-@contextmanager
-def visit(chromium, url, size=WIDE, theme="light"):
-    """A fresh browser window on the app, in which nothing may go wrong."""
-    context = chromium.new_context(viewport=size, color_scheme=theme, accept_downloads=True)
-    try:
-        app = App(context.new_page(), url)
-        yield app
-        assert app.trouble == [], app.trouble
-    finally:
-        context.close()
-
-
-@pytest.fixture(scope="session")
-def window(chromium):
+@cache
+def open_window(chromium, width, height, theme="light", motion="no-preference", touch=False):
     """A browser window for many tests, each with a tab of its own: what Streamlit sends once need not be sent again."""
-    context = chromium.new_context(viewport=WIDE, color_scheme="light", accept_downloads=True)
-    yield context
-    context.close()
+    return chromium.new_context(
+        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion=motion,
+        has_touch=touch, is_mobile=touch, accept_downloads=True,
+    )  # fmt: skip
 
 
-@pytest.fixture
-def app(window, server):
-    page = window.new_page()
+@contextmanager
+def visit(chromium, url, size=WIDE, theme="light", motion="no-preference", touch=False):
+    """A fresh tab on the app, in which nothing may go wrong."""
+    page = open_window(chromium, theme=theme, motion=motion, touch=touch, **size).new_page()
     try:
-        app = App(page, server)
+        app = App(page, url)
         yield app
         assert app.trouble == [], app.trouble
     finally:
         page.close()
+
+
+@pytest.fixture
+def window(chromium):
+    return open_window(chromium, **WIDE)
+
+
+@pytest.fixture
+def app(chromium, server):
+    with visit(chromium, server) as app:
+        yield app
+
+
+@pytest.fixture
+def still(chromium, server):
+    """A tab of somebody who wants no motion."""
+    with visit(chromium, server, motion="reduce") as app:
+        yield app

@@ -2,6 +2,7 @@
 
 import base64
 import itertools
+import random
 
 import numpy as np
 
@@ -76,3 +77,16 @@ class Drawn:
         heads = range(self.data["size"]["heads"]) if len(stage["size"]) == 3 else [0]
         for head, row, column in itertools.product(heads, rows, stage["columns"]):
             yield stage["address"].format(row=row, column=column, key=column, head=head)
+
+
+def pick(drawn, count, seed=0):
+    """Cells of all levels at random: stage, place, address."""
+    chosen = random.Random(seed)
+    names = [name for name in drawn.stages if not name.startswith("ribbons.")]
+    listed = {name: list(drawn.cells(name)) for name in names}
+    for level in ("pass", "layer", "head"):
+        own = [name for name in names if drawn.stages[name]["level"] == level]
+        for _ in range(count // 3 + 1):
+            name = chosen.choice(own)
+            place = chosen.randrange(len(listed[name]))
+            yield name, place, listed[name][place]

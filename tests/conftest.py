@@ -5,7 +5,7 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.formula import numbers, tex
-from tests.browser import app, chromium, server, window  # noqa: F401 - fixtures
+from tests.browser import app, chromium, server, still, window  # noqa: F401 - fixtures
 from tests.factory import base_sized_checkpoint
 from tests.listener import calm, phone, tab, trial  # noqa: F401 - fixtures
 

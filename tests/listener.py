@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.browser import PHONE, App, running, visit
+from tests.browser import PHONE, running, visit
 
 PROBS = "encoder.layer.1.attention.self.probs[head=2,query={},key={}]"
 FAR = "encoder.layer.1.attention.self.value[head=2,key=4,head_dim=6]"  # 900 pixels down the page
@@ -40,9 +40,8 @@ def calm(tab):
 
 @pytest.fixture
 def phone(chromium, trial):
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    yield App(context.new_page(), trial)
-    context.close()
+    with visit(chromium, trial, PHONE, touch=True) as app:
+        yield app
 
 
 def open_at(app, **query):

@@ -118,7 +118,7 @@ def test_a_head_that_the_checkpoint_does_not_have_is_told(tmp_path, monkeypatch,
 
 
 def test_a_single_sentence_is_offered_a_second_one_and_a_pair_is_not():
-    for query, offers in (({}, 1), ({"text": PAIR[0], "pair": PAIR[1]}, 0)):
+    for query, offers in (({}, 1), ({"text": PAIR.text, "pair": PAIR.pair}, 0)):
         at = opened("sentence", **query)
         assert sum(button.label == "use two sentences" for button in at.button) == offers
         assert any("write a second" in caption.value for caption in at.caption) == offers

@@ -14,7 +14,7 @@ from bertviz_core.formula.address import parse
 from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.view import SHOWN
 from bertviz_core.ui.views.overview_canvas import Place, Spot, find_story, read_wish
-from tests.canvas import Drawn, draw, look
+from tests.canvas import Drawn, draw, look, pick
 from tests.factory import random_checkpoint
 
 ROME = "When in Rome, do as the [MASK] do."
@@ -48,19 +48,6 @@ def inputs(bundled, tmp_path_factory):
                                         "no LM head", "one head, wide", "24 layers"])  # fmt: skip
 def trace(request, inputs):
     return inputs[request.param]
-
-
-def pick(drawn, count, seed=0):
-    """Cells of all levels at random: stage, place, address."""
-    chosen = random.Random(seed)
-    names = [name for name in drawn.stages if not name.startswith("ribbons.")]
-    listed = {name: list(drawn.cells(name)) for name in names}
-    for level in ("pass", "layer", "head"):
-        own = [name for name in names if drawn.stages[name]["level"] == level]
-        for _ in range(count // 3 + 1):
-            name = chosen.choice(own)
-            place = chosen.randrange(len(listed[name]))
-            yield name, place, listed[name][place]
 
 
 def test_500_cells_of_all_levels_are_the_traces_own_bit_for_bit(trace):

@@ -37,8 +37,7 @@ def test_every_input_is_drawn_whole(chromium, server, models, name, size):
     query = dict(INPUTS[name])
     if "model" in query:
         query["model"] = str(models[query["model"]])
-    with visit(chromium, server, size) as app:
-        app.page.emulate_media(reduced_motion="reduce")
+    with visit(chromium, server, size, motion="reduce") as app:
         app.open(**query)
         for level in LEVELS:
             if level != "pass":

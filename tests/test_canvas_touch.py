@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser import PHONE, App
+from tests.browser import PHONE, visit
 
 TOP = "document.querySelector('.stMain').scrollTop"
 
@@ -12,12 +12,9 @@ TOP = "document.querySelector('.stMain').scrollTop"
 @pytest.fixture(scope="module")
 def phone(chromium, server):
     """One tab of a phone for all tests: each begins where the last one ended."""
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    app = App(context.new_page(), server)
-    app.open(level="layer")
-    yield app
-    assert app.trouble == []
-    context.close()
+    with visit(chromium, server, PHONE, motion="reduce", touch=True) as app:
+        app.open(level="layer")
+        yield app
 
 
 @pytest.fixture

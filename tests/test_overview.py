@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import controls, state
 from bertviz_core.ui.views import formulas, overview
 from bertviz_core.ui.views.overview_canvas import use_example
 from tests.canvas import look
@@ -106,20 +106,27 @@ def read_canvas(at):
 
 
 PLACE = {"level": "head", "layer": "3", "head": "5", "token": "2", "component": "200", "play": "4"}
-ELSEWHERE = {"level": "cell", "component": "9999", "play": "10", "window": "512"}
+ELSEWHERE = {"level": "cell", "strip": "query", "component": "9999", "play": "10", "window": "512"}
 
 
 def test_the_url_says_the_place_of_the_canvas():
     at = open_app(**PLACE)
     place = read_canvas(at)["place"]
-    assert place == {"level": "head", "layer": 3, "head": 5, "token": 2, "component": 200, "stop": 4, "window": 0}
+    assert place == {"level": "head", "layer": 3, "head": 5, "token": 2, "component": 200, "stop": 4, "window": 0,
+                     "strip": None}  # fmt: skip
     assert read_canvas(at)["why"] == ""
+
+
+def test_a_strip_is_seen_whole_in_a_layer_alone():
+    assert read_canvas(open_app(level="layer", strip="sum2"))["place"]["strip"] == "sum2"
+    assert read_canvas(open_app(level="head", strip="sum2"))["place"]["strip"] is None
+    assert read_canvas(open_app(level="layer", strip="sum2", play="7"))["place"]["strip"] is None
 
 
 def test_what_the_url_says_wrongly_has_its_usual_value():
     data = read_canvas(open_app(**ELSEWHERE))
     assert {**data["place"], "why": ""} == {"level": "pass", "layer": 2, "head": 0, "token": 8, "component": None,
-                                            "stop": 0, "window": 0, "why": ""}  # fmt: skip
+                                            "strip": None, "stop": 0, "window": 0, "why": ""}  # fmt: skip
     assert data["why"].startswith("Layer 2, head 0 is shown: of all heads it gives the largest attention weight")
 
 
@@ -173,3 +180,15 @@ def test_what_arrives_from_a_component_that_is_gone_is_forgotten(session):
     session["canvas"] = {"go": {"layer": 3}}
     take()
     assert taken == [{"layer": 3}]
+
+
+def test_a_menu_that_was_not_drawn_anew_is_no_choice(session):
+    """Where a run was broken off, the browser says with its next message what its menus showed before."""
+    session.update({"layer-menu": 2, "head-menu": 0})
+    controls.note_head_menus()
+    session.update({"layer": "3", "head": "0"})
+    controls._take_head()
+    assert session["layer"] == "3"
+    session["layer-menu"] = 4
+    controls._take_head()
+    assert session["layer"] == "4"

@@ -128,7 +128,7 @@ def _locate(layer: int, name: str) -> Address:
     """The address of one of a layer's strips."""
     if name == "input":
         return Address.in_layer(layer - 1, _OUTPUT) if layer else EMBEDDING
-    leaf = {"context": "attention.self.context", "sum": "attention.output.residual",
+    leaf = {"context": "attention.self.context", "added": "attention.output.dense", "sum": "attention.output.residual",
             "norm": "attention.output.LayerNorm", "neurons": _ACTIVATION, "sum2": "output.residual",
             "output": _OUTPUT}[name]  # fmt: skip
     return Address.in_layer(layer, leaf)
@@ -160,8 +160,7 @@ def _list_layer(faces: Faces, spot: Spot) -> Iterator[Strip]:
     every = min(config.head_dim, max(1, WIDTH // config.num_attention_heads))
     merged = [head * config.head_dim + i for head in range(config.num_attention_heads) for i in range(every)]
     yield _cut(faces, spot, "context", LAYER, _locate(spot.layer, "context"), merged[:WIDTH])
-    yield _cut(faces, spot, "added", LAYER, Address.in_layer(spot.layer, "attention.output.dense"), wide)
-    for name in ("sum", "norm", "sum2"):
+    for name in ("added", "sum", "norm", "sum2"):
         yield _cut(faces, spot, name, LAYER, _locate(spot.layer, name), wide)
 
 

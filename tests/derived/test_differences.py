@@ -195,7 +195,7 @@ def test_tables_stand_before_and_after(shown):
 
 @pytest.mark.parametrize(
     ("page", "title"), [("heads", "All "), ("heads", "Which token attends to which"),
-                        ("attention", "The attention weights in numbers")]
+                        ("attention", "Attention weights")]
 )  # fmt: skip
 def test_what_is_drawn_after_only_says_so(shown, page, title):
     for show in ("Before", "After", "Difference"):

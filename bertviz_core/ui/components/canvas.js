@@ -251,9 +251,10 @@ class Canvas {
     const { data, place, at } = this;
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
-      rows: data.tokens.length, total: data.window.total, phone: innerWidth <= PHONE, narrow: width < NARROW,
-      open: this.open, numbers: data.size[place.strip === "neurons" ? "neurons" : "width"], covered: countUncovered(this),
-      shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at, beside: findBeside(this),
+      rows: data.tokens.length, beside: findBeside(this), total: data.window.total, open: this.open,
+      phone: innerWidth <= PHONE, narrow: width < NARROW, covered: countUncovered(this),
+      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"],
+      shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
     };
   }
 

@@ -181,9 +181,8 @@ function listLayer(scene) {
       "matrix", "collect"
     ),
     ...strips([["weights", narrow ? 19 : 26, wide - 6], ["context", 5.4, plus]]), ...hide("added"),
-    ...strips([["sum", 4.4, gap], ["norm", 4.4, wide], [`neurons.${layer}`, 4.4, plus], ["sum2", 4.4, gap], [
-      `output.${layer}`, 4.4, 16,
-    ]]),
+    ...strips([["sum", 4.4, gap], ["norm", 4.4, wide], [`neurons.${layer}`, 4.4, plus], ["sum2", 4.4, gap],
+      [`output.${layer}`, 4.4, 16]]),
     ...listSpines(scene, layer + 1, size.layers, 16), ...hide("panel"),
     ...(words && !narrow ? [{ id: "words", width: CARD.wide }] : hide("words")),
   ];

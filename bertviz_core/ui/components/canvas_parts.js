@@ -77,7 +77,7 @@ function drawnColumns(canvas, stage, width) {
 
 // Whether a stage is of the residual stream's width and components.
 function isOfStream(canvas, stage) {
-  return stage.total === canvas.data.size.width && stage.kind !== "value" && stage.size.length === 2;
+  return stage.total === canvas.data.size.width && !stage.id.endsWith("context") && stage.size.length === 2;
 }
 
 // Which components a strip draws, in words.
@@ -90,7 +90,8 @@ function tellColumns(canvas, stage, width) {
   const run = indices.findIndex((index, i) => index !== indices[0] + i);
   if (run < 0) return `${indices[0]}–${indices.at(-1)} of ${stage.total}`;
   const [last, own] = [indices[run - 1], indices[run]];
-  return run === indices.length - 1 ? `${indices[0]}–${last}, ${own} of ${stage.total}` : `${indices.length} of ${stage.total}`;
+  const told = run === indices.length - 1 ? `${indices[0]}–${last}, ${own}` : indices.length;
+  return `${told} of ${stage.total}`;
 }
 
 function writeCount(count) {

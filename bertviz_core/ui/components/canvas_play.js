@@ -162,7 +162,7 @@ function readSentence({ sentence }) {
 
 function writeIdle({ data }) {
   const minutes = Math.round(data.stops.reduce((all, { seconds }) => all + seconds, 0) / 60);
-  const words = `Nine stops from the characters to the word, in about ${minutes} minutes. Space plays, ← → go from stop to stop.`;
+  const words = `Nine stops from the characters to the word, in about ${minutes} minutes. Space plays, ← → change the stop.`;
   return `<span class="bvc-idle">${words}</span>`;
 }
 

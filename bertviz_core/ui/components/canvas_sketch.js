@@ -4,6 +4,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const SANS = '"Source Sans", system-ui, sans-serif';
 const MONO = '"Source Code Pro", "Source Code", ui-monospace, Menlo, Consolas, monospace';
+const HALO = { stroke: "var(--bvc-paper)", "stroke-width": 5, "stroke-linejoin": "round", "paint-order": "stroke" };
 const widths = new Map(); // of texts by their font, once the fonts are there
 const measuring = document.createElement("canvas").getContext("2d");
 
@@ -26,9 +27,10 @@ class Sketch {
   }
 
   put(key, tag, attributes, text) {
-    const old = this.before.get(key);
-    const made = old?.tag === tag ? old : { tag, element: document.createElementNS(SVG, tag), attributes: {} };
-    if (made === old) this.before.delete(key);
+    const known = this.before.get(key);
+    const same = known?.element.tagName === tag;
+    const made = same ? known : { element: document.createElementNS(SVG, tag), attributes: {} };
+    if (same) this.before.delete(key);
     this.shown.set(key, made);
     for (const [name, value] of Object.entries(attributes)) {
       if (made.attributes[name] !== value) write(made.element, name, value);
@@ -60,9 +62,7 @@ class Sketch {
     if (at) place["text-anchor"] = at;
     if (bold) place["font-weight"] = bold === true ? 650 : bold;
     if (turn) place.transform = `rotate(${turn} ${cut(x)} ${cut(y)})`;
-    if (halo) {
-      Object.assign(place, { stroke: "var(--bvc-paper)", "stroke-width": 5, "stroke-linejoin": "round", "paint-order": "stroke" });
-    }
+    if (halo) Object.assign(place, HALO);
     if (opacity < 1) place.opacity = cut(opacity, 3);
     this.put(key, "text", { ...place, fill: fill ?? "var(--bvc-text)" }, String(text));
   }

@@ -94,35 +94,42 @@ function drawLookUp(canvas, sketch, box, worked, time) {
     sketch, box, [[token, "prediction"], ["looks up three rows", "embedding"]],
     `component ${worked.component} of each, added, then normalized`
   );
-  let sum = 0;
-  const rows = worked.rows.map(([name, row, operand], i) => ({
-    name, note: `row ${row}`, sign: "+", operand, from: sum, to: (sum += operand), kind: "embedding",
-    reached: i === worked.rows.length - 1 ? "sum" : "",
-  }));
-  const end = [
-    { name: "sum", from: 0, to: worked.sum, kind: "residual" },
-    {
-      name: "LayerNorm", note: "see stop 7", from: worked.sum, to: worked.normalized, kind: "embedding",
-      leap: true, reached: "result",
-    },
-  ];
-  const chart = placeSteps(box, [rows, end]);
+  const groups = listLookedUp(worked);
+  const chart = placeSteps(box, groups);
   drawSteps(canvas, sketch, chart, worked.digits, time);
   const cell = ringSpoken(canvas, sketch, "embedding");
   if (!cell || time < 1) return;
-  const from = { x: chart.x(rows.length + 1) + chart.wide + 4, y: chart.scales[1](worked.normalized) };
+  const from = { x: chart.x(groups.flat().length - 1) + chart.wide + 4, y: chart.scales[1](worked.normalized) };
   drawLeader(sketch, canvas.frame.parts.embedding.x - 16, from, overCell(cell));
+}
+
+// The rows that are added; then, on a scale of its own, what LayerNorm makes of the sum.
+function listLookedUp({ rows, sum, normalized }) {
+  const ends = runSums(rows.map(([, , operand]) => operand));
+  const added = rows.map(([name, row, operand], i) => ({
+    name, note: `row ${row}`, sign: "+", operand, from: i ? ends[i - 1] : 0, to: ends[i], kind: "embedding",
+    reached: i === rows.length - 1 ? "sum" : "",
+  }));
+  const norm = { name: "LayerNorm", note: "see stop 7", kind: "embedding", leap: true, reached: "result" };
+  return [added, [{ name: "sum", from: 0, to: sum, kind: "residual" }, { ...norm, from: sum, to: normalized }]];
 }
 
 // What passes around, what attention added, and the four steps of LayerNorm, at one component.
 function drawAdd(canvas, sketch, box, worked, time) {
-  const { component, digits, skip, added, sum, mean, centered, deviation, normal, gamma, scaled, beta, value } = worked;
+  const { component, digits } = worked;
   const rounded = digits.exact ? "" : "; last digits are rounded";
   drawCaption(
     sketch, box, [["What was there", "norm"], ["+", "residual"], ["what was found", "value"]],
     `component ${component} of ${quote(canvas, canvas.place.token)}: added, then normalized${rounded}`
   );
-  const steps = [
+  drawSteps(canvas, sketch, placeSteps(box, [listNormalized(worked)]), digits, time);
+  const input = canvas.place.layer ? `output.${canvas.place.layer - 1}` : "embedding";
+  const cells = [input, "added", "sum", "norm"].map((part) => ringSpoken(canvas, sketch, part));
+  leadToCaption(sketch, cells.at(-1), box);
+}
+
+function listNormalized({ skip, added, sum, mean, centered, deviation, normal, gamma, scaled, beta, value }) {
+  return [
     { name: "input", from: 0, to: skip, kind: "norm" },
     { name: "attention", sign: "+", operand: added, from: skip, to: sum, kind: "value", reached: "sum" },
     { name: "mean", sign: "−", operand: mean, from: sum, to: centered, kind: "norm" },
@@ -130,11 +137,6 @@ function drawAdd(canvas, sketch, box, worked, time) {
     { name: "γ", sign: "×", operand: gamma, from: normal, to: scaled, kind: "norm", leap: true },
     { name: "β", sign: "+", operand: beta, from: scaled, to: value, kind: "norm", reached: "result" },
   ];
-  drawSteps(canvas, sketch, placeSteps(box, [steps]), digits, time);
-  const cells = [canvas.place.layer ? `output.${canvas.place.layer - 1}` : "embedding", "added", "sum", "norm"].map(
-    (part) => ringSpoken(canvas, sketch, part)
-  );
-  leadToCaption(sketch, cells.at(-1), box);
 }
 
 // The cell of the component that is spoken of, boxed at the chosen row of a strip.

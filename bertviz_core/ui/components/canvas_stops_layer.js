@@ -126,7 +126,7 @@ function drawNeurons(canvas, sketch, box, worked, time) {
   listed.forEach((each, i) => {
     const shown = within(time, i * 0.09, 0.3 + i * 0.09);
     drawDot(sketch, i, each, { x, y, shown, taken });
-    drawNeuron(sketch, i, each, { shown, list, most: Math.max(...listed.map(({ neuron }) => Math.abs(neuron[2]))) });
+    if (shown > 0) drawNeuron(sketch, i, each, { shown, list, most: Math.max(...listed.map(({ neuron }) => Math.abs(neuron[2]))) });
   });
 }
 
@@ -155,7 +155,8 @@ function drawDot(sketch, i, { neuron: [, before, after], role }, { x, y, shown, 
 
 // Where a dot's name stands: the first place beside the dot that no other name has taken.
 function placeName(taken, wide, x, y, first) {
-  const places = first ? [[x - 4, y - 12]] : [[x - 10 - wide, y + 4], [x - wide, y - 12], [x + 10, y + 4], [x + 4, y + 20]];
+  const around = [[x - 10 - wide, y + 4], [x - wide, y - 12], [x + 10, y + 4], [x + 4, y + 20]];
+  const places = first ? [[x - 4, y - 12]] : around;
   const free = ([left, base]) => taken.every(
     (other) => Math.abs(other.y - base) > 15 || left > other.x + other.wide || left + wide < other.x
   );

@@ -52,7 +52,7 @@ function drawEnd(canvas, sketch, box, { width, component, value }) {
 
 // The LM head's vector times the word's row, product by product, and the word's bias.
 function drawLogit(canvas, sketch, box, { words: [[word]], logit }, wide, time) {
-  const { terms, rest, width, product, bias, value, digits } = logit;
+  const { terms, width, product, bias, value, digits } = logit;
   drawCaption(
     sketch, box, [[`“${word}”:`, "prediction"], [`${width} products`, "norm"]],
     wide ? "the LM head’s vector times the word’s row" : "LM head’s vector times the word’s row, + bias = logit"
@@ -60,6 +60,15 @@ function drawLogit(canvas, sketch, box, { words: [[word]], logit }, wide, time) 
   const sum = `${writeFixed(product, digits.terms)} ${writeOperation({ sign: "+", operand: bias }, digits.terms)}`;
   const outcome = `${sum} = ${writeFixed(value, digits.total)}`;
   if (!wide) return sketch.text("outcome", box.x, box.y + 60, outcome, { size: 15, mono: true, bold: 600 });
+  const landed = drawLogitSum(canvas, sketch, box, logit, time);
+  drawProduct(sketch, box, terms, landed, { digits: digits.terms, kinds: ["norm", "embedding", "prediction"] });
+  return drawOutcome(
+    sketch, box, outcome, "dot product + bias = logit; softmax makes shares of all logits", within(time, 0.35, 0.45)
+  );
+}
+
+// The largest products one by one, all others as one, and the bias; gives how many of the former have landed.
+function drawLogitSum(canvas, sketch, box, { terms, rest, width, bias, digits }, time) {
   const more = width - terms.length;
   const parts = [
     ...terms.map(([, , , each]) => ({ value: each })), ...(more ? [{ value: rest, wide: 58 }] : []),
@@ -74,14 +83,10 @@ function drawLogit(canvas, sketch, box, { words: [[word]], logit }, wide, time) 
   ]];
   for (const [i, name] of names) {
     const style = { size: 12, fill: FAINT, opacity: within(time, 0.3, 0.4) };
-    sketch.text(`part ${i}`, starts[i], bottom + 22, fit(name, 12, starts[i ? i + 1 : terms.length] - starts[i]), style);
+    const room = starts[i ? i + 1 : terms.length] - starts[i];
+    sketch.text(`part ${i}`, starts[i], bottom + 22, fit(name, 12, room), style);
   }
-  drawProduct(sketch, box, terms, Math.min(landed, terms.length), {
-    digits: digits.terms, kinds: ["norm", "embedding", "prediction"],
-  });
-  return drawOutcome(
-    sketch, box, outcome, "dot product + bias = logit; softmax makes shares of all logits", within(time, 0.35, 0.45)
-  );
+  return Math.min(landed, terms.length);
 }
 
 // softmax: items from top to bottom, others together as one more block; digits: decimals of terms and their sum;
@@ -124,8 +129,8 @@ function placeSoftmax({ x, w }) {
   return { score: x + 150, bar: x + 168, wide: 56, stack: x + w - 170 };
 }
 
-// The largest shares, as many as there is room for, each at its block, or as near as the others let it; by name if there
-// is room for all names.
+// The largest shares, as many as there is room for, each at its block, or as near as the others let it; by name if all
+// names have room.
 function drawShares(sketch, box, { top, high }, { place, stack, ends, opacity }) {
   if (!opacity) return;
   const left = place.stack + place.wide;

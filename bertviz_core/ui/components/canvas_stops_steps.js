@@ -1,7 +1,7 @@
 // A calculation step by step, from left to right: bars lead from one number to the next, arrows where it is multiplied.
 //
-// A step is {name, note?, sign?, operand?, from, to, kind, leap?, reached?}: sign and operand stand under it, the number
-// that it reaches at its end; leap: an arrow, as what is multiplied has no length; reached: what that number is called.
+// A step is {name, note?, sign?, operand?, from, to, kind, leap?, reached?}: sign and operand stand under it, at its end
+// the number that it reaches; leap: an arrow, as what is multiplied has no length; reached: what that number is called.
 
 // groups: lists of steps, each with a scale of its own over the same zero, so that large and small stand side by side.
 function placeSteps(box, groups) {
@@ -15,7 +15,8 @@ function placeSteps(box, groups) {
   });
   const share = (side) => Math.max(...reach.map((each) => each[side] / (each.up + each.down || 1)));
   const zero = top + ((bottom - top) * share("up")) / (share("up") + share("down") || 1);
-  const units = reach.map(({ up, down }) => Math.min((zero - top) / up || Infinity, (bottom - zero) / down || Infinity));
+  const fill = (room, size) => (size ? room / size : Infinity);
+  const units = reach.map(({ up, down }) => Math.min(fill(zero - top, up), fill(bottom - zero, down)));
   const scales = units.map((unit) => (value) => zero - value * (Number.isFinite(unit) ? unit : 0));
   return { groups, pitch, wide, zero, units, scales, x: (i) => left + i * pitch, names: box.y + box.h - 42 };
 }

@@ -99,8 +99,8 @@ function titlePart(canvas, sketch, part, box, opacity) {
   if (!stage) return;
   const { y, line } = heading(canvas);
   const { level, layer, stop } = canvas.place;
-  const before = (!stop || [3, 7].includes(stop)) && level === "layer" && stage.layer !== layer;
-  const input = before && /output|embedding/.test(part);
+  const inside = !stop || [3, 7].includes(stop);
+  const input = inside && level === "layer" && stage.layer !== layer && /output|embedding/.test(part);
   const names = input ? ["Layer input", "Input", "In"] : nameStage(stage, canvas);
   const room = findNext(canvas.frame, box) - box.x - 7;
   const lines = breakTitle(names, room);

@@ -82,7 +82,8 @@ function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, number }
   const bar = { x: x + longest + 18, y: y + 7, w: Math.max(1.5, room * part), h: 10 };
   const paint = { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": i ? 0.5 : 1, opacity: cut(opacity, 3) };
   if (room > 12) sketch.box(`bar ${i}`, bar, paint);
-  sketch.text(`share ${i}`, x + w - 8, y + 16.5, writeShare(share), { size: 12, mono: true, at: "end", bold, fill, opacity });
+  const style = { size: 12, mono: true, at: "end", bold, fill, opacity };
+  sketch.text(`share ${i}`, x + w - 8, y + 16.5, writeShare(share), style);
 }
 
 // The scales that the level uses: [part, name].

@@ -16,6 +16,7 @@ from bertviz_core.ui.frame.view import Selection
 
 LONGEST_TEXT = 6000
 
+_SHOWN = "menus-shown"
 _NOTATIONS = {"row": "rows", "column": "columns", "function": "arguments of functions"}
 
 
@@ -119,8 +120,20 @@ def show_head_menus(config: BertConfig, chosen: Selection) -> None:
                      label_visibility="collapsed")  # fmt: skip
 
 
+def note_head_menus() -> None:
+    """The run is complete: what it drew, these menus show."""
+    state.write(_SHOWN, _read_head_menus())
+
+
+def _read_head_menus() -> tuple[int, int]:
+    return state.read("layer-menu"), state.read("head-menu")
+
+
 def _take_head() -> None:
-    state.choose_head(state.read("layer-menu"), state.read("head-menu"))
+    """Look at the chosen head. A browser that was not told the newest one, as its run was broken off, chooses none."""
+    chosen = _read_head_menus()
+    if chosen != state.read(_SHOWN):
+        state.choose_head(*chosen)
 
 
 def _name_model(name: str) -> str:

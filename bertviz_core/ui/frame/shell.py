@@ -13,7 +13,7 @@ from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace, encode
 from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
-from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
+from bertviz_core.ui.frame.controls import Asked, note_head_menus, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
@@ -65,6 +65,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
         state.keep_view(view)
         page.run()
         show_drawer(view)
+        note_head_menus()
     with bar.menu:
         site.show_menu()
     state.publish()

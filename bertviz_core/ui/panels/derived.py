@@ -17,7 +17,7 @@ from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import SIDES, open_card, show_downloads, show_worked_link, write_npy
-from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html
+from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,7 @@ def _show(view: View, found: Sequence[Derived]) -> None:
         drawn, side = st.columns(last.sides, gap="medium")
         with drawn:
             show_passes_chart(view, [each.chart for each in found], last.name, last.see)
-            note = f"In words and in the formula: after your changes. {last.note}" if len(found) > 1 else last.note
-            if note:
+            if note := f"{tell_words(view)}{last.note}":
                 st.caption(note)
         with side:
             st.latex(origin.formula)

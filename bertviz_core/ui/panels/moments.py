@@ -9,19 +9,24 @@ import streamlit as st
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.passes import show_passes
 
 
 def show_moments(view: View, norm: Address) -> None:
     """Mean, variance and spread of the chosen token's vector before a LayerNorm."""
+    with st.container(border=True):
+        show_passes(view, lambda one: _write_moments(one, norm))
+
+
+def _write_moments(view: View, norm: Address) -> None:
     trace, epsilon = view.trace, view.trace.model.config.layer_norm_eps
     found = {}
-    with st.container(border=True):
-        for leaf in ("mean", "variance"):
-            cell = norm.enter(leaf).fix(token=view.chosen.token)
-            found[leaf] = float(trace[cell])
-            formula = f"{trace.step(cell).symbol} = {format_latex(found[leaf])}"
-            st.markdown(f"{leaf.capitalize()} of this token's vector: ${formula}$ &ensp; :small[`{cell}`]")
-        variance = found["variance"]
-        root = format_latex(math.sqrt(variance + epsilon))
-        worked = rf"\sqrt{{{format_latex(variance)} + {format_latex(epsilon)}}} = {root}"
-        st.markdown(rf"Standard deviation: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. LayerNorm divides by it.")
+    for leaf in ("mean", "variance"):
+        cell = norm.enter(leaf).fix(token=view.chosen.token)
+        found[leaf] = float(trace[cell])
+        formula = f"{trace.step(cell).symbol} = {format_latex(found[leaf])}"
+        st.markdown(f"{leaf.capitalize()} of this token's vector: ${formula}$ &ensp; :small[`{cell}`]")
+    variance = found["variance"]
+    root = format_latex(math.sqrt(variance + epsilon))
+    worked = rf"\sqrt{{{format_latex(variance)} + {format_latex(epsilon)}}} = {root}"
+    st.markdown(rf"Standard deviation: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. LayerNorm divides by it.")

@@ -17,7 +17,6 @@ from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.dims import KEY, TOKEN_AXES
-from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
@@ -25,6 +24,7 @@ from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
+from bertviz_core.ui.panels.passes import write_passes
 from bertviz_core.ui.panels.versions import show_versions
 
 SIDES = (3, 2)  # the widths of a panel's chart and of its formula
@@ -113,9 +113,13 @@ def _render_heading(see: str, what: str, shape: str, color: str) -> str:
 
 def show_worked_link(view: View, cell: Address) -> None:
     """A button that opens the explanation of a cell: the formula with its numbers."""
-    name = escape(shorten(view.trace, cell))
-    value = format_number(float(view.trace[cell]))
+    name, value = escape(shorten(view.trace, cell)), write_value(view, cell)
     st.html(f'<button class="bv-worked" data-cell="{escape(str(cell))}">{name} = <b>{value}</b> worked out ›</button>')
+
+
+def write_value(view: View, cell: Address) -> str:
+    """A cell's number; of two passes that are compared both, `1.9107 → 2.0208`."""
+    return write_passes(one.trace[cell].item() for one in view.passes)
 
 
 def format_shape(trace: Trace, address: Where) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
@@ -59,9 +59,19 @@ def show_passes_html(view: View, bodies: Sequence[str]) -> None:
         st.html(body)
 
 
+def write_passes(values: Iterable[float]) -> str:
+    """A number of every one of `view.passes`: as it is, or what it became, `1.9107 → 2.0208`."""
+    return " → ".join(format_number(value) for value in values)
+
+
 def tell_pass(view: View) -> str:
     """To stand in the caption of what is drawn of the pass after the changes only, also where a difference is asked."""
     return "Drawn of the pass after your changes. " if view.outcome.compared else ""
+
+
+def tell_words(view: View) -> str:
+    """To stand before what is said in words and formulas beside a chart, where this shows a difference."""
+    return "In words and in the formula: after your changes. " if view.outcome.compared else ""
 
 
 def _list_renamed(view: View) -> dict[str, str]:

@@ -24,7 +24,7 @@ from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
-from bertviz_core.ui.panels.passes import show_passes_chart
+from bertviz_core.ui.panels.passes import show_passes_chart, tell_words, write_passes
 from bertviz_core.ui.views.add_norm_sums import read_where
 
 EPSILONS = (1e-12, 1e-5, 1e-3)
@@ -48,7 +48,7 @@ def show_norm(view: View) -> None:
         charts = [draw_aligned(_read_strips(one, module), chosen, view.colors) for one in view.passes]
         show_passes_chart(view, charts, "strips", f"LayerNorm of {word}, step by step")
         st.caption(
-            f"One column a component. {reason} In every column result = γ × normalized + β. "
+            f"{tell_words(view)}One column a component. {reason} In every column result = γ × normalized + β. "
             "Tinted: one standard deviation to each side of the mean. Each strip has its own scale; its largest number "
             "is written, and its bar cut where it stands out far."
         )
@@ -116,14 +116,10 @@ def show_maps(view: View) -> None:
 
 def show_epsilon(view: View) -> None:
     """What epsilon changes: the same sum normalized with three of them."""
-    trace, token, layer = view.trace, view.chosen.token, view.chosen.layer
-    residual = trace[Address.in_layer(layer, read_where()).enter("residual").fix(token=token)]
-    own = normalize_with(residual, trace.model.config.layer_norm_eps)
     rows = []
     for value in EPSILONS:
-        other = normalize_with(residual, value)
         flat = normalize_with(np.array([1e-5, -1e-5]), value)
-        rows.append({"epsilon": f"{value:g}", "largest change here": format_number(float(np.abs(other - own).max())),
+        rows.append({"epsilon": f"{value:g}", "largest change here": _measure_epsilon(view, value),
                      "(0.00001, −0.00001) becomes": ", ".join(format_number(float(v)) for v in flat)})  # fmt: skip
     with st.container(border=True):
         st.markdown(
@@ -131,6 +127,14 @@ def show_epsilon(view: View) -> None:
             "on a vector of two tiny numbers it decides whether they are scaled up to ±1."
         )
         st.dataframe(rows, hide_index=True, width="stretch")
+
+
+def _measure_epsilon(view: View, value: float) -> str:
+    """How far another epsilon moves the chosen token's normalized sum at most; of two passes, in both."""
+    address = Address.in_layer(view.chosen.layer, read_where()).enter("residual").fix(token=view.chosen.token)
+    own = view.trace.model.config.layer_norm_eps
+    sums = (one.trace[address] for one in view.passes)
+    return write_passes(float(np.abs(normalize_with(x, value) - normalize_with(x, own)).max()) for x in sums)
 
 
 @derived

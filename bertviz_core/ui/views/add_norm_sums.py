@@ -21,7 +21,7 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
-from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html
+from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -82,7 +82,7 @@ def _note_rows(view: View, sums: Sums, shown: range) -> str:
         f" {apart} “{escape_markdown(tokens[apart])}” is over twice as long as all others: it has a scale of its own."
     )  # fmt: skip
     part = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(tokens)}." if len(shown) < len(tokens) else ""
-    return f"Lengths of the vectors: skip and added end to end, their sum below.{own}{part}"
+    return f"{tell_words(view)}Lengths of the vectors: skip and added end to end, their sum below.{own}{part}"
 
 
 def _list_inks(view: View, where: str) -> tuple[str, str, str]:
@@ -103,6 +103,7 @@ def _show_triangle(view: View, residual: Address, inks: tuple[str, str, str]) ->
     show_passes_chart(view, [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes], "sums",
                       f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
     st.caption(
+        f"{tell_words(view)}"
         f"Two vectors of these lengths could add up to anything from {abs(skip - added):.2f} (opposed) through "
         f"{math.hypot(skip, added):.2f} (at a right angle) to {skip + added:.2f} (the same way); here {total:.2f}."
     )

@@ -27,7 +27,7 @@ from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
-from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_pass
+from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_passes_html, tell_pass, tell_words
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word
 
@@ -76,7 +76,7 @@ def show_weights(view: View, key: int) -> None:
         drawn, lines, side = st.columns([5, 4, 3], gap="medium")
         with drawn:
             show_chart(chart, str(address), f"{see}: {address}")
-            st.caption(note)
+            st.caption(tell_words(view) + note)
         with lines:
             _show_lines(view)
         with side:
@@ -129,11 +129,14 @@ def _show_lines(view: View) -> None:
     full = 1.0 if len(trace.tokens) <= WHOLE else float(shown.weights.max(initial=0.0)) or 1.0
     top = measure_top(label_tokens(trace, _choose_window(view))) - _LINES_HEAD
     show_lines(view, shown, full=full, top=top)
+    said = tell_pass(view)
     if not few:
-        st.caption(
+        said += (
             f"Lines: of {len(shown.queries)} queries around {quote(read_word(view))}, the {STRONGEST} largest weights "
             f"each. The darkest line is {format_number(full)}."
         )
+    if said:
+        st.caption(said)
 
 
 def _show_overview(view: View) -> None:
@@ -161,6 +164,7 @@ def show_steps(view: View, key: int, reason: str) -> None:
     with open_card(view, ATTENTION, see, locate(view, "probs", query=view.chosen.token)) as tools:
         show_passes(view, lambda one: _show_steps(one, shown, key))
         st.caption(
+            f"{tell_words(view)}"
             f"{escape_markdown(reason)}A click on a key works that one out in the folds below; a click on a number "
             f"explains it.{note_shown(view, shown)}"
         )
@@ -208,9 +212,16 @@ def show_maps(view: View) -> None:
 
 def show_table(view: View, key: int) -> None:
     """The attention weights as numbers: queries around the chosen one, the keys that this one looks at most."""
-    trace, keys = view.trace, choose_shown(view, key)
-    queries = center_range(view.chosen.token, max(LINES, len(keys)), len(trace.tokens))
-    weights, names = trace[locate(view, "probs")], label_tokens(trace)
+    keys, count = choose_shown(view, key), len(view.trace.tokens)
+    queries = center_range(view.chosen.token, max(LINES, len(keys)), count)
+    left_out = f" Shown: queries {queries.start}–{queries.stop - 1} of {count}." if len(queries) < count else ""
+    with open_card(view, ATTENTION, "The attention weights in numbers", locate(view, "probs")):
+        show_passes_html(view, [_render_table(one, queries, keys) for one in view.passes])
+        st.caption(f"Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")
+
+
+def _render_table(view: View, queries: range, keys: list[int]) -> str:
+    weights, names = view.trace[locate(view, "probs")], label_tokens(view.trace)
     heads = "".join(f'<th scope="col">{escape(names[i])}</th>' for i in keys)
     body = "".join(
         f'<tr{" class=bv-chosen" if q == view.chosen.token else ""}><th scope="row">{escape(names[q])}</th>'
@@ -222,12 +233,7 @@ def show_table(view: View, key: int) -> None:
         + "</tr>"
         for q in queries
     )
-    left_out = (
-        f" Shown: queries {queries.start}–{queries.stop - 1} of {len(names)}." if len(queries) < len(names) else ""
+    return (
+        '<div class="bv-table bv-cells" tabindex="0" role="region" aria-label="Attention weights as a table">'
+        f'<table><thead><tr><th scope="col">query</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
     )
-    with open_card(view, ATTENTION, "The attention weights in numbers", locate(view, "probs")):
-        st.html(
-            '<div class="bv-table bv-cells" tabindex="0" role="region" aria-label="Attention weights as a table">'
-            f'<table><thead><tr><th scope="col">query</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-        )
-        st.caption(f"{tell_pass(view)}Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")

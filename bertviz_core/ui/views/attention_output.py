@@ -23,7 +23,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
-from bertviz_core.ui.panels.passes import show_passes_chart
+from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.attention_output_taken import SHOWN, format_length, write_part
 
@@ -177,7 +177,10 @@ def show_heads(view: View) -> None:
         with bars:
             sizes = [_draw_sizes(view, each, order, [*names, "sum"], marked) for each in passes]
             show_passes_chart(view, sizes, "head-sizes", "Length and part of the sum of what each head adds")
-            st.caption("Part of the sum: measured along the direction of the sum. Together, with the bias: 100 %.")
+            st.caption(
+                f"{tell_words(view)}Part of the sum: measured along the direction of the sum. "
+                "Together, with the bias: 100 %."
+            )
         with strips:
             cells = picks.pick_vectors(trace, [output.fix(token=token)] * len(drawn))
             each_drawn = [np.vstack([each.vectors[order], one.trace[output.fix(token=token)]])

@@ -26,6 +26,7 @@ from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel
+from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.tables import Column, render_table
 
 _PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("embeddings.position_embeddings"),
@@ -136,13 +137,18 @@ def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> No
     last = cells.popitem()
     cells |= {"γ": _NORM.enter("weight").fix(hidden=component), "β": _NORM.enter("bias").fix(hidden=component)}
     cells |= [last]
+    table, other = st.columns([3, 2], gap="small", vertical_alignment="bottom")
+    with table:
+        show_passes_html(view, [_render_beside(one, parts, cells, component) for one in view.passes])
+    other.text_input("Ring another component", key="component", placeholder="where the sum is largest")
+
+
+def _render_beside(view: View, parts: Mapping[str, Address], cells: Mapping[str, Address], component: int) -> str:
     columns = [
         Column("length", [_measure_length(view, parts[name]) if name in parts else None for name in cells]),
         Column(f"component {component}", [float(view.trace[cell]) for cell in cells.values()]),
     ]
-    table, other = st.columns([3, 2], gap="small", vertical_alignment="bottom")
-    table.html(render_table("row", list(cells), columns, opens=("cell", list(cells.values()))))
-    other.text_input("Ring another component", key="component", placeholder="where the sum is largest")
+    return render_table("row", list(cells), columns, opens=("cell", list(cells.values())))
 
 
 def show_all_tokens(view: View, component: int) -> None:
@@ -179,9 +185,8 @@ def _write_finding(view: View, name: str) -> str:
 
 def show_lengths(view: View, component: int) -> None:
     """How long the vectors are, token by token; and LayerNorm's part of it. component: the ringed one."""
-    parts = [view.trace[part] for part in _PARTS.values()]
     with open_card(view, EMBEDDING, "How long the three rows and their sum are", ", ".join(map(str, _PARTS.values()))):
-        st.html(_render_lengths(view, parts))
+        show_passes_html(view, [_render_lengths(one) for one in view.passes])
     token = view.chosen.token
     rows = [_PARTS["sum"], _NORM.enter("normalized"), _NORM]
     before, _, after = (view.trace[row.fix(token=token)].std() for row in rows)
@@ -196,11 +201,11 @@ def show_lengths(view: View, component: int) -> None:
     show_moments(view, _NORM)
 
 
-def _render_lengths(view: View, parts: list[np.ndarray]) -> str:
+def _render_lengths(view: View) -> str:
     """How long the three vectors and their sum are, token by token, around the chosen one."""
     shown = center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
     lengths = {
-        name: compute_norms(part[shown.start : shown.stop]).tolist() for name, part in zip(_PARTS, parts, strict=True)
+        name: compute_norms(view.trace[part][shown.start : shown.stop]).tolist() for name, part in _PARTS.items()
     }
     longest = max(map(max, lengths.values()))
     color = view.colors.kinds[EMBEDDING]

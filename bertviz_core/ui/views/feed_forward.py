@@ -27,7 +27,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_worked_link
-from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html
+from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
 _TOKENS = 16  # at which a neuron's activation is shown
@@ -74,6 +74,7 @@ def show_neurons(view: View) -> None:
             show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
         active, count = int(found.active.sum()), len(found.active)
         st.caption(
+            f"{tell_words(view)}"
             f"{active:,} of {count:,} neurons have a pre-activation above 0; the other {count - active:,} are nearly "
             "silent. A circle's area is the length that the neuron writes: its activation times the length of its row "
             "of W₂. A share is the part along the sum of all."
@@ -149,6 +150,7 @@ def show_sum(view: View) -> None:
             show_values("neuron-parts", Values(np.column_stack([parts, shares]), names, [*width, "share"]))
         show_passes_chart(view, [_draw_sum(one).offer(cells) for one in view.passes], "neuron-parts", see)
         st.caption(
+            f"{tell_words(view)}"
             "One row a part, one column a component: a neuron's activation times its row of W₂. They and the bias "
             f"sum to the output, whose length is {np.linalg.norm(parts[-1]):.2f}. At the right, the share: a part's "
             "length along the output's direction, over the output's length. A part that points against it is below 0."

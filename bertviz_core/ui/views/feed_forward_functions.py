@@ -14,6 +14,7 @@ from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.passes import show_passes
 
 
 @derived
@@ -44,6 +45,10 @@ def show_functions(view: View) -> Derived:
 
 def show_table(view: View) -> None:
     """Every neuron of the chosen token with its numbers; a click on a column's head sorts."""
+    show_passes(view, _show_table)
+
+
+def _show_table(view: View) -> None:
     found = measure_neurons(view.trace, view.chosen.layer, view.chosen.token)
     columns = {"neuron": np.arange(len(found.after)), "pre-activation": found.before, "activation": found.after,
                "length of row": found.rows, "length written": found.lengths, "share of sum": found.shares}  # fmt: skip

@@ -12,12 +12,11 @@ import streamlit as st
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import HEAD
-from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import Stage, Step
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import choose_cell, format_shape
+from bertviz_core.ui.panels.panel import choose_cell, format_shape, write_value
 
 _STRIP = 64  # numbers that are drawn of a row
 
@@ -71,7 +70,7 @@ def _render_row(view: View, step: Step, cell: Address) -> str:
     part = row[:_STRIP]
     strip = draw_thumbnail(part[None], view.colors, end=float(np.abs(row).max()), kind=step.kind)
     drawn = f"{axis} 0 to {len(part) - 1} of {len(row):,}" if len(row) > len(part) else f"{axis} 0 to {len(row) - 1}"
-    name, value = escape(shorten(view.trace, cell)), format_number(float(view.trace[cell]))
+    name, value = escape(shorten(view.trace, cell)), write_value(view, cell)
     return (
         f'<button class="bv-row" data-cell="{escape(str(cell))}" title="{drawn}">'
         f'<img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'

@@ -28,7 +28,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
-from bertviz_core.ui.panels.passes import tell_pass
+from bertviz_core.ui.panels.passes import show_passes, tell_pass
 from bertviz_core.ui.views.heads_ablation import begin, find_base
 from bertviz_core.ui.views.heads_numbers import render_profile, write_profile
 
@@ -101,10 +101,15 @@ def show_heads(view: View, all_heads: Summary) -> None:
         with one:
             _show_one(view, address)
         with role:
-            st.html(render_profile(view, all_heads))
-            st.caption(write_profile(all_heads.of(view.chosen.layer, view.chosen.head), all_heads.tokens))
+            show_passes(view, _show_profile)
         with tools:
             show_values(view.trace, address)
+
+
+def _show_profile(view: View) -> None:
+    all_heads = read_heads(view.trace)
+    st.html(render_profile(view, all_heads))
+    st.caption(write_profile(all_heads.of(view.chosen.layer, view.chosen.head), all_heads.tokens))
 
 
 def _show_one(view: View, address: Address) -> None:

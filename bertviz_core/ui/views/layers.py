@@ -23,7 +23,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card
-from bertviz_core.ui.panels.passes import show_passes_chart
+from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.worked import write_cosine
 
 SIDES = ("before", "after")
@@ -126,6 +126,7 @@ def _describe_resemblance(view: View, found: np.ndarray, address: Address, shown
     near, rows = _find_nearest(found, token), view.trace[address]
     apart = found[~np.eye(len(found), dtype=bool)].mean() if len(found) > 1 else 1.0
     st.caption(
+        f"{tell_words(view)}"
         f"“{escape_markdown(names[token])}” is nearest to “{escape_markdown(names[near])}”: {found[token, near]:.2f}. "
         f"Cosine: 1 is the same direction. Mean over pairs of different tokens: {apart:.2f}.{part_of}"
     )

@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS, draw_share_bars
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.passes import show_passes
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.layers import name_stages
 
@@ -91,9 +92,14 @@ def show_lens_everywhere(view: View) -> Derived:
     )  # fmt: skip
 
 
-def show_words(view: View, seen: layers.Lens) -> None:
+def show_words(view: View) -> None:
     """The head's three best words at every stage, and the final one's place there."""
-    stages, final = name_stages(view), int(seen.probs[-1].argmax())
+    final = int(view.guide.trace[PROBS.fix(token=view.chosen.token)].argmax())
+    show_passes(view, lambda one: _show_words(one, final))
+
+
+def _show_words(view: View, final: int) -> None:
+    stages, seen = name_stages(view), layers.Lens(view.trace, view.chosen.token)
     word = view.trace.model.tokenizer.token(final)
     ranks, token = seen.ranks(final), view.trace.model.tokenizer.token
     rows = []

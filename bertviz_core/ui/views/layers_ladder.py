@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
-from bertviz_core.ui.panels.passes import show_passes_html
+from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
@@ -75,6 +75,7 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
         followed = quote(view.trace.model.tokenizer.token(word))
         st.caption(
+            f"{tell_words(view)}"
             f"{_write_reason(view)}At {quote(token)}: the five likeliest words; the dark one is {followed}, "
             "and a click follows another. Every stage is read with the head that was trained for the last layer (the "
             f"logit lens): what it would answer there. A bar's end: {format_percent(_find_end(probs))}."

@@ -15,7 +15,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
-from bertviz_core.ui.panels.passes import show_passes_html
+from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
@@ -32,6 +32,7 @@ def show_way(view: View) -> None:
         show_passes_html(view, [_render_way(one, *_measure_way(one)) for one in view.passes])
         most = int(np.nan_to_num(angles).argmax())
         st.caption(
+            f"{tell_words(view)}"
             f"At “{escape_markdown(view.trace.tokens[token])}”: angles and lengths are true and on one scale. "
             "Flat: before the layer; coloured: after it; dashed: the change. "
             f"Layer {most} turns it most, by {format_degrees(float(np.nan_to_num(angles)[most]))}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -29,6 +30,7 @@ from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_values
+from bertviz_core.ui.panels.passes import show_passes, show_passes_html
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 10
@@ -68,7 +70,7 @@ def show_table(view: View) -> None:
     ) as tools:
         with tools:
             show_values(view.trace, SCORES.fix(token=token))
-        st.html(_render_softmax(view.trace, token))
+        show_passes_html(view, [_render_softmax(one.trace, token) for one in view.passes])
 
 
 def show_moved(view: View) -> None:
@@ -134,28 +136,37 @@ def show_denominator(view: View) -> Derived:
 
 def show_every_position(view: View) -> None:
     """The most probable entry everywhere, read as one text; then the best five everywhere."""
-    trace = view.trace
-    choices, tokenizer = choose_first(trace), trace.model.tokenizer
-    kept = sum(i == j for i, j in zip(choices, trace.encoding.ids, strict=True))
     with open_card(view, PREDICTION, "Top prediction at every position, read as one text", f"argmax of {SCORES}"):
         st.latex(r"\hat{w}_t = \underset{v}{\mathrm{argmax}}\; L_{t,v}")
-        st.html(f'<p class="bv-search">{escape(tokenizer.decode(choices))}</p>')
-        below = [f"→ {tokenizer.token(i)}" for i in choices]
-        st.html(style.render_tokens(trace.encoding, view.colors, tokenizer.special_tokens, view.chosen.token, below))
+        show_passes(view, _show_choices)
         st.caption(
-            f"At {kept} of {len(choices)} positions the top prediction is the input token. BERT was never trained to "
+            "BERT was never trained to "
             r"predict at \[CLS\] and \[SEP\]; ignore these. The notebook ends with "
             "this line; for bert-base-uncased and its sentence about Rome it prints “. when in rome, do as the romans "
             "do..”."
         )
         st.code("tokenizer.decode(logits.argmax(dim=-1))", language="python")
-    _show_top_table(trace)
+    with st.container(border=True):
+        st.markdown("**Top five predictions at every position**")
+        shown = sorted({*find_masks(view.trace), *range(min(len(view.trace.tokens), _TABLE_ROWS))})
+        show_passes(view, lambda one: _show_top_table(one.trace, shown))
+        if len(shown) < len(view.trace.tokens):
+            st.caption(f"Masked positions and the first {_TABLE_ROWS} of {len(view.trace.tokens)}.")
 
 
-def _show_top_table(trace: Trace) -> None:
-    """The top words at every position; for long inputs, at the masked ones and the first ones."""
-    masks = find_masks(trace)
-    shown = sorted({*masks, *range(min(len(trace.tokens), _TABLE_ROWS))})
+def _show_choices(view: View) -> None:
+    """The most probable entries as one text, and each under the token at its position."""
+    trace, tokenizer = view.trace, view.trace.model.tokenizer
+    choices = choose_first(trace)
+    st.html(f'<p class="bv-search">{escape(tokenizer.decode(choices))}</p>')
+    below = [f"→ {tokenizer.token(i)}" for i in choices]
+    st.html(style.render_tokens(trace.encoding, view.colors, tokenizer.special_tokens, view.chosen.token, below))
+    kept = sum(i == j for i, j in zip(choices, trace.encoding.ids, strict=True))
+    st.caption(f"At {kept} of {len(choices)} positions the top prediction is the input token.")
+
+
+def _show_top_table(trace: Trace, shown: Sequence[int]) -> None:
+    """The top words at some positions: for long inputs, at the masked ones and the first ones."""
     names = label_tokens(trace)
     rows = [
         {
@@ -164,8 +175,4 @@ def _show_top_table(trace: Trace) -> None:
         }
         for i in shown
     ]
-    with st.container(border=True):
-        st.markdown("**Top five predictions at every position**")
-        st.dataframe(rows, hide_index=True, height="content")
-        if len(shown) < len(trace.tokens):
-            st.caption(f"Masked positions and the first {_TABLE_ROWS} of {len(trace.tokens)}.")
+    st.dataframe(rows, hide_index=True, height="content")

@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.panel import open_card, show_values
+from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 12
@@ -56,7 +57,8 @@ def show_words(view: View) -> None:
         shown = _choose_shown(view)
         st.html(_render_words(view, shown))
         rest = max(1 - float(trace[probs][shown].astype(np.float64).sum()), 0.0)
-        st.caption(f"The {trace.model.config.vocab_size - len(shown):,} other entries together: {format_share(rest)}.")
+        others = trace.model.config.vocab_size - len(shown)
+        st.caption(f"{tell_words(view)}The {others:,} other entries together: {format_share(rest)}.")
 
 
 def _choose_shown(view: View) -> list[int]:
@@ -130,8 +132,11 @@ def show_any_word(view: View) -> None:
             st.caption("The text is empty once control characters are removed. Type a word with visible characters.")
             return
         with st.container(key="wide-word"):
-            st.html(_render_places(view, found))
-        st.caption(_write_reading(trace, found) + _write_before(view, found[0]))
+            looked_up = text if text.strip() else own
+            show_passes_html(view, [
+                _render_places(one, find_places(one.trace, token, looked_up)) for one in view.passes
+            ])  # fmt: skip
+        st.caption(tell_words(view) + _write_reading(trace, found) + _write_before(view, found[0]))
         _show_curve(view, found[0])
 
 

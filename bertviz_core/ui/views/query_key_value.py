@@ -26,7 +26,7 @@ from bertviz_core.ui.panels.aligned import Numbers, show_rows, write_short
 from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
-from bertviz_core.ui.panels.passes import show_passes_chart
+from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_words
 
 PROJECTIONS = ("query", "key", "value")
 ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
@@ -153,6 +153,7 @@ def show_sum(view: View, place: Place) -> None:
         up, down = float(products[products > 0].sum()), float(products[products < 0].sum())
         st.latex(_write_sum(view, cell, up, down, shift))
         st.caption(
+            f"{tell_words(view)}"
             f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. A click on a "
             f"number of “{escape_markdown(read_word(view))}” above shows that one here. "
             "In the formula: the products above 0 together, those below 0, and the bias."
@@ -195,10 +196,7 @@ def _write_sum(view: View, cell: Address, up: float, down: float, bias: float) -
 
 def show_fit(view: View, place: Place) -> None:
     """The keys in order of how well they fit the chosen token's query: products, dot product, angle, length, weight."""
-    trace, query = view.trace, view.trace[locate(view, "query", view.chosen.token)]
-    keys, address = trace[locate(view, "key")], _locate_products(view)
-    products, weights = trace[address], trace[locate(view, "probs", view.chosen.token)]
-    parts = attention.measure_angles(query, keys)
+    trace, products = view.trace, view.trace[_locate_products(view)]
     real = np.flatnonzero(trace.encoding.mask)
     order = sorted(real.tolist(), key=lambda i: (-products[i], i))
     shown = order if len(order) <= FITTING + 1 else order[:FITTING]
@@ -208,15 +206,27 @@ def show_fit(view: View, place: Place) -> None:
     with open_card(
         view, ATTENTION, see, f"{locate(view, 'query', view.chosen.token)} and {locate(view, 'key')}"
     ) as tools:
-        terms = query.astype(np.float64) * keys.astype(np.float64)
-        show_rows(trace, "key", shown, _list_fit(view, shown, terms, parts), place.key)
-        _note_fit(view, shown, terms, parts)
+        show_passes(view, lambda one: _show_fit(one, shown, place.key))
         with tools:
+            terms, parts = _measure_fit(view)
+            weights = trace[locate(view, "probs", view.chosen.token)]
             site.show_link(site.get_page("attention"), "Attention: the weights")
             show_values("fit", Values(
                 np.column_stack([terms, parts.products, parts.cosines, parts.key_norms, weights]), label_tokens(trace),
-                [*(f"product {i}" for i in range(len(query))), "dot product", "cosine", "length of k", "weight"],
+                [*(f"product {i}" for i in range(terms.shape[1])), "dot product", "cosine", "length of k", "weight"],
             ))  # fmt: skip
+
+
+def _measure_fit(view: View) -> tuple[np.ndarray, attention.Angles]:
+    """The products of the chosen token's query and every key, (key, component), and what these are as angles."""
+    query, keys = view.trace[locate(view, "query", view.chosen.token)], view.trace[locate(view, "key")]
+    return query.astype(np.float64) * keys.astype(np.float64), attention.measure_angles(query, keys)
+
+
+def _show_fit(view: View, shown: list[int], key: int) -> None:
+    terms, parts = _measure_fit(view)
+    show_rows(view.trace, "key", shown, _list_fit(view, shown, terms, parts), key)
+    _note_fit(view, shown, terms, parts)
 
 
 def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.Angles) -> list[Numbers]:

@@ -19,6 +19,7 @@ from bertviz_core.ui.frame.cell_names import name_leaf, shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
+from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.story_words import render_steps, render_without, tell_choice, tell_passed
 from bertviz_core.ui.walk.explain import draw_operands, work_out
 
@@ -99,6 +100,7 @@ def show_line(view: View, story: Story) -> int:
             st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
                       disabled=chosen + 1 == len(story.stops))  # fmt: skip
         words.caption(
+            f"{tell_pass(view)}"
             f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a "
             "sum the largest, in a softmax the score that moves the result most, in attention the value. A stop is "
             f"where the token or the component changes: {len(story.stops)} stops. Beside a link stands the part "
@@ -160,10 +162,9 @@ def show_stop(view: View, story: Story, number: int) -> None:
         with words:
             st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
             told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
-            said = [f"{len(walked)} steps back, through sums, normalizations and functions."] if len(walked) > 1 else []
-            said += [tell_choice(view.trace, turn) for turn in told] + [
-                tell_passed(view.trace, turn) for turn in walked
-            ]
+            back = f"{len(walked)} steps back, through sums, normalizations and functions." if len(walked) > 1 else ""
+            said = [tell_pass(view), back, *(tell_choice(view.trace, turn) for turn in told)]
+            said += [tell_passed(view.trace, turn) for turn in walked]
             if any(said):
                 st.caption(escape_markdown(" ".join(filter(None, said))))
             st.markdown(f"{shown.words}\n\n{shown.text}")
@@ -175,16 +176,18 @@ def show_stop(view: View, story: Story, number: int) -> None:
             with picture:
                 draw_operands(view, f"story-{number}", shown, largest=_SHARES)
         with onward, st.container(key="wide-onward"):
-            st.html(render_steps(view.trace, story.turns, story.stops, range(place, len(story.turns))[:_ONWARD], False))
+            st.html(render_steps(view, story.turns, story.stops, range(place, len(story.turns))[:_ONWARD], False))
 
 
 def show_steps(view: View, story: Story) -> None:
     """Every step of the way as a table."""
     with open_card(view, PARAMETER, "All steps", story.start):
-        st.html(render_steps(view.trace, story.turns, story.stops, range(len(story.turns))))
+        st.html(render_steps(view, story.turns, story.stops, range(len(story.turns))))
 
 
 def show_without(view: View, story: Story) -> None:
     """What the number becomes without each stop."""
     with open_card(view, PARAMETER, "Without each stop", story.start):
         st.html(render_without(view, story.start, story.cells))
+        if told := tell_pass(view):
+            st.caption(told)

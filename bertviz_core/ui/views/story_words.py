@@ -14,6 +14,7 @@ from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import write_value
 from bertviz_core.ui.panels.tables import Column, render_table
 
 _GOES_ON = {SLOPE.heading: "what it is a function of", WITHOUT.heading: "the score that moves it most",
@@ -44,13 +45,13 @@ def tell_passed(trace: Trace, turn: Turn) -> str:
     return f"A larger {heading} of {whole} is the same {same}: {names}, {amount}."
 
 
-def render_steps(trace: Trace, turns: Sequence[Turn], stops: Sequence[int], shown: Sequence[int],
+def render_steps(view: View, turns: Sequence[Turn], stops: Sequence[int], shown: Sequence[int],
                  followed: bool = True) -> str:  # fmt: skip
     """The shown steps as rows: the number, a button that explains it; its value; if wanted, what of it is followed."""
     rows = "".join(
         f'<tr{" class=bv-stop" if i in stops else ""}><th scope="row">{i + 1}</th>'
-        f'<td><button data-cell="{escape(str(turn.cell))}">{escape(shorten(trace, turn.cell))}</button></td>'
-        f"<td>{format_number(trace[turn.cell].item())}</td>{f'<td>{_name_part(turn)}</td>' if followed else ''}</tr>"
+        f'<td><button data-cell="{escape(str(turn.cell))}">{escape(shorten(view.trace, turn.cell))}</button>'
+        f"</td><td>{write_value(view, turn.cell)}</td>{f'<td>{_name_part(turn)}</td>' if followed else ''}</tr>"
         for i in shown
         for turn in (turns[i],)
     )

@@ -14,11 +14,22 @@ from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.tables import Column, render_table
 
 
 def show_numbers(view: View) -> None:
     """The four numbers of every token, under the names of the model's inputs."""
+    with st.container(border=True, key="inputs-table"):
+        show_passes_html(view, [_render_numbers(one) for one in view.passes])
+        st.caption(
+            "The model reads these four columns and nothing else. `input_ids`: the row of the vocabulary. "
+            "`position_ids`: the position in the input. `token_type_ids`: 0 for the first sentence, 1 for the second. "
+            "`attention_mask`: 1 for a token, 0 for padding."
+        )
+
+
+def _render_numbers(view: View) -> str:
     encoding, typed = view.trace.encoding, view.typed.tokens
     columns = [
         Column("input_ids", [str(i) for i in encoding.ids]),
@@ -28,13 +39,7 @@ def show_numbers(view: View) -> None:
     ]
     if view.masked:
         columns.append(Column("typed", [typed[i] if i in view.masked else "" for i in range(len(encoding))]))
-    with st.container(border=True, key="inputs-table"):
-        st.html(render_table("token", label_tokens(view.trace), columns, {view.chosen.token}))
-        st.caption(
-            "The model reads these four columns and nothing else. `input_ids`: the row of the vocabulary. "
-            "`position_ids`: the position in the input. `token_type_ids`: 0 for the first sentence, 1 for the second. "
-            "`attention_mask`: 1 for a token, 0 for padding."
-        )
+    return render_table("token", label_tokens(view.trace), columns, {view.chosen.token})
 
 
 def show_padding(view: View) -> None:
@@ -52,7 +57,7 @@ def show_padding(view: View) -> None:
     if not added:
         st.caption(f"No padding: the input has {size} tokens. Choose a larger number to see what changes.")
         return
-    st.html(_render_effect(view, size))
+    show_passes_html(view, [_render_effect(one, size) for one in view.passes])
     with st.container(horizontal=True):
         site.show_link(site.get_page("attention"), "Attention weights: the columns of [PAD] are 0")
         site.show_link(site.get_page("embeddings"), "Embeddings: [PAD] has a vector like every token")

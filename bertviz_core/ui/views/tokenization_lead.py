@@ -16,6 +16,7 @@ from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.passes import show_passes_html
 
 _STYLE = Path(__file__).with_name("tokenization.css")
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
@@ -55,7 +56,7 @@ def show_tokens(view: View) -> None:
         state.bind("guess", False)
         if offered and count <= _GUESSED:
             tools.toggle("Guess every token", key="guess", help="One forward pass for each token, with it hidden.")
-        st.html(_render(view, _find_guesses(view, offered)))
+        show_passes_html(view, [_render(one, _find_guesses(one, offered)) for one in view.passes])
         st.caption(_write_reading(view, offered))
 
 
