@@ -102,6 +102,13 @@ def check_ribbon(drawn, name, weights, rows):
     np.testing.assert_allclose(outside["before"] + outside["after"] + weights[rows].sum(), 1, atol=1e-5)
 
 
+def test_the_token_that_is_looked_at_most_is_told_wherever_it_stands(trace):
+    most = draw(look(trace))["most"]
+    weights = trace[f"encoder.layer.{most['layer']}.attention.self.probs[head={most['head']},query={most['token']}]"]
+    assert most["key"] == weights.argmax() and most["share"] == pytest.approx(float(weights.max()), rel=1e-5)
+    assert most["text"] == trace.tokens[most["key"]]
+
+
 def test_neurons_stand_in_order_of_strength_at_the_chosen_token(trace):
     drawn = Drawn(draw(look(trace)))
     for layer in range(trace.model.config.num_hidden_layers):

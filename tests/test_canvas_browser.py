@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
+from bertviz_core.formula.numbers import format_percent
 from tests.browser import PHONE, visit
 from tests.canvas import Drawn, draw, look, open_canvas, pick, press, wait_for_query
 
@@ -59,7 +60,7 @@ def test_500_cells_of_all_levels_are_read_back_bit_for_bit(still, trace):
 
 
 def test_the_first_cell_pointed_at_is_read_out_and_stays_so(still):
-    stage = open_canvas(still)
+    stage = open_canvas(still, level="head")
     box = stage.bounding_box()
     still.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     value = still.page.locator(".bvc-readout [data-value]")
@@ -82,8 +83,9 @@ def test_whoever_wants_to_write_writes_at_once(app):
 def test_the_chosen_rows_weights_are_printed_in_it(still, trace):
     open_canvas(still, level="head")
     weights = trace["encoder.layer.2.attention.self.probs[head=0,query=8]"]
-    printed = set(still.page.locator(".bvc-drawn text").filter(has_text=re.compile(r"^\d+%$")).all_text_contents())
-    assert {f"{round(100 * float(weight))}%" for weight in weights if weight >= 0.005} <= printed
+    printed = set(still.page.locator(".bvc-drawn text").filter(has_text=re.compile(r"^[\d.]+%$")).all_text_contents())
+    shown = {format_percent(float(weight)).replace("\N{NO-BREAK SPACE}", "") for weight in weights if weight >= 0.005}
+    assert shown <= printed
 
 
 def test_ribbons_are_as_opaque_as_their_weights(still, trace):

@@ -34,13 +34,18 @@ _ACTIVATION, _OUTPUT = "intermediate.activation", "output.LayerNorm"
 
 @dataclass(frozen=True)
 class Spot:
-    """Where the canvas looks. component: of the residual stream, drawn in every strip; window: the rows drawn."""
+    """Where the canvas looks.
+
+    component: of the residual stream, drawn in every strip; window: the rows drawn; cell: the one that is explained,
+    drawn in the strip that it is of.
+    """
 
     layer: int
     head: int
     token: int
     component: int | None
     window: range
+    cell: Address | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +196,11 @@ def read_activations(trace: Trace) -> tuple[np.ndarray, ...]:
 
 
 def _cut(faces: Faces, spot: Spot, name: str, level: str, address: Address, columns: Sequence[int]) -> Strip:
-    """A strip of whole rows: the window's tokens, and of the last axis these columns."""
+    """A strip of whole rows: the window's tokens, and of the last axis these columns and the explained cell's."""
     every = tuple(columns)
+    if spot.cell and spot.cell.path == address.path and level != HEAD and name != "weights":
+        own = spot.cell.at[faces.drawn.dims(address.whole)[-1]]
+        every += () if own in every else (own,)
     before, after = (_read(trace, address, spot.window, every) for trace in (faces.before, faces.after))
     values, changed = faces.show(before, after)
     total = faces.drawn.shape(address)[-1]
@@ -224,6 +232,25 @@ def _draw_ribbons(faces: Faces, spot: Spot, layer: int) -> Strip:
     address = Address.in_layer(layer, "attention.self.probs").fix(query=spot.token)
     template = f"{address.path}[query={spot.token},key={{row}}]"
     return Strip(f"ribbons.{layer}", layer, PASS, address, template, (), len(before), values, changed)
+
+
+@dataclass(frozen=True)
+class Most:
+    """The largest attention weight of a head at a token. key, text: the token that it is on; share: 0 to 1."""
+
+    layer: int
+    head: int
+    token: int
+    key: int
+    text: str
+    share: float
+
+
+def find_most(trace: Trace, spot: Spot) -> Most:
+    """Of the chosen head's weights at the chosen token, on all tokens of the input, the largest."""
+    weights = read_weights(trace, spot.token)[spot.layer, spot.head]
+    key = int(weights.argmax())
+    return Most(spot.layer, spot.head, spot.token, key, trace.tokens[key], float(weights[key]))
 
 
 def average_heads(trace: Trace, layer: int, token: int) -> np.ndarray:

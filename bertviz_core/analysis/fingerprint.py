@@ -16,7 +16,7 @@ def fingerprint(faces: Faces, spot: Spot) -> str:
 
     It stands for the model, the input, the changes, the face, and which rows and columns are drawn.
     """
-    found = hashlib.sha256(repr((faces.face, spot.token, spot.component, spot.window)).encode())
+    found = hashlib.sha256(repr((faces.face, spot.token, spot.component, spot.window, spot.cell)).encode())
     for trace in (faces.before, faces.after):
         for part in _tell_apart(trace):
             found.update(part)

@@ -1,7 +1,7 @@
 // The whole forward pass as one picture: every cell a recorded number. `data` is described where it is made
 // (ui/views/overview_canvas.py). The picture moves at once by itself and says afterwards where it went (`go`); what is
 // pointed at, played and zoomed needs no message. The parts of this module stand in files beside it, canvas_*.js:
-// data, visited, colors, layout, parts, paint, draw, chrome, point, touch, keys, play and the stops.
+// data, visited, colors, room, layout, parts, paint, draw, chrome, point, touch, keys, play and the stops.
 //
 // For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
 
@@ -9,7 +9,6 @@ const PLACE = ["level", "layer", "head", "token", "component", "stop", "strip"];
 const LEVELS = ["pass", "layer", "head"];
 const ZOOM = 450; // milliseconds
 const SOON = 60; // milliseconds in which choices are put together into one message
-const FRAME = 124; // pixels that the app's frame covers on a phone
 const PATIENCE = 8000; // milliseconds in which an answer to an older question does not move the picture back
 const TURN = 1500; // milliseconds in which the next message waits for the answer to the one before
 
@@ -107,7 +106,9 @@ class Canvas {
     this.asked = null;
     this.window = undefined;
     const { level, stop } = this.place ?? {};
+    const moved = this.place && PLACE.some((name) => this.place[name] !== (place[name] ?? null));
     this.place = Object.fromEntries(PLACE.map((name) => [name, place[name] ?? null]));
+    if (moved) lightRow(this, null);
     if (this.player.playing && !surely) this.place.stop = stop;
     else this.player.playing = false;
     if (this.place.stop) this.place.level = this.data.stops[this.place.stop - 1]?.level ?? this.place.level;
@@ -122,6 +123,7 @@ class Canvas {
     if (change.level && change.level !== level) this.group = this.chooseGroup();
     if (["level", "layer", "head", "strip"].some((name) => name in change)) this.cursor = null;
     this.hover = this.focus = null;
+    lightRow(this, null);
     if ("layer" in change || "head" in change) this.visited.recall(this.data, this.stages, this.place);
     const other = "token" in change || change.stop;
     if (other && !isSeen(this.frame, this.at)) this.first = this.wanted = undefined;
@@ -170,20 +172,23 @@ class Canvas {
     const changed = cell !== this.explained.cell;
     this.explained = { cell: cell || "", operands: operands ?? [] };
     if (!drawn || !changed) return;
-    this.rise();
+    this.hover = null;
+    lightRow(this, null);
+    const component = /\bhidden=(\d+)/.exec(cell)?.[1];
+    if (component) this.place.component = Number(component); // the URL says so too: see `note` in ui/frame/follow.py
+    if (cell && this.stages.lacks(cell)) this.tell({});
+    showRows(this);
     this.refresh(true);
-  }
-
-  // On a phone the drawer comes from below: the picture goes up under the frame, where it is still seen.
-  rise() {
-    if (!this.explained.cell || innerWidth > PHONE) return;
-    const scroller = this.root.closest('[data-testid="stMain"]') ?? document.scrollingElement;
-    scroller.scrollBy({ top: this.stage.getBoundingClientRect().top - FRAME, behavior: "instant" });
   }
 
   // The chosen token's row, counted from the first one that was sent; it may lie outside of them.
   get at() {
     return this.place.token - this.data.window.start;
+  }
+
+  // The layer that is drawn with all that it holds where there is little room: that of the explained cell, or the chosen one.
+  get open() {
+    return Number(/^encoder\.layer\.(\d+)/.exec(this.explained.cell)?.[1] ?? this.place.layer);
   }
 
   // The chosen token as a word of a sentence.
@@ -209,13 +214,13 @@ class Canvas {
 
   // Where the frame changes, the parts go to their new places; `smooth`: seen on their way.
   refresh(smooth) {
-    this.fill();
+    fillWindow(this);
     this.chrome.draw();
     const { clientWidth: width, clientHeight: height } = this.stage;
     if (!width || !height) return;
-    const resized = this.size?.width !== width || this.size?.height !== height;
-    if (resized) this.painter.resize(width, height);
+    if (this.frame && width !== this.size.width) this.frame = stretchFrame(this.frame, width / this.size.width);
     this.size = { width, height };
+    this.painter.resize(width, height, this.scale);
     const next = arrange(this.survey());
     this.first = Math.round(next.first);
     const still = !this.frame || !smooth || this.reduced || document.hidden;
@@ -246,34 +251,25 @@ class Canvas {
     const { data, place, at } = this;
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
-      rows: data.tokens.length, beside: findBeside(this), total: data.window.total,
-      phone: innerWidth <= PHONE, narrow: width < NARROW,
-      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"], covered: this.covered(),
+      rows: data.tokens.length, beside: findBeside(this), total: data.window.total, open: this.open,
+      phone: innerWidth <= PHONE, narrow: width < NARROW, covered: countUncovered(this),
+      numbers: data.size[place.strip === "neurons" ? "neurons" : "width"],
       shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
     };
-  }
-
-  // The picture ends where the window ends.
-  fill() {
-    const scroller = this.root.closest('[data-testid="stMain"]') ?? document.scrollingElement;
-    const top = this.root.getBoundingClientRect().top + scroller.scrollTop;
-    const height = `${Math.max(480, Math.floor(innerHeight - top - 4))}px`;
-    if (this.root.style.height !== height) this.root.style.height = height;
-  }
-
-  // How many pixels of the picture a sheet from below leaves free; 0 where there is none.
-  covered() {
-    const sheet = document.querySelector(".st-key-drawer:has(#bv-drawer-title)")?.getBoundingClientRect();
-    if (!this.explained.cell || !sheet || innerWidth > PHONE) return 0;
-    return Math.max(90, sheet.top - this.stage.getBoundingClientRect().top);
   }
 
   draw() {
     if (!this.frame) return;
     this.lights = findLights(this);
+    this.chrome.placeSwitch();
     this.painter.draw(this);
     drawOver(this);
     this.rail.draw();
+  }
+
+  // Whether a row is pointed at: of a weight, the one that asks and the one that answers.
+  isLit(row) {
+    return this.pointed === row || this.hover?.where?.key === row;
   }
 
   // How much of a part is left where something else is spoken of.

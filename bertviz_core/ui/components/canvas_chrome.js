@@ -5,7 +5,7 @@ const ICONS = { play: writeIcon("M2.5 1v10l8-5z"), pause: writeIcon("M2 1h3v10H2
 class Chrome {
   constructor(canvas) {
     this.canvas = canvas;
-    for (const name of ["crumbs", "title", "actions", "strip", "readout", "tabs", "live", "help"]) {
+    for (const name of ["crumbs", "title", "actions", "strip", "readout", "tabs", "live", "help", "quiet"]) {
       this[name] = canvas.root.querySelector(`.bvc-${name}`);
     }
     canvas.root.addEventListener("click", (event) => this.click(event));
@@ -65,8 +65,20 @@ class Chrome {
   hush() {
     const { canvas } = this;
     canvas.quiet = !canvas.quiet;
-    this.write(this.actions, writeActions(canvas));
+    this.quiet.setAttribute("aria-checked", canvas.quiet);
     canvas.draw();
+  }
+
+  // The switch stands at the end of the legend, where there are ribbons from special tokens; on a phone over them.
+  placeSwitch() {
+    const { frame, data, place } = this.canvas;
+    const ribbons = Object.entries(frame.parts).some(([part, { w }]) => part.startsWith("ribbons") && w > 8);
+    this.quiet.hidden = !ribbons || Boolean(place.stop) || !data.tokens.some((token) => token.special);
+    this.quiet.style.top = `${(frame.phone ? heading(this.canvas).y : legendLine(frame)) - 15}px`;
+  }
+
+  get switchWidth() {
+    return this.quiet.hidden ? 0 : this.quiet.offsetWidth + 16;
   }
 
   choose(group) {
@@ -174,25 +186,35 @@ function writeTitle(canvas) {
   const { layer, head } = place;
   if (place.strip) return tellFold(canvas);
   if (place.level === "layer") {
-    return `In layer ${layer} every token looks around, adds what it found, then thinks for itself`;
+    return `<span class="bvc-wide">In layer ${layer} every</span><span class="bvc-short">Every</span> token looks around, ` +
+      'adds what it found, then thinks<span class="bvc-wide"> for itself</span>';
   }
-  const stage = canvas.stages.get("head.weights");
-  if (data.face === "difference") return `Head ${head} of layer ${layer}: how its attention weights changed`;
-  if (stageOf(canvas, "matrix") === null || !data.tokens[canvas.at]) return `Head ${head} of layer ${layer}`;
-  const weights = data.tokens.map((_, key) => readValue(stage, { row: canvas.at, key }));
-  const most = Math.max(...weights);
-  const seen = escapeHtml(data.tokens[weights.indexOf(most)].text);
-  return `Head ${head} of layer ${layer}: ${escapeHtml(canvas.token)} looks at ` +
-    `<b class="bvc-kind-attention">“${seen}”</b> with <b>${writeShare(most)}</b>`;
+  const name = `Head ${head} of layer ${layer}`;
+  if (data.face === "difference") return `${name}: how its attention weights changed`;
+  const most = findMost(canvas);
+  if (!most) return name;
+  const token = escapeHtml(canvas.token);
+  if (!most.share) return `${name}: ${token} looks nowhere, all its attention weights are 0`;
+  return `${name}: ${token} looks at <b class="bvc-kind-attention">“${escapeHtml(most.text)}”</b> with ` +
+    `<b>${writeShare(most.share)}</b>`;
+}
+
+// Which token the chosen one looks at most, {text, share}; null where that is not known here.
+function findMost(canvas) {
+  const { data, place, at } = canvas;
+  if (["layer", "head", "token"].every((name) => data.most[name] === place[name])) return data.most;
+  const stage = stageOf(canvas, "matrix");
+  if (!stage || !data.tokens[at] || data.tokens.length < data.window.total) return null;
+  const weights = data.tokens.map((_, key) => readValue(stage, { row: at, key }));
+  const share = Math.max(...weights);
+  return { share, text: data.tokens[weights.indexOf(share)].text };
 }
 
 function writeActions(canvas) {
-  const { data, place, quiet } = canvas;
+  const { data, place } = canvas;
   if (place.stop) return writeButton("end", "End the walk", 'class="bvc-button"');
   if (place.level === "head" && data.why) return `<span class="bvc-why">${escapeHtml(data.why)}</span>`;
   if (place.level !== "pass") return "";
-  const special = data.tokens.some((token) => token.special)
-    ? writeButton("quiet", "without special tokens", `class="bvc-example" aria-pressed="${quiet}"`) : "";
   const others = data.examples.map((each, i) => ({ ...each, i })).filter(({ text }) => text !== data.sentence).slice(
     0, 3
   );
@@ -200,7 +222,7 @@ function writeActions(canvas) {
     `class="bvc-example bvc-optional" title="${escapeHtml([text, pair].filter(Boolean).join(" / "))}"`));
   const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`;
   return writeButton("play", show, 'class="bvc-main"') +
-    writeButton("", "Type your own", 'class="bvc-button bvc-optional" data-write') + examples.join("") + special;
+    writeButton("", "Type your own", 'class="bvc-button bvc-optional" data-write') + examples.join("");
 }
 
 function writeStrip(canvas) {
@@ -209,9 +231,11 @@ function writeStrip(canvas) {
   const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
   if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
-  return up + listGroups(canvas.survey()).map(([title], i) => write(
-    `group:${i}`, title, group === i && !place.strip
-  )).join("");
+  return up + listGroups(canvas.survey()).map(([title], i) => {
+    const pressed = group === i && !place.strip;
+    const words = title.replace(/^Layer /, pressed ? "$&" : "").replace("Embedding", pressed ? "$&" : "Embed");
+    return writeButton(`group:${i}`, words, `aria-label="${title}" aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
+  }).join("");
 }
 
 function writeTabs({ place }) {
@@ -232,7 +256,7 @@ function writeReadout(canvas, { stage, where }) {
   const face = data.changed && data.face !== "after" ? `<span class="bvc-count">${data.face}</span>` : "";
   const used = stage.used ? ` · used by ${stage.used}` : "";
   return `<b class="bvc-value bvc-kind-${stage.kind}" data-value="${value}">${sign}${writeNumber(value)}</b>${face}` +
-    `<code class="bvc-address">${mean ? "" : escapeHtml(canvas.stages.write(stage, where))}</code>` +
+    `<span class="bvc-name">${escapeHtml(nameCell(canvas, stage, where))}</span><code class="bvc-address">${mean ? "" : escapeHtml(canvas.stages.write(stage, where))}</code>` +
     `<span class="bvc-formula">${stage.formula}</span><span class="bvc-count">made from ${stage.from}${used}</span>`;
 }
 
@@ -256,6 +280,18 @@ function tellPart(canvas, { part, layer, where, word, strip }) {
   const stage = stages.get(`ribbons.${layer}`);
   if (!part.startsWith("ribbons") || !stage) return `Layer ${layer}: click to open it.`;
   const token = escapeHtml(data.tokens[where.row].text);
-  const weight = writeNumber(readValue(stage, where));
-  return `Layer ${layer}: click to open it. Attention on “${token}”: ${weight}, mean of ${data.size.heads} heads.`;
+  const weight = writeShare(readValue(stage, where));
+  return `${escapeHtml(canvas.token)} looks at “${token}” with ${weight}: the mean of the ${data.size.heads} heads of ` +
+    `layer ${layer}. Click: the layer opens, with each head's weight.`;
+}
+
+// What a cell is, in the words of the titles.
+function nameCell({ data }, stage, { row, column, key, head }) {
+  const of = (i) => `“${data.tokens[i].text}”`;
+  const whose = [
+    ...(stage.layer === null ? [] : [`layer ${stage.layer}`]), ...(head === undefined ? [] : [`head ${head}`]),
+    key === undefined ? of(row) : `${of(row)} on ${of(key)}`,
+    ...(column === undefined ? [] : [`${stage.kind === "ffn" ? "neuron" : "component"} ${stage.columns[column]}`]),
+  ];
+  return `${stage.title}: ${whose.join(", ")}`;
 }

@@ -36,8 +36,8 @@ class Colors {
     });
   }
 
-  // What can be read on a kind's colour of this opacity over paper.
-  readable(kind, opacity, under = "paper") {
+  // What can be read on a kind's colour of this opacity over another.
+  readable(kind, opacity, under) {
     const ground = brightness(blend(this.rgb[under], readColor(this.cell(kind)), opacity));
     const contrast = (rgb) => {
       const own = brightness(rgb);

@@ -27,11 +27,24 @@ class Stages {
   find(address) {
     const [, path, index] = CELL.exec(address) ?? [];
     if (!path) return [];
-    const axes = Object.fromEntries(index.split(",").map((part) => part.split("=")));
+    const axes = readAxes(index);
     return [...this.byId.values()].flatMap((stage) => {
       const where = stage.path === path ? this.place(stage, axes) : null;
       return where ? [{ stage, where }] : [];
     });
+  }
+
+  // Whether a cell stands in a stage that is drawn, but its column is not among those that were sent.
+  lacks(address) {
+    const [, path, index] = CELL.exec(address) ?? [];
+    if (!path || this.find(address).length) return false;
+    const axes = readAxes(index);
+    const there = (stage, axis, said) => {
+      if (!said.startsWith("{")) return axes[axis] === said;
+      return said === "{column}" || this.locate(stage, said.slice(1, -1), Number(axes[axis])) >= 0;
+    };
+    const own = [...this.byId.values()].filter((stage) => stage.path === path && stage.size.length > 1);
+    return own.some((stage) => stage.axes.every(([axis, said]) => there(stage, axis, said)));
   }
 
   place(stage, axes) {
@@ -51,6 +64,10 @@ class Stages {
     if (name === "column") return stage.columns.indexOf(index);
     return index >= this.start && index < this.start + this.rows ? index - this.start : -1;
   }
+}
+
+function readAxes(index) {
+  return Object.fromEntries(index.split(",").map((part) => part.split("=")));
 }
 
 function openStage(stage, bytes) {
@@ -106,6 +123,11 @@ function writePower(size) {
 function writeFixed(value, decimals) {
   const text = Math.abs(value).toFixed(decimals);
   return value < 0 && Number(text) ? `−${text}` : text;
+}
+
+// In a cell there is no room for a space; a difference has a sign.
+function writeCellShare(share) {
+  return (share < 0 ? "−" : "") + writeShare(Math.abs(share)).replace("\u00a0", "");
 }
 
 // A part of a whole, as the app writes it everywhere (format_percent).

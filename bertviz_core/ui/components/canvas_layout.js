@@ -14,7 +14,7 @@ const FOLDED = { least: 4, most: 18, blank: 8 }; // pixels of a cell of a strip 
 const KEY_CELL = 24; // pixels that a cell of a head's matrix has at least
 const INNER = ["query", "key", "weights", "matrix", "value", "collect", "context", "added", "sum", "norm"];
 const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
-const CROWDED = 100; // pixels of a layer below which only the chosen one is drawn with all that it holds
+const CROWDED = 90; // pixels of a layer below which only the chosen one is drawn with all that it holds
 
 // What is drawn at a level, from left to right: [{id, width | flex, gap}], hidden ones without either.
 function listColumns(scene) {
@@ -121,13 +121,15 @@ function hideBlock(i) {
 function listPass(scene) {
   const { narrow, size, words, width } = scene;
   const gap = narrow || size.layers > 8 ? 8 : 14;
-  const [chips, embedding, answer] = narrow ? [92, 44, 132] : [112, 72, 188];
-  const room = width - chips - embedding - (words ? answer : 0) - 60 - gap * size.layers;
-  const crowded = room / size.layers < CROWDED;
+  const [chips, embedding, most] = narrow ? [92, 44, WORD.least + CARD.gap + CARD.narrow] : [112, 72, WORD.most + CARD.wide];
+  const roomFor = (answer) => width - chips - embedding - (words ? answer : 0) - 60 - gap * size.layers;
+  const isTight = (answer) => roomFor(answer) / size.layers < CROWDED;
+  const answer = isTight(most) ? CARD.narrow : most;
+  const [room, crowded] = [roomFor(answer), isTight(answer)];
   const chosen = Math.min(151, room / 3);
   return [
     { id: "tokens", width: chips, gap: 12 }, { id: "embedding", width: embedding, gap: 16 },
-    ...listLayers(scene, (i, here) => listBlock(i, here, crowded ? chosen : 0, gap)),
+    ...listLayers(scene, (i) => listBlock(i, i === scene.open, crowded ? chosen : 0, gap)),
     ...(words ? [{ id: "words", width: answer }] : hide("words")), ...hide("panel", "sum2"),
   ];
 }
@@ -178,11 +180,11 @@ function listLayer(scene) {
     ...strips([[input, 3.6, wide], ["query", 4, gap], ["key", 4, gap], ["value", 4, wide - 6]]), ...hide(
       "matrix", "collect"
     ),
-    ...strips([["weights", narrow ? 19 : 28, wide - 6], ["context", 4.2, plus]]), ...hide("added"),
-    ...strips([["sum", 3.4, gap], ["norm", 4.4, wide], [`neurons.${layer}`, 4.4, plus], ["sum2", 3.4, gap],
+    ...strips([["weights", narrow ? 19 : 26, wide - 6], ["context", 5.4, plus]]), ...hide("added"),
+    ...strips([["sum", 4.4, gap], ["norm", 4.4, wide], [`neurons.${layer}`, 4.4, plus], ["sum2", 4.4, gap],
       [`output.${layer}`, 4.4, 16]]),
     ...listSpines(scene, layer + 1, size.layers, 16), ...hide("panel"),
-    ...(words && !narrow ? [{ id: "words", width: 150 }] : hide("words")),
+    ...(words && !narrow ? [{ id: "words", width: CARD.wide }] : hide("words")),
   ];
 }
 

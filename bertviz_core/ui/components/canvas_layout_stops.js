@@ -16,7 +16,7 @@ const STOP_PARTS = {
 };
 // On a phone one of these groups is seen at a time.
 const PHONE_GROUPS = {
-  layer: [["Q K V", "query", "key", "value"], ["Heads", "weights"], ["Merged", "context", "sum", "norm"],
+  layer: [["Q K V", "query", "key", "value"], ["Heads", "weights"], ["Sum", "context", "sum", "norm"],
     ["Neurons", "neurons", "sum2", "output"]],
   head: [["Q and K", "query", "key"], ["Weights", "matrix"], ["Values", "value", "collect", "context"]],
 };

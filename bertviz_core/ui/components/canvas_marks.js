@@ -122,9 +122,7 @@ function drawChosenRow(canvas, sketch) {
     const { x, w } = matrixCell(frame, box, { row: at, key });
     const fill = colors.readable("attention", Math.abs(weight), "zero");
     const style = { size: 12.5, mono: true, bold: 600, at: "middle", fill, opacity: box.a };
-    sketch.text(
-      `weight ${key}`, x + w / 2, rowMiddle(frame, at) + 4.5, `${Math.round(100 * weight)}%`.replace("-", "−"), style
-    );
+    sketch.text(`weight ${key}`, x + w / 2, rowMiddle(frame, at) + 4.5, writeCellShare(weight), style);
   }
 }
 

@@ -19,6 +19,12 @@ function mixFrames(from, to, part) {
   return { ...to, ...mixNumbers(pick(from), pick(to), part), parts, heads: undefined };
 }
 
+// A frame as wide as its window has become: what moves from there is never cut off.
+function stretchFrame(frame, part) {
+  const parts = Object.entries(frame.parts).map(([id, box]) => [id, { ...box, x: box.x * part, w: box.w * part }]);
+  return { ...frame, parts: Object.fromEntries(parts), heads: undefined };
+}
+
 // What of a frame goes over smoothly beside its parts.
 function pick({ top, row, first, count }) {
   return { top, row, first, count };

@@ -61,6 +61,7 @@ function drawCollected(canvas, sketch) {
 function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
   const { frame, data } = canvas;
   const rows = seenRows(frame, weights.length);
+  const answering = canvas.hover?.where?.key ?? canvas.pointed;
   const depth = box.a * canvas.fade(name);
   const hidden = sumHidden(weights, frame, outside);
   const stack = stackEnds(canvas);
@@ -72,7 +73,7 @@ function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
     const from = { y: rowMiddle(frame, key), h: Math.min(frame.row - 8, 24) };
     sketch.path(`${name} ${key}`, ribbon(box.x, box.x + box.w, Math.min(28, box.w * 0.42), from, end), {
       ...paintRibbon(canvas, weight, depth), "data-weight": weight, "data-layer": layer,
-      "data-key": key + data.window.start, stroke: canvas.pointed === key ? "var(--bvc-attention)" : undefined,
+      "data-key": key + data.window.start, stroke: answering === key ? "var(--bvc-attention)" : undefined,
     });
   }
   drawStub(canvas, sketch, `${name} below`, box, { weight: hidden.after, end: stack(hidden.after), depth, side: 1 });
@@ -91,7 +92,7 @@ function stackEnds({ frame, at }) {
 }
 
 function paintRibbon({ colors }, weight, depth) {
-  const color = weight < 0 ? colors.negative : colors.cell("attention");
+  const color = weight < 0 ? colors.negative : colors.ink("attention");
   return { fill: color, "fill-opacity": Math.abs(weight), opacity: cut(depth, 3) };
 }
 
@@ -107,16 +108,16 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
   if (Math.abs(weight) < 0.004) return;
   const edge = side < 0 ? frame.top - 4 : frame.top + frame.row * frame.count + 3;
   sketch.path(key, ribbon(box.x, box.x + box.w, Math.min(28, box.w * 0.42), { y: edge, h: 7 }, end), {
-    fill: colors.cell("attention"), "fill-opacity": Math.abs(weight), opacity: cut(depth, 3), "data-outside": weight,
+    fill: colors.ink("attention"), "fill-opacity": Math.abs(weight), opacity: cut(depth, 3), "data-outside": weight,
   });
   if (Math.abs(weight) < STRONG / 2 || box.w < 44) return;
   const words = `${side < 0 ? "↑" : "↓"}${writeShare(Math.abs(weight))}`;
   sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 1 : 9), words, {
-    size: 12, mono: true, bold: 600, opacity: Math.max(0.5, depth) * box.a,
+    size: 12, mono: true, bold: 600, opacity: box.a,
   });
 }
 
-// The strongest weights, printed where their ribbons begin.
+// The strongest weights, printed where their ribbons begin, on paper: read alike on all of them.
 function printShares(canvas, sketch, name, box, weights, depth, rows) {
   if (box.w < 36 || depth < 0.05) return;
   const shown = rows.filter((key) => !(canvas.quiet && canvas.data.tokens[key].special) && isSeen(canvas.frame, key));
@@ -124,11 +125,14 @@ function printShares(canvas, sketch, name, box, weights, depth, rows) {
   for (const key of order) {
     const weight = weights[key];
     if (weight < STRONG) break;
-    const fill = depth < 0.5 ? "var(--bvc-text)" : canvas.colors.readable("attention", weight);
-    const place = { size: 12, mono: true, bold: 600, fill, opacity: Math.max(depth, 0.5) * box.a };
     const words = writeShare(weight);
-    if (measure(words, 12, true, 600) > box.w - 4) continue;
-    sketch.text(`${name} share ${key}`, box.x + 4, rowMiddle(canvas.frame, key) + 4.5, words, place);
+    const wide = measure(words, 12, true, 600);
+    if (wide > box.w - 4) continue;
+    const y = rowMiddle(canvas.frame, key);
+    sketch.box(`${name} tag ${key}`, { x: box.x + 2, y: y - 7.5, w: wide + 6, h: 15 }, {
+      rx: 4, fill: "var(--bvc-paper)", "fill-opacity": 0.8, opacity: cut(box.a, 3),
+    });
+    sketch.text(`${name} share ${key}`, box.x + 5, y + 4.5, words, { size: 12, mono: true, bold: 600, opacity: box.a });
   }
 }
 
@@ -185,6 +189,14 @@ function drawLane({ frame, colors }, sketch, key, from, to, opacity) {
     stroke: colors.cell("residual"), "stroke-opacity": 0.5, "stroke-width": 5, "stroke-linejoin": "round",
     opacity: cut(opacity, 3),
   });
+  nameLane(sketch, key, x, end, over + 4, opacity);
+}
+
+// What passes around is called by its name on its own line.
+function nameLane(sketch, key, from, to, y, opacity) {
+  const words = ["residual connection", "residual"].find((name) => measure(name, 12) < to - from - 14);
+  if (!words) return;
+  sketch.text(`lane name ${key}`, from + 12, y, words, { size: 12, fill: "var(--bvc-residual)", opacity, halo: true });
 }
 
 // A plus at every row, where what passed around is added.

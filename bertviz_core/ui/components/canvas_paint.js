@@ -1,6 +1,6 @@
 // Cells: each a rectangle whose colour is its number.
 
-const DIM = 0.26; // how much is left of what is not spoken of
+const DIM = 0.5; // how much is left of what is not spoken of
 
 class Painter {
   constructor(element) {
@@ -8,11 +8,12 @@ class Painter {
     this.pen = element.getContext("2d");
   }
 
-  resize(width, height) {
-    const sharp = window.devicePixelRatio || 1;
+  resize(width, height, scale) {
+    const sharp = (window.devicePixelRatio || 1) * scale;
+    if (width === this.width && height === this.height && sharp === this.sharp) return;
     Object.assign(this.element, { width: Math.round(width * sharp), height: Math.round(height * sharp) });
     this.pen.setTransform(sharp, 0, 0, sharp, 0, 0);
-    Object.assign(this, { width, height });
+    Object.assign(this, { width, height, sharp });
   }
 
   draw(canvas) {
@@ -45,7 +46,9 @@ class Painter {
     if (frame.parts.tokens.w < 20) return;
     if (place.stop !== 1) band(at, 0.085);
     if (spokenKey(canvas) !== null) band(spokenKey(canvas), 0.085);
-    if (pointed !== null && pointed !== at) band(pointed, 0.05);
+    for (const row of new Set([pointed, canvas.hover?.where?.key ?? null])) {
+      if (row !== null && row !== at) band(row, 0.05);
+    }
   }
 
   // A row ends before the picture of a stop.
@@ -59,7 +62,7 @@ class Painter {
     if (!stage) return this.drawWaiting(canvas, part, box);
     const draw = part === "matrix" ? this.drawMatrix : part === "weights" ? this.drawHeads : this.drawStrip;
     const lit = canvas.lights?.filter((each) => each.part === part) ?? null;
-    const whole = !lit || lit.some(
+    const whole = !lit?.length || lit.some(
       ({ row, column, key }) => row === undefined && column === undefined && key === undefined
     );
     const fading = canvas.fade(part);

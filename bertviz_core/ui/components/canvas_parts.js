@@ -50,19 +50,28 @@ function spokenComponent({ data, place }) {
   return worked?.component ?? place.component;
 }
 
-// Which places among a strip's columns are drawn where it is this wide; the component that is spoken of among them: at
-// a stop they are moved on so far that it stands in their middle. Of a strip that is seen whole, and of a head, all are.
+// The places of a strip's columns that are spoken of: that of the explained cell, that of the component.
+function spokenColumns(canvas, stage) {
+  const own = canvas.stages.find(canvas.explained.cell).filter((found) => found.stage === stage);
+  const component = isOfStream(canvas, stage) ? stage.columns.indexOf(spokenComponent(canvas)) : -1;
+  return [...new Set([component, ...own.map(({ where }) => where.column)])].filter((column) => column >= 0);
+}
+
+// Which places among a strip's columns are drawn where it is this wide; what is spoken of among them: at a stop they are
+// moved on so far that it stands in their middle, else it takes the last places. Of a strip that is seen whole, and of
+// a head, all are.
 function drawnColumns(canvas, stage, width) {
   const { level, strip } = canvas.place;
   const ofHead = stage.columns.length <= canvas.data.size.head_width && ONE_HEAD.includes(stage.id.replace("head.", ""));
   if (strip || (ofHead && level === "head")) return stage.columns.map((_, i) => i);
   const least = ofHead ? LEAST.head : LEAST.residual;
   const count = Math.max(1, Math.min(stage.columns.length, Math.floor(width / least)));
-  const chosen = isOfStream(canvas, stage) ? stage.columns.indexOf(spokenComponent(canvas)) : -1;
+  const spoken = spokenColumns(canvas, stage);
   const last = stage.columns.length - count;
-  const start = canvas.place.stop ? Math.max(0, Math.min(last, chosen - Math.floor(count / 2))) : 0;
+  const start = canvas.place.stop ? Math.max(0, Math.min(last, (spoken[0] ?? 0) - Math.floor(count / 2))) : 0;
   const columns = Array.from({ length: count }, (_, i) => start + i);
-  if (chosen >= start + count) columns[count - 1] = chosen;
+  const beyond = spoken.filter((column) => !columns.includes(column)).slice(0, count).sort((a, b) => a - b);
+  columns.splice(count - beyond.length, beyond.length, ...beyond);
   return columns;
 }
 

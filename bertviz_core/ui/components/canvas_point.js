@@ -26,7 +26,7 @@ function point(canvas, event) {
   if (isSameTarget(found, canvas.hover)) return;
   canvas.hover = found;
   canvas.stage.style.cursor = found && found.part !== "row" ? "pointer" : "default";
-  lightRow(canvas, found?.where?.row ?? null);
+  lightRow(canvas, found?.where?.row ?? null, found?.where?.key);
   canvas.chrome.read(found?.stage ? found : null, found);
   if (!canvas.moving) canvas.draw();
 }
@@ -38,11 +38,11 @@ function unpoint(canvas) {
   canvas.draw();
 }
 
-// A row of the picture lights its token on the whole page, and the other way round.
-function lightRow(canvas, row) {
+// A row of the picture lights its token on the whole page, and the other way round; a weight also its key's.
+function lightRow(canvas, row, key = row) {
   canvas.pointed = row;
-  const token = row === null ? null : row + canvas.data.window.start;
-  const detail = token === null ? null : { row: token, key: token };
+  const { start } = canvas.data.window;
+  const detail = row === null ? null : { row: row + start, key: key + start };
   canvas.root.dispatchEvent(new CustomEvent("bv-pointed", { bubbles: true, detail }));
 }
 
@@ -62,9 +62,9 @@ function nameTarget(target) {
 }
 
 // What stands at a point of the window.
-function findAt(canvas, { clientX, clientY }) {
-  const { left, top } = canvas.stage.getBoundingClientRect();
-  return canvas.frame ? findTarget(canvas, clientX - left, clientY - top) : null;
+function findAt(canvas, event) {
+  const { x, y } = locate(canvas, event);
+  return canvas.frame ? findTarget(canvas, x, y) : null;
 }
 
 function findTarget(canvas, x, y) {
@@ -77,7 +77,7 @@ function findTarget(canvas, x, y) {
   if (!inside) return y < frame.top && !place.stop ? findTitle(canvas, part, x) : null;
   if (!part || part === "panel" || part === "collect") return { part: "row", where: { row } };
   if (part === "tokens") return { part, where: { row } };
-  if (part === "words") return { part, ...findWord(canvas, y, row) };
+  if (part === "words") return { part, ...findWord(canvas, x, y, row) };
   if (part.startsWith("ribbons")) return { part, layer: Number(part.split(".")[1]), where: { row } };
   return findCell(canvas, part, box, { row, x, y });
 }
@@ -121,15 +121,16 @@ function findBlock({ frame, data }, x) {
   return null;
 }
 
-function findWord(canvas, y, row) {
+function findWord(canvas, x, y, row) {
   const card = cardBox(canvas);
   const word = Math.floor((y - card.y - 8) / WORD_LINE);
-  const within = y >= card.y && y <= card.y + card.h && word >= 0 && word < canvas.data.words.best.length;
+  const within = x >= card.x && word >= 0 && word < canvas.data.words.best.length;
   return within ? { word, where: { row: canvas.at } } : { where: { row } };
 }
 
 // A touch on a cell that is smaller than a finger first chooses it, a second one explains it.
 function press(canvas, event) {
+  if (event.target.closest("[data-does]")) return;
   const found = findAt(canvas, event);
   const box = found?.stage && found.part !== "weights" ? cellBox(canvas, found.part, found.where) : null;
   if (canvas.looked) return void (canvas.looked = false); // the finger looked through the loupe

@@ -1,11 +1,11 @@
 // Tokens, titles, the columns of a matrix, the likeliest words, and the scales with their ends.
 
 const WORD_LINE = 24; // pixels of a line among the chosen row's words
-const HEADING = { y: 20, under: 37, third: 54 };
-const PHONE_HEADING = { y: 18, under: 34, third: 46 };
+const HEADING = { y: 20, under: 37, third: 54, line: 16 };
+const PHONE_HEADING = { y: 18, under: 34, third: 46, line: 16 };
 
 function drawTokens(canvas, sketch) {
-  const { frame, data, at, pointed } = canvas;
+  const { frame, data } = canvas;
   const box = frame.parts.tokens;
   if (box.w < 20) return;
   const size = Math.max(12, Math.min(15, frame.row * 0.62));
@@ -16,7 +16,7 @@ function drawTokens(canvas, sketch) {
     const spoken = chosen || spokenKey(canvas) === row;
     const faint = token.pad ? 0.55 : canvas.lights && !spoken && !canvas.explained.cell ? 0.8 : 1;
     drawChip(canvas, sketch, row, {
-      token, chosen, lit: pointed === row || spokenKey(canvas) === row,
+      token, chosen, lit: canvas.isLit(row) || spokenKey(canvas) === row,
       high: Math.min(30, frame.row - (frame.row > 24 ? 6 : 2)),
     });
     const fill = chosen ? "var(--bvc-surface)" : token.special ? "var(--bvc-faint)" : undefined;
@@ -63,8 +63,8 @@ function heading({ frame }) {
 }
 
 function titleBlock(canvas, sketch, layer, opacity) {
-  const { frame: { parts, phone }, hover } = canvas;
-  const { y, third } = heading(canvas);
+  const { frame: { parts }, hover } = canvas;
+  const { y } = heading(canvas);
   const [from, to] = [parts[`ribbons.${layer}`], parts[`output.${layer}`]];
   const width = to.x + to.w - from.x;
   const names = [`Layer ${layer}`, `L ${layer}`, `${layer}`];
@@ -73,44 +73,70 @@ function titleBlock(canvas, sketch, layer, opacity) {
   const over = hover?.layer === layer || hover?.part?.endsWith(`.${layer}`);
   sketch.line(`rule ${layer}`, from.x, y + 11, to.x + to.w, y + 11,
     { stroke: over ? "var(--bvc-text)" : "var(--bvc-line)", "stroke-width": over ? 2 : 1, opacity: cut(opacity, 3) });
-  const inside = [["attention", from], ["neurons", parts[`neurons.${layer}`]], ["output", to]];
-  const colors = { attention: "attention", neurons: "ffn", output: "norm" };
-  if (inside.some(([text, box]) => measure(text, 12) > box.w + (phone ? 30 : 6))) return;
-  for (const [text, box] of inside) {
-    sketch.text(`${text} ${layer}`, box.x + box.w / 2, third - (phone ? 1 : 2), text, {
-      size: 12, at: "middle", fill: `var(--bvc-${colors[text]})`, opacity,
-    });
-  }
+  titleInside(canvas, sketch, layer, [from.x, from.x + width], opacity);
+}
+
+// What a layer's strips are, each over its own; where they do not stand in one line, every other one a line higher.
+function titleInside({ frame }, sketch, layer, [left, right], opacity) {
+  const inside = [["attention", "ribbons", "attention"], ["neurons", "neurons", "ffn"], ["output", "output", "norm"]];
+  const labels = inside.map(([text, part, kind]) => ({ text, kind, ...frame.parts[`${part}.${layer}`] })).filter(
+    ({ w }) => w > 8
+  ).map(({ text, kind, x, w }) => {
+    const wide = measure(text, 12);
+    return { text, kind, x: Math.max(left, Math.min(right - wide, x + (w - wide) / 2)), wide };
+  });
+  const crowded = (some) => some.some(({ x }, i) => i && x < some[i - 1].x + some[i - 1].wide + 5);
+  const lines = crowded(labels) ? 2 : 1;
+  if (lines === 2 && crowded(labels.filter((_, i) => i % 2 === 0))) return;
+  const base = frame.ceiling - (lines === 2 ? 2 : frame.phone ? 3 : 8);
+  labels.forEach(({ text, kind, x }, i) => sketch.text(`${text} ${layer}`, x, base - (i % 2 && lines === 2 ? 13 : 0), text, {
+    size: 12, fill: `var(--bvc-${kind})`, opacity,
+  }));
 }
 
 function titlePart(canvas, sketch, part, box, opacity) {
   const stage = stageOf(canvas, part) ?? canvas.stages.get(`head.${part}`) ?? canvas.stages.get(part);
   if (!stage) return;
-  const { y, under } = heading(canvas);
+  const { y, line } = heading(canvas);
   const { level, layer, stop } = canvas.place;
   const inside = !stop || [3, 7].includes(stop);
   const input = inside && level === "layer" && stage.layer !== layer && /output|embedding/.test(part);
   const names = input ? ["Layer input", "Input", "In"] : nameStage(stage, canvas);
   const room = findNext(canvas.frame, box) - box.x - 7;
-  const words = names.find((name) => measure(name, 13.5, false, 650) <= room) ?? "";
-  sketch.text(`title ${part}`, box.x, y, words, { size: 13.5, bold: true, fill: `var(--bvc-${stage.kind})`, opacity });
-  if (level === "layer" && !stop && findStrip(canvas, part)) underlineTitle(canvas, sketch, part, box, words);
+  const lines = breakTitle(names, room);
+  const paint = { size: 13.5, bold: true, fill: `var(--bvc-${stage.kind})`, opacity };
+  lines.forEach((words, i) => sketch.text(`title ${part} ${i}`, box.x, y + i * line, words, paint));
+  if (level === "layer" && !stop && findStrip(canvas, part)) underlineTitle(canvas, sketch, part, box, lines);
   if (part === "matrix" || (part === "embedding" && box.w < 70)) return;
   const more = part === "weights" ? "rows ask, columns answer · click a head" : tellColumns(canvas, stage, box.w);
-  const text = measure(more, 12) <= room ? more : more.replace(/ of .*| numbers/, "");
-  if (measure(text, 12) <= room) {
-    sketch.text(`of ${part}`, box.x, under, text, {
+  const text = [more, more.replace(/ of .*| numbers/, "")].find((words) => measure(words, 12) <= room);
+  if (text) {
+    sketch.text(`of ${part}`, box.x, y + lines.length * line, text, {
       size: 12, fill: "var(--bvc-faint)", opacity,
     });
   }
 }
 
+// The longest of the names that fits, in one line or, where it has two words, in two.
+function breakTitle(names, room) {
+  const fits = (text) => measure(text, 13.5, false, 650) <= room;
+  for (const name of names) {
+    if (fits(name)) return [name];
+    const words = name.split(" ");
+    if (words.length === 2 && words.every(fits)) return words;
+  }
+  return [names.at(-1)].filter(fits);
+}
+
 // What can be pressed is underlined, as the crumbs are.
-function underlineTitle(canvas, sketch, part, box, words) {
-  const { y } = heading(canvas);
+function underlineTitle(canvas, sketch, part, box, lines) {
+  const { y, line } = heading(canvas);
   const over = canvas.hover?.strip && canvas.hover.part === part;
-  sketch.line(`underline ${part}`, box.x, y + 4, box.x + measure(words, 13.5, false, 650), y + 4, {
-    stroke: over ? "var(--bvc-text)" : "var(--bvc-line)", "stroke-width": over ? 2 : 1,
+  lines.forEach((words, i) => {
+    const under = y + i * line + 4;
+    sketch.line(`underline ${part} ${i}`, box.x, under, box.x + measure(words, 13.5, false, 650), under, {
+      stroke: over ? "var(--bvc-text)" : "var(--bvc-line)", "stroke-width": over ? 2 : 1,
+    });
   });
 }
 
@@ -122,36 +148,28 @@ function findNext({ parts, width }, box) {
 
 // Names of a stage from the longest to the shortest.
 function nameStage({ id, title, short }, { data, place }) {
-  const spoken = { query: "Q · asks", key: "K · offers", value: "V · hands over", context: "Result" };
+  const spoken = { query: "Q · asks", key: "K · offers", value: "V · hands over", context: "Head output" };
   const own = id.startsWith("head.") && place.level === "head" ? spoken[id.slice(5)] : null;
   if (id === "weights") return [`Attention weights, ${data.size.heads} heads`, `${data.size.heads} heads`];
-  if (id === "head.weights") return ["Attention weights: each row adds up to 1", title, "Weights"];
+  if (id === "head.weights") return [...(data.changed ? [] : [`${title}: each row adds up to 1`]), title, "Weights"];
   if (id === "sum" || id === "sum2") return ["Residual sum", "Sum"];
-  if (id === "context") return ["Heads merged", "Merged"];
-  if (id.startsWith("output")) return ["Layer output", "Output", "Out"];
   if (/^head\.(query|key|value)$/.test(id)) return own ? [own, short] : [short];
-  const capital = short[0].toUpperCase() + short.slice(1);
-  return own ? [own] : [title, capital, capital.slice(0, 4)];
+  const least = {
+    context: ["Heads"], output: ["Output", "Out"], embedding: ["Embed"], norm: ["Norm"], neurons: ["Neur."],
+  }[id.split(".")[0]];
+  return own ? [own, "Output"] : [title, ...(least ?? [])];
 }
 
+// A stage before or after the layer, so thin that its name is read upwards.
 function titleSpine(canvas, sketch, part, box, opacity) {
-  const { place, data } = canvas;
-  const layer = part === "embedding" ? "E" : part.split(".")[1];
+  const layer = part === "embedding" ? null : Number(part.split(".")[1]);
   const every = Math.ceil(14 / Math.max(box.w, 1));
-  if (box.w < 3 || (layer !== "E" && Number(layer) % every)) return;
-  const { third } = heading(canvas);
-  const here = Number(layer) === place.layer;
-  sketch.text(`spine ${part}`, box.x + box.w / 2, third, layer, {
-    size: 12, at: "middle", mono: true, bold: here, fill: here ? undefined : "var(--bvc-faint)", opacity,
+  if (box.w < 3 || (layer !== null && layer % every)) return;
+  const here = layer === canvas.place.layer;
+  const text = layer === null ? "embedding" : `layer ${layer}`;
+  sketch.text(`spine ${part}`, box.x + box.w / 2 + 4, canvas.frame.ceiling - 2, text, {
+    size: 12, bold: here, fill: here ? undefined : "var(--bvc-faint)", opacity, turn: -90,
   });
-  const after = place.layer + 1 + (place.level === "head" ? -1 : 0);
-  const side = part === "embedding" ? "before" : layer === String(after) && after < data.size.layers - 1 ? "after" : "";
-  const wide = (side === "before" ? place.layer : data.size.layers - after) * box.w;
-  if (side && wide > 28) {
-    sketch.text(`spines ${side}`, box.x, heading(canvas).y, side, {
-      size: 12, fill: "var(--bvc-faint)", opacity,
-    });
-  }
 }
 
 // The keys over the columns of a head's matrix.

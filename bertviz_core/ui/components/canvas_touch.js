@@ -64,10 +64,11 @@ function lookCloser(canvas, event) {
   drawLoupe(canvas, event);
 }
 
-function drawLoupe({ root, stage, painter, colors }, { clientX, clientY }) {
+function drawLoupe(canvas, event) {
+  const { root, stage, painter, colors } = canvas;
   const loupe = root.querySelector(".bvc-loupe");
-  const { left, top } = stage.getBoundingClientRect();
-  const [x, y, sharp] = [clientX - left, clientY - top, window.devicePixelRatio || 1];
+  const { x, y } = locate(canvas, event);
+  const sharp = painter.sharp;
   const seen = (LOUPE.size / LOUPE.zoom) * sharp;
   const pen = loupe.getContext("2d");
   pen.imageSmoothingEnabled = false;

@@ -1,30 +1,31 @@
-// The answer, as bars at the chosen row; and the scales with their ends.
+// The answer: the likeliest word of each row, and beside them those of the chosen one, as bars; and the scales.
+
+const CARD = { wide: 146, narrow: 118, gap: 8 }; // pixels: with bars and without, and left of it
+const WORD = { least: 60, numbered: 104, most: 134 }; // of the column of words; from `numbered` on with their shares
 
 function drawWords(canvas, sketch) {
   const { data, frame } = canvas;
   const box = frame.parts.words;
   if (!data.words || box.a < 0.05 || box.w < 60) return;
   const { y, third } = heading(canvas);
-  const depth = box.a * canvas.fade("words");
-  sketch.text("words", box.x, y, "Words", { size: 13.5, bold: true, opacity: depth });
+  sketch.text("words", box.x, y, "Words", { size: 13.5, bold: true, opacity: box.a });
   sketch.line("words rule", box.x, y + 11, box.x + box.w, y + 11, {
-    stroke: "var(--bvc-line)", opacity: cut(depth, 3),
+    stroke: "var(--bvc-line)", opacity: cut(box.a, 3),
   });
-  if (box.w > 140) {
-    sketch.text("words sub", box.x, third - 2, "the likeliest at each token", {
-      size: 12, fill: "var(--bvc-faint)", opacity: depth,
-    });
-  }
-  const card = cardBox(canvas);
-  for (const row of seenRows(frame, data.tokens.length)) {
-    const at = rowMiddle(frame, row);
-    if (!isSeen(frame, row) || (at > card.y - 14 && at < card.y + card.h + 12)) continue;
-    drawWord(
-      sketch, `word ${row}`, data.words.top[row], { x: box.x + 10, w: box.w - 20, y: at + 5 },
-      { opacity: depth, fill: isPointed(canvas, { row }) ? undefined : "var(--bvc-faint)" }
-    );
-  }
-  drawCard(canvas, sketch, card, depth);
+  const { w } = listWords(canvas);
+  const sub = [
+    ...(w ? ["the likeliest at each token"] : []), `the likeliest at ${canvas.token}`, "the likeliest",
+  ].find((text) => measure(text, 12) < box.w);
+  sketch.text("words sub", box.x, third - 2, sub ?? "", { size: 12, fill: "var(--bvc-faint)", opacity: box.a });
+  if (w) for (const row of seenRows(frame, data.tokens.length)) drawWord(canvas, sketch, row, { x: box.x, w });
+  drawCard(canvas, sketch, cardBox(canvas), box.a);
+}
+
+// Beside the card, as wide as there is room: a column of the likeliest word of each row, of no width without any.
+function listWords({ frame }) {
+  const { x, w } = frame.parts.words;
+  const column = w - CARD.wide >= WORD.most ? WORD.most : w - CARD.narrow;
+  return { x, w: column >= WORD.least ? column - CARD.gap : 0 };
 }
 
 // Whether a row's word is pointed at, or one of the chosen row's.
@@ -32,18 +33,28 @@ function isPointed({ hover }, { row, word }) {
   return hover?.part === "words" && (word === undefined ? hover.where.row === row : hover.word === word);
 }
 
-function drawWord(sketch, key, { word, share }, { x, w, y }, paint) {
+function drawWord(canvas, sketch, row, { x, w }) {
+  if (!isSeen(canvas.frame, row)) return;
+  const { word, share } = canvas.data.words.top[row];
+  const lit = row === canvas.at || isPointed(canvas, { row });
+  const paint = { opacity: canvas.frame.parts.words.a, fill: lit ? undefined : "var(--bvc-faint)" };
   const number = writeShare(share);
-  sketch.text(key, x, y, fit(word, 13.5, w - 8 - measure(number, 12, true)), { size: 13.5, ...paint });
-  sketch.text(`${key} share`, x + w, y, number, { size: 12, mono: true, at: "end", ...paint });
+  const wide = w > WORD.numbered ? measure(number, 12, true) + 8 : 0;
+  const size = Math.min(13.5, Math.max(12, canvas.frame.row * 0.6));
+  const y = rowMiddle(canvas.frame, row) + 5;
+  sketch.text(`word ${row}`, x, y, fit(word, size, w - wide), { size, ...paint });
+  if (wide) sketch.text(`word ${row} share`, x + w, y, number, { size: 12, mono: true, at: "end", ...paint });
 }
 
 // Where the five likeliest words of the chosen row stand.
-function cardBox({ frame, at, data }) {
+function cardBox(canvas) {
+  const { frame, at, data } = canvas;
   const { x, w } = frame.parts.words;
+  const column = listWords(canvas).w;
+  const left = column ? column + CARD.gap : 0;
   const h = WORD_LINE * data.words.best.length + 16;
   const bottom = frame.top + frame.row * frame.count;
-  return { x, w, h, y: Math.max(frame.top, Math.min(bottom - h, rowMiddle(frame, at) - 20)) };
+  return { x: x + left, w: w - left, h, y: Math.max(frame.top, Math.min(bottom - h, rowMiddle(frame, at) - 20)) };
 }
 
 function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
@@ -52,23 +63,25 @@ function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
   sketch.box("card", { x, y, w, h }, { rx: 10, fill: "var(--bvc-surface)", stroke: "var(--bvc-line)", ...shown });
   const widest = Math.max(...best.map(({ word }) => measure(word, 15, false, 650)));
   const most = Math.max(0.15, best[0].share);
+  const number = Math.max(...best.map(({ share }) => measure(writeShare(share), 12, true, 700)));
+  const longest = Math.min(w - number - 26, widest + 2);
   best.forEach(({ word, share, address }, i) => {
-    const line = { x, w, y: y + 8 + i * WORD_LINE, longest: Math.min(w * 0.46, widest + 10), opacity };
-    drawBest(sketch, i, { word, share, part: share / most }, line);
+    const line = { x, w, y: y + 8 + i * WORD_LINE, longest, number };
+    drawBest(sketch, i, { word, share, part: share / most }, line, opacity);
     const ringed = { x: x + 3, y: line.y, w: w - 6, h: WORD_LINE };
     const ring = address === explained.cell ? "var(--bvc-text)" : isPointed(canvas, { word: i }) && "var(--bvc-faint)";
     if (ring) sketch.box(`ring ${i}`, ringed, { rx: 6, fill: "none", stroke: ring, "stroke-width": 2 });
   });
 }
 
-// One of the likeliest words: its share as a bar and in figures.
-function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, opacity }) {
+// One of the likeliest words: its share as a bar, where there is room, and in figures.
+function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, number }, opacity) {
   const [size, bold, fill] = i ? [14, 400, "var(--bvc-faint)"] : [15, 700, undefined];
   sketch.text(`best ${i}`, x + 10, y + 17, fit(word, size, longest, bold), { size, bold, opacity });
-  const room = w - longest - 22 - measure("> 99.9 %", 12, true, 700);
-  const bar = { x: x + longest + 8, y: y + 7, w: Math.max(1.5, room * part), h: 10 };
+  const room = w - longest - number - 34;
+  const bar = { x: x + longest + 18, y: y + 7, w: Math.max(1.5, room * part), h: 10 };
   const paint = { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": i ? 0.5 : 1, opacity: cut(opacity, 3) };
-  if (room > 6) sketch.box(`bar ${i}`, bar, paint);
+  if (room > 12) sketch.box(`bar ${i}`, bar, paint);
   const style = { size: 12, mono: true, at: "end", bold, fill, opacity };
   sketch.text(`share ${i}`, x + w - 8, y + 16.5, writeShare(share), style);
 }
@@ -88,7 +101,7 @@ function listScales(canvas) {
     ["matrix"], ["weights"], ["query"], ["key"], ["value"], ["sum"], [`output.${layer}`, "LayerNorm"],
     [`neurons.${layer}`, "neurons"],
   ];
-  const outer = [[`output.${layer}`, "embedding, output"], [`neurons.${layer}`, "neurons"]];
+  const outer = [["embedding"], [`output.${canvas.open}`, "output"], [`neurons.${canvas.open}`, "neurons"]];
   const wanted = ofStop[stop] ?? (level === "pass" && !stop ? outer : inner);
   return wanted.filter(([part]) => {
     const box = frame.parts[part];
@@ -96,26 +109,54 @@ function listScales(canvas) {
   });
 }
 
-function drawLegend(canvas, sketch) {
-  const { frame, place } = canvas;
-  const base = frame.top + frame.row * frame.count + frame.stubs + (frame.phone ? 20 : 17);
-  let x = EDGE;
-  for (const [part, name] of listScales(canvas)) {
-    const stage = stageOf(canvas, part);
-    if (stage && x < frame.width - (frame.phone ? 100 : 200)) {
-      x = drawScale(
-        canvas, sketch, stage, name ?? stage.short, x, base
-      );
-    }
-  }
-  if (frame.phone || place.stop) return;
-  if (place.level === "layer" && !place.strip) x = drawLaneKey(canvas, sketch, x, base);
-  drawNote(canvas, sketch, x, base);
+// The line that the scales stand on.
+function legendLine({ top, row, count, stubs, phone }) {
+  return top + row * count + stubs + (phone ? 20 : 17);
 }
 
-function drawScale({ colors, frame }, sketch, { kind, limit, signed }, name, x, y) {
-  const [low, high] = [signed ? writeEnd(-limit) : "0", writeEnd(limit)];
-  const [before, wide] = [measure(low, 12, true) + 6, frame.phone ? 40 : 56];
+// The scales, and after them what is drawn and what is not; the first line ends where the switch begins.
+function drawLegend(canvas, sketch) {
+  const { frame, place } = canvas;
+  const base = legendLine(frame);
+  const end = frame.width - EDGE;
+  const ends = frame.phone ? [end] : [end - canvas.chrome.switchWidth, end];
+  let [x, line] = [EDGE, 0];
+  const put = (wide, draw) => {
+    if (x + wide > ends[line] && line + 1 < ends.length) [x, line] = [EDGE, line + 1];
+    if (x + wide > ends[line]) return;
+    draw(x, base + 17 * line);
+    x += wide + (frame.phone ? 9 : 20);
+  };
+  for (const [part, name] of listScales(canvas)) {
+    const stage = stageOf(canvas, part);
+    const words = name ?? stage?.short;
+    if (stage) put(measureScale(canvas, stage, words), (...at) => drawScale(canvas, sketch, stage, words, ...at));
+  }
+  if (frame.phone || place.stop) return;
+  tellNote(canvas).forEach((sentence, i) => put(measure(sentence, 12.5), (...at) => {
+    sketch.text(`note ${i}`, ...at, sentence, { size: 12.5, fill: "var(--bvc-faint)" });
+    x -= 14;
+  }));
+}
+
+// Its two ends, each with its sign.
+function writeEnds({ limit, signed }) {
+  return signed ? [writeEnd(-limit), `+${writeEnd(limit)}`] : ["0", writeEnd(limit)];
+}
+
+function measureScale({ frame }, stage, name) {
+  const ends = writeEnds(stage).reduce((all, end) => all + measure(end, 12, true), 0);
+  return ends + scaleWidth(frame) + 19 + measure(name, 12.5);
+}
+
+function scaleWidth({ phone }) {
+  return phone ? 24 : 48;
+}
+
+function drawScale({ colors, frame }, sketch, stage, name, x, y) {
+  const { kind, limit, signed } = stage;
+  const [low, high] = writeEnds(stage);
+  const [before, wide] = [measure(low, 12, true) + 6, scaleWidth(frame)];
   const small = { size: 12, mono: true, fill: "var(--bvc-faint)" };
   sketch.text(`low ${name}`, x, y, low, small);
   for (let i = 0; i < 16; i++) {
@@ -126,56 +167,33 @@ function drawScale({ colors, frame }, sketch, { kind, limit, signed }, name, x, 
   }
   const after = x + before + wide + 6;
   sketch.text(`high ${name}`, after, y, high, small);
-  const start = after + measure(high, 12, true) + 7;
-  sketch.text(`of ${name}`, start, y, name, { size: 12.5, fill: "var(--bvc-faint)" });
-  return start + measure(name, 12.5) + (frame.phone ? 12 : 22);
+  sketch.text(`of ${name}`, after + measure(high, 12, true) + 7, y, name, { size: 12.5, fill: "var(--bvc-faint)" });
 }
 
 function writeEnd(value) {
   return (value < 0 ? "−" : "") + String(Number(Math.abs(value).toPrecision(2)));
 }
 
-function drawLaneKey({ colors, frame }, sketch, x, y) {
-  const words = "residual: passes around, then is added";
-  if (x + 50 + measure(words, 12.5) > frame.width) return x;
-  sketch.line("lane key", x, y - 5, x + 34, y - 5, {
-    stroke: colors.cell("residual"), "stroke-opacity": 0.5, "stroke-width": 5, "stroke-linecap": "round",
-  });
-  sketch.text("lane words", x + 44, y, words, { size: 12.5, fill: "var(--bvc-faint)" });
-  return x + 60 + measure(words, 12.5);
-}
-
-// Beside the scales, or under them, what is drawn and what is not.
-function drawNote(canvas, sketch, x, y) {
-  const room = canvas.frame.width - EDGE;
-  let [at, line] = [x, y];
-  tellNote(canvas).forEach((sentence, i) => {
-    const width = measure(sentence, 12.5) + 5;
-    if (at + width > room && line === y) [at, line] = [EDGE, y + 17];
-    if (at + width <= room) sketch.text(`note ${i}`, at, line, sentence, { size: 12.5, fill: "var(--bvc-faint)" });
-    at += width;
-  });
-}
-
 function tellNote(canvas) {
-  const { data, frame: { parts }, place, quiet } = canvas;
-  const { token } = canvas;
-  const special = quiet ? [tellQuiet(canvas)] : [];
+  const { data, frame: { parts }, place, quiet, token } = canvas;
   const marks = data.changed ? ["Underlined cells were changed."] : [];
-  if (place.level === "head") return [`Row ${token}: what it asks, and what it is answered.`, ...marks];
-  if (place.strip) return marks;
-  if (place.level === "layer") return ["The title of a strip opens all of it.", ...marks];
+  const signs = "Grey is negative.";
+  if (place.strip) return [signs, ...marks];
+  if (place.level === "head") return [signs, `Row ${token}: what it asks, and what it is answered.`, ...marks];
+  const every = writeCount(data.size.width);
+  if (place.level === "layer") return [signs, `Click a strip's title to see all ${every} of its numbers.`, ...marks];
   const told = (part) => {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
   };
   const size = data.face === "difference" ? "size of the change" : "weight";
-  const own = `neurons.${place.layer}`;
-  const neurons = parts[own].w > 4 ? `; neurons: ${told(own)}, strongest at ${token} first` : "";
+  const own = `neurons.${canvas.open}`;
+  const neurons = parts[own].w > 4 ? `; neurons ${told(own)}, strongest at ${token} first` : "";
   return [
-    `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = ${size}.`, ...special,
-    `Components drawn: embedding ${told("embedding")}, output ${told(`output.${place.layer}`)}${neurons}.`, ...marks,
-    "Zoom in for all.",
+    signs, ...(quiet ? [tellQuiet(canvas)] : []),
+    `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = ${size}.`,
+    `Drawn: embedding ${told("embedding")}, output ${told(`output.${canvas.open}`)}${neurons}.`, ...marks,
+    `For all ${every}, click a layer, in it a strip's title.`,
   ];
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TypeGuard
 
@@ -21,6 +22,7 @@ from bertviz_core.analysis.canvas import (
     Strip,
     choose_rows,
     count_rows,
+    find_most,
     list_strips,
     measure_outside,
 )
@@ -30,6 +32,7 @@ from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import PROBS, rank_words
 from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.errors import AddressError
+from bertviz_core.formula.address import Address, read_address
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import site, state
@@ -85,7 +88,9 @@ class _Pack:
 
 def show_canvas(view: View) -> None:
     """Draw the pass; what is chosen in it the URL says, and with it every other page."""
-    place = read_place(view)
+    place, remarks = read_place(view)
+    for remark in remarks:
+        st.info(remark, icon=":material/info:")
     _link_story(view)
     note(_STREAM, "component")
     _canvas(
@@ -117,8 +122,9 @@ def find_story(trace: Trace, asked: Mapping[str, object]) -> str | None:
                 None)  # fmt: skip
 
 
-def read_place(view: View) -> Place:
-    """The place that the URL names; what it does not name, or is not there, has its usual value."""
+def read_place(view: View) -> tuple[Place, list[str]]:
+    """The place, and what the URL asked for that is not there; that, and what it does not name, has its usual value."""
+    remarks: list[str] = []
     config, chosen = view.trace.model.config, view.chosen
     total = len(view.trace.tokens)
     state.bind("level", PASS, LEVELS)
@@ -128,11 +134,21 @@ def read_place(view: View) -> Place:
     state.bind("strip", "", ("", *WHOLE))
     level, stop = state.read("level"), state.read("play")
     strip = state.read("strip") if level == LAYER and not stop else ""
-    start = read_index("window", total, "input", [])
+    start = read_index("window", total, "input", remarks)
     window = choose_rows(chosen.token, total, start, count_rows(config, strip))
-    component = read_index("component", config.hidden_size, "model", [])
-    spot = Spot(chosen.layer, chosen.head, chosen.token, component, window)
-    return Place(level, spot, stop, strip)
+    component = read_index("component", config.hidden_size, "model", remarks)
+    spot = Spot(chosen.layer, chosen.head, chosen.token, component, window, _find_cell(view.trace))
+    return Place(level, spot, stop, strip), remarks
+
+
+def _find_cell(trace: Trace) -> Address | None:
+    """The cell that the drawer explains; None where there is none, or it cannot be explained: the drawer says so."""
+    with suppress(AddressError):
+        for text in state.read_walk()[-1:]:
+            cell = read_address(text)
+            trace.explain(cell)
+            return cell
+    return None
 
 
 def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str, str | int]:
@@ -177,10 +193,11 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
         "tokens": [_describe_token(view, i) for i in place.spot.window],
         "place": _write_place(place),
-        **_explain_cell(view),
+        **_explain_cell(trace, place.spot.cell),
         "face": faces.face, "changed": view.outcome.changed,
         "why": _tell_choice(view),
         "stages": _write_stages(view, strips, faces, pack),
+        "most": asdict(find_most(faces.drawn, place.spot)),
         "outside": {name: asdict(share) for name, share in measure_outside(faces, place.spot).items()},
         "words": _list_words(view, place.spot),
         "stops": list_stops(faces.drawn, place.spot),
@@ -199,14 +216,11 @@ def _write_place(place: Place) -> dict[str, object]:
             "strip": place.strip or None}  # fmt: skip
 
 
-def _explain_cell(view: View) -> dict[str, object]:
+def _explain_cell(trace: Trace, cell: Address | None) -> dict[str, object]:
     """The cell that the drawer explains, and its operands."""
-    cell = next(iter(state.read_walk()[-1:]), "")
-    try:
-        lit = list_lit(take_apart(view.trace, view.trace.explain(cell))) if cell else []
-    except AddressError:  # the drawer says so
-        lit = []
-    return {"cell": cell, "operands": lit}
+    if cell is None:
+        return {"cell": "", "operands": []}
+    return {"cell": str(cell), "operands": list_lit(take_apart(trace, trace.explain(cell)))}
 
 
 def _describe_token(view: View, i: int) -> dict[str, object]:
