@@ -233,7 +233,7 @@ function writeStrip(canvas) {
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
   return up + listGroups(canvas.survey()).map(([title], i) => {
     const pressed = group === i && !place.strip;
-    const words = title.replace(/^Layer /, pressed ? "$&" : "").replace("Embedding", pressed ? "$&" : "Embed");
+    const words = pressed ? title : title.replace("Layer ", "").replace("Embedding", "Embed"); // so that all fit
     return writeButton(`group:${i}`, words, `aria-label="${title}" aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
   }).join("");
 }

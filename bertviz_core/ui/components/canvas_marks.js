@@ -115,14 +115,16 @@ function drawChosenRow(canvas, sketch) {
   if (box.a < 0.5 || box.w < 60 || !isSeen(frame, at)) return;
   sketch.box("chosen row", { x: box.x - 2.5, y: rowTop(frame, at) - 2, w: box.w + 3.5, h: frame.row + 2.5 },
     { rx: 4, fill: "none", stroke: "var(--bvc-attention)", "stroke-width": 1.5, opacity: cut(box.a, 3) });
-  if (!stage || place.stop === 4 || box.w / frame.count < 36) return;
+  if (!stage || place.stop === 4) return;
   for (const key of seenRows(frame, canvas.data.tokens.length)) {
     const weight = readValue(stage, { row: at, key });
     if (!isSeen(frame, key) || Math.abs(weight) < 0.005) continue;
     const { x, w } = matrixCell(frame, box, { row: at, key });
+    const words = writeCellShare(weight);
+    if (measure(words, 12, true, 600) > w) continue;
     const fill = colors.readable("attention", Math.abs(weight), "zero");
-    const style = { size: 12.5, mono: true, bold: 600, at: "middle", fill, opacity: box.a };
-    sketch.text(`weight ${key}`, x + w / 2, rowMiddle(frame, at) + 4.5, writeCellShare(weight), style);
+    const style = { size: 12, mono: true, bold: 600, at: "middle", fill, opacity: box.a };
+    sketch.text(`weight ${key}`, x + w / 2, rowMiddle(frame, at) + 4.5, words, style);
   }
 }
 
