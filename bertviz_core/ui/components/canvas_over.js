@@ -112,9 +112,7 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
   });
   if (Math.abs(weight) < STRONG / 2 || box.w < 44) return;
   const words = `${side < 0 ? "↑" : "↓"}${writeShare(Math.abs(weight))}`;
-  sketch.text(`${key} share`, box.x + 2, edge + (side < 0 ? 1 : 9), words, {
-    size: 12, mono: true, bold: 600, opacity: box.a,
-  });
+  printShare(sketch, `${key} share`, box.x + 2, edge + (side < 0 ? 1 : 9) - 4.5, words, box.a);
 }
 
 // The strongest weights, printed where their ribbons begin, on paper: read alike on all of them.
@@ -126,14 +124,16 @@ function printShares(canvas, sketch, name, box, weights, depth, rows) {
     const weight = weights[key];
     if (weight < STRONG) break;
     const words = writeShare(weight);
-    const wide = measure(words, 12, true, 600);
-    if (wide > box.w - 4) continue;
-    const y = rowMiddle(canvas.frame, key);
-    sketch.box(`${name} tag ${key}`, { x: box.x + 2, y: y - 7.5, w: wide + 6, h: 15 }, {
-      rx: 4, fill: "var(--bvc-paper)", "fill-opacity": 0.8, opacity: cut(box.a, 3),
-    });
-    sketch.text(`${name} share ${key}`, box.x + 5, y + 4.5, words, { size: 12, mono: true, bold: 600, opacity: box.a });
+    if (measure(words, 12, true, 600) > box.w - 4) continue;
+    printShare(sketch, `${name} share ${key}`, box.x + 2, rowMiddle(canvas.frame, key), words, box.a);
   }
+}
+
+function printShare(sketch, key, x, y, words, opacity) {
+  sketch.box(`${key} tag`, { x, y: y - 7.5, w: measure(words, 12, true, 600) + 6, h: 15 }, {
+    rx: 4, fill: "var(--bvc-paper)", "fill-opacity": 0.8, opacity: cut(opacity, 3),
+  });
+  sketch.text(key, x + 3, y + 4.5, words, { size: 12, mono: true, bold: 600, opacity });
 }
 
 // The residual stream at the level of a layer: what passes around attention and around the neurons, and is then added.

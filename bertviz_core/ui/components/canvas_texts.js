@@ -87,8 +87,9 @@ function titleInside({ frame }, sketch, layer, [left, right], opacity) {
   });
   const crowded = (some) => some.some(({ x }, i) => i && x < some[i - 1].x + some[i - 1].wide + 5);
   const lines = crowded(labels) ? 2 : 1;
-  if (lines === 2 && crowded(labels.filter((_, i) => i % 2 === 0))) return;
-  const base = frame.ceiling - (lines === 2 ? 2 : frame.phone ? 3 : 8);
+  const room = labels.every(({ wide }) => wide <= right - left);
+  if (!room || (lines === 2 && crowded(labels.filter((_, i) => i % 2 === 0)))) return;
+  const base = frame.ceiling - frame.stubs - (lines === 2 ? 2 : frame.phone ? 3 : 8);
   labels.forEach(({ text, kind, x }, i) => sketch.text(`${text} ${layer}`, x, base - (i % 2 && lines === 2 ? 13 : 0), text, {
     size: 12, fill: `var(--bvc-${kind})`, opacity,
   }));
