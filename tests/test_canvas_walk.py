@@ -40,12 +40,14 @@ def test_another_layer_or_token_while_it_plays_does_not_end_the_walk(app):
     open_canvas(app).focus()
     press(app, "Space", "ArrowRight", "ArrowRight", "Space")
     app.page.wait_for_selector('.bvc[data-stop="3"]')
-    with app.rerun():
-        press(app, "]")
+    press(app, "]")
+    wait_for_query(app, layer="3")
+    app.settle()
     app.point(5)
-    assert app.page.locator(".bvc").get_attribute("data-stop") == "3"
+    wait_for_query(app, token="5")
+    assert app.page.locator(".bvc").get_attribute("data-stop") in "34"  # it may have gone on
     assert app.page.get_by_role("button", name="Pause", exact=True).count() == 1
-    assert (app.query["layer"], app.query["token"]) == ("3", "5")
+    assert app.query["layer"] == "3"
     app.page.locator(".bvc-crumbs button").first.click()
     app.page.wait_for_selector('.bvc[data-stop=""]')
     assert app.page.get_by_role("button", name="Play", exact=True).count() == 1
