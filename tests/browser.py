@@ -18,8 +18,11 @@ from playwright.sync_api import Error, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+# The field for addresses, which nobody sees, would load two pages of its own for every page of a test.
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update")  # fmt: skip
+         "--disable-background-networking", "--disable-component-update",
+         "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,HttpsUpgrades,MediaRouter,OptimizationHints,"
+         "PaintHolding")  # fmt: skip
 HARMLESS = re.compile(r"_stcore/(health|host-config)")  # asked for below every deep link, answered by 404
 CLOSED_PORT = "http://127.0.0.1:9"  # where the Hugging Face hub is looked for: nobody answers
 
