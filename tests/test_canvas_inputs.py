@@ -18,6 +18,7 @@ INPUTS = {
     "BERT large": {"model": "large"},
     "without an LM head": {"model": "headless"},
 }
+ON_PHONES = ("a pair", "padding", "512 tokens", "BERT large")
 LEVELS = ("pass", "layer", "head")
 
 
@@ -31,8 +32,10 @@ def models(tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize(
+    ("name", "size"), [*((name, WIDE) for name in INPUTS), *((name, PHONE) for name in ON_PHONES)],
+    ids=[*INPUTS, *(f"{name} on a phone" for name in ON_PHONES)],
+)  # fmt: skip
 def test_every_input_is_drawn_whole(chromium, server, models, name, size):
     query = dict(INPUTS[name])
     if "model" in query:

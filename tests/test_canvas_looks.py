@@ -5,7 +5,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.formula.numbers import format_percent
-from tests.browser import App
+from tests.browser import visit
 from tests.canvas import BLEMISHES
 
 TEXT = "When in Rome, do as the [MASK] do."
@@ -46,11 +46,8 @@ CONTRAST = """button => {
 def app(chromium, server, request):
     """A tab of somebody who wants no motion."""
     width, height = SIZES[getattr(request, "param", "wide")]
-    context = chromium.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
-    app = App(context.new_page(), server)
-    yield app
-    assert app.trouble == []
-    context.close()
+    with visit(chromium, server, {"width": width, "height": height}, motion="reduce") as app:
+        yield app
 
 
 def show(app, **query):

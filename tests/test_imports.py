@@ -302,6 +302,7 @@ IN_ONE_PLACE = {
         "bertviz_core/ui/frame/follow.py",
         "bertviz_core/ui/frame/state.py",
         "bertviz_core/ui/frame/what_if.py",
+        "bertviz_core/ui/views/overview_canvas.py",
         "bertviz_core/ui/walk/way.py",
     ],
     r"update_(layout|xaxes|yaxes|traces)|add_(shape|annotation|hline|hrect|trace)\(": [],  # a chart is built in one go

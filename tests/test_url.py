@@ -17,7 +17,7 @@ EVERYTHING = {
 ALL_PAIRS = "BERTVIZ_ALL_PAIRS" in os.environ  # eight minutes of a browser
 # Along the list of pages, around, by this many at a time: their number is prime, so that each way leads through all,
 # and all ways together from every page to every other one.
-STRIDES = range(1, len(PAGES)) if ALL_PAIRS else (1, 7)
+STRIDES = range(1, len(PAGES)) if ALL_PAIRS else (7,)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
         assert {key: app.query.get(key) for key in EVERYTHING} == EVERYTHING, (came_from, info.title)
         assert app.explained == EVERYTHING["walk"], (came_from, info.title)
         assert app.chosen() == ("Layer 3", "Head 5", "token 2 sat"), (came_from, info.title)
-        turn = ALL_PAIRS or PAGES.index(info) % 2 == STRIDES.index(stride)
+        turn = ALL_PAIRS or PAGES.index(info) % 2 == 0
         assert not turn or app.shown() == fresh(app.page.url), (came_from, info.title)
 
 
@@ -131,8 +131,10 @@ def test_back_undoes_a_choice_and_forward_does_it_again(app, fresh, kind):
     app.open("attention", **PLACE, **query)
     before, here = app.shown(), app.page.url
     choose(app)
+    app.page.wait_for_function("here => location.href !== here", arg=here)
+    app.settle()
     after, there = app.shown(), app.page.url
-    assert after != before and there != here
+    assert after != before
     with app.rerun():
         app.page.go_back()
     assert (app.page.url, app.shown()) == (here, before)
