@@ -178,7 +178,7 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
     return Fired(
         tuple(map(read, rank_top(np.abs(after), _STRONGEST))), None if damped is None else read(damped),
         read(lowest) if before[lowest] < 0 else None, int((after > 0).sum()), len(after),
-        trace.model.config.hidden_act.partition("_")[0].upper(),
+        trace.model.config.activation_name,
     )  # fmt: skip
 
 

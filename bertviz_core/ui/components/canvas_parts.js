@@ -2,13 +2,12 @@
 
 const LEAST = { residual: 4, head: 2.1, spine: 3.6 }; // pixels that a cell is wide at least
 const TITLE = 20; // pixels over each small matrix
-const STRIPS = ["input", "context", "sum", "norm", "neurons", "sum2", "output"];
 const STOPS_AT_COMPONENT = [2, 7, 9]; // of the walk
 const ONE_HEAD = ["query", "key", "value", "context"];
 
 // The strip of a layer that a part draws, and that can be seen whole; null for any other part.
 function findStrip(canvas, part) {
-  return STRIPS.find((strip) => namePart(canvas, strip).part === part) ?? null;
+  return canvas.data.whole.find((strip) => namePart(canvas, strip).part === part) ?? null;
 }
 
 function isWhole(canvas, part) {

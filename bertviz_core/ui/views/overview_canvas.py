@@ -196,6 +196,7 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         **_explain_cell(trace, place.spot.cell),
         "face": faces.face, "changed": view.outcome.changed,
         "why": _tell_choice(view),
+        "whole": WHOLE,
         "stages": _write_stages(view, strips, faces, pack),
         "most": asdict(find_most(faces.drawn, place.spot)),
         "outside": {name: asdict(share) for name, share in measure_outside(faces, place.spot).items()},

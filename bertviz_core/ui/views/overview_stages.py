@@ -75,8 +75,7 @@ def find_name(strip: Strip) -> Name:
 
 def write_formula(strip: Strip, config: BertConfig) -> str:
     """The formula of one cell of a stage, with the function that this model has."""
-    function = config.hidden_act.partition("_")[0].upper()
-    return find_name(strip).formula.replace(_FUNCTION, function)
+    return find_name(strip).formula.replace(_FUNCTION, config.activation_name)
 
 
 def count_sources(strip: Strip, config: BertConfig, tokens: int) -> int:
