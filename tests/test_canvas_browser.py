@@ -233,12 +233,24 @@ def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app,
     lit = app.page.locator(f'.bvc-drawn [data-component="{component}"]')
     assert lit.count() == 7  # the embedding, and every layer's output
     app.page.locator(".bvc-stage").focus()
-    press(app, "Escape")
-    app.page.wait_for_function("!new URLSearchParams(location.search).has('walk')")
+    with app.rerun():
+        press(app, "Escape")
     assert (lit.count(), app.query) == (7, {"component": component})
     press(app, "Escape")
     app.page.wait_for_function("location.search === ''")
     assert lit.count() == 0
+
+
+@pytest.mark.parametrize("pause", [0, 30, 100, 300])
+def test_escape_twice_closes_the_drawer_and_lets_go_of_the_component(app, pause):
+    stage = open_canvas(app, walk="embeddings.LayerNorm[token=3,hidden=5]", component=5)
+    assert app.explained and app.query["component"] == "5"
+    stage.focus()
+    press(app, "Escape")
+    app.page.wait_for_timeout(pause)
+    press(app, "Escape")
+    app.page.wait_for_function("location.search === ''")
+    app.page.wait_for_function("!document.querySelector('.st-key-drawer .bv-address')")
 
 
 def test_a_strips_title_opens_all_its_components(app, trace):

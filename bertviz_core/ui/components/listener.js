@@ -6,6 +6,7 @@
 // this module stand in files beside it.
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
+const ANSWER = 2000; // milliseconds in which the server's answer to a closed drawer is waited for
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
 const SENT = {
   cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
@@ -38,18 +39,19 @@ class Listener {
     this.lit = null;
     this.touched = false;
     this.brought = {}; // by what it was searched with
+    this.left = null; // the cell whose drawer was closed here, and until when the server's word for it is waited for
   }
 
   show(data, send) {
     const moved = !isSame(data.cell, this.data.cell);
     Object.assign(this, { data, send });
+    if (!isSame(data.cell, this.left?.cell)) this.left = null;
     for (const [name, color] of Object.entries(data.colors)) {
       document.documentElement.style.setProperty(`--bv-${name}`, color);
     }
     if (!this.stopped) this.start();
     if (moved) this.wanted = data.cell && { cell: data.cell, until: Infinity };
-    const { cell, operands } = data;
-    document.dispatchEvent(new CustomEvent("bv-explained", { detail: { cell, operands } }));
+    this.sayExplained();
     for (const plot of this.plots.values()) plot.draw();
     this.sync();
     return ++this.turn;
@@ -162,7 +164,7 @@ class Listener {
   key(event) {
     if (event.defaultPrevented) return;
     const { target } = event;
-    if (event.key === "Escape") this.escape();
+    if (event.key === "Escape") this.escape(event);
     else if (this.plots.get(target)?.key(event) || rove(target, event.key)) event.preventDefault();
     else if ((event.key === "Enter" || event.key === " ") && target.matches?.(SAYING) && !target.matches(PRESSED)) {
       event.preventDefault();
@@ -171,23 +173,38 @@ class Listener {
   }
 
   // Escape belongs to what lies over the page, or to the field that is written in, before it belongs to the drawer.
-  escape() {
+  escape(event) {
     const covering = (each) => each.checkVisibility() && !each.querySelector(TITLE);
     const over = [...document.querySelectorAll(OVER)].some(covering);
     const typing = findFocus()?.matches("input, textarea, select, [contenteditable=true]");
-    if (this.data.cell && !over && !typing) this.leave(null);
+    if (!this.data.cell || this.isLeaving || over || typing) return;
+    event.preventDefault();
+    this.leave(null);
   }
 
   explain(address, opener) {
     if (!opener.closest(DRAWER)) this.opener = { element: opener, again: nameAgain(opener) };
     this.opening = address;
+    this.left = null;
     this.send("cell", address);
     this.settle();
   }
 
   leave(pressed) {
     this.closing = { pressed };
+    this.left = { cell: this.data.cell, until: performance.now() + ANSWER };
+    this.sayExplained();
     this.send("close", true);
+  }
+
+  // The drawer was closed here, and the server has not answered yet.
+  get isLeaving() {
+    return this.left && performance.now() < this.left.until;
+  }
+
+  sayExplained() {
+    const { cell, operands } = this.isLeaving ? { cell: "", operands: [] } : this.data;
+    document.dispatchEvent(new CustomEvent("bv-explained", { detail: { cell, operands } }));
   }
 
   // Where the keyboard goes on: in the drawer once it is open, after a step with the next, at the end where it began.

@@ -100,7 +100,13 @@ def _render_copies(address: str) -> str:
 def _show_address_field(cell: str) -> None:
     """A field for the address of any other number: the way to each cell without a pointer."""
     key = f"another-{cell}"
+
+    def explain_another() -> None:
+        text = state.read(key)
+        if text != cell:  # the field of a drawer that was closed a moment ago still says its own cell
+            state.open_drawer([text])
+
     st.text_input(
-        "Explain another number", cell, key=key, on_change=lambda: state.open_drawer([state.read(key)]),
+        "Explain another number", cell, key=key, on_change=explain_another,
         help="The address of a cell: any tensor of the forward pass, with an index for each of its axes.",
     )  # fmt: skip
