@@ -10,7 +10,7 @@ from bertviz_core.ui.views import sentence
 with st.container(horizontal=True, vertical_alignment="center"):
     view = open_page(
         "sentence",
-        r"The pooler reads the last vector at \[CLS\] for the whole input; a matrix makes logits of it, and the "
+        "The pooler reads the last vector at [CLS] for the whole input; a matrix makes logits of it, and the "
         "softmax makes them probabilities.",
         sentence.write_headline,
     )

@@ -91,7 +91,7 @@ def list_exceptions(messages):
 
 def list_titles(messages):
     """The pages' own titles, which stand under their headlines."""
-    told = [re.match(r"\*\*(.+?)\.\*\*", message.delta.new_element.markdown.body) for message in messages]
+    told = [re.match(r"<p><strong>(.+?)\.</strong>", message.delta.new_element.html.body) for message in messages]
     return [found[1] for found in told if found]
 
 

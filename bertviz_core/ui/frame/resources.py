@@ -1,18 +1,21 @@
-"""What all sessions share: loaded models and the store of traces."""
+"""What all sessions share: loaded models, the store of traces, and what was worked out to be drawn."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import streamlit as st
 
 from bertviz_core.checkpoint.hub import BUNDLED
+from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.errors import CheckpointError
 from bertviz_core.tracing.store import TraceStore
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
+_DRAWN_BYTES = 64_000_000
 _SETTING = "BERTVIZ_MODELS"  # a comma-separated list: only these models may be chosen
 
 
@@ -46,3 +49,9 @@ def get_shelf() -> ModelShelf:
 def get_store() -> TraceStore:
     """The process's traces."""
     return TraceStore()
+
+
+@st.cache_resource(show_spinner=False)
+def get_drawn() -> ByteLRU[tuple[object, ...], Any]:
+    """What pages have worked out to be drawn, by what it depends on; whoever takes it must not change it."""
+    return ByteLRU(_DRAWN_BYTES)

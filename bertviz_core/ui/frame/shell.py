@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from html import escape
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import BertvizError, CheckpointError
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace, encode
+from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, note_head_menus, show_head_menus, show_sentence_editor
@@ -21,8 +23,9 @@ from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import run_changes
-from bertviz_core.ui.frame.words import explain_words
+from bertviz_core.ui.frame.words import render_text
 
+_early = load_component("early")
 _ICON = "bertviz_core/ui/frame/icon.png"
 
 
@@ -35,6 +38,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     st.html(style.write_css(colors, MAP_MARKS))
     frame = st.container(key="frame", gap=None)
     with frame:
+        _early(key="early")  # the browser loads what draws components while the first real one is still worked out
         bar = Bar.open(info.name)
     with bar.editor:
         asked = show_sentence_editor()
@@ -85,7 +89,7 @@ def open_page(name: str, what_happens: str, write_headline: Callable[[View], str
     view = view.unchanged if info.unchanged else view
     with st.container(key="headline", gap=None):
         st.title(write_headline(view) if write_headline else info.title, anchor=False)
-        st.markdown(f"**{info.title}.** {explain_words(what_happens)}", unsafe_allow_html=True)
+        st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(what_happens)}</p>")
     return view
 
 

@@ -41,6 +41,7 @@ class Link:
 
 
 _PASS, _WHOLE, REFERENCE = "Follow the pass", "The whole model", "Reference"
+_DECLARED = "pages"  # this run's pages as Streamlit knows them, by name
 
 
 def _show_stage(name: str, stage: Stage, icon: str, short: str, kind: str, title: str = "") -> PageInfo:
@@ -75,12 +76,14 @@ _BY_STAGE = {info.stage: info for info in PAGES if info.stage}
 
 def declare_pages() -> tuple[PageInfo, StreamlitPage]:
     """Declare the pages to Streamlit, which shows no list of them; returns the one that the URL asks for."""
-    asked = st.navigation([make_page(info) for info in PAGES], position="hidden")
+    declared = {info.name: _make_page(info) for info in PAGES}
+    state.write(_DECLARED, declared)
+    asked = st.navigation(list(declared.values()), position="hidden")
     return _BY_NAME[asked.url_path or PAGES[0].name], asked
 
 
-def make_page(info: PageInfo) -> StreamlitPage:
-    """A page as Streamlit knows it."""
+def _make_page(info: PageInfo) -> StreamlitPage:
+    """A page as Streamlit knows it; to make one, it looks for its file."""
     first = info is PAGES[0]
     return st.Page(f"pages/{info.name}.py", title=info.title, icon=info.icon, default=first,
                    url_path=None if first else info.name)  # fmt: skip
@@ -96,7 +99,7 @@ def group_pages() -> Mapping[str, Sequence[PageInfo]]:
 
 def show_link(info: PageInfo, label: str = "", icon: str | None = None, **query: str) -> None:
     """A link to a page that carries all that is chosen. query: what else, or something else, the page shall show."""
-    st.page_link(make_page(info), label=label or info.title, icon=icon,
+    st.page_link(state.read(_DECLARED)[info.name], label=label or info.title, icon=icon,
                  query_params={**state.list_query(info.name), **query})  # fmt: skip
 
 

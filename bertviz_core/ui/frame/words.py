@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from html import escape
 
 import streamlit as st
 
@@ -21,8 +23,13 @@ def show_text(text: str) -> None:
     st.markdown(explain_words(text), unsafe_allow_html=True)
 
 
-def explain_words(text: str) -> str:
-    """The same Markdown with HTML around the first use of each word of the glossary."""
+def render_text(text: str) -> str:
+    """Plain text as HTML, with the same meanings: what a page begins with needs no Markdown, which is slow to load."""
+    return explain_words(escape(text, quote=False), escape)
+
+
+def explain_words(text: str, write: Callable[[str], str] = escape_markdown) -> str:
+    """The same Markdown with HTML around the first use of each word of the glossary. write: makes text of a meaning."""
     seen: set[str] = set()
 
     def mark(match: re.Match[str]) -> str:
@@ -30,7 +37,7 @@ def explain_words(text: str) -> str:
         if word in seen:
             return match[0]
         seen.add(word)
-        meaning = escape_markdown(_MEANINGS[word])
+        meaning = write(_MEANINGS[word])
         return f'<span class="bv-term" tabindex="0">{match[0]}<span role="tooltip">{meaning}</span></span>'
 
     return "".join(part if _LITERAL.fullmatch(part) else _WORD.sub(mark, part) for part in _LITERAL.split(text))

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import streamlit as st
@@ -39,6 +39,7 @@ from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from bertviz_core.ui.frame.follow import note
 from bertviz_core.ui.frame.place import read_index
+from bertviz_core.ui.frame.resources import get_drawn
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.views.overview_stages import count_sources, count_uses, find_name, write_formula
@@ -48,6 +49,7 @@ from bertviz_core.ui.walk.way import list_lit
 _KEY, _ASKED = "canvas", "canvas-asked"
 _BEST = 5
 _MOST = 0.97
+_WORDS = 50_000  # bytes of what is drawn beside its numbers, roughly
 _STREAM = "hidden"  # the axis of the components of the residual stream
 _canvas = load_component("canvas", isolated=False)
 
@@ -182,30 +184,48 @@ def use_example(example: Mapping[str, object]) -> None:
 
 def make_data(view: View, place: Place) -> dict[str, object]:
     """All that the canvas draws, and its words."""
-    trace, pack = view.trace, _Pack()
     faces = Faces(view.outcome.before, view.outcome.after, view.outcome.show.lower())
+    key = fingerprint(faces, place.spot)
+    return {
+        "key": key, "sentence": view.text, "pair": view.pair or "",
+        "place": _write_place(place),
+        "changed": view.outcome.changed,
+        "why": _tell_choice(view),
+        "whole": WHOLE,
+        "colors": {**list_colors(view.colors), "paper": view.colors.paper, "zero": view.colors.zero,
+                   "negative": view.colors.negative,
+                   "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()}},
+        "examples": [asdict(example) for example in EXAMPLES],
+        **_share_numbers(view, place, faces, key),
+    }  # fmt: skip
+
+
+def _share_numbers(view: View, place: Place, faces: Faces, key: str) -> dict[str, Any]:
+    """What is drawn at a place of a pass; worked out once for all sessions."""
+    drawn, at = get_drawn(), ("canvas", key, place.spot.layer, place.spot.head, place.strip)
+    found = drawn.get(at)
+    if found is None:
+        found = _work_out(view, place, faces)
+        drawn.put(at, found, len(found["bytes"]) + _WORDS)
+    return found
+
+
+def _work_out(view: View, place: Place, faces: Faces) -> dict[str, Any]:
+    trace, pack = view.trace, _Pack()
     strips = list(list_strips(faces, place.spot, place.strip))
     config = trace.model.config
     return {
-        "key": fingerprint(faces, place.spot), "sentence": view.text, "pair": view.pair or "",
         "size": {"layers": config.num_hidden_layers, "heads": config.num_attention_heads,
                  "width": config.hidden_size, "head_width": config.head_dim, "neurons": config.intermediate_size},
         "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
         "tokens": [_describe_token(view, i) for i in place.spot.window],
-        "place": _write_place(place),
         **_explain_cell(trace, place.spot.cell),
-        "face": faces.face, "changed": view.outcome.changed,
-        "why": _tell_choice(view),
-        "whole": WHOLE,
+        "face": faces.face,
         "stages": _write_stages(view, strips, faces, pack),
         "most": asdict(find_most(faces.drawn, place.spot)),
         "outside": {name: asdict(share) for name, share in measure_outside(faces, place.spot).items()},
         "words": _list_words(view, place.spot),
         "stops": list_stops(faces.drawn, place.spot),
-        "colors": {**list_colors(view.colors), "paper": view.colors.paper, "zero": view.colors.zero,
-                   "negative": view.colors.negative,
-                   "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()}},
-        "examples": [asdict(example) for example in EXAMPLES],
         "bytes": pack.write(),
     }  # fmt: skip
 

@@ -1,0 +1,2 @@
+// Draws nothing: see shell.py.
+export default function () {}
