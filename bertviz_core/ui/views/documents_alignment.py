@@ -97,7 +97,8 @@ def _write_apart(pair: Pair, left: Side, right: Side) -> str:
     if not np.issubdtype(right.trace[pair.address].dtype, np.floating):
         return ""
     largest = measure_difference(left.trace, right.trace, pair.address)
-    return f"Largest difference on this sentence: {format_number(largest)}."
+    why = "; the formula is the same, what it reads is not" if pair.relation == "same" and largest else ""
+    return f"Largest difference on this sentence: {format_number(largest)}{why}."
 
 
 def _write_formula(view: View, side: Side, step: Step | None) -> str:
