@@ -95,8 +95,16 @@ def document_answers(s: Scene, position: str) -> Truth:
 
 @truth("documents", "The steps that differ")
 def differing(s: Scene) -> Truth:
-    """Formulas and addresses, which test_documents_page reads; no number but those that a document is told by."""
-    return Truth(may=[512])
+    """Formulas and addresses, which test_documents_page reads; of a pair, what one segment for both changes."""
+    sides, told = [name for name in choose_documents(s) if name in ("notebook", "formula-post")], []
+    if any(s.trace.encoding.segments) and sides:
+        view = s.shown.view
+        zero = bv.run(s.trace.model, view.text, view.pair, pad_to=len(s.trace.tokens),
+                      changes={"token_type_ids": 0})  # fmt: skip
+        scores = [trace["cls.predictions.decoder"].astype(np.float64) for trace in (s.trace, zero)]
+        changed = int((scores[0].argmax(axis=-1) != scores[1].argmax(axis=-1)).sum())
+        told = [float(np.abs(scores[0] - scores[1]).max()), changed, len(s.trace.tokens)] * len(sides)
+    return Truth(told=told, may=[512])
 
 
 def list_sums(s: Scene) -> dict[str, np.ndarray]:
@@ -185,7 +193,8 @@ def relations(s: Scene) -> Truth:
         told.append(float(np.abs(one[address].astype(np.float64) - other[address]).max()))
         assert number.tells(told[-1]), (address, number)
     assert len(told) > 5
-    return Truth(told=[*(signs.count(sign) for sign in "=≠−+"), *told], may=[512])  # as many as the note's inputs have
+    sizes = [512, 12, 64, 768]  # of the note's input, and those that the notebook writes out
+    return Truth(told=[*(signs.count(sign) for sign in "=≠−+"), *told], may=sizes)
 
 
 def gelu(x: float) -> float:

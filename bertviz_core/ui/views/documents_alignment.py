@@ -32,6 +32,7 @@ CSS = """
 """
 _ALL = "all"
 _SIGNS = {"same": "= same", "different": "≠ different", "missing": "− missing", "extra": "+ extra"}
+_ROUNDING = 1e-4  # a difference that two orders of adding in single precision can make
 _GROUPS = ("Embeddings", "Layer", "The first layer again, cell by cell", "After the last layer")
 
 
@@ -97,7 +98,8 @@ def _write_apart(pair: Pair, left: Side, right: Side) -> str:
     if not np.issubdtype(right.trace[pair.address].dtype, np.floating):
         return ""
     largest = measure_difference(left.trace, right.trace, pair.address)
-    why = "; the formula is the same, what it reads is not" if pair.relation == "same" and largest else ""
+    apart = pair.relation == "same" and largest > _ROUNDING
+    why = "; the formula is the same, what it reads is not" if apart else ""
     return f"Largest difference on this sentence: {format_number(largest)}{why}."
 
 
