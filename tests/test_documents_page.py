@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.documents import find_document
+from bertviz_core.documents import DOCUMENTS, find_document
 from bertviz_core.formula.address import Address
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.ui.frame.site import PAGES
@@ -164,6 +164,31 @@ def test_documents_read_what_bert_reads_masked_and_padded(bundled):
     assert decoded(line["y"])[5] == pytest.approx(x @ y / np.linalg.norm(x) / np.linalg.norm(y), abs=1e-6)
 
 
+def test_in_the_first_layer_the_notes_first_sum_is_right():
+    """There Z_0 is X: the slip is in all sums after it."""
+    at = opened(layer="0")
+    assert "In layer 0 the first sum is right, since Z_0 is X" in words(at)
+    chart = next(json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart")
+                 if "first sum" in chart.proto.spec)  # fmt: skip
+    first, second = (decoded(line["y"]) for line in chart)
+    assert first[0] == pytest.approx(1) and max(first[1:]) < 0.9 and max(second) < 0.9
+
+
+def test_of_a_pair_it_is_said_what_one_segment_changes(bundled):
+    """Under the two documents that look up segment 0 for every token, and under no other; of one sentence nothing."""
+    pair = ("He sat by the river.", "It was cold.")
+    scores = [bv.run(bundled, *pair, changes=changes)["cls.predictions.decoder"].astype(np.float64)
+              for changes in (None, {"token_type_ids": 0})]  # fmt: skip
+    changed = (scores[0].argmax(-1) != scores[1].argmax(-1)).sum()
+    apart = f"up to {np.abs(scores[0] - scores[1]).max():.4f}, and {changed} of {len(scores[0])} tokens"
+    both, single = opened(text=pair[0], pair=pair[1]), opened(text=pair[0])
+    for document in DOCUMENTS:
+        told = ["\n".join(element.value for element in chosen(at, document.program, "bert").caption)
+                for at in (both, single)]  # fmt: skip
+        assert ("gives both sentences segment 0" in told[0]) == (document.number in ("001", "003")), document.name
+        assert (apart in told[0]) == (document.number in ("001", "003")) and "both sentences" not in told[1]
+
+
 def test_slips_are_told_with_the_numbers_of_the_sentence(page, bundled, rome):
     told = words(chosen(page, "forward-pass-note", "bert"))
     row = rome[f"encoder.layer.{LAYER}.attention.output.residual"][MASK].astype(np.float64)
@@ -177,39 +202,5 @@ def test_slips_are_told_with_the_numbers_of_the_sentence(page, bundled, rome):
     texts = [f"{cosine:.4f}".replace("-", "−") for cosine in cosines]
     assert f"X and the layer's input have a cosine of {texts[0]}" in told
     assert f"X and the first LayerNorm's output {texts[1]}" in told
-    assert "72.40e−06 should be 2.400e−06" in told and "prints 7 sums of 1" in told
     assert "The other 35 entries are cut after two decimals" in told
-
-
-def test_in_the_first_layer_the_notes_first_sum_is_right():
-    """There Z_0 is X: the slip is in all sums after it."""
-    at = opened(layer="0")
-    assert "In layer 0 the first sum is right, since Z_0 is X" in words(at)
-    chart = next(json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart")
-                 if "first sum" in chart.proto.spec)  # fmt: skip
-    first, second = (decoded(line["y"]) for line in chart)
-    assert first[0] == pytest.approx(1) and max(first[1:]) < 0.9 and max(second) < 0.9
-
-
-def test_of_a_pair_it_is_said_what_one_segment_changes(bundled):
-    pair = ("He sat by the river.", "It was cold.")
-    at = opened(text=pair[0], pair=pair[1], document="notebook")
-    scores = [bv.run(bundled, *pair, changes=changes)["cls.predictions.decoder"].astype(np.float64)
-              for changes in (None, {"token_type_ids": 0})]  # fmt: skip
-    changed = (scores[0].argmax(-1) != scores[1].argmax(-1)).sum()
-    told = "\n".join(element.value for element in at.caption)
-    assert "gives both sentences segment 0" in told
-    assert f"up to {np.abs(scores[0] - scores[1]).max():.4f}, and {changed} of {len(scores[0])} tokens" in told
-    single = opened(text=pair[0], document="notebook")
-    assert "both sentences" not in "\n".join(element.value for element in single.caption)
-
-
-def test_beside_what_is_the_same_it_is_said_why_the_numbers_are_not(page, bundled):
-    at = chosen(page, "forward-pass-note", "bert")
-    found = re.findall(r"\*\*([=≠]) \w+\*\* &ensp; `([\w.]+)`[^\n]*\n *:small\[([^\n]*)\]", words(at))
-    said = {address: (sign, "the formula is the same, what it reads is not" in text) for sign, address, text in found}
-    assert said[f"encoder.layer.{LAYER}.attention.self.products"] == ("=", True)
-    assert said[f"encoder.layer.{LAYER}.attention.self.query"] == ("≠", False)
-    assert not any(why for sign, why in said.values() if sign == "≠")
-    same = chosen(page, "notebook", "bert")  # one sentence: apart by rounding alone
-    assert "Largest difference on this sentence" in words(same) and "what it reads is not" not in words(same)
+    assert "72.40e−06 should be 2.400e−06" in told and "prints 7 sums of 1" in told

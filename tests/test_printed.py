@@ -62,6 +62,17 @@ def test_every_tensor_is_whole():
         assert find_page(page._write_program().stages[printed.address])
 
 
+def test_the_names_that_are_printed_are_listed_to_the_last_whole_one():
+    """Five of the embeddings, and of the first layer as many as fit before the print breaks off."""
+    layer = [f"bert.encoder.layer.0.{module}.{leaf}" for module in (
+        "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+        "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")
+        for leaf in ("weight", "bias")]  # fmt: skip
+    names = next(fact.printed for fact in FACTS if fact.cell == "8").split()
+    assert len(names) == 20 and names[-1] == "bert.encoder.layer.0.output.LayerNorm.weight"
+    assert names[5:] == layer[:-1] and all(name.startswith("bert.embeddings.") for name in names[:5])
+
+
 def test_what_is_printed_after_gelu_is_gelu_of_what_is_printed_before():
     inputs, outputs = BY_CELL["49"], BY_CELL["51"]
     assert notebook.find_followers(inputs, outputs).all()
@@ -210,17 +221,6 @@ def test_every_size_and_setting_is_that_of_bert_base(trace):
     assert unread == ["dropout", "attention_probs_dropout_prob", "gradient_checkpointing", "hidden_dropout_prob",
                       "initializer_range", "transformers_version", "use_cache"]  # fmt: skip
     assert not any(hasattr(STANDARD, name) for name in unread)
-
-
-def test_the_names_that_are_printed_are_listed_to_the_last_whole_one():
-    """Five of the embeddings, and of the first layer as many as fit before the print breaks off."""
-    layer = [f"bert.encoder.layer.0.{module}.{leaf}" for module in (
-        "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-        "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")
-        for leaf in ("weight", "bias")]  # fmt: skip
-    names = next(fact.printed for fact in FACTS if fact.cell == "8").split()
-    assert len(names) == 20 and names[-1] == "bert.encoder.layer.0.output.LayerNorm.weight"
-    assert names[5:] == layer[:-1] and all(name.startswith("bert.embeddings.") for name in names[:5])
 
 
 def test_every_cell_with_output_has_its_numbers_here():
