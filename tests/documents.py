@@ -108,7 +108,7 @@ def notebook(w, trace):
     config, ids = trace.model.config, trace["input_ids"]
     word, pos, seg = (w(f"embeddings.{name}.weight")[rows] for name, rows in (
         ("word_embeddings", ids), ("position_embeddings", np.arange(len(ids))),
-        ("token_type_embeddings", trace["token_type_ids"])))  # fmt: skip
+        ("token_type_embeddings", np.zeros_like(ids))))  # fmt: skip
     seen = {"embeddings.word_embeddings": word, "embeddings.position_embeddings": pos,
             "embeddings.token_type_embeddings": seg, "embeddings.sum": word + pos + seg}  # fmt: skip
     seen |= norm_of(w, "embeddings.LayerNorm", word + pos + seg, "embeddings.LayerNorm", 1e-12)

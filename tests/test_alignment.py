@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core.analysis.alignment import (
@@ -14,8 +15,10 @@ from bertviz_core.analysis.alignment import (
     has_own_scores,
     measure_difference,
     measure_layers,
+    measure_scores,
     normalize_structure,
 )
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import HIDDEN, LABEL, TOKEN
 from bertviz_core.formula.functions import GELU, MAX_ZERO, RELU, Apply, Square, Sum
@@ -175,6 +178,29 @@ def test_without_padding_the_notebook_is_bert(traces):
             assert measure_difference(traces["bert"], traces["notebook"], address) < 1e-5, address
     for distance in measure_layers(traces["bert"], traces["notebook"]):
         assert distance.largest < 1e-5 and distance.cosines == pytest.approx(1, abs=1e-6)
+
+
+def test_a_pair_sets_the_notebook_apart_from_bert_by_the_segment_alone(bundled):
+    """It gives every token segment 0: as far as Hugging Face is from itself when it is told so."""
+    pair = ("He sat by the river.", "It was cold.")
+    bert, notebook = (bv.run(bundled, *pair, program=name) for name in ("bert", "notebook"))
+    hf = BertForPreTraining.from_pretrained(BUNDLED_FOLDER, attn_implementation="eager").float().eval()
+    ids, segments = torch.tensor([bert.encoding.ids]), torch.tensor([bert.encoding.segments])
+    with torch.inference_mode():
+        told, zero = (hf(ids, token_type_ids=given).prediction_logits[0] for given in (segments, torch.zeros_like(ids)))
+    np.testing.assert_allclose(notebook["cls.predictions.decoder"], zero, atol=2e-4)
+    apart = measure_scores(bert, notebook)
+    assert apart.largest == pytest.approx(float((told - zero).abs().max()), rel=1e-3) and apart.largest > 0.5
+    assert apart.changed == int((told.argmax(-1) != zero.argmax(-1)).sum()) and apart.tokens == len(bert.tokens)
+
+
+def test_scores_are_compared_where_a_token_stands(bundled):
+    one, other = (bv.run(bundled, TEXT, pad_to=20, changes=changes) for changes in (None, {"token_type_ids": 1}))
+    found = measure_scores(one, other)
+    both = [trace["cls.predictions.decoder"][:12].astype(np.float64) for trace in (one, other)]
+    assert found.largest == pytest.approx(np.abs(both[0] - both[1]).max(), rel=1e-5) and found.tokens == 12
+    assert found.changed == (both[0].argmax(-1) != both[1].argmax(-1)).sum()
+    assert measure_scores(one, bv.run(bundled, TEXT, pad_to=20, program="formula-post")) is None
 
 
 def test_padding_sets_the_notebook_apart_from_bert(bundled):

@@ -19,20 +19,6 @@ from tests.test_pages import decoded
 APP = str(Path(__file__).parent.parent / "app.py")
 TEXT = "When in Rome, do as the [MASK] do."
 MASK, LAYER = 8, 3
-PLACES = [(document, place) for document in DOCUMENTS for place in document.places]
-
-# what stands in no step of a program: sizes and settings, the tokenizer and the model as objects, training
-NO_STEP = {
-    "001": [f"`In [{cell}]`" for cell in ("5", "6", "7", "8", "10", "None")],
-    "002": [
-        r"$\ell_{\max}, L, H, d_e, d_{\mathrm{MLP}}, d_f$",
-        r"E-Training: $\theta \gets \theta -\eta\cdot\nabla J(\theta)$",
-        r"E-Training: return $\hat\theta=\theta$",
-    ],
-}
-# the notebook has the best entry where BERT has probabilities, and the post's layers end with a sum
-OWN_STEP = {("001", f"`In [{cell}]`"): "cls.predictions.argmax" for cell in (66, 69)}
-OWN_STEP["003", "BERTEncoder"] = "encoder.layer.0.output.residual"
 
 
 def opened(**query):
@@ -168,10 +154,6 @@ def test_the_headline_tells_how_far_apart_the_two_end(page, bundled):
     assert f"**{cosine:.4f}**".replace("-", "−") in title and "“people” **14\xa0%**" in title
 
 
-def program_of(document):
-    return next(name for name in DOCUMENT_PROGRAMS if find_document(name) is document)
-
-
 def test_documents_read_what_bert_reads_masked_and_padded(bundled):
     text, pair = "He sat by the river.", "It was cold."
     at = opened(text=text, pair=pair, mask="3", pad="16", token="3", document="definition", beside="notebook")
@@ -182,35 +164,43 @@ def test_documents_read_what_bert_reads_masked_and_padded(bundled):
     assert decoded(line["y"])[5] == pytest.approx(x @ y / np.linalg.norm(x) / np.linalg.norm(y), abs=1e-6)
 
 
-@pytest.mark.parametrize(("document", "place"), PLACES, ids=[f"{d.number}-{i}" for i, (d, _) in enumerate(PLACES)])
-def test_every_formula_of_the_documents_has_a_step_a_page_and_a_source(bundled, document, place):
-    program = bundled.written(program_of(document))
-    named = [step for step in program.steps if place.place.strip("`") in step.source]
-    paths = {address.replace("{i}", "0") for address in place.addresses}
-    paths.add(OWN_STEP.get((document.number, place.place), ""))
-    at = [step for step in program.steps if step.address in paths]
-    read = [leaf for address, leaf in program.leaves.items() if address in paths]
-    assert bool(named or at or read) != (place.place in NO_STEP.get(document.number, ()))
-    assert place.page in [info.name for info in PAGES]
-    for step in named or at:
-        source, _, where = step.source.partition(", ")
-        assert source.lower() == document.name and where
-        assert any(part.strip() in one.place for part in where.split("; ") for one in document.places), step.source
+def test_in_the_first_layer_the_notes_first_sum_is_right():
+    """There Z_0 is X: the slip is in all sums after it."""
+    at = opened(layer="0")
+    assert "In layer 0 the first sum is right, since Z_0 is X" in words(at)
+    chart = next(json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart")
+                 if "first sum" in chart.proto.spec)  # fmt: skip
+    first, second = (decoded(line["y"]) for line in chart)
+    assert first[0] == pytest.approx(1) and max(first[1:]) < 0.9 and max(second) < 0.9
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=[document.number for document in DOCUMENTS])
-def test_every_source_of_a_step_is_a_place_of_its_document(bundled, document):
-    places = [place.place.strip("`") for place in document.places]
-    for step in bundled.written(program_of(document)).steps:
-        assert any(place in step.source for place in places), step.source
+def test_of_a_pair_it_is_said_what_one_segment_changes(bundled):
+    """Under the two documents that look up segment 0 for every token, and under no other; of one sentence nothing."""
+    pair = ("He sat by the river.", "It was cold.")
+    scores = [bv.run(bundled, *pair, changes=changes)["cls.predictions.decoder"].astype(np.float64)
+              for changes in (None, {"token_type_ids": 0})]  # fmt: skip
+    changed = (scores[0].argmax(-1) != scores[1].argmax(-1)).sum()
+    apart = f"up to {np.abs(scores[0] - scores[1]).max():.4f}, and {changed} of {len(scores[0])} tokens"
+    both, single = opened(text=pair[0], pair=pair[1]), opened(text=pair[0])
+    for document in DOCUMENTS:
+        told = ["\n".join(element.value for element in chosen(at, document.program, "bert").caption)
+                for at in (both, single)]  # fmt: skip
+        assert ("gives both sentences segment 0" in told[0]) == (document.number in ("001", "003")), document.name
+        assert (apart in told[0]) == (document.number in ("001", "003")) and "both sentences" not in told[1]
 
 
-def test_slips_are_told_with_the_numbers_of_the_sentence(page, rome):
+def test_slips_are_told_with_the_numbers_of_the_sentence(page, bundled, rome):
     told = words(chosen(page, "forward-pass-note", "bert"))
     row = rome[f"encoder.layer.{LAYER}.attention.output.residual"][MASK].astype(np.float64)
     printed, meant = np.sqrt(1 / 384) * ((row - row.mean()) ** 2).sum(), row.std()
     assert f"{printed:.4f}; the standard deviation is {meant:.4f}" in told
-    x, read = rome["embeddings.sum"][MASK], rome[f"encoder.layer.{LAYER - 1}.output.LayerNorm"][MASK]
-    cosine = x @ read / np.linalg.norm(x) / np.linalg.norm(read)
-    assert f"their cosine is {cosine:.4f}; X has length {np.linalg.norm(x):.4f}" in told
+    note = bv.run(bundled, TEXT, program="forward-pass-note")
+    x, first, second = (note[path][MASK].astype(np.float64) for path in (
+        "embeddings.sum", f"encoder.layer.{LAYER - 1}.output.LayerNorm",
+        f"encoder.layer.{LAYER}.attention.output.LayerNorm"))  # fmt: skip
+    cosines = [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for y in (first, second)]
+    texts = [f"{cosine:.4f}".replace("-", "−") for cosine in cosines]
+    assert f"X and the layer's input have a cosine of {texts[0]}" in told
+    assert f"X and the first LayerNorm's output {texts[1]}" in told
+    assert "The other 35 entries are cut after two decimals" in told
     assert "72.40e−06 should be 2.400e−06" in told and "prints 7 sums of 1" in told

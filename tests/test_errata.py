@@ -4,7 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import torch
+from torch.nn.functional import layer_norm
 
+import bertviz_core as bv
 from bertviz_core.analysis import slips
 from bertviz_core.analysis.layers import compute_cosine
 
@@ -36,18 +39,43 @@ def test_epsilon_changes_a_number_by_so_much(one, other):
     assert slips.measure_epsilon(rows, one, other) == pytest.approx(np.abs(normal[0] - normal[1]).max(), rel=1e-9)
 
 
-def test_sums_and_what_is_added_are_those_of_the_pass(rome):
+def test_the_sums_are_those_of_the_pass(rome):
     sums = slips.list_norm_inputs(rome)
     assert list(sums)[:3] == ["emb", "L0 attention", "L0 FFN"] and len(sums) == 13
     for address in sums.values():
         norm = address.path.replace("residual", "LayerNorm").replace("sum", "LayerNorm")
         np.testing.assert_allclose(rome[f"{norm}.variance"], slips.compute_deviation(rome[address]) ** 2, rtol=1e-4)
-    first, second = slips.list_added(rome)
-    for layer, (x, y) in enumerate(zip(first, second, strict=True)):
-        path = f"encoder.layer.{layer}"
-        np.testing.assert_allclose(rome[f"{path}.attention.output.residual"],
-                                   rome[f"{path}.attention.output.dense"] + rome[x], atol=1e-5)  # fmt: skip
-        np.testing.assert_allclose(rome[f"{path}.output.residual"], rome[f"{path}.output.dense"] + rome[y], atol=1e-5)
+
+
+def test_what_is_meant_in_a_residual_sum_is_what_its_sublayer_reads(bundled):
+    """In the note's own pass; where Z_0 is X, and only there, X is it."""
+    note = bv.run(bundled, "When in Rome, do as the [MASK] do.", program="forward-pass-note")
+    for layer, (x, y) in enumerate(zip(*slips.list_meant(note), strict=True)):
+        path, of = f"encoder.layer.{layer}", note.model.parameters
+        heads = note[x] @ of[f"{path}.attention.self.value.weight"].numpy()
+        found = note[f"{path}.attention.self.value"]  # (head, token, component)
+        np.testing.assert_allclose(np.concatenate(list(found), axis=-1), heads, atol=1e-4)
+        weight, bias = (of[f"{path}.intermediate.dense.{leaf}"].numpy() for leaf in ("weight", "bias"))
+        np.testing.assert_allclose(note[f"{path}.intermediate.dense"], note[y] @ weight + bias, atol=1e-4)
+        assert np.array_equal(note[x], note[slips.X]) == (layer == 0)
+        assert not np.array_equal(note[y], note[slips.X])
+
+
+@pytest.mark.parametrize(("text", "rows"), [("When in Rome, do as the [MASK] do.", [0, 1, 2, 9, 10, 11]),
+                                            ("Rome", [0, 1, 2])])  # fmt: skip
+def test_the_other_epsilon_is_measured_where_it_is_printed(bundled, text, rows):
+    """By PyTorch's own LayerNorm, once with the ε of In [46] and once with that of In [57], in double precision."""
+    trace = bv.run(bundled, text)
+    at = "encoder.layer.0."
+    total, gamma, beta, weight, bias = (torch.tensor(np.asarray(trace[f"{at}{leaf}"])).double() for leaf in (
+        "attention.output.residual", "attention.output.LayerNorm.weight", "attention.output.LayerNorm.bias",
+        "intermediate.dense.weight", "intermediate.dense.bias"))  # fmt: skip
+    one, other = ((layer_norm(total, gamma.shape, gamma, beta, epsilon) @ weight + bias)[rows][:, [0, 1, 2, -3, -2, -1]]
+                  for epsilon in (1e-5, 1e-12))  # fmt: skip
+    seen = slips.measure_printed_epsilon(trace)
+    assert seen.largest == pytest.approx(float((one - other).abs().max()), rel=1e-6)
+    texts = ([f"{value:.4f}" for value in side.flatten().tolist()] for side in (one, other))
+    assert (seen.changed, seen.count) == (sum(a != b for a, b in zip(*texts, strict=True)), 6 * len(rows))
 
 
 def test_a_cosine_is_the_cosine_of_the_angle():

@@ -11,7 +11,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis import playground, positions
-from bertviz_core.analysis.printed import Verdict, judge_print
+from bertviz_core.analysis.printed import Verdict, judge_cut
 from bertviz_core.documents import examples
 from bertviz_core.errors import InputError
 from tests.test_pages import decoded
@@ -25,12 +25,39 @@ def softmax(scores):
 
 
 def test_one_entry_of_the_printed_softmax_is_wrong():
-    verdicts = {(i, j): judge_print(text, value)
+    verdicts = {(i, j): judge_cut(text, value)
                 for i, (texts, values) in enumerate(zip(examples.SHARES, softmax(SCORES), strict=True))
                 for j, (text, value) in enumerate(zip(texts, values, strict=True))}  # fmt: skip
-    assert [place for place, found in verdicts.items() if found not in (Verdict.SAME, Verdict.CUT)] == [(0, 0)]
-    assert judge_print(examples.SHARES[0][0].removeprefix("7"), softmax(SCORES)[0, 0]) is Verdict.SAME
+    assert [place for place, found in verdicts.items() if found is not Verdict.CUT] == [(0, 0)]
+    assert judge_cut(examples.SHARES[0][0].removeprefix("7"), softmax(SCORES)[0, 0]) is Verdict.CUT
+    assert [text for row in examples.SHARES for text in row if text.index(".") > 1] == [examples.SHARES[0][0]]
     assert examples.ONES == 7 and SCORES.shape == (6, 6)
+
+
+def test_the_right_entries_are_cut_after_two_decimals_and_not_rounded():
+    """Each is NumPy's print with eight decimals up to the second; rounded to it, 17 would read otherwise."""
+    texts, values = sum(examples.SHARES, ())[1:], softmax(SCORES).ravel()[1:]
+    prints = [np.format_float_scientific(value, precision=8, unique=False, exp_digits=2) for value in values]
+    assert list(texts) == [f"{long[:4]}{long[-4:]}" for long in prints]
+    assert sum(f"{value:.2e}" != text for text, value in zip(texts, values, strict=True)) == 17
+    sums = np.array(examples.SHARES, dtype=float)[1:].sum(axis=1)
+    assert [f"{total:.5f}" for total in sums] == ["1.00000", "0.99900", "0.99986", "0.99903", "0.99900"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("9.99e-01", 0.99999756, Verdict.CUT),
+        ("1.00e+00", 0.9999999999, Verdict.CUT),  # a one before anything is cut
+        ("1.00e+00", 0.99999756, Verdict.DIFFERS),
+        ("1.24e-21", 1.2389751e-21, Verdict.DIFFERS),
+        ("-1.23e-21", -1.2389751e-21, Verdict.CUT),
+        ("72.40e-06", 2.4000945e-06, Verdict.DIFFERS),
+        ("1.00e+00", float("nan"), Verdict.DIFFERS),
+    ],
+)
+def test_a_print_that_is_cut_has_no_digit_rounded(text, value, expected):
+    assert judge_cut(text, value) is expected
 
 
 def test_the_examples_of_the_article_add_up():

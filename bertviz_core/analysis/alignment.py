@@ -62,6 +62,19 @@ class LayerDistance:
 
 
 @dataclass(frozen=True)
+class ScoreDistance:
+    """How far the scores of two traces are apart.
+
+    largest: the largest difference of any logit; changed: at how many of so many tokens, without padding, another entry
+    is the best.
+    """
+
+    largest: float
+    changed: int
+    tokens: int
+
+
+@dataclass(frozen=True)
 class Guess:
     """An entry of the vocabulary with its probability."""
 
@@ -188,6 +201,16 @@ def _check(left: Trace, right: Trace) -> None:
 def has_own_scores(trace: Trace) -> bool:
     """Whether the program goes up to scores over the vocabulary itself."""
     return SCORES.path in trace.program.by_address
+
+
+def measure_scores(left: Trace, right: Trace) -> ScoreDistance | None:
+    """How far apart two traces with the same tokens end; None where one has no scores over the vocabulary."""
+    if not (has_own_scores(left) and has_own_scores(right)):
+        return None
+    real = np.array(left.encoding.mask) == 1
+    one, other = (trace[SCORES][real] for trace in (left, right))
+    changed = int((one.argmax(axis=-1) != other.argmax(axis=-1)).sum())
+    return ScoreDistance(float(np.abs(one - other).max()), changed, int(real.sum()))
 
 
 def guess_words(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:

@@ -37,6 +37,11 @@ def take_printed(matrix: np.ndarray) -> np.ndarray:
     return matrix[np.ix_(ROWS, COLUMNS)]
 
 
+def _list_printed(count: int) -> list[int]:
+    """The first and last three of so many tokens, each once."""
+    return sorted({*range(min(count, 3)), *range(max(count - 3, 0), count)})
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """A printed tensor beside the same cells of ours: values (6, 6) in float64, and a verdict for each."""
@@ -72,27 +77,31 @@ def compare(printed: PrintedTensor, values: np.ndarray, inputs: np.ndarray | Non
 
 
 def _judge_rounded(printed: str, value: float, slack: float) -> Verdict:
-    """A verdict on a program that rounds what it prints: a digit cut off is a digit off."""
+    """A verdict that allows for what GELU loses in single precision."""
     found = judge_print(printed, value)
     if found is Verdict.DIFFERS and abs(float(printed) - value) <= slack + find_resolution(printed) / 2:
         return Verdict.SINGLE
-    return Verdict.NEAR if found is Verdict.CUT else found
+    return found
 
 
 def compare_printed(trace: Trace, printed: PrintedTensor) -> Comparison:
     """A printed tensor against this trace, with the epsilon that the notebook has there."""
     if printed.epsilon is None:
         return compare(printed, take_printed(trace[printed.address]))
-    before = _compute_neurons(trace, printed.epsilon)
+    before = compute_neurons(trace, printed.epsilon)
     if printed.address.endswith("activation"):
         return compare(printed, compute_gelu(before), before)
     return compare(printed, before)
 
 
-def _compute_neurons(trace: Trace, epsilon: float) -> np.ndarray:
-    """The printed cells of the first layer's neurons, with another epsilon in the LayerNorm before them."""
+def compute_neurons(trace: Trace, epsilon: float) -> np.ndarray:
+    """The first layer's neurons, with another epsilon in the LayerNorm before them, where PyTorch prints them.
+
+    (token, neuron) in float64: the first and last three of each, fewer of a short text.
+    """
     here = "encoder.layer.0."
-    total = trace[f"{here}attention.output.residual"][list(ROWS)].astype(np.float64)
+    residual = trace[f"{here}attention.output.residual"]
+    total = residual[_list_printed(len(residual))].astype(np.float64)
     mean, spread = total.mean(-1, keepdims=True), np.sqrt(total.var(-1, keepdims=True) + epsilon)
     gamma, beta = (trace[f"{here}attention.output.LayerNorm.{leaf}"] for leaf in ("weight", "bias"))
     normed = gamma * (total - mean) / spread + beta

@@ -11,7 +11,7 @@ class Verdict(Enum):
     """How a printed number stands to the computed one, from the best to the worst."""
 
     SAME = "same digits"
-    CUT = "cut off, not rounded"
+    CUT = "cut off, not rounded"  # only where that is how the document prints all numbers: judge_cut
     NEAR = "last digit off by one"
     SINGLE = "equal in single precision"
     DIFFERS = "differs"
@@ -26,9 +26,17 @@ def judge_print(printed: str, value: float) -> Verdict:
     rounded = exact.to_integral_value(ROUND_HALF_EVEN)
     if rounded == digits:
         return Verdict.SAME
-    if exact.to_integral_value(ROUND_DOWN) == digits:
-        return Verdict.CUT
     return Verdict.NEAR if abs(rounded - digits) <= 1 else Verdict.DIFFERS
+
+
+def judge_cut(printed: str, value: float) -> Verdict:
+    """A number whose print with eight decimals, as NumPy writes it, was cut after fewer: `9.99e-01` of 9.99997557e-01.
+
+    The verdict is CUT or DIFFERS.
+    """
+    unit = _find_unit(printed)
+    found = (Decimal(f"{value:.8e}") / unit).to_integral_value(ROUND_DOWN) * unit if math.isfinite(value) else None
+    return Verdict.CUT if found == Decimal(printed) else Verdict.DIFFERS
 
 
 def find_resolution(printed: str) -> float:

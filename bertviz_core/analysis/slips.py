@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from bertviz_core.analysis.layers import list_stages
+from bertviz_core.analysis.alignment import find_layer_outputs
+from bertviz_core.analysis.notebook import compute_neurons
 from bertviz_core.formula.address import Address
+from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
 from bertviz_core.tracing.trace import Trace
 
-X = Address("embeddings.sum")  # what the forward-pass note calls X, but for the segment
+X = Address("embeddings.sum")  # what the forward-pass note calls X; in BERT with the segment
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a slip changes where the document prints numbers.
+
+    largest: the largest change of a number; changed: how many of all are printed with other digits.
+    """
+
+    largest: float
+    changed: int
+    count: int
 
 
 def list_norm_inputs(trace: Trace) -> dict[str, Address]:
@@ -39,7 +55,19 @@ def measure_epsilon(x: np.ndarray, one: float, other: float) -> float:
     return float((largest * np.abs(1 / np.sqrt(variance + one) - 1 / np.sqrt(variance + other))).max())
 
 
-def list_added(trace: Trace) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
-    """The addresses of what BERT adds in each layer's two residual sums: the layer's input, and attention's result."""
-    layers = range(trace.model.config.num_hidden_layers)
-    return list_stages(trace)[:-1], tuple(Address.in_layer(i, "attention.output.LayerNorm") for i in layers)
+def measure_printed_epsilon(trace: Trace) -> Seen:
+    """What the notebook's one other epsilon changes in layer 0's neurons, which In [49] prints with four decimals."""
+    one, other = (compute_neurons(trace, epsilon).ravel() for epsilon in (EPSILON, EPSILON_OF_CELL_46))
+    changed = sum(f"{a:.4f}" != f"{b:.4f}" for a, b in zip(one, other, strict=True))
+    return Seen(float(np.abs(one - other).max()), changed, one.size)
+
+
+def list_meant(note: Trace) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
+    """Where the forward-pass note's two residual sums of each layer would find their sub-layer's own input.
+
+    note: a trace of the note's program. First sums: the layer's input, which is X in the first layer; second sums: the
+    first LayerNorm's output.
+    """
+    layers = range(note.model.config.num_hidden_layers)
+    inputs = (Address("encoder.input"), *find_layer_outputs(note.program)[:-1])
+    return inputs, tuple(Address.in_layer(i, "attention.output.LayerNorm") for i in layers)

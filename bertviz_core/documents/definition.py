@@ -8,7 +8,8 @@ from __future__ import annotations
 from bertviz_core.documents.places import OUT, SELF, Document, put
 
 _PLACES = (
-    put("$x\\in V^*$", "the input as vocabulary entries", "tokenization", "input_ids"),
+    put("$z,x\\in V^*$", "the input as vocabulary entries", "tokenization", "input_ids",
+        "the algorithm reads $x$ alone"),
     put(r"$\ell_{\max}, L, H, d_e, d_{\mathrm{MLP}}, d_f$", "the sizes", "parameters"),
     put(r"$W_e\in \mathbb{R}^{d_e,\lvert V\rvert}$", "token embedding matrix, one column per token", "parameters",
         "embeddings.word_embeddings.weight", "one row per token here"),

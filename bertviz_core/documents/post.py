@@ -21,6 +21,13 @@ _EMBEDDING = (
 _ENCODER = ("one layer as one function", "add_norm",
             f"{OUT}residual {OUT}LayerNorm L.output.residual L.output.LayerNorm", _PRE)
 
+
+def _write_block(name: str, x: str) -> str:
+    """The summary's formula of one encoder block, as it is printed: what the block is called, and what it reads."""
+    return (rf"${name}=f_{{Att}}(f_{{LN}}({x}))+{x}+f_{{Out}}(f_{{Inter}}(f_{{LN}}(f_{{LN}}({x})"
+            rf"+f_{{Att}}(f_{{LN}}({x}))+{x})))$")
+
+
 _PLACES = (
     place_attention(r"$Attention(Q,K,V)=softmax(\frac{QK^T}{\sqrt{d_k}})V$"),
     place_heads(r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$"),
@@ -45,9 +52,10 @@ _PLACES = (
     put("BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$", *_ENCODER),
     put("BERTEncoder", "all layers, one after another", "layers", "L.output.LayerNorm"),
     put("BERTPooler: $f_{Pooler}=tanh(f_{Linear})$", "the pooler", "sentence", "pooler.dense pooler.activation"),
-    *(put(f"Summary: {place}", what, "embeddings", addresses, remark)
+    *(put(f"Summary: {place.replace('=LN(', '=f_{LN}(')}", what, "embeddings", addresses, remark)
       for place, what, addresses, remark in _EMBEDDING),
-    *(put(f"Summary: ${name}=\\ldots$", *_ENCODER) for name in ("f_{E1}", "f_{E2}", "f_{E12}")),
+    *(put(f"Summary: {_write_block(name, x)}", *_ENCODER)
+      for name, x in (("f_{E1}", "x"), ("f_{E2}", "f_{E1}"), ("f_{E12}", "f_{E11}"))),
     put("Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$", "the pooler on the last layer", "sentence",
         "pooler.dense pooler.activation"),
 )

@@ -152,6 +152,7 @@ _NAMES = (
       for name in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
                    "attention.output.LayerNorm", "intermediate.dense", "output.dense")
       for leaf in ("weight", "bias")),
+    f"bert.{_FIRST}output.LayerNorm.weight",
 )
 _UNUSED = ("bert.pooler.dense.bias", "bert.pooler.dense.weight", "cls.seq_relationship.bias",
            "cls.seq_relationship.weight")

@@ -29,6 +29,10 @@ _EPSILON = "ε is not given; the checkpoint's is used."
 _ATTENTION = ("The parameters of attention are not on this page; BERT's are used here: matrices with biases for "
               "queries, keys, values and output.")
 _STAGES = "The pseudocode calls every stage X; here each gets an index."
+_MASK = ("The argument 1 of MultiHeadAttention is not explained. It is read as a mask of ones: every token may be "
+         "attended to. Which way the softmax runs is not said either: over the keys: a query's weights sum to 1.")
+_ORDER = ("How the heads are put together is not said: in the checkpoint's order, for which its output matrix was "
+          "learned.")
 
 _MHA = r"E-Transformer: $X\gets X + \mathrm{MultiHeadAttention}(X,X\vert\mathcal{W}^l,1)$"
 _MLP = r"E-Transformer: $X \gets X+W_2^l\cdot \mathrm{Gelu}(W_1^l X+b^l_1 1^\top)+b^l_2 1^\top$"
@@ -74,7 +78,8 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
     q = project("query", "q", "The query of each token, in each head: compared with every key.", _ATTENTION)
     k = project("key", "k", "The key of each token, in each head: compared with every query.")
     v = project("value", "v", "The value of each token, in each head: averaged by attention.")
-    context = w.attention(q, k, v, ("R_{@}", "S_{@}", "A_{@}", "Y_{@}", r"\bar{Y}_{@}"), (_MHA,) * 5)
+    context = w.attention(q, k, v, ("R_{@}", "S_{@}", "A_{@}", "Y_{@}", r"\bar{Y}_{@}"), (_MHA,) * 5,
+                          probs=_MASK, context=_ORDER)
     path = "L.attention.output.dense"
     out = w.write(path, "O_{@}", kind.ATTENTION,
                   context @ w.weight(path, r"{W_o^{(@)}}^{\top}", CONCAT, HIDDEN, "W_o^{(@)}")
@@ -126,4 +131,5 @@ def _write_unembedding(w: Writer, x: Symbol) -> None:
                      "The logits: one per vocabulary entry.", _UNEMBED, "There is no bias; BERT has one.",
                      keep=True)
     w.write("cls.predictions.probs", "P", kind.PREDICTION, Softmax(logits, VOCAB),
-            "The softmax of the logits: a probability for each vocabulary entry.", _UNEMBED)
+            "The softmax of the logits: a probability for each vocabulary entry.", _UNEMBED,
+            "Which way the softmax runs is not said: over the vocabulary, each token's column on its own.")

@@ -18,7 +18,7 @@ from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, declare_input
 from bertviz_core.programs.config import BertConfig
-from bertviz_core.programs.parts import NO_BIAS, OWN_NORM, Writer
+from bertviz_core.programs.parts import NO_BIAS, Writer
 
 RATE, SEED = 0.1, 2018
 
@@ -30,7 +30,11 @@ _FFN = r"$\mathrm{FFN}(x) = \max(0, xW_1 + b_1)W_2 + b_2$"
 _DROPOUT = r"$\mathrm{Dropout}(\mathrm{Sublayer}(x))$"
 _SUM = r"$x + \mathrm{Dropout}(\mathrm{Sublayer}(x))$"
 _NORM = r"$\mathrm{LayerNorm}(x + \mathrm{Dropout}(\mathrm{Sublayer}(x)))$"
+_HEAD = r"$\mathrm{head}_i = \mathrm{Attention}(QW_i^Q, KW_i^K, VW_i^V)$"
+_ATTENTION = r"$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}(\frac{QK^T}{\sqrt{d_k}})V$"
 
+_ROWS = ("The article defines it in words, as a normalization of each row by its mean and standard deviation, without "
+         "γ, β and ε. BERT's is used, with the checkpoint's: the parameters were learned with it.")
 _OFF = "Dropout is off, as always outside training: the sub-layer's whole output is added."
 _ON = ("The kept numbers are divided by 0.9 to keep the mean, as every library does; the article only says that 10 % "
        "are dropped. The seed is fixed: the same numbers are dropped in every run.")
@@ -80,7 +84,8 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
     v = project("value", "V", "The value of each token, in each head: averaged by attention.")
     heads = r"$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h) W^O$"
     context = w.attention(q, k, v, ("R_{i}^{(@)}", "S_{i}^{(@)}", "A_{i}^{(@)}", r"\mathrm{head}_{i}^{(@)}", "C^{(@)}"),
-                          ("$Q_i K_i^T$", _SOFTMAX, _SOFTMAX, f"{_SOFTMAX[:-1]} V_i$", heads))
+                          ("$Q_i K_i^T$", _SOFTMAX, _SOFTMAX, f"{_SOFTMAX[:-1]} V_i$; {_ATTENTION}; {_HEAD}",
+                           heads))
     path = "L.attention.output.dense"
     return w.write(path, r"\mathrm{MultiHead}^{(@)}", kind.ATTENTION,
                    context @ w.weight(path, "W^{O(@)}", CONCAT, HIDDEN),
@@ -114,4 +119,4 @@ def _write_add_and_norm(w: Writer, x: Symbol, sublayer: Symbol, path: str, symbo
                         "The sub-layer's output, with 10 % of its numbers set to 0.", _DROPOUT, _ON)
     total = w.write(f"{path}.residual", f"{symbols[0]}^{{(@)}}", kind.RESIDUAL, x + added,
                     "The residual sum: the sub-layer's input plus its output.", _SUM, "" if dropout else _OFF)
-    return w.norm(f"{path}.LayerNorm", total, symbols[1], _NORM, OWN_NORM, keep=keep)
+    return w.norm(f"{path}.LayerNorm", total, symbols[1], _NORM, _ROWS, keep=keep)

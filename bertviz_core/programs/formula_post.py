@@ -41,12 +41,15 @@ _ATTENTION = r"$Attention(Q,K,V)=softmax(\frac{QK^T}{\sqrt{d_k}})V$"
 _HEAD = "$head_i = Attention(QW^Q_i,KW^K_i,VW^V_i)$"
 _HEADS = r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$"
 _LAYER = r"BERTLayer: $f_{E}=f_{Att}(f_{LN}(x))+x+f_{Out}(f_{Inter}(f_{LN}(f_{LN}(x)+f_{Att}(LN(x))+x)))$"
+_SELF_ATTENTION = "BERTSelfAttention: $f_{SelfAtt}$"
+_OUTPUT = "BERTSelfOutput: $f_{SelfOut}$; BERTAttention: $f_{Att}$"
 _POOLER = "Summary: $f_{Pooler}=tanh(f_{Linear}(f_{E12}))$"
 
 _AS_PRINTED = ("As printed, the root covers 1/H only, and the squared distances are summed outside it. A standard "
                "deviation would have the sum under the root.")
 _WHICH_NORM = ("Which g and b is not said: a layer's first LayerNorm uses those of the checkpoint's first, its second "
                "those of its second, in the order in which they run. ε is the checkpoint's.")
+_FIRST_X = "What enters the first block is printed as x, the token ids; E_o, the normalized embeddings, is meant."
 
 
 def write_formula_post(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
@@ -83,21 +86,24 @@ def _write_embeddings(w: Writer) -> Symbol:
 
 
 def _write_layer(w: Writer, x: Symbol) -> Symbol:
+    def read(choice: str) -> str:
+        return choice if w.layer else f"{choice} {_FIRST_X}"
+
     w.stage = Stage.ADD_NORM
-    normal = _write_norm(w, "L.attention.LayerNorm", x, r"f_{\mathrm{LN}}^{(@)}", _LAYER, _WHICH_NORM,
+    normal = _write_norm(w, "L.attention.LayerNorm", x, r"f_{\mathrm{LN}}^{(@)}", _LAYER, read(_WHICH_NORM),
                          of="L.attention.output.LayerNorm")
     attention = _write_attention(w, normal)
     w.stage = Stage.ADD_NORM
     inside = w.write("L.attention.output.residual", "U^{(@)}", kind.RESIDUAL, normal + attention + x,
                      "The residual sum: the normalized input, the attention output and the input itself.", _LAYER,
-                     "Three terms, as printed: the normalized input is added too. The symbol is ours.")
+                     read("Three terms, as printed: the normalized input is added too. The symbol is ours."))
     second = _write_norm(w, "L.intermediate.LayerNorm", inside, r"f_{\mathrm{LN}2}^{(@)}", _LAYER, _WHICH_NORM,
                          of="L.output.LayerNorm")
     out = _write_feed_forward(w, second)
     w.stage = Stage.ADD_NORM
     return w.write("L.output.residual", r"f_{\mathrm{E}@}", kind.RESIDUAL, attention + x + out,
                    "The residual sum: attention output, layer input and feed-forward output.",
-                   _LAYER, "There is no LayerNorm after it; the next layer begins with one.", keep=True)
+                   _LAYER, read("There is no LayerNorm after it; the next layer begins with one."), keep=True)
 
 
 def _write_attention(w: Writer, x: Symbol) -> Symbol:
@@ -110,11 +116,11 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
     k = project("key", "K", "The key of each token, in each head: compared with every query.")
     v = project("value", "V", "The value of each token, in each head: averaged by attention.")
     context = w.attention(q, k, v, ("R_{i}^{(@)}", "S_{i}^{(@)}", "A_{i}^{(@)}", r"\mathrm{head}_{i}^{(@)}",
-                                    r"f_{\mathrm{SelfAtt}}^{(@)}"), (*[_ATTENTION] * 4, _HEADS))
+                                    r"f_{\mathrm{SelfAtt}}^{(@)}"), (*[_ATTENTION] * 4, f"{_HEADS}; {_SELF_ATTENTION}"))
     path = "L.attention.output.dense"
     return w.write(path, r"f_{\mathrm{Att}}^{(@)}", kind.ATTENTION,
                    context @ w.weight(path, "W^{0(@)}", CONCAT, HIDDEN) + w.bias(path, "b^{0(@)}", HIDDEN),
-                   "The attention output: concatenated heads, projected.", f"BERTSelfOutput: $f_{{SelfOut}}$; {_HEADS}",
+                   "The attention output: concatenated heads, projected.", f"{_OUTPUT}; {_HEADS}",
                    "The second formula has no bias; the section calls it a linear transformation, which has one.")
 
 

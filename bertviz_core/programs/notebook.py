@@ -20,13 +20,13 @@ from bertviz_core.formula.dims import (
     VOCAB,
     Axis,
 )
-from bertviz_core.formula.document_nodes import Argmax
+from bertviz_core.formula.document_nodes import ZEROS, Argmax
 from bertviz_core.formula.functions import GELU, Apply
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program
-from bertviz_core.programs.bert import MLM, POSITION_IDS, SEGMENT_IDS, TOKEN_IDS
+from bertviz_core.programs.bert import MLM, POSITION_IDS, TOKEN_IDS
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.programs.parts import Writer
 
@@ -35,7 +35,14 @@ EPSILON, EPSILON_OF_CELL_46 = 1e-12, 1e-5  # written into the cells; left to PyT
 _EPSILON = "ε is written into the cell: 1e-12, whatever the config says."
 _CELL_46 = ("PyTorch's own layer_norm is called without an ε and takes its default, 1e-5. The loop over all layers has "
             "1e-12; only the cells up to 56 go on from this one.")
+_IN_29 = "; In [29]"  # where the notebook defines its LayerNorm, part by part
 _GELU = "Always the exact GELU, whatever the config says."
+_NAMES = ("The cell reads t_query_states, t_key_states and t_value_states, which no cell above it assigns: only "
+          "In [57] does. What In [37] calls transposed_query_states, and so on, is meant.")
+_HEADS = ("In [34] writes out 12 heads of 64 components, and In [57] 12 layers; here both are the checkpoint's.")
+_TWELVE = ("The cell writes the size out, (1, 12, 768), and so holds for 12 tokens and 768 components only; here it is "
+           "the text's own.")
+_SEGMENTS = "In [12] gives every token segment 0, in a second sentence too; BERT gives that one segment 1."
 
 
 def write_notebook(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = torch.float32) -> Program:
@@ -46,9 +53,10 @@ def write_notebook(config: BertConfig, heads: frozenset[str], dtype: torch.dtype
         total = _write_attention(w, x)
         if w.layer == 0:
             _write_single_layer(w, total)
-        y = w.norm("L.attention.output.LayerNorm", total, "Y^{(@)}", "In [57]", _EPSILON, epsilon=EPSILON)
+        y = w.norm("L.attention.output.LayerNorm", total, "Y^{(@)}", f"In [57]{_IN_29}", _EPSILON, epsilon=EPSILON)
         z = _write_feed_forward(w, "L.", y, ("F^{(@)}", "G^{(@)}", "D^{(@)}", "Z^{(@)}"), ("In [57]",) * 4)
-        x = w.norm("L.output.LayerNorm", z, f"X^{{({w.layer + 1})}}", "In [57]", _EPSILON, epsilon=EPSILON, keep=True)
+        x = w.norm("L.output.LayerNorm", z, f"X^{{({w.layer + 1})}}", f"In [57]{_IN_29}", _EPSILON, epsilon=EPSILON,
+                   keep=True)
     if MLM in heads:
         _write_language_model(w, x)
     return w.program("notebook")
@@ -57,37 +65,37 @@ def write_notebook(config: BertConfig, heads: frozenset[str], dtype: torch.dtype
 def _write_embeddings(w: Writer) -> Symbol:
     w.stage = Stage.EMBEDDINGS
 
-    def look_up(module: str, name: str, axis: Axis, ids: Symbol, meaning: str, place: str) -> Symbol:
+    def look_up(module: str, name: str, axis: Axis, ids: Expr, meaning: str, place: str, choice: str = "") -> Symbol:
         table = w.weight(f"embeddings.{module}", rf"W_{{\mathrm{{{name}}}}}", axis, HIDDEN)
         return w.write(f"embeddings.{module}", rf"E_{{\mathrm{{{name}}}}}", kind.EMBEDDING, Lookup(table, ids), meaning,
-                       place)
+                       place, choice)
 
     word = look_up("word_embeddings", "word", VOCAB, TOKEN_IDS, "The word embedding: the row at the token's id.",
                    "In [15]")
     position = look_up("position_embeddings", "pos", POSITION, POSITION_IDS, "The position embedding: learned.",
                        "In [21]")
-    segment = look_up("token_type_embeddings", "seg", SEGMENT, SEGMENT_IDS, "The segment embedding: learned.",
-                      "In [25]")
+    segment = look_up("token_type_embeddings", "seg", SEGMENT, Apply(TOKEN_IDS, ZEROS),
+                      "The embedding of the first segment: learned.", "In [12]; In [25]", _SEGMENTS)
     total = w.write("embeddings.sum", "E", kind.EMBEDDING, word + position + segment,
-                    "The sum of word, position and segment embedding.", "In [26]")
-    return w.norm("embeddings.LayerNorm", total, "X^{(0)}", "In [30]", _EPSILON, epsilon=EPSILON, keep=True)
+                    "The sum of word, position and first segment embedding.", "In [26]")
+    return w.norm("embeddings.LayerNorm", total, "X^{(0)}", f"In [30]{_IN_29}", _EPSILON, epsilon=EPSILON, keep=True)
 
 
 def _write_attention(w: Writer, x: Symbol) -> Symbol:
     """Up to the first residual sum: the same in the cells of the first layer and in the loop."""
-    def cell(number: str) -> str:
-        return "In [57]" if w.layer else f"In [{number}]"
+    def cell(*numbers: str) -> str:
+        return "In [57]" if w.layer else "; ".join(f"In [{number}]" for number in numbers)
 
     def project(name: str, letter: str, meaning: str) -> Symbol:
         projected = _project(w, f"L.attention.self.{name}", letter, x, HIDDEN, CONCAT)
         return w.projection(name, f"{letter}^{{(@)}}", projected, QUERY if name == "query" else KEY, meaning,
-                            cell("33"))
+                            cell("33", "34", "37"), _HEADS if name == "query" else "")
 
     q = project("query", "Q", "The query of each token, in each head: compared with every key.")
     k = project("key", "K", "The key of each token, in each head: compared with every query.")
     v = project("value", "V", "The value of each token, in each head: averaged by attention.")
     context = w.attention(q, k, v, ("R^{(@)}", "S^{(@)}", "A^{(@)}", "H^{(@)}", "C^{(@)}"),
-                          (*[cell("40")] * 4, cell("41")))
+                          (*[cell("40")] * 4, cell("41")), products="" if w.layer else _NAMES, context=_TWELVE)
     dense = w.write("L.attention.output.dense", "O^{(@)}", kind.ATTENTION,
                     _project(w, "L.attention.output.dense", "O", context, CONCAT, HIDDEN),
                     "The attention output: concatenated heads, projected.", cell("42"))
@@ -102,8 +110,8 @@ def _write_single_layer(w: Writer, total: Symbol) -> None:
                of="L.attention.output.LayerNorm", epsilon=EPSILON_OF_CELL_46)
     z = _write_feed_forward(w, "single_layer.", y, ("F'", "G'", "D'", "Z'"),
                             ("In [49]", "In [51]", "In [54]", "In [56]"))
-    w.norm("single_layer.output.LayerNorm", z, "X'", "In [56]", _EPSILON, of="L.output.LayerNorm", own="_{Z^{(@)}}",
-           epsilon=EPSILON)
+    w.norm("single_layer.output.LayerNorm", z, "X'", f"In [56]{_IN_29}", _EPSILON, of="L.output.LayerNorm",
+           own="_{Z^{(@)}}", epsilon=EPSILON)
 
 
 def _write_feed_forward(w: Writer, path: str, y: Symbol, symbols: tuple[str, ...], places: tuple[str, ...]
@@ -129,7 +137,8 @@ def _write_language_model(w: Writer, x: Symbol) -> None:
                     "The last layer's vector, projected by the LM head.", "In [59]")
     active = w.write(f"{path}.activation", r"\tilde{T}", kind.PREDICTION, Apply(dense, GELU),
                      "The LM head's activation.", "In [61]", _GELU)
-    norm = w.norm(f"{path}.LayerNorm", active, "N", "In [61]", _EPSILON, epsilon=EPSILON, result_kind=kind.PREDICTION)
+    norm = w.norm(f"{path}.LayerNorm", active, "N", f"In [61]{_IN_29}", _EPSILON, epsilon=EPSILON,
+                  result_kind=kind.PREDICTION)
     path = "cls.predictions.decoder"
     logits = w.write(path, "L", kind.PREDICTION, _project(w, path, r"\mathrm{vocab}", norm, TRANSFORM, VOCAB, ""),
                      "The logits: one per vocabulary entry.", "In [63]", keep=True)

@@ -79,10 +79,14 @@ class Writer(Builder):
         return Constant("d_k", self.config.head_dim)
 
     def attention(self, q: Symbol, k: Symbol, v: Symbol, symbols: tuple[str, ...],
-                  places: tuple[str, ...]) -> Symbol:
-        """Scaled dot-product attention without a mask: products, scaled, probabilities, heads, heads side by side."""
+                  places: tuple[str, ...], **choices: str) -> Symbol:
+        """Scaled dot-product attention without a mask: products, scaled, probabilities, heads, heads side by side.
+
+        choices: what the document leaves open at one of them, by its name.
+        """
         def step(number: int, leaf: str, of: str, expr: Expr, meaning: str, choice: str = "") -> Symbol:
-            return self.write(f"L.attention.self.{leaf}", symbols[number], of, expr, meaning, places[number], choice)
+            told = " ".join(filter(None, (choice, choices.get(leaf))))
+            return self.write(f"L.attention.self.{leaf}", symbols[number], of, expr, meaning, places[number], told)
 
         self.stage = Stage.ATTENTION
         apart = APART if places[0] == places[2] else ""

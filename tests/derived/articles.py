@@ -95,8 +95,16 @@ def document_answers(s: Scene, position: str) -> Truth:
 
 @truth("documents", "The steps that differ")
 def differing(s: Scene) -> Truth:
-    """Formulas and addresses, which test_documents_page reads; no number but those that a document is told by."""
-    return Truth(may=[512])
+    """Formulas and addresses, which test_documents_page reads; of a pair, what one segment for both changes."""
+    sides, told = [name for name in choose_documents(s) if name in ("notebook", "formula-post")], []
+    if any(s.trace.encoding.segments) and sides:
+        view = s.shown.view
+        zero = bv.run(s.trace.model, view.text, view.pair, pad_to=len(s.trace.tokens),
+                      changes={"token_type_ids": 0})  # fmt: skip
+        scores = [trace["cls.predictions.decoder"].astype(np.float64) for trace in (s.trace, zero)]
+        changed = int((scores[0].argmax(axis=-1) != scores[1].argmax(axis=-1)).sum())
+        told = [float(np.abs(scores[0] - scores[1]).max()), changed, len(s.trace.tokens)] * len(sides)
+    return Truth(told=told, may=[512])
 
 
 def list_sums(s: Scene) -> dict[str, np.ndarray]:
@@ -121,14 +129,17 @@ def slip_sigma(s: Scene) -> Truth:
 
 @truth("documents", "slip-residual")
 def slip_residual(s: Scene) -> Truth:
-    x = s["embeddings.sum"][s.token]
-    first = [states[s.token] for states in s.states[:-1]]
-    second = [s[f"encoder.layer.{i}.attention.output.LayerNorm"][s.token] for i in s.layers]
+    note = run_document(s, "forward-pass-note")
+    paths = ("embeddings.sum", *(f"encoder.layer.{i}.output.LayerNorm" for i in s.layers))
+    x, *outputs = (note[path][s.token].astype(np.float64) for path in paths)
+    first = [x, *outputs[:-1]]  # Z_0 is X
+    second = [note[f"encoder.layer.{i}.attention.output.LayerNorm"][s.token].astype(np.float64) for i in s.layers]
     lines = [[cosine(x, y) for y in side] for side in (first, second)]
     lengths = [[length(y) for y in side] for side in (first, second)]
-    own = lines[0][s.layer]
+    own = lines[1][s.layer]
+    told = [own, length(x), lengths[1][s.layer], *([lines[0][s.layer]] if s.layer else [])]
     return Truth([points("first sum", y=lines[0]), points("second sum", y=lines[1])], np.array([*lines, *lengths]).T,
-                 told=[own, length(x), lengths[0][s.layer]], worked=[own])  # fmt: skip
+                 told=told, worked=[own])  # fmt: skip
 
 
 @truth("documents", "slip-epsilon")
@@ -138,7 +149,18 @@ def slip_epsilon(s: Scene) -> Truth:
         flat, spread = x - x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
         found.append(float(np.abs(flat / np.sqrt(spread + 1e-5) - flat / np.sqrt(spread + 1e-12)).max()))
     own = s.own("attention.output.residual")[s.token]
-    return Truth([points("largest change", y=found)], np.array(found)[:, None], told=[found[1]],
+    at = "encoder.layer.0."
+    count = len(s.trace.tokens)
+    total = s[f"{at}attention.output.residual"][sorted({*range(count)[:3], *range(count)[-3:]})]
+    flat, spread = total - total.mean(axis=1, keepdims=True), total.var(axis=1, keepdims=True)
+    gamma, beta, weight, bias = (s[f"{at}{path}"] for path in (
+        "attention.output.LayerNorm.weight", "attention.output.LayerNorm.bias", "intermediate.dense.weight",
+        "intermediate.dense.bias"))  # fmt: skip
+    one, other = (((flat / np.sqrt(spread + epsilon) * gamma + beta) @ weight + bias)[:, [0, 1, 2, -3, -2, -1]].ravel()
+                  for epsilon in (1e-5, 1e-12))  # fmt: skip
+    changed = sum(f"{a:.4f}" != f"{b:.4f}" for a, b in zip(one, other, strict=True))
+    return Truth([points("largest change", y=found)], np.array(found)[:, None],
+                 told=[np.abs(one - other).max(), changed, one.size],
                  worked=[math.sqrt(own.var() + 1e-5), math.sqrt(own.var() + 1e-12)])  # fmt: skip
 
 
@@ -150,7 +172,8 @@ PRINTED = np.array(examples.SHARES, dtype=np.float64)
 def slip_softmax(s: Scene) -> Truth:
     computed = softmax(SCORES[0])
     sums = s.own("attention.self.probs")[s.head].sum(axis=-1)
-    told = [computed[0], PRINTED[0].sum(), PRINTED[0, 0], 6, 7, len(sums), sums.min(), sums.max(), 30, 9.99e-1]
+    right = PRINTED[1:].sum(axis=1)
+    told = [computed[0], right.min(), right.max(), 35, PRINTED[0, 0], 6, 7, len(sums), sums.min(), sums.max(), 30]
     return Truth([Bars(dict(zip(WORDS, PRINTED[0] / computed, strict=True)))],
                  np.stack([PRINTED[0] / computed, PRINTED[0], computed], axis=1), told=told, worked=[computed[0]],
                  tables=[{"printed": list(PRINTED[0]), "computed": list(computed)}], rows=list(WORDS))  # fmt: skip
@@ -170,7 +193,8 @@ def relations(s: Scene) -> Truth:
         told.append(float(np.abs(one[address].astype(np.float64) - other[address]).max()))
         assert number.tells(told[-1]), (address, number)
     assert len(told) > 5
-    return Truth(told=[*(signs.count(sign) for sign in "=≠−+"), *told], may=[512])  # as many as the note's inputs have
+    sizes = [512, 12, 64, 768]  # of the note's input, and those that the notebook writes out
+    return Truth(told=[*(signs.count(sign) for sign in "=≠−+"), *told], may=sizes)
 
 
 def gelu(x: float) -> float:

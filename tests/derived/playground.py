@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from decimal import Decimal
 
 import numpy as np
 
@@ -55,27 +54,29 @@ def playground_shares(s: Scene) -> Truth:
     return Truth([Map(softmax(scores))], softmax(scores), told=[1.0], rows=list(WORDS), tables=[columns])
 
 
-def judge(text: str, value: float) -> str:
-    """How a print stands to the number: rounded, cut off, or wrong."""
-    unit = Decimal(1).scaleb(Decimal(text).as_tuple().exponent)
-    if abs(Decimal(text) - Decimal(value)) <= unit / 2:
-        return "rounded"
-    return "cut" if 0 <= Decimal(value) - Decimal(text) < unit else "wrong"
+def is_cut(text: str, value: float) -> bool:
+    """Whether a print is the number with eight decimals, all digits after the second left out."""
+    digits, _, power = f"{value:.8e}".partition("e")
+    return text == f"{digits[:4]}e{power}"
+
+
+def is_rounded(text: str, value: float) -> bool:
+    return text == f"{value:.2e}"
 
 
 @truth("playground", "playground-printed")
 def playground_printed(s: Scene) -> Truth:
     computed = softmax(SCORES)
-    verdicts = [judge(text, x) for row, line in zip(examples.SHARES, computed, strict=True)
-                for text, x in zip(row, line, strict=True)]  # fmt: skip
-    counts = [verdicts.count(kind) for kind in ("rounded", "cut", "wrong")]
-    signs = {"rounded": "✓", "cut": "✓ cut off", "wrong": "✗"}
+    pairs = [pair for row, line in zip(examples.SHARES, computed, strict=True) for pair in zip(row, line, strict=True)]
+    cut = sum(is_cut(*pair) for pair in pairs)
+    changed = sum(is_cut(*pair) and not is_rounded(*pair) for pair in pairs)
+    right = PRINTED[1:].sum(axis=1)
     columns = {
-        word: [f"{text}\n{computed[i, j]:.6e}\n{signs[judge(text, computed[i, j])]} "
+        word: [f"{text}\n{computed[i, j]:.6e}\n{'✓ cut off' if is_cut(text, computed[i, j]) else '✗'} "
                f"{abs(float(text) - computed[i, j]):.0e}".replace("-", "−")
                for i, text in enumerate(row[j] for row in examples.SHARES)] for j, word in enumerate(WORDS)
     }  # fmt: skip
-    told = [computed[0, 0], 72.40e-6, PRINTED[0].sum(), 36, *counts, 7, 30, 0.999998, 9.99e-1]
+    told = [computed[0, 0], 72.40e-6, right.min(), right.max(), 36, cut, 36 - cut, changed, 7, 30, 0.999997557, 9.99e-1]
     return Truth([Map(np.log10(PRINTED / computed))], np.log10(PRINTED / computed), told=told,
                  worked=[computed[0, 0]], tables=[columns], rows=list(WORDS))  # fmt: skip
 

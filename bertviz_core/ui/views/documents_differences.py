@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
-from bertviz_core.analysis.alignment import Pair, align_programs
+from bertviz_core.analysis.alignment import Pair, align_programs, measure_scores
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import PREDICTION, Step
 from bertviz_core.ui.frame import site, style
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.views.documents import Side
@@ -34,7 +36,25 @@ def show_differences(view: View, left: Side, right: Side) -> None:
                 st.markdown(_write_stage(view, stages[stage], left, right))
         for side in (left, right):
             if side.document:
-                st.caption(f"**{side.title}**: {side.document.what} {side.document.differs}")
+                about = f"**{side.title}**: {side.document.what} {side.document.differs}"
+                st.caption(f"{about} {_tell_segments(view, side)}")
+
+
+def _tell_segments(view: View, side: Side) -> str:
+    """What it changes that a document gives both sentences of a pair segment 0; nothing where it does not."""
+    program = side.program
+    looked_up = "embeddings.token_type_embeddings" in program.by_address and "token_type_ids" not in program.leaves
+    if not (looked_up and any(view.trace.encoding.segments)):
+        return ""
+    told = "**Your input is a pair, and it gives both sentences segment 0.**"
+    trace, store = view.trace, get_store()
+    real, zero = (store.get(trace.model, view.text, view.pair, len(trace.tokens), view.masked, changes=changes)
+                  for changes in (None, {"token_type_ids": 0.0}))  # fmt: skip
+    apart = measure_scores(real, zero)
+    if apart is None:
+        return told
+    return (f"{told} In BERT that alone moves a logit by up to {format_number(apart.largest)}, and {apart.changed} of "
+            f"{apart.tokens} tokens get another best word.")  # fmt: skip
 
 
 def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> str:

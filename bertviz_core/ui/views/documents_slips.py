@@ -10,20 +10,21 @@ import streamlit as st
 
 from bertviz_core.analysis import playground, slips
 from bertviz_core.analysis.layers import compute_cosine, compute_norms
-from bertviz_core.documents import examples
+from bertviz_core.documents import NOTE, examples
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, NORM, RESIDUAL
 from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import site
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import write_cosine
 
-_VISIBLE = 5e-5  # half of the last digit that is printed
 _TWO_POINTS = "Each layer has two points: after attention, and after the feed-forward network."
 _PRINTED, _MEANT = "σ as printed", "standard deviation"
 
@@ -34,10 +35,10 @@ def show_cards(view: View) -> None:
     total = view.trace[Address.in_layer(layer, "attention.output.residual").fix(token=token)][None]
     printed, meant = (float(work(total)[0]) for work in (slips.compute_printed_sigma, slips.compute_deviation))
     share = float(playground.apply_softmax(np.array(examples.SCORES))[0, 0])
-    first, _ = slips.list_added(view.trace)
-    turned = float(compute_cosine(view.trace[slips.X.fix(token=token)], view.trace[first[layer].fix(token=token)]))
-    sums = slips.list_norm_inputs(view.trace)
-    moved = max(slips.measure_epsilon(view.trace[one], EPSILON, EPSILON_OF_CELL_46) for one in sums.values())
+    note = _run_note(view)
+    meant_by_sum = slips.list_meant(note)[1][layer]
+    turned = float(compute_cosine(note[slips.X.fix(token=token)], note[meant_by_sum.fix(token=token)]))
+    seen = slips.measure_printed_epsilon(view.trace)
     word = escape(view.trace.tokens[token])
     cards = (
         ("One digit too many", "004, softmax", "72.40e−06", format_number(share),
@@ -45,9 +46,11 @@ def show_cards(view: View) -> None:
         ("The root ends too early", "003, σ", format_number(printed), format_number(meant),
          f"σ as printed at “{word}” after attention in layer {layer}, and a standard deviation."),
         ("One ε for another", "001, In [46]", "10⁻⁵", "10⁻¹²",
-         f"On this sentence a normalized sum moves by up to {format_number(moved)}."),
+         f"In [49] prints {seen.count} numbers after it; {seen.changed} of them change, by up to "
+         f"{format_number(seen.largest)}."),
         ("X in every sum", "000, residual sum", "X", "Z",
-         f"BERT adds the layer's input. In layer {layer} the two have a cosine of {format_number(turned)}."),
+         f"Meant is the sub-layer's input. In the second sum of layer {layer} the two have a cosine of "
+         f"{format_number(turned)}."),
     )  # fmt: skip
     st.html('<div class="bv-slips">' + "".join(
         f"<div><small>{where}</small><b>{title}</b><p><s>{wrong}</s> → {right}</p>{why}</div>"
@@ -81,33 +84,44 @@ def show_sigma(view: View) -> Derived:
     )  # fmt: skip
 
 
+def _run_note(view: View) -> Trace:
+    return view.run_as(NOTE.program, get_store())
+
+
 @derived
 def show_residual(view: View) -> Derived:
-    """The forward-pass note's X beside what BERT adds in each layer."""
-    trace, token, layer = view.trace, view.chosen.token, view.chosen.layer
+    """The forward-pass note's X beside what is meant in each layer, both in the note's own pass."""
+    trace, token, layer = _run_note(view), view.chosen.token, view.chosen.layer
     x = trace[slips.X.fix(token=token)]
-    names, both = ("first sum", "second sum"), slips.list_added(trace)
+    names, both = ("first sum", "second sum"), slips.list_meant(trace)
     vectors = {name: np.stack([trace[address.fix(token=token)] for address in addresses])
                for name, addresses in zip(names, both, strict=True)}  # fmt: skip
     found = {name: compute_cosine(x, rows) for name, rows in vectors.items()}
     layers = [f"L{i}" for i in range(trace.model.config.num_hidden_layers)]
     lengths = {f"length, {name}": compute_norms(rows) for name, rows in vectors.items()}
+    first, second = (float(line[layer]) for line in found.values())
+    told = (f"In layer {layer}, X and the layer's input have a cosine of {format_number(first)}, and X and the first "
+            f"LayerNorm's output {format_number(second)}." if layer else
+            "In layer 0 the first sum is right, since Z_0 is X; in the second X and the first LayerNorm's output have "
+            f"a cosine of {format_number(second)}.")  # fmt: skip
     return Derived(
-        "slip-residual", "Forward-pass note: every residual sum adds X instead of the layer's input",
+        "slip-residual", "Forward-pass note: every residual sum adds X instead of the sub-layer's input",
         draw_by_stage(found, layers, view.colors, view.colors.kinds[RESIDUAL], name="cosine with X",
                       ends=(min(0.0, *(float(line.min()) for line in found.values())), 1.0)),
-        Origin(f"{slips.X} and {both[0][layer]}", RESIDUAL,
-               r"\begin{aligned} \text{note:}\ \bar{Z}_l &= \mathrm{LayerNorm}(X + \tilde{Z}_l) \\ "
-               r"\text{BERT:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) \end{aligned}",
-               f"The note adds the input embeddings X in every layer; BERT adds the layer's input. In layer "
-               f"{layer} their cosine is {format_number(float(found[names[0]][layer]))}; X has length "
-               f"{format_number(float(compute_norms(x)))}, the layer's input "
-               f"{format_number(float(lengths['length, first sum'][layer]))}.",
-               write_cosine(x, vectors[names[0]][layer], rf"X_{{{token}}}, Z_{{{layer},\,{token}}}"),
+        Origin(f"{slips.X} and {both[1][layer]}, in the note's own pass", RESIDUAL,
+               r"\begin{aligned} \text{printed:}\ \bar{Z}_l &= \mathrm{LayerNorm}(X + \tilde{Z}_l) & "
+               r"Z_l &= \mathrm{LayerNorm}(X + Z_l^{out}) \\ "
+               r"\text{meant:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) & "
+               r"Z_l &= \mathrm{LayerNorm}(\bar{Z}_l + Z_l^{out}) \end{aligned}",
+               "The note adds the input embeddings X in both sums of every layer. A residual connection adds what its "
+               f"sub-layer reads. {told} X has length {format_number(float(compute_norms(x)))}, what is meant in the "
+               f"second sum {format_number(float(lengths['length, second sum'][layer]))}.",
+               write_cosine(x, vectors[names[1]][layer], rf"X_{{{token}}}, \bar{{Z}}_{{{layer + 1},\,{token}}}"),
                "forward-pass note (000); Vaswani et al. 2017, sec. 3.1"),
         values=Values(np.stack([*found.values(), *lengths.values()], axis=1), layers, [*found, *lengths]),
-        note="First sum: BERT adds the layer's input. Second sum: the first LayerNorm's output. If X were the same, "
-             "both lines would stay at 1. Here X includes the segment embedding, as in BERT.",
+        note="Cosine of X with what is meant: in the first sum the layer's input, in the second the first LayerNorm's "
+             "output. Where X is right the line is at 1: only in the first sum of L0. All vectors are those of the "
+             "note's own pass with this model's weights; the output matrix, which BERT has besides, plays no part.",
     )  # fmt: skip
 
 
@@ -116,7 +130,7 @@ def show_epsilon(view: View) -> Derived:
     """What the notebook's one other epsilon changes, at every sum."""
     trace, layer, sums = view.trace, view.chosen.layer, slips.list_norm_inputs(view.trace)
     found = np.array([slips.measure_epsilon(trace[address], EPSILON, EPSILON_OF_CELL_46) for address in sums.values()])
-    here = Address.in_layer(layer, "attention.output.residual")
+    here, seen = Address.in_layer(layer, "attention.output.residual"), slips.measure_printed_epsilon(trace)
     variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
     return Derived(
         "slip-epsilon", "Notebook: ε = 10⁻⁵ in one cell, 10⁻¹² in all others",
@@ -124,13 +138,14 @@ def show_epsilon(view: View) -> Derived:
                       name="largest change", words=_shorten(sums)),
         Origin(f"{here} and every LayerNorm input", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
                r"\frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-12}}} \,\right|",
-               r"In \[46\] uses the default ε of PyTorch's `layer_norm`, 10⁻⁵. On your sentence this changes the "
-               f"normalized sum after attention in layer 0 by at most {format_number(float(found[1]))}. Four decimals "
-               f"are printed, so this {'can' if found[1] > _VISIBLE else 'cannot'} be seen in the last one.",
+               r"In \[46\] uses the default ε of PyTorch's `layer_norm`, 10⁻⁵. In \[49\] is the first cell after it "
+               f"that prints numbers, with four decimals: here {seen.count} pre-activations of layer 0. The other ε "
+               f"changes them by at most {format_number(seen.largest)}, {seen.changed} of them in the printed digits.",
                rf"\sqrt{{{format_latex(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
                rf"{np.sqrt(variance + EPSILON):.8f}", "notebook (001), In [46] and In [57]"),
         values=Values(found[:, None], list(sums), ["largest change"]),
-        note=f"The largest change over all tokens, before γ and β. {_TWO_POINTS} A smaller variance gives "
+        note="The largest change of a normalized sum over all tokens, before γ and β, if every cell had this ε. "
+             f"{_TWO_POINTS} A smaller variance gives "
              f"ε more weight: here most at {list(sums)[int(found.argmax())]}.",
     )  # fmt: skip
 
@@ -145,7 +160,8 @@ def show_softmax(view: View) -> None:
 def _show_softmax(view: View) -> Derived:
     words = examples.WORDS
     computed = playground.apply_softmax(np.array(examples.SCORES))[0]
-    printed = np.array(examples.SHARES[0], dtype=np.float64)
+    every = np.array(examples.SHARES, dtype=np.float64)
+    printed, right = every[0], every[1:].sum(axis=1)
     rows = view.trace[Address.in_layer(view.chosen.layer, "attention.self.probs").fix(head=view.chosen.head)]
     sums = rows.sum(axis=-1, dtype=np.float64)
     columns = [
@@ -160,10 +176,12 @@ def _show_softmax(view: View) -> Derived:
             "the article's first row, “Hello”",
             ATTENTION,
             r"A_{i,j} = \frac{e^{S_{i,j}}}{\sum_{v} e^{S_{i,v}}}, \qquad \sum_j A_{i,j} = 1",
-            f"72.40e−06 should be {format_number(float(computed[0]))}: one 7 too many. The printed row sums to "
-            f"{printed.sum():.5f}. Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; "
-            f"on your sentence (layer {view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of weights have "
-            f"{len(rows)} sums, from {sums.min():.6f} to {sums.max():.6f}.",
+            f"72.40e−06 should be {format_number(float(computed[0]))}: one 7 too many. The other {every.size - 1} "
+            f"entries are cut after two decimals: rows without a mistake sum to {right.min():.5f} to "
+            f"{right.max():.5f}, so a row's sum shows none. "
+            f"Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; on your sentence (layer "
+            f"{view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of weights have {len(rows)} sums, from "
+            f"{sums.min():.6f} to {sums.max():.6f}.",
             rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}"
             rf"{{{format_latex(float(np.exp(np.array(examples.SCORES[0]) - 91.43).sum()))}}}"
             rf" = {format_latex(float(computed[0]))}",
@@ -174,7 +192,7 @@ def _show_softmax(view: View) -> Derived:
             words,
             ["printed / computed", "printed", "computed"],
         ),
-        note="1: the printed and the computed number agree. 9.99e−01 is truncated, not rounded.",
+        note="1: the printed and the computed number agree, but for the digits that were cut off.",
         table=render_table("key", words, columns),
     )
 

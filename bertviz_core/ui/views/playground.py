@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention, playground
-from bertviz_core.analysis.printed import Verdict, judge_print
+from bertviz_core.analysis.printed import Verdict, judge_cut, judge_print
 from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.attention import draw_denominator
@@ -202,24 +202,29 @@ def _show_matrix(scores: np.ndarray, row: int) -> None:
 def show_printed(view: View) -> Derived:
     """The article's own softmax table beside the same computed here, digit by digit."""
     computed = playground.apply_softmax(_ORIGINAL)
-    verdicts = [[judge_print(text, x) for text, x in zip(*rows, strict=True)]
+    verdicts = [[judge_cut(text, x) for text, x in zip(*rows, strict=True)]
                 for rows in zip(examples.SHARES, computed.tolist(), strict=True)]  # fmt: skip
     numbers = np.array(examples.SHARES, dtype=np.float64)
     ratios = np.log10(numbers / computed)
     count = {kind: sum(line.count(kind) for line in verdicts) for kind in Verdict}
-    total = float(numbers[0].sum())
+    unrounded = sum(judge_print(text, x) is not Verdict.SAME and found is Verdict.CUT for lines in
+                    zip(examples.SHARES, computed.tolist(), verdicts, strict=True)
+                    for text, x, found in zip(*lines, strict=True))  # fmt: skip
+    sums = numbers[1:].sum(axis=1)
     return Derived(
         "playground-printed", "One entry of the article's softmax table is wrong",
         draw_heatmap(ratios, *_SIDES, view.colors),
         Origin("the encoder article's two tables", ATTENTION, r"\log_{10} \frac{\text{printed}}{\text{computed}}",
                f"“Hello” to “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}: the "
-               f"extra 7 in front makes it 30 times too large. The row as printed sums to {total:.5f}.",
+               "extra 7 in front makes it 30 times too large. No other entry has two digits before the point. The sum "
+               f"of its row shows nothing: since digits are cut off, rows without a mistake sum to {sums.min():.5f} to "
+               f"{sums.max():.5f}.",
                rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}{{{format_latex(float(np.exp(_ORIGINAL[0] - 91.43).sum()))}}}"
                rf" = {format_latex(float(computed[0, 0]))}", ARTICLE),
         values=Values(ratios, WORDS, WORDS),
-        note=f"0: printed and computed values agree. Of {numbers.size} entries {count[Verdict.SAME]} are rounded, "
-             f"{count[Verdict.CUT]} are cut off after the last digit (so 0.999998 became 9.99e−01), and "
-             f"{count[Verdict.DIFFERS]} is wrong. The article prints {examples.ONES} ones as row sums; there "
-             "are six rows.",
+        note=f"0: printed and computed agree. Of {numbers.size} entries {count[Verdict.DIFFERS]} is wrong. "
+             f"The other {count[Verdict.CUT]} are all cut after two decimals, as 9.99997557e−01 to 9.99e−01; rounding "
+             f"would have changed {unrounded} of them. The article prints {examples.ONES} ones as row sums; there are "
+             "six rows.",
         table=render_grid("printed, computed", WORDS, WORDS, examples.SHARES, computed, verdicts),
     )  # fmt: skip
