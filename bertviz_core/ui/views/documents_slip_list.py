@@ -58,6 +58,6 @@ def _run(view: View, program: str, more: int) -> Trace | None:
 
 
 def _write_entry(slip: Slip, spot: Spot) -> str:
-    found = measure_slip(slip.name, spot)
-    told = f" **{write_measured(found)}.**" if found else ""
-    return f"- **{slip.where}**\n  - {slip.says} → {slip.right}\n  - {slip.shows}{told}"
+    found = write_measured(measure_slip(slip.name, spot))
+    told = f"\n  - **{found[0].upper()}{found[1:]}**" if found else ""
+    return f"- **{slip.where}**\n  - ~~{slip.says}~~ → {slip.right}\n  - {slip.shows}{told}"
