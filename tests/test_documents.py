@@ -104,7 +104,7 @@ def test_the_summary_names_all_that_a_document_leaves_out(document):
 OWN_CLASSES = {f"{head}.{leaf}" for head in ("classifier", "cls.seq_relationship") for leaf in ("weight", "bias")}
 BY_HAND = {
     "000": ["padding mask", "pooler"],
-    "001": ["segments are 0", "12 tokens"],
+    "001": ["segments are 0", "twelve tokens"],
     "002": ["padding mask"],
     "003": ["segments are 0", "queries, keys and values", "third term", "padding mask"],
     "004": ["queries, keys, values and attention output"],

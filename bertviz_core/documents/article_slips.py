@@ -28,7 +28,7 @@ ARTICLE_SLIPS = (
          "The line above calls the query $v_i$ and the key $u_j$."),
     Slip("index-i", "$Q_i$, $v_i$", "$i$ is the head and the token, in one sentence", "two letters", CONTRADICTION,
          "The head's matrices have $i$, and the token too; before that $i$ is a position."),
-    Slip("softmax-entry", "softmax, “Hello” to “Hello”", r"$72.40 \cdot 10^{-06}$", r"$2.40 \cdot 10^{-06}$", NUMBER,
+    Slip("softmax-entry", "softmax, “Hello” to “Hello”", "`72.40e-06`", "`2.40e-06`", NUMBER,
          "Its own scores give it: one digit too many.", _TABLE),
     Slip("seven-ones", "sums beside the softmax", "7 ones", "6, one a row", CONTRADICTION, "The matrix has 6 rows.",
          _TABLE),
