@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from bertviz_core.documents.notebook_slips import NOTEBOOK_SLIPS
 from bertviz_core.programs.notebook import EPSILON_OF_CELL_46
 
 MODEL = "google-bert/bert-base-uncased"
@@ -155,7 +156,8 @@ _NAMES = (
 )
 _UNUSED = ("bert.pooler.dense.bias", "bert.pooler.dense.weight", "cls.seq_relationship.bias",
            "cls.seq_relationship.weight")
-_SLIP = "The text says 10; the sentence has 12 tokens, as the cells themselves print."
+_TEN = next(slip for slip in NOTEBOOK_SLIPS if slip.name == "ten-tokens")
+_SLIP = f"{_TEN.says} for {_TEN.right}. {_TEN.shows}"
 
 FACTS = (
     Fact("3", f"ids of “{HELLO}”", str(list(HELLO_IDS)), f"encode:{HELLO}"),

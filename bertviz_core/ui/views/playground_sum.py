@@ -69,7 +69,9 @@ def edit_mix(mix: Mix) -> None:
             _ROWS.show_status()
         _ROWS.show_fields(examples.IDS.index(int(shown)), _COMPONENTS)
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.radio("Weights", (*_EXAMPLES, _OWN), key="mix", horizontal=True, on_change=state.note_choice)
+            st.markdown("Weights", width="content")
+            st.radio("Weights", (*_EXAMPLES, _OWN), key="mix", horizontal=True, on_change=state.note_choice,
+                     label_visibility="collapsed")  # fmt: skip
             _WEIGHTS.show_status()
         if mix.name in _EXAMPLES:
             _WEIGHTS.show_fields(_EXAMPLES.index(mix.name), WORDS)
