@@ -227,18 +227,3 @@ def test_the_slips_of_one_document_can_be_asked_for():
     told = words(opened(slips_of="002"))
     shown = {document.number for document in DOCUMENTS for slip in document.slips if slip.shows in told}
     assert shown == {"002"}
-
-
-def test_the_same_formula_with_other_numbers_says_what_it_reads(page, bundled):
-    """And nothing of the kind where the numbers are the same, or the formulas different."""
-    told = words(chosen(page, "forward-pass-note", "bert"))
-    runs = [bv.run(bundled, TEXT, program=name) for name in ("bert", "forward-pass-note")]
-    found = dict(re.findall(r"\*\*[=≠−+] \w+\*\* &ensp; `([\w.]+)`[^\n]*\n *:small\[([^\n]*)\]", told))
-    path = f"encoder.layer.{LAYER}.output.dense"
-    apart = np.abs(runs[0][path].astype(np.float64) - runs[1][path]).max()
-    assert found[path] == (f"Largest difference on this sentence: {apart:.4f}. The formula is the same, what it reads "
-                           f"is not: `encoder.layer.{LAYER}.intermediate.activation`.")  # fmt: skip
-    shown = entries(page)
-    for address, line in found.items():
-        differs = all(address in run for run in runs) and np.any(runs[0][address] != runs[1][address])
-        assert ("The formula is the same" in line) == (shown[address] == "same" and bool(differs)), address

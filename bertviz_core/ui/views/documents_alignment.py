@@ -97,17 +97,7 @@ def _write_apart(pair: Pair, left: Side, right: Side) -> str:
     if not np.issubdtype(right.trace[pair.address].dtype, np.floating):
         return ""
     largest = measure_difference(left.trace, right.trace, pair.address)
-    told = f"Largest difference on this sentence: {format_number(largest)}."
-    return f"{told} {_write_why(pair, left, right)}" if pair.relation == "same" and largest else told
-
-
-def _write_why(pair: Pair, left: Side, right: Side) -> str:
-    """Why the same formula gives other numbers: what it reads is another."""
-    assert pair.left
-    both = (leaf.address for leaf in pair.left.leaves if leaf.address in right.program.by_address)
-    apart = [leaf for leaf in both if measure_difference(left.trace, right.trace, leaf)]
-    named = ", ".join(f"`{leaf}`" for leaf in apart)
-    return f"The formula is the same, what it reads is not: {named}." if apart else ""
+    return f"Largest difference on this sentence: {format_number(largest)}."
 
 
 def _write_formula(view: View, side: Side, step: Step | None) -> str:
