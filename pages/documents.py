@@ -4,11 +4,18 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import documents, documents_alignment, documents_differences, documents_slips
+from bertviz_core.ui.views import (
+    documents,
+    documents_alignment,
+    documents_differences,
+    documents_slip_list,
+    documents_slips,
+)
 
 view = open_page(
     "documents",
-    "Five documents describe BERT, and no two agree. Each runs here as it is written, with the model's weights.",
+    "Five documents describe BERT, and no two agree. Each runs here as it is written, with the model's weights; what "
+    "it leaves open is told at the step.",
     documents.write_headline,
 )
 documents.show_menus()
@@ -20,7 +27,10 @@ with lead:
 with list_of_steps:
     documents_differences.show_differences(view, left, right)
 documents_slips.show_cards(view)
-with fold("slips", "**All four slips** · with the numbers that show each of them") as opened:
+with fold("slips", f"**All {documents_slip_list.COUNT} slips** · each with what shows it") as opened:
+    if opened:
+        documents_slip_list.show_slips(view)
+with fold("slips-worked", "**Four slips worked** · with their pictures") as opened:
     if opened:
         documents_slips.show_sigma(view)
         documents_slips.show_residual(view)
@@ -36,3 +46,4 @@ for document in documents.list_shown(left, right):
     with fold(f"places-{document.number}", f"**Every place in the {document.name}** · and its page") as opened:
         if opened:
             documents.show_places(document)
+            documents.show_others(document)

@@ -2,7 +2,7 @@
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import playground, playground_examples
+from bertviz_core.ui.views import playground, playground_examples, playground_sum
 
 view = open_page(
     "playground",
@@ -20,9 +20,11 @@ with fold("scores", "**All scores** · the six rows that the softmax reads") as 
 with fold("printed", "**The table as the article prints it** · where it is right, and where not") as opened:
     if opened:
         playground.show_printed(view)
-with fold("sum", "**From attention weights to a weighted sum** · the article's six vectors") as opened:
+with fold("sum", "**From attention weights to a weighted sum** · the article's ids, vectors, weights") as opened:
     if opened:
-        playground_examples.show_weighted(view, shares, row)
+        mix = playground_sum.read_mix(shares, row)
+        playground_sum.edit_mix(mix)
+        playground_sum.show_weighted(view, mix)
 with fold("positions", "**Sinusoidal positions** · of any length and size") as opened:
     if opened:
         playground_examples.show_sinusoidal(view)

@@ -67,3 +67,62 @@ def test_a_row_is_full_and_points_at_what_exists(document, place):
         assert PROGRAM.symbol(filled(address)) is not None, address
     if place.addresses and page.stage:  # a page of the computation shows what it is said to show, or some of it
         assert page.stage in {PROGRAM.stages[filled(address)] for address in place.addresses}, place
+
+
+# What a document does not read of BERT, and how its summary calls that
+SAID = {
+    "token_type_ids": "segments", "attention_mask": "padding mask",
+    "embeddings.token_type_embeddings.weight": "segments",
+    "embeddings.LayerNorm.weight": "LayerNorm on the embeddings",
+    "embeddings.LayerNorm.bias": "LayerNorm on the embeddings",
+    "embeddings.position_embeddings.weight": "Sinusoidal positions",
+    "encoder.layer.0.attention.self.query.bias": "no bias for queries, keys",
+    "encoder.layer.0.attention.self.key.bias": "no bias for queries, keys",
+    "encoder.layer.0.attention.self.value.bias": "no bias for queries, keys",
+    "encoder.layer.0.attention.output.dense.weight": "output matrix",
+    "encoder.layer.0.attention.output.dense.bias": ("output matrix", "attention output"),
+    "pooler.dense.bias": "no bias in the pooler",
+    "cls.predictions.decoder.bias": "no bias in the unembedding",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[document.number for document in DOCUMENTS])
+def test_the_summary_names_all_that_a_document_leaves_out(document):
+    """Of the parts of BERT that it goes through."""
+    config = BertConfig(num_hidden_layers=1)
+    program = DOCUMENT_PROGRAMS[document.program](config, frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
+    reached = {step.stage for step in program.steps}
+    left_out = {address for step in PROGRAM.steps if step.stage in reached for leaf in step.leaves
+                if (address := leaf.address) in PROGRAM.leaves and address not in program.leaves}  # fmt: skip
+    told = document.differs.lower()
+    for address in left_out - OWN_CLASSES:
+        words = SAID[address]
+        assert any(word.lower() in told for word in ([words] if isinstance(words, str) else words)), address
+
+
+# the post and the article end before any classes, the note takes one head of two
+OWN_CLASSES = {f"{head}.{leaf}" for head in ("classifier", "cls.seq_relationship") for leaf in ("weight", "bias")}
+BY_HAND = {
+    "000": ["padding mask", "pooler"],
+    "001": ["segments are 0", "twelve tokens"],
+    "002": ["padding mask"],
+    "003": ["segments are 0", "queries, keys and values", "third term", "padding mask"],
+    "004": ["queries, keys, values and attention output"],
+}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[document.number for document in DOCUMENTS])
+def test_the_summary_names_what_stands_in_the_document(document):
+    assert [words for words in BY_HAND[document.number] if words not in document.differs] == []
+
+
+def test_what_no_step_computes_is_listed_beside_the_places():
+    """Counted by hand: pictures of the notebook, the post and the article, letters of the definition, sizes."""
+    counted = {"000": 2, "001": 6, "002": 14, "003": 12, "004": 10}
+    assert {document.number: len(document.others) for document in DOCUMENTS} == counted
+    for document in DOCUMENTS:
+        for other in document.others:
+            assert other.page in [info.name for info in site.PAGES] and other.what and not other.addresses
+            assert "|" not in other.place + other.what and balanced(other.place.replace(r"\lbrace", "").replace(
+                r"\rbrace", ""))  # fmt: skip
+        assert not {other.place for other in document.others} & {place.place for place in document.places}

@@ -204,3 +204,16 @@ def test_slips_are_told_with_the_numbers_of_the_sentence(page, bundled, rome):
     assert f"X and the first LayerNorm's output {texts[1]}" in told
     assert "The other 35 entries are cut after two decimals" in told
     assert "72.40e−06 should be 2.400e−06" in told and "prints 7 sums of 1" in told
+
+
+def test_every_slip_is_listed_under_its_document(page):
+    told = words(page)
+    for document in DOCUMENTS:
+        for slip in document.slips:
+            assert f"- **{slip.where}**\n  - ~~{slip.says}~~ → {slip.right}\n  - {slip.shows}" in told, slip.name
+
+
+def test_the_slips_of_one_document_can_be_asked_for():
+    told = words(opened(slips_of="002"))
+    shown = {document.number for document in DOCUMENTS for slip in document.slips if slip.shows in told}
+    assert shown == {"002"}

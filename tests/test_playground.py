@@ -194,6 +194,54 @@ def test_the_weighted_sum(mix):
     np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], expected, rtol=1e-6)
 
 
+VECTORS = np.array([[123.4, 0.32, 94, 32], [83, 34, 77, 19], [0.2, 50, 33, 30], [289, 432.98, 150, 92],
+                    [80, 46, 23, 32], [41, 21, 74, 33]])  # fmt: skip
+WEIGHTS = {"one-hot": [0, 0, 0, 0, 1, 0], "mixed": [0.1, 0, 0.06, 0.1, 0.6, 0.14]}
+
+
+def test_a_component_a_weight_and_an_id_are_changed_and_all_is_added_up_again():
+    """By hand: the table's rows, which row each token has, and the two examples' weights."""
+    at = opened(mix="mixed", article_row="55")
+    at.text_input(key="article-row-4-2").set_value("−7").run()  # E[55], which is “you”
+    vectors = VECTORS.copy()
+    vectors[4, 2] = -7
+    drawn = decoded(chart(at, "playground-weighted")["z"])
+    np.testing.assert_allclose(drawn[-1], np.array(WEIGHTS["mixed"]) @ vectors, rtol=1e-6)
+    at.text_input(key="article-weight-1-0").set_value("0.5").run()
+    weights = np.array(WEIGHTS["mixed"])
+    weights[0] = 0.5
+    np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], weights @ vectors, rtol=1e-6)
+    at.text_input(key="article-id-0-0").set_value("193").run()  # “Hello” with the row of “?”
+    read = vectors[[5, 1, 2, 3, 4, 5]]
+    np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], weights @ read, rtol=1e-6)
+    assert (at.session_state["article_rows"], at.session_state["article_weights"], at.session_state["article_ids"]) == (
+        "4.2=%E2%88%927", "1.0=0.5", "0.0=193")  # fmt: skip
+    assert any("sum to 1.4000; a softmax's always sum to 1" in text.value for text in at.markdown)
+    for key in ("rows", "weights", "ids"):
+        at.button(key=f"reset-article_{key}").click().run()
+    np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1],
+                               np.array(WEIGHTS["mixed"]) @ VECTORS, rtol=1e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "text", "why"), [
+    ("article-id-0-3", "7", "There is nothing under 7. Type one of 15, 34, 55, 90, 193, 684"),
+    ("article-id-0-3", "34.5", "nothing under 34.5"), ("article-row-0-1", "x", "not a number"),
+    ("article-weight-0-4", "", "empty"),
+])  # fmt: skip
+def test_what_cannot_be_read_leaves_the_articles_number(key, text, why):
+    at = opened()
+    at.text_input(key=key).set_value(text).run()
+    assert not at.exception and len(at.warning) == 1 and why in at.warning[0].value.replace("\\", "")
+    np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], VECTORS[4], rtol=1e-6)
+
+
+def test_an_edited_sum_survives_the_link():
+    at = opened(article_ids="0.4=684", article_rows="3.0=1;9.9=4;x", article_weights="0.4=2")
+    row = VECTORS[3].copy()
+    row[0] = 1
+    np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], 2 * row, rtol=1e-6)
+
+
 @pytest.mark.parametrize(("length", "width"), [(1, 1), (6, 7), (1024, 1024), (65, 97)])
 def test_positions_of_any_size(length, width):
     at = opened(length=str(length), width=str(width), at_position="1000", at_component="1000")

@@ -15,7 +15,16 @@ import bertviz_core as bv
 from bertviz_core.analysis import facts, notebook
 from bertviz_core.analysis.printed import Verdict, find_resolution, judge_print
 from bertviz_core.documents import printed as data
-from bertviz_core.documents.printed import FACTS, INPUT_IDS, OTHERS, SENTENCE, TENSORS, PrintedTensor
+from bertviz_core.documents.printed import (
+    FACTS,
+    INPUT_IDS,
+    NOTE_SIZES,
+    OTHERS,
+    SENTENCE,
+    TENSORS,
+    Fact,
+    PrintedTensor,
+)
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame.site import find_page
 from bertviz_core.ui.views import notebook as page
@@ -215,12 +224,47 @@ def test_every_size_and_setting_is_that_of_bert_base(trace):
     found = [facts.check_fact(trace, fact) for fact in (*FACTS, *OTHERS)]
     other = {(one.fact.cell, one.fact.what) for one in found if one.ours is not None and not one.same}
     slips = {(fact.cell, fact.what) for fact in FACTS if fact.slip}
-    assert other - slips == {("10", "config: architectures"), ("69", "the top predictions as one text")}
+    assert other - slips == {("6", "class"), ("10", "config: architectures"),
+                             ("69", "the top predictions as one text")}  # fmt: skip
     assert slips <= other and len(slips) == 3
     unread = [one.fact.what.removeprefix("config: ") for one in found if one.ours is None]
-    assert unread == ["dropout", "attention_probs_dropout_prob", "gradient_checkpointing", "hidden_dropout_prob",
+    assert unread == ["dropout, after the embeddings and in attention: p", "dropout: inplace",
+                      "attention_probs_dropout_prob", "gradient_checkpointing", "hidden_dropout_prob",
                       "initializer_range", "transformers_version", "use_cache"]  # fmt: skip
     assert not any(hasattr(STANDARD, name) for name in unread)
+
+
+def test_every_size_that_the_note_prints_is_here():
+    """Read off the note line by line: each quantity with the size that stands behind it."""
+    full = {"T": (512, 768), "X": (512, 768), "Q": (512, 64), "K": (512, 64), "V": (512, 64), "A": (512, 512),
+            "Z_{h,l}": (512, 64), "Z̃, the concatenated heads": (512, 768), "Z̄": (512, 768), "Z^ffnn": (512, 3072),
+            "Z^out": (512, 768), "Z_l": (512, 768)}  # fmt: skip
+    parameters = {"W_P": (512, 768), "W^Q of one head": (768, 64), "W^K of one head": (768, 64),
+                  "W^V of one head": (768, 64), "W^ffnn": (768, 3072), "b^ffnn, a row": (1, 3072),
+                  "W^out": (3072, 768), "b^out, a row": (1, 768), "W^final": (768, 768)}  # fmt: skip
+    found = {fact.what.removesuffix(", of a full input"): fact.printed for fact in NOTE_SIZES}
+    for what, size in (full | parameters).items():
+        assert found[what] == str(list(size)), what
+
+
+def test_every_detail_of_the_printed_model_is_here():
+    """In [6], field by field as far as it is printed."""
+    found = [(fact.what, fact.printed) for fact in FACTS if fact.cell == "6"]
+    assert [printed for what, printed in found if what.startswith("padding_idx")] == ["0"]
+    assert [printed for what, printed in found if what.endswith("eps")] == ["1e-12"] * 2
+    assert [printed for what, printed in found if what.endswith(": bias")] == ["True"] * 4
+    assert [printed for what, printed in found if "features" in what] == ["[768, 768]"] * 4
+    assert {printed for what, printed in found if "affine" in what or "inplace" in what} == {"True", "False"}
+
+
+def test_a_full_input_is_as_long_as_the_longest(bundled):
+    trace = bv.run(bundled, "a cat")
+    path = "encoder.layer.0.attention.self"
+    sizes = {f"{path}.probs[head=0]": [512, 512], f"{path}.query[head=0]": [512, 32], "embeddings.sum": [512, 384]}
+    for address, size in sizes.items():
+        assert facts.check_fact(trace, Fact("000", "", "", f"full:{address}")).ours == str(size)
+    assert facts.check_fact(trace, Fact("000", "", "", f"cut:{path}.query.weight")).ours == "[384, 32]"
+    assert facts.check_fact(trace, Fact("6", "", "", f"learned:{path}.query.bias")).ours == "True"
 
 
 def test_every_cell_with_output_has_its_numbers_here():

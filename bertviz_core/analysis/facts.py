@@ -8,6 +8,7 @@ from bertviz_core.analysis.predictions import SCORES, choose_first
 from bertviz_core.checkpoint.weights import is_stored_turned
 from bertviz_core.documents.printed import HELLO, Fact
 from bertviz_core.errors import AddressError
+from bertviz_core.formula.dims import KEY, QUERY, TOKEN
 from bertviz_core.tracing.trace import Trace
 
 _ALWAYS = {"model_type": "bert", "position_embedding_type": "absolute"}  # other checkpoints are refused
@@ -59,14 +60,32 @@ def _find_in_model(trace: Trace, kind: str, argument: str) -> str | None:
             return _find_setting(trace, argument)
         case "names":  # those that this checkpoint has too
             return " ".join(name for name in argument.split() if name.removeprefix("bert.") in model.parameters)
-        case "stored":
-            return _find_stored_shape(trace, argument)
+        case "stored" | "cut" | "full" | "learned":
+            return _find_of_tensor(trace, kind, argument)
         case "heads":
             return str([model.config.num_attention_heads, model.config.head_dim])
         case "encode" | "decode":
             ids = model.tokenizer.encode(HELLO).ids
             return model.tokenizer.decode(ids) if kind == "decode" else str(list(ids))
     return None
+
+
+def _find_of_tensor(trace: Trace, kind: str, address: str) -> str | None:
+    match kind:
+        case "learned":
+            return str(trace.program.symbol(address) is not None)
+        case "full":
+            return _find_full_shape(trace, address)
+        case "cut":  # the columns of one head
+            return str([trace.shape(address)[0], trace.model.config.head_dim])
+    return _find_stored_shape(trace, address)
+
+
+def _find_full_shape(trace: Trace, address: str) -> str:
+    """A shape as it is of an input that is as long as the longest."""
+    longest, along = trace.model.config.max_position_embeddings, {axis.name for axis in (TOKEN, QUERY, KEY)}
+    sizes = zip(trace.dims(address), trace.shape(address), strict=True)
+    return str([longest if name in along else size for name, size in sizes])
 
 
 def _find_stored_shape(trace: Trace, address: str) -> str | None:

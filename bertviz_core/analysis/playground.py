@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -57,15 +57,26 @@ class Edited:
     problems: Mapping[tuple[int, int], str]
 
 
-def apply_edits(matrix: np.ndarray, edits: Edits) -> Edited:
-    """The matrix with every edit that is a number; where it is none, the matrix's own number stays."""
+def apply_edits(matrix: np.ndarray, edits: Edits, allowed: Collection[int] = ()) -> Edited:
+    """The matrix with every edit that is a number; where it is none, the matrix's own number stays.
+
+    allowed: the only numbers that may stand there, if any are named.
+    """
     scores, problems = np.array(matrix, dtype=np.float64), {}
     for place, text in edits.items():
         try:
-            scores[place] = read_score(text)
+            scores[place] = _read_allowed(text, allowed)
         except InputError as error:
             problems[place] = str(error)
     return Edited(scores, problems)
+
+
+def _read_allowed(text: str, allowed: Collection[int]) -> float:
+    value = read_score(text)
+    if allowed and value not in allowed:
+        known = ", ".join(str(one) for one in sorted(allowed))
+        raise InputError(f"There is nothing under {text.strip()}. Type one of {known}")
+    return value
 
 
 def apply_softmax(scores: np.ndarray) -> np.ndarray:

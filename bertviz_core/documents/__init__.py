@@ -29,8 +29,10 @@ _INTRODUCTION = (
     "# Five documents\n\n"
     "Five texts describe BERT, each in its own way. They agree neither with each other nor in every point with BERT as "
     "released. These tables list every formula, line of pseudocode and code cell of theirs, and where the app shows "
-    "it: on the page of that name, under that [address](addresses.md) (`{i}` is the layer). The page *Notation* lists "
-    "what each of them calls a quantity, and the page *Documents* runs each as it is written, beside BERT."
+    "it: on the page of that name, under that [address](addresses.md) (`{i}` is the layer). Below each stands what no "
+    "step computes: sizes, sets, settings and pictures, these by what they show. The page *Notation* lists what each "
+    "of them calls a quantity. The page *Documents* runs each as it is written, beside BERT; where a document leaves "
+    "something open, its step says what is taken. [All their slips](slips.md) have a list of their own."
 )
 
 
@@ -42,7 +44,9 @@ def write_tables() -> str:
 def _write_table(document: Document) -> str:
     title = f"## {document.name[0].upper()}{document.name[1:]} ({document.number})"
     lines = ["| place | what it is | page | address |", "|---|---|---|---|", *map(_write_line, document.places)]
-    return "\n\n".join([title, f"{document.what} {document.differs}", "\n".join(lines)])
+    others = ["| no step computes | what it is | page |", "|---|---|---|"]
+    others += [f"| {other.place} | {other.what} | {other.page} |" for other in document.others]
+    return "\n\n".join([title, f"{document.what} {document.differs}", "\n".join(lines), "\n".join(others)])
 
 
 def _write_line(place: Place) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bertviz_core.documents.article_slips import ARTICLE_SLIPS
 from bertviz_core.documents.places import (
     OUT,
     RELU,
@@ -82,6 +83,20 @@ _PLACES = (
         f"{OUT}LayerNorm L.output.LayerNorm", _DROPOUT),
 )
 
+_OTHERS = (
+    put("Figure 1", "the encoder", "overview"),
+    put("Figure 2", "its data flow", "overview"),
+    put("Figure 3", "the place of tokens, ids and embeddings", "tokenization"),
+    put("Figure 4", "the place of the positions", "embeddings"),
+    put("Figure 5", "an encoder block", "layers"),
+    put("Figure 6", "the place of attention", "attention"),
+    put("Figure 7", "the heads beside each other, and their concatenation", "attention_output"),
+    put("Figure 8", "scaled dot-product attention", "attention"),
+    put("Figures 9 and 10", "the feed-forward network", "feed_forward"),
+    put("Figure 11", "the place of dropout, sum and LayerNorm", "add_norm"),
+)
+
 ARTICLE = Document(
     "004", "encoder article", "The Transformer's encoder with worked examples.",
-    "Sinusoidal positions, ReLU and dropout; no segments, no LayerNorm on the embeddings, no padding mask.", _PLACES)
+    "Sinusoidal positions, ReLU and dropout; no segments, no LayerNorm on the embeddings, no bias for queries, keys, "
+    "values and attention output, no padding mask.", _PLACES, ARTICLE_SLIPS, _OTHERS)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bertviz_core.documents.definition_slips import DEFINITION_SLIPS
 from bertviz_core.documents.places import OUT, SELF, Document, put
 
 _PLACES = (
@@ -63,7 +64,26 @@ _PLACES = (
     put(r"E-Training: return $\hat\theta=\theta$", "the trained parameters", "parameters"),
 )
 
+_OTHERS = (
+    put(r"$V\cong\lbrace 1,\dots,\lvert V\rvert\rbrace$", "the vocabulary; ids begin with 0 here", "tokenization"),
+    put(r"$V^*$, $\Delta(V^*)$, $P\in\Delta(V^*)$", "all texts, and a distribution over them", "tokenization"),
+    put(r"$(x^i)_{i\in[n]}\sim P$, $n$", "the texts to train on", "predictions"),
+    put(r"$\hat{P}$, $\hat{P}_{\theta}$, $P_{ij}=\hat{P}_{\theta}(x_j)$", "what the model estimates", "predictions"),
+    put(r"$\theta$", "all parameters", "parameters"),
+    put(r"$z$", "a second input, which nothing reads", "tokenization"),
+    put(r"$\ell_{\max}\in\mathbb{N}$", "the most positions", "parameters"),
+    put(r"$L\in\mathbb{N}$, $l\in[L]$", "the layers", "parameters"),
+    put(r"$H\in\mathbb{N}$", "the heads", "parameters"),
+    put(r"$d_e\in\mathbb{N}$", "the hidden size", "parameters"),
+    put(r"$d_{\mathrm{MLP}}\in\mathbb{N}$", "the feed-forward network's size", "parameters"),
+    put(r"$d_f\in\mathbb{N}$", "the LM head's size", "parameters"),
+    put(r"$r\in\lbrace 1,2\rbrace$", "the two LayerNorms of a layer", "add_norm"),
+    put(r"$T\in\mathbb{N}$, $\eta\in(0,\infty)$, $p_{\mathrm{mask}}\in(0,1)$",
+        "settings of the training", "predictions"),
+)
+
 DEFINITION = Document(
     "002", "definition", "A definition with column vectors, and pseudocode for the forward pass and for training.",
-    "No segments, no LayerNorm on the embeddings, no bias in the unembedding; every matrix is the transpose of ours.",
-    _PLACES)
+    "No segments, no LayerNorm on the embeddings, no padding mask, GELU always by the normal distribution, no bias in "
+    "the unembedding; every matrix is the transpose of ours.",
+    _PLACES, DEFINITION_SLIPS, _OTHERS)

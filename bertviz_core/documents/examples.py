@@ -7,6 +7,8 @@ from __future__ import annotations
 
 WORDS = ("Hello", ",", "how", "are", "you", "?")
 
+IDS = (34, 90, 15, 684, 55, 193)
+
 # The printed components of each token's row: the first two and the last two.
 COMPONENTS = ("0", "1", "d − 2", "d − 1")
 EMBEDDINGS = (

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bertviz_core.documents.note_slips import NOTE_SLIPS
 from bertviz_core.documents.places import OUT, RELU, SELF, Document, put
 
 _FROM_X = "the note adds the input embeddings $X$ in every layer; the app adds the layer's own input, like BERT"
@@ -52,7 +53,13 @@ _PLACES = (
         "classifier classifier.probs", "for checkpoints that have a classifier"),
 )
 
+_OTHERS = (
+    put(r"$d, d_q, d_k, d_v, d_{ffnn}, n_{heads}, n_{layers}$, max input length", "the sizes of BERT base", "notebook"),
+    put(r"vocab size", "the rows of $W_T$; no number is printed", "parameters"),
+)
+
 NOTE = Document(
     "000", "forward-pass note", "The forward pass as formulas, with row vectors and one matrix for each head.",
-    "No segments, no LayerNorm on the embeddings, no bias for queries, keys and values, no output matrix $W^O$, ReLU "
-    "for GELU, and every residual connection adds the input embeddings $X$.", _PLACES)
+    "No segments, no LayerNorm on the embeddings, no bias for queries, keys and values, no output matrix $W^O$, no "
+    "padding mask, ReLU for GELU, no bias in the pooler, and every residual connection adds the input embeddings $X$.",
+    _PLACES, NOTE_SLIPS, _OTHERS)

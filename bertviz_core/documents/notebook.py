@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from bertviz_core.documents.places import OUT, SELF, Document, put_cells
+from bertviz_core.documents.notebook_slips import NOTEBOOK_SLIPS
+from bertviz_core.documents.places import OUT, SELF, Document, put, put_cells
 
 _PLACES = (
     *put_cells("2", "the tokenizer", "tokenization", "input_ids"),
@@ -48,7 +49,16 @@ _PLACES = (
     *put_cells("69", "the top predictions as one sentence", "predictions", "cls.predictions.probs"),
 )
 
+_OTHERS = (
+    put("picture all-steps", "the whole pass", "overview"),
+    put("picture embedding_layers", "ids to embeddings", "embeddings"),
+    put("picture embeddings_output", "one row per token", "embeddings"),
+    put("pictures layer_norm and embeding_norm1", "the sum, normalized", "embeddings"),
+    put("picture qkv", "queries, keys and values", "query_key_value"),
+    put("picture 12self_attention", "all layers", "layers"),
+)
+
 NOTEBOOK = Document(
     "001", "notebook", "The forward pass of bert-base-uncased in PyTorch, cell by cell.",
-    r"BERT as released, without padding; one cell normalizes with $\varepsilon = 10^{-5}$, the others with "
-    r"$10^{-12}$.", _PLACES)
+    r"BERT as released for one sentence of twelve tokens: all segments are 0, no padding mask; one cell normalizes "
+    r"with $\varepsilon = 10^{-5}$, the others with $10^{-12}$.", _PLACES, NOTEBOOK_SLIPS, _OTHERS)

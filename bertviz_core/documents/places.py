@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bertviz_core.documents.slips import Slip
+
 _LAYER = "encoder.layer.{i}."
 SELF, OUT = "L.attention.self.", "L.attention.output."  # beginnings of addresses, as `row` takes them
 RELU = "the document has ReLU, BERT its own activation"
@@ -27,13 +29,18 @@ class Place:
 
 @dataclass(frozen=True)
 class Document:
-    """One document: its number and name, what it is, in what it differs from BERT as released, and its places."""
+    """One document: its number and name, what it is, in what it differs from BERT as released, and its places.
+
+    slips: its own errors; others: what no step computes: sizes, sets, settings and pictures, and where the app has it.
+    """
 
     number: str
     name: str
     what: str
     differs: str
     places: tuple[Place, ...]
+    slips: tuple[Slip, ...]
+    others: tuple[Place, ...] = ()
 
     @property
     def program(self) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from bertviz_core.documents.places import OUT, SELF, Document, place_attention, place_head, place_heads, put
+from bertviz_core.documents.post_slips import POST_SLIPS
 
 _PRE = "the post normalizes before each sub-layer, BERT after each sum; the app shows BERT's order"
 
@@ -60,7 +61,21 @@ _PLACES = (
         "pooler.dense pooler.activation"),
 )
 
+_OTHERS = (
+    *(put(f"picture under {where}", what, page) for where, what, page in (
+        ("Scaled Dot-Product Attention", "scaled dot-product attention", "attention"),
+        ("Multi-Head Attention", "the heads beside each other", "attention_output"),
+        ("BERTLayerNorm", "LayerNorm", "add_norm"), ("BERTEmbedding", "the three embeddings", "embeddings"),
+        ("BERTSelfAttention", "attention up to the concatenated heads", "attention"),
+        ("BERTSelfOutput", "the output projection", "attention_output"),
+        ("BERTAttention", "both together", "attention_output"),
+        ("BERTIntermediate", "the first half of the feed-forward network", "feed_forward"),
+        ("BERTOutput", "its second half", "feed_forward"), ("BERTLayer", "one layer", "layers"),
+        ("BERTEncoder", "all layers", "layers"), ("BERTPooler", "the pooler", "sentence"))),
+)
+
 POST = Document(
     "003", "formula post", "The modules of one implementation as functions of each other, in Chinese.",
-    "LayerNorm comes before each sub-layer, not after each sum; the printed standard deviation is wrong.",
-    _PLACES)
+    "All segments are 0. LayerNorm comes before each sub-layer, not after each sum, and once more as a third term of "
+    "the first sum; the printed standard deviation is wrong. No bias for queries, keys and values, no padding mask.",
+    _PLACES, POST_SLIPS, _OTHERS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from bertviz_core.documents.notebook_slips import NOTEBOOK_SLIPS
 from bertviz_core.programs.notebook import EPSILON_OF_CELL_46
 
 MODEL = "google-bert/bert-base-uncased"
@@ -156,22 +157,30 @@ _NAMES = (
 )
 _UNUSED = ("bert.pooler.dense.bias", "bert.pooler.dense.weight", "cls.seq_relationship.bias",
            "cls.seq_relationship.weight")
-_SLIP = "The text says 10; the sentence has 12 tokens, as the cells themselves print."
+_TEN = next(slip for slip in NOTEBOOK_SLIPS if slip.name == "ten-tokens")
+_SLIP = f"{_TEN.says} for {_TEN.right}. {_TEN.shows}"
 
 FACTS = (
     Fact("3", f"ids of “{HELLO}”", str(list(HELLO_IDS)), f"encode:{HELLO}"),
     Fact("4", "these ids, decoded", HELLO_BACK, f"decode:{HELLO}"),
     Fact("5", "tensors in the file that the class leaves unused", " ".join(_UNUSED), "names:" + " ".join(_UNUSED)),
+    Fact("6", "class", "BertForMaskedLM", "config:architectures"),
     Fact("6", "word embeddings", "[30522, 768]", "shape:embeddings.word_embeddings.weight"),
+    Fact("6", "padding_idx", "0", "config:pad_token_id"),
     Fact("6", "position embeddings", "[512, 768]", "shape:embeddings.position_embeddings.weight"),
     Fact("6", "segment embeddings", "[2, 768]", "shape:embeddings.token_type_embeddings.weight"),
-    Fact("6", "LayerNorm", "[768]", "shape:embeddings.LayerNorm.weight"),
-    Fact("6", "LayerNorm's epsilon", "1e-12", "config:layer_norm_eps"),
+    *(Fact("6", f"{name}{what}", printed, of) for name, path in (
+        ("LayerNorm", "embeddings.LayerNorm"), ("LayerNorm after attention", f"{_FIRST}attention.output.LayerNorm"))
+      for what, printed, of in (("", "[768]", f"shape:{path}.weight"), (": eps", "1e-12", "config:layer_norm_eps"))),
+    Fact("6", "LayerNorm: elementwise_affine", "True", "learned:embeddings.LayerNorm.weight"),
     Fact("6", "layers", "12", "config:num_hidden_layers"),
-    *(Fact("6", f"weights of the {name}", "[768, 768]", f"stored:{_SELF}{name}.weight")
-      for name in ("query", "key", "value")),
-    Fact("6", "weights of the attention output", "[768, 768]", f"stored:{_FIRST}attention.output.dense.weight"),
-    Fact("6", "dropout", "0.1", "unread:dropout"),
+    *(Fact("6", f"{name}: {what}", printed, f"{of}:{path}.{leaf}") for name, path in (
+        ("query", f"{_SELF}query"), ("key", f"{_SELF}key"), ("value", f"{_SELF}value"),
+        ("attention output", f"{_FIRST}attention.output.dense"))
+      for what, printed, of, leaf in (("out_features, in_features", "[768, 768]", "stored", "weight"),
+                                      ("bias", "True", "learned", "bias"))),
+    Fact("6", "dropout, after the embeddings and in attention: p", "0.1", "unread:p"),
+    Fact("6", "dropout: inplace", "False", "unread:inplace"),
     Fact("8", "the first names of the tensors", " ".join(_NAMES), "names:" + " ".join(_NAMES)),
     Fact("9", "shape of the word embeddings", "[30522, 768]", "shape:embeddings.word_embeddings.weight"),
     *(Fact("10", f"config: {name}", printed, f"config:{name}") for name, printed in _CONFIG),
@@ -185,6 +194,7 @@ FACTS = (
     Fact("text before 15", "the tokens", "[10, 1]", "column:", _SLIP),
     Fact("text before 15", "their embeddings", "[10, 768]", "shape:embeddings.word_embeddings", _SLIP),
     Fact("text before 15", "the embeddings, one per token", "12", "length:"),
+    Fact("text before 15", "length of an embedding", "768", "config:hidden_size"),
     *_shapes(("16", "[12, 768]", "embeddings.word_embeddings"),
              ("21", "[1, 12, 768]", "embeddings.position_embeddings"),
              ("25", "[1, 12, 768]", "embeddings.token_type_embeddings"), ("26", "[1, 12, 768]", "embeddings.sum")),
@@ -213,20 +223,33 @@ FACTS = (
 )
 
 # The sizes that the forward-pass note prints beside its matrices: (what, printed, where ours is found).
+_FULL = (  # of an input as long as the longest: those with a token on each row
+    ("T", "[512, 768]", "embeddings.word_embeddings"), ("X", "[512, 768]", "embeddings.sum"),
+    ("Q", "[512, 64]", f"{_SELF}query[head=0]"), ("K", "[512, 64]", f"{_SELF}key[head=0]"),
+    ("V", "[512, 64]", f"{_SELF}value[head=0]"), ("A", "[512, 512]", f"{_SELF}probs[head=0]"),
+    ("Z_{h,l}", "[512, 64]", f"{_SELF}value[head=0]"), ("Z̃, the concatenated heads", "[512, 768]", f"{_SELF}context"),
+    ("Z̄", "[512, 768]", f"{_FIRST}attention.output.LayerNorm"),
+    ("Z^ffnn", "[512, 3072]", f"{_FIRST}intermediate.activation"), ("Z^out", "[512, 768]", f"{_FIRST}output.dense"),
+    ("Z_l", "[512, 768]", f"{_FIRST}output.LayerNorm"),
+)
 NOTE_SIZES = tuple(Fact("000", what, printed, of) for what, printed, of in (
     ("d, the hidden size", "768", "config:hidden_size"),
-    ("max input length", "512", "config:max_position_embeddings"),
+    ("max input length, and the size of I", "512", "config:max_position_embeddings"),
     ("heads", "12", "config:num_attention_heads"),
     ("layers", "12", "config:num_hidden_layers"),
     ("d_ffnn", "3072", "config:intermediate_size"),
     ("heads and d_q, d_k, d_v", "[12, 64]", "heads:"),
     ("64 · 12, the concatenated heads", "768", "config:hidden_size"),
+    ("W_T, columns", "768", "config:hidden_size"),
     ("W_P", "[512, 768]", "shape:embeddings.position_embeddings.weight"),
+    *((f"W^{letter} of one head", "[768, 64]", f"cut:{_SELF}{name}.weight")
+      for letter, name in (("Q", "query"), ("K", "key"), ("V", "value"))),
     ("W^ffnn", "[768, 3072]", f"shape:{_FIRST}intermediate.dense.weight"),
     ("b^ffnn, a row", "[1, 3072]", f"shape:{_FIRST}intermediate.dense.bias"),
     ("W^out", "[3072, 768]", f"shape:{_FIRST}output.dense.weight"),
     ("b^out, a row", "[1, 768]", f"shape:{_FIRST}output.dense.bias"),
     ("W^final", "[768, 768]", "shape:pooler.dense.weight"),
+    *((f"{what}, of a full input", printed, f"full:{address}") for what, printed, address in _FULL),
 ))
 POST_LAYERS = Fact("003", "f_E12 is the last encoder block", "12", "config:num_hidden_layers")
 ARTICLE_LAYERS = Fact("004", "blocks N of BERT's smaller model", "12", "config:num_hidden_layers")

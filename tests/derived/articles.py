@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 import bertviz_core as bv
-from bertviz_core.documents import examples
+from bertviz_core.documents import DOCUMENTS, examples
 from bertviz_core.documents.printed import FACTS, OTHERS, TENSORS
 from tests.derived.reading import find_numbers
 from tests.derived.truth import (
@@ -21,6 +21,7 @@ from tests.derived.truth import (
     softmax,
     truth,
 )
+from tests.slips import expect_numbers
 
 WORDS = examples.WORDS
 NUMBERS = {"forward-pass-note": "000", "notebook": "001", "definition": "002", "formula-post": "003"}
@@ -162,6 +163,22 @@ def slip_epsilon(s: Scene) -> Truth:
     return Truth([points("largest change", y=found)], np.array(found)[:, None],
                  told=[np.abs(one - other).max(), changed, one.size],
                  worked=[math.sqrt(own.var() + 1e-5), math.sqrt(own.var() + 1e-12)])  # fmt: skip
+
+
+@truth("documents", "Slips in the *")
+def slip_list(s: Scene, name: str) -> Truth:
+    """The numbers measured here; whole ones stand in the words about what the document prints."""
+
+    def run(program: str, more: int = 0):
+        view = s.shown.view
+        return bv.run(s.trace.model, view.text, view.pair, pad_to=len(s.trace.tokens) + more, program=program)
+
+    (document,) = (one for one in DOCUMENTS if one.name == name)
+    found = dict(expect_numbers(s.trace, s.layer, s.token, run))
+    words = " ".join(text for slip in document.slips for text in (slip.where, slip.says, slip.right, slip.shows))
+    whole = {int(number.value) for number in find_numbers(re.sub(r"\$.+?\$", " ", words)) if number.exact}
+    return Truth(told=[x for slip in document.slips for x in found.get(slip.name, ())],
+                 may=[*whole, s.layer, s.config.max_position_embeddings, 0, 3])  # fmt: skip
 
 
 SCORES = np.array(examples.SCORES)

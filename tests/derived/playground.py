@@ -15,11 +15,19 @@ WORDS = examples.WORDS
 def edit(s: Scene) -> np.ndarray:
     """The article's scores with what the link changes."""
     scores = SCORES.copy()
-    for one in filter(None, s.asked.get("scores", "").split(";")):
+    for place, value in read_edits(s, "scores").items():
+        scores[place] = value
+    return scores
+
+
+def read_edits(s: Scene, key: str) -> dict[tuple[int, int], float]:
+    """What the link changes of one of the article's tables."""
+    found = {}
+    for one in filter(None, s.asked.get(key, "").split(";")):
         place, value = one.split("=")
         row, column = map(int, place.split("."))
-        scores[row, column] = float(value)
-    return scores
+        found[row, column] = float(value)
+    return found
 
 
 def open_row(s: Scene) -> int:
@@ -85,11 +93,17 @@ def playground_printed(s: Scene) -> Truth:
 def playground_weighted(s: Scene) -> Truth:
     mix = s.asked.get("mix", "one-hot")
     weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED}.get(mix, softmax(edit(s)[open_row(s)]))
-    parts = [w * np.array(x) for w, x in zip(weights, examples.EMBEDDINGS, strict=True)]
+    table = np.array(examples.EMBEDDINGS)
+    ids = list(examples.IDS)
+    for place, value in read_edits(s, "article_rows").items():
+        table[place] = value
+    for (_, token), value in read_edits(s, "article_ids").items():
+        ids[token] = int(value)
+    parts = [w * table[examples.IDS.index(i)] for w, i in zip(weights, ids, strict=True)]
     total = np.sum(parts, axis=0)
     told = {"one-hot": [5], "mixed": [1.0]}.get(mix, [total[0]])
     return Truth([Rows(dict(zip([*WORDS, "sum"], [*parts, total], strict=True)))], np.stack([*parts, total]),
-                 told=told, worked=[total[0]], tables=[{"attention weight": [float(w) for w in weights]}],
+                 told=told, worked=[total[0]], tables=[{"id": ids, "attention weight": [float(w) for w in weights]}],
                  rows=list(WORDS))  # fmt: skip
 
 
@@ -132,4 +146,5 @@ def playground_unscaled(s: Scene) -> Truth:
 
 @truth("playground", "page")
 def edited(s: Scene) -> Truth:
-    return Truth(told=[len(list(filter(None, s.asked.get("scores", "").split(";")))), 36])
+    sizes = {"scores": 36, "article_ids": 6, "article_rows": 24, "article_weights": 12}
+    return Truth(told=[number for key, size in sizes.items() for number in (len(read_edits(s, key)), size)])

@@ -33,6 +33,7 @@ SCENES = {
     "a pair": {
         "text": "He sat by the river.", "pair": "The [MASK] was cold.", "layer": "3", "head": "7", "key_token": "4",
         "statistic": "distance", "projection": "value", "document": "formula-post", "mix": "mixed",
+        "article_ids": "0.2=684", "article_rows": "3.1=5.5",
         "tensor": "encoder.layer.2.intermediate.dense.weight", "row": "7", "column": "40", "cell": "49",
     },
     "a long sentence": {

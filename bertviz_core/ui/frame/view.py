@@ -99,11 +99,15 @@ class View:
         """A step's formula in the chosen notation, in the colours of its kinds of vector."""
         return step.typeset(style.make_painter(self.colors), self.notation)
 
-    def run_as(self, program: str, traces: TraceStore) -> Trace:
-        """This sentence's trace as a document describes the pass, run now if nobody has asked for it yet."""
-        if program == self.trace.program.name:
+    def run_as(self, program: str, traces: TraceStore, more: int = 0) -> Trace:
+        """This sentence's trace as a document describes the pass, run now if nobody has asked for it yet.
+
+        more: how many [PAD] tokens to add.
+        """
+        if program == self.trace.program.name and not more:
             return self.trace
-        return traces.get(self.trace.model, self.text, self.pair, len(self.trace.tokens), self.masked, program)
+        length = len(self.trace.tokens) + more
+        return traces.get(self.trace.model, self.text, self.pair, length, self.masked, program)
 
     @property
     def masked(self) -> tuple[int, ...]:

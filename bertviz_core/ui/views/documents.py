@@ -210,6 +210,14 @@ def show_places(document: Document) -> None:
             ))  # fmt: skip
 
 
+def show_others(document: Document) -> None:
+    """What no step computes, and where the app has it."""
+    st.caption("No step computes these: sizes, sets, settings, and pictures by what they show.")
+    st.markdown("\n".join(
+        f"- {other.place} &ensp; {other.what} :gray[{site.get_page(other.page).title}]" for other in document.others
+    ))  # fmt: skip
+
+
 def list_shown(left: Side, right: Side) -> list[Document]:
     """The documents that are compared, each once."""
     return list(dict.fromkeys(side.document for side in _list_documents(left, right) if side.document))

@@ -21,14 +21,17 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, sho
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.printed_grid import render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.views.playground_sheet import Sheet
 
 ARTICLE = "encoder article (004)"
 _SOFTMAX = (
     r"\begin{aligned} m_i &= \max_{v} S_{i,v} \\ A_{i,j} &= \frac{e^{S_{i,j} - m_i}}{\sum_{v} e^{S_{i,v} - m_i}}"
     r"\end{aligned}"
 )
-_STATE, _ROW = "scores", "score_row"
+_ROW = "score_row"
 _ORIGINAL = np.array(examples.SCORES)
+_SHEET = Sheet("scores", "score", "scores", _ORIGINAL, [f"Query “{word}”" for word in WORDS],
+               [f"key “{word}”" for word in WORDS])  # fmt: skip
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
 
@@ -45,10 +48,8 @@ def write_headline(_: View) -> str:
 
 def read_scores() -> tuple[np.ndarray, int]:
     """The whole matrix as it was edited, and which row is open."""
-    state.bind(_STATE, "")
     state.bind(_ROW, WORDS[0], WORDS)
-    edits = playground.read_edits(str(state.read(_STATE)), _ORIGINAL.shape)
-    return playground.apply_edits(_ORIGINAL, edits).scores, WORDS.index(state.read(_ROW))
+    return _SHEET.read().scores, WORDS.index(state.read(_ROW))
 
 
 def edit_scores(row: int) -> None:
@@ -56,53 +57,13 @@ def edit_scores(row: int) -> None:
 
     What was typed is held in the URL as it was typed, also where it is no number.
     """
-    asked = str(state.read(_STATE))
-    edits = playground.read_edits(asked, _ORIGINAL.shape)
-    found = playground.apply_edits(_ORIGINAL, edits)
     with st.container(border=True, key="panel-edit", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown("Scores of the query", width="content")
             st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice,
                      label_visibility="collapsed")  # fmt: skip
-            st.caption(f"Edited: {len(edits)} of {_ORIGINAL.size} scores. The URL keeps them.")
-            st.button("Use the article's numbers", icon=":material/restart_alt:", on_click=_reset, disabled=not asked)
-        for column, (place, word) in enumerate(zip(st.columns(len(WORDS), gap="small"), WORDS, strict=True)):
-            with place:
-                _show_field(row, column, word, edits)
-        for where, problem in found.problems.items():
-            _explain(where, problem)
-
-
-def _show_field(row: int, column: int, word: str, edits: playground.Edits) -> None:
-    key = f"score-{row}-{column}"
-    state.write(key, edits.get((row, column), format_number(float(_ORIGINAL[row, column]))))
-    st.text_input(word, key=key, max_chars=24, on_change=_take, args=(row, column))
-
-
-def _take(row: int, column: int) -> None:
-    """Keep what was typed in a cell; what the article has there anyway is no edit."""
-    edits = playground.read_edits(state.read(_STATE), _ORIGINAL.shape)
-    typed = state.read(f"score-{row}-{column}")
-    edits[row, column] = typed
-    kept = playground.apply_edits(_ORIGINAL, {(row, column): typed})
-    if not kept.problems and kept.scores[row, column] == _ORIGINAL[row, column]:
-        del edits[row, column]
-    state.write(_STATE, playground.write_edits(edits))
-
-
-def _reset() -> None:
-    state.write(_STATE, "")
-
-
-def _explain(place: tuple[int, int], problem: str) -> None:
-    row, column = place
-    kept = format_number(float(_ORIGINAL[place]))
-    st.warning(
-        escape_markdown(
-            f"Query “{WORDS[row]}”, key “{WORDS[column]}”: {problem}; until then the article's {kept} is used."
-        ),
-        icon=":material/edit:",
-    )
+            _SHEET.show_status()
+        _SHEET.show_fields(row, WORDS)
 
 
 @derived

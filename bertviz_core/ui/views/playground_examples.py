@@ -1,4 +1,4 @@
-"""The encoder article's other examples: sums weighed by shares, positions of any size, scores that were not scaled."""
+"""The encoder article's other examples: positions of any size, scores that were not scaled."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention, playground, positions
-from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.document_nodes import BASE
 from bertviz_core.formula.numbers import format_latex, format_number
-from bertviz_core.formula.steps import ATTENTION, EMBEDDING, VALUE
+from bertviz_core.formula.steps import ATTENTION, EMBEDDING
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
@@ -23,65 +22,11 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.playground import ARTICLE
 
-_ONE_HOT, _MIXED, _OWN = "one-hot", "mixed", "your row"
 _LONGEST, _DRAWN_ROWS, _DRAWN_COLUMNS = 1024, 64, 96
 _DIVISORS = tuple(4**i for i in range(7))
 _KEYS = 12  # shown at most of one query
 _SINUSOIDAL = r"""p_{i,j} = \begin{cases} \sin\!\left(\frac{i}{10000^{j/d}}\right) & j \text{ even} \\[6pt]
 \cos\!\left(\frac{i}{10000^{(j-1)/d}}\right) & j \text{ odd} \end{cases}"""
-
-
-@derived
-def show_weighted(view: View, shares: np.ndarray, row: int) -> Derived:
-    """The six tokens' vectors, weighed by one row of shares and added up."""
-    state.bind("mix", _ONE_HOT, (_ONE_HOT, _MIXED, _OWN))
-    which = st.radio("Weights", (_ONE_HOT, _MIXED, _OWN), key="mix", horizontal=True) or _ONE_HOT
-    weights = {_ONE_HOT: np.array(examples.ONE_HOT), _MIXED: np.array(examples.MIXED), _OWN: shares[row]}[which]
-    parts = attention.weigh_values(weights, np.array(examples.EMBEDDINGS))
-    shown = np.vstack([parts, parts.sum(axis=0)])
-    terms = " + ".join(rf"{format_latex(float(w))} \cdot {format_latex(x[0])}"
-                       for w, x in zip(weights, examples.EMBEDDINGS, strict=True) if w >= 1e-3)  # fmt: skip
-    return Derived(
-        "playground-weighted",
-        "Weighted value of each token, and below their sum",
-        draw_heatmap(
-            shown,
-            Side("from", [*WORDS, "sum"]),
-            Side("component", examples.COMPONENTS),
-            view.colors,
-            selected=len(WORDS),
-        ),
-        Origin(
-            "the encoder article's examples",
-            VALUE,
-            r"\mathrm{head}_{i} = \sum_{j} A_{i,j}\, v_j",
-            _write_meaning(which, shown[-1]),
-            rf"\mathrm{{head}}_{{0}} = {terms} = {format_latex(float(shown[-1, 0]))}",
-            ARTICLE,
-        ),
-        values=Values(shown, [*WORDS, "sum"], [f"component {name}" for name in examples.COMPONENTS]),
-        note="The article leaves the values v as letters. Here v is the four components that it prints of each token's "
-        "embedding, as if the value matrix were the identity.",
-        table=render_table(
-            "token", WORDS, [Column("attention weight", [float(w) for w in weights], view.colors.kinds[ATTENTION], 1.0)]
-        ),
-    )
-
-
-def _write_meaning(which: str, total: np.ndarray) -> str:
-    if which == _ONE_HOT:
-        place = examples.ONE_HOT.index(1.0) + 1
-        return (
-            f"All attention on one token: the sum is the vector of “{WORDS[place - 1]}”, number by number. The 1 "
-            f"is at position {place}, counted from 1; the article's text calls “{examples.CALLED_WORD}” the "
-            f"{examples.CALLED_PLACE}th token, which is an error."
-        )
-    if which == _MIXED:
-        return (
-            f"The attention weights sum to {sum(examples.MIXED):.2f}, so the result is a weighted average of the six "
-            "vectors. The article's matrix for this example has five rows; six tokens need six."
-        )
-    return f"The weights of the row edited above: the first component becomes {format_number(float(total[0]))}."
 
 
 @derived

@@ -1,0 +1,63 @@
+"""All slips of the documents, each with what is printed, what is right, and what shows it on the sentence."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bertviz_core.analysis.slip_numbers import Spot, measure_slip
+from bertviz_core.analysis.slip_table import write_measured
+from bertviz_core.documents import DOCUMENTS, Document
+from bertviz_core.documents.slips import Slip
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame.resources import get_store
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import open_card
+
+COUNT = sum(len(document.slips) for document in DOCUMENTS)
+_ALL = "all five"
+
+
+def show_slips(view: View) -> None:
+    """Document by document, or those of one."""
+    numbers = {document.number: document for document in DOCUMENTS}
+    state.bind("slips_of", _ALL, (_ALL, *numbers))
+    asked = st.segmented_control("Slips of", (_ALL, *numbers), required=True, key="slips_of", wrap=True,
+                                 on_change=state.note_choice)  # fmt: skip
+    for number, document in numbers.items():
+        if asked in (_ALL, number):
+            _show_document(view, document)
+
+
+def _show_document(view: View, document: Document) -> None:
+    spot = Spot(view.trace, view.chosen.layer, view.chosen.token, lambda program, more: _run(view, program, more))
+    title = f"Slips in the {document.name}"
+    with open_card(view, PREDICTION, title, f"document {document.number}, {len(document.slips)} of {COUNT}"):
+        with st.container(key=f"slips-{document.number}"):
+            st.markdown("\n".join(_write_entry(slip, spot) for slip in document.slips))
+        with st.container(horizontal=True):
+            for page, folds in _list_places(document).items():
+                info = site.get_page(page)
+                site.show_link(info, icon=info.icon, **({"open": ",".join(folds)} if any(folds) else {}))
+
+
+def _list_places(document: Document) -> dict[str, list[str]]:
+    """The other pages that show slips of a document, each with its folds that do."""
+    found: dict[str, list[str]] = {}
+    for slip in document.slips:
+        if slip.place and slip.place[0] != "documents" and slip.place[1] not in found.get(slip.place[0], ()):
+            found.setdefault(slip.place[0], []).append(slip.place[1])
+    return found
+
+
+def _run(view: View, program: str, more: int) -> Trace | None:
+    if len(view.trace.tokens) + more > view.trace.model.config.max_position_embeddings:
+        return None
+    return view.run_as(program, get_store(), more)
+
+
+def _write_entry(slip: Slip, spot: Spot) -> str:
+    found = write_measured(measure_slip(slip.name, spot))
+    told = f"\n  - **{found[0].upper()}{found[1:]}**" if found else ""
+    return f"- **{slip.where}**\n  - ~~{slip.says}~~ → {slip.right}\n  - {slip.shows}{told}"

@@ -1,0 +1,85 @@
+"""A matrix of the encoder article that is edited by hand, a row at a time; the URL holds what was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis import playground
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.labels import escape_markdown
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A matrix with its names.
+
+    key: in the URL; field: begins the keys of its fields; what: its numbers, as a plural; original: the article's;
+    rows, columns: what each is called in messages; whole: its numbers are whole, and only the article's can be read.
+    """
+
+    key: str
+    field: str
+    what: str
+    original: np.ndarray
+    rows: Sequence[str]
+    columns: Sequence[str]
+    whole: bool = False
+
+    def read(self) -> playground.Edited:
+        """The matrix as it was edited."""
+        state.bind(self.key, "")
+        return self._apply(self._read_edits())
+
+    def _read_edits(self) -> dict[tuple[int, int], str]:
+        return playground.read_edits(str(state.read(self.key)), self.original.shape)
+
+    def _apply(self, edits: playground.Edits) -> playground.Edited:
+        allowed = tuple(map(int, self.original.flat)) if self.whole else ()
+        return playground.apply_edits(self.original, edits, allowed)
+
+    def show_status(self) -> None:
+        """How much of it is edited, and the way back."""
+        count, size = len(self._read_edits()), self.original.size
+        st.caption(f"Edited: {count} of {size} {self.what}. The URL keeps them.")
+        st.button("Use the article's numbers", icon=":material/restart_alt:", key=f"reset-{self.key}",
+                  on_click=lambda: state.write(self.key, ""), disabled=not count)  # fmt: skip
+
+    def show_fields(self, row: int, labels: Sequence[str]) -> None:
+        """The fields of one row, and what is wrong with any field of the matrix."""
+        edits = self._read_edits()
+        for column, (place, label) in enumerate(zip(st.columns(len(labels), gap="small"), labels, strict=True)):
+            with place:
+                key = f"{self.field}-{row}-{column}"
+                state.write(key, edits.get((row, column), self._write(row, column)))
+                st.text_input(label, key=key, max_chars=24, on_change=self._take, args=(row, column))
+        for where, problem in self._apply(edits).problems.items():
+            self._explain(where, problem)
+
+    def _write(self, row: int, column: int) -> str:
+        value = self.original[row, column]
+        return str(int(value)) if self.whole else format_number(float(value))
+
+    def _take(self, row: int, column: int) -> None:
+        """Keep what was typed in a cell; what the article has there anyway is no edit."""
+        edits = self._read_edits()
+        typed = state.read(f"{self.field}-{row}-{column}")
+        edits[row, column] = typed
+        kept = self._apply({(row, column): typed})
+        if not kept.problems and kept.scores[row, column] == self.original[row, column]:
+            del edits[row, column]
+        state.write(self.key, playground.write_edits(edits))
+
+    def _explain(self, place: tuple[int, int], problem: str) -> None:
+        row, column = place
+        kept = self._write(row, column)
+        st.warning(
+            escape_markdown(
+                f"{self.rows[row]}, {self.columns[column]}: {problem}; until then the article's {kept} is used."
+            ),
+            icon=":material/edit:",
+        )

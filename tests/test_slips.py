@@ -1,0 +1,102 @@
+"""The slips of the documents: all there, told in full, shown by numbers that NumPy finds too, and written down."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analysis.slip_numbers import MEASURES, Spot, measure_slip
+from bertviz_core.analysis.slip_table import LAYER, TEXT, TOKEN, make_spot, write_slips
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
+from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents.slips import NUMBER
+from bertviz_core.ui.frame.site import PAGES
+from tests.documents import TRANSCRIBED, Weights
+from tests.factory import random_checkpoint
+from tests.latex import balanced
+from tests.slips import expect_numbers
+
+ROOT = Path(__file__).parents[1]
+SLIPS = [(document, slip) for document in DOCUMENTS for slip in document.slips]
+COUNTED = {"000": 7, "001": 17, "002": 10, "003": 16, "004": 13}  # by hand, reading the documents
+
+
+@pytest.fixture(scope="module")
+def spot():
+    return make_spot()
+
+
+def test_every_document_has_its_slips():
+    assert {document.number: len(document.slips) for document in DOCUMENTS} == COUNTED
+    names = [slip.name for _, slip in SLIPS]
+    assert len(set(names)) == len(names)
+    assert set(MEASURES) <= set(names)
+    assert {slip.name for _, slip in SLIPS if slip.proof is NUMBER} <= set(MEASURES)
+
+
+@pytest.mark.parametrize(("document", "slip"), SLIPS, ids=[slip.name for _, slip in SLIPS])
+def test_a_slip_is_told_in_full_and_points_at_what_exists(document, slip):
+    parts = (slip.where, slip.says, slip.right, slip.shows)
+    assert all(parts) and slip.says != slip.right and slip.shows.endswith(".")
+    for part in parts:
+        assert "|" not in part and part.count("$") % 2 == 0 and part.count("`") % 2 == 0
+        assert all(balanced(formula) for formula in re.findall(r"\$(.+?)\$", part))
+    if slip.place:
+        page, fold = slip.place
+        assert page in [info.name for info in PAGES]
+        assert not fold or f'fold("{fold}"' in (ROOT / "pages" / f"{page}.py").read_text(encoding="utf-8")
+
+
+def test_cells_named_by_the_notebooks_slips_are_cells_of_it():
+    cells = {place.place.strip("`") for place in DOCUMENTS[1].places}
+    for slip in DOCUMENTS[1].slips:
+        named = set(re.findall(r"In \[\w+\]", " ".join((slip.where, slip.says, slip.right, slip.shows))))
+        assert named and named <= cells, slip.name
+
+
+def test_what_is_written_down_is_what_is_measured():
+    """Words as they are; numbers but for what another processor rounds."""
+    number = re.compile(r"−?\d+\.\d+(?:e[+−]\d+)?")
+    old, new = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8"), write_slips()
+    assert number.sub("#", old) == number.sub("#", new)
+    pairs = zip(number.findall(old), number.findall(new), strict=True)
+    for one, other in pairs:
+        x, y = (float(text.replace("−", "-")) for text in (one, other))
+        assert x == pytest.approx(y, rel=2e-3, abs=2e-4), (one, other)
+
+
+def test_the_table_tells_of_each_slip_where_the_app_shows_it():
+    table = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8")
+    rows = [row for row in table.splitlines() if re.match(r"\| 00\d \|", row)]
+    assert len(rows) == sum(COUNTED.values())
+    for row, (document, slip) in zip(rows, SLIPS, strict=True):
+        number, where, said, shown, measured, places = row.strip("| ").split(" | ")
+        assert (number, where, said) == (document.number, slip.where, f"{slip.says} → {slip.right}")
+        assert shown.endswith(slip.shows) and places.startswith(f"Documents, “Slips in the {document.name}”")
+        assert (measured == "–") == (slip.name not in MEASURES), slip.name
+
+
+def test_every_measured_number_is_that_of_plain_arithmetic(bundled, spot):
+    w = Weights(BUNDLED_FOLDER)
+
+    def run(name, more=0):
+        return TRANSCRIBED[name](w, bv.run(bundled, TEXT, pad_to=len(spot.trace.tokens) + more, program=name))
+
+    expected = dict(expect_numbers(spot.trace, LAYER, TOKEN, run))
+    assert set(expected) == set(MEASURES)
+    for name, values in expected.items():
+        found = measure_slip(name, spot)
+        assert [one.value for one in found] == pytest.approx(values, rel=1e-4, abs=1e-6), name
+        assert all(one.what for one in found)
+
+
+@pytest.mark.parametrize("sizes", [{"num_hidden_layers": 1}, {"kind": "sequence-classification"}])
+def test_a_checkpoint_or_an_input_without_the_thing_has_no_number_for_it(tmp_path, sizes):
+    model = bv.load_model(random_checkpoint(tmp_path, **sizes))
+    trace = bv.run(model, "the cat sat")
+    here = Spot(trace, 0, 1, lambda program, more: None if more else bv.run(model, "the cat sat", program=program))
+    empty = {name for name in MEASURES if not measure_slip(name, here)}
+    assert empty >= {"typed-mask", "unmasked-pads"}
+    assert ({"residual-x", "no-index"} <= empty) == ("num_hidden_layers" in sizes)
+    assert ("missing-i" in empty) == ("kind" in sizes)
