@@ -188,9 +188,9 @@ def exists(span):
         return True
     rooms = (ROOT, ROOT / bv.__name__)
     option = span.partition(" ")[0].replace("--no-", "--")
-    return (
-        span in RULES or span in vocabulary() or option in OPTIONS or any((folder / span).exists() for folder in rooms)
-    )
+    if option.startswith("--"):
+        span = option
+    return span in {*RULES, *OPTIONS, *vocabulary()} or any((folder / span).exists() for folder in rooms)
 
 
 def can_be_imported(name):

@@ -26,8 +26,8 @@ PLAIN = """a the cat dog bird man woman sat ran slept on in under by mat house t
     day night sun moon new . , means is to big small hot cold opposite of ##s ##ly"""
 STEPS = 160
 # Every option that leaves something behind from one step to the next.
-SETTINGS = ("--steps", STEPS, "--singles", 16, "--pairs", 8, "--pair-length", 40, "--held-out", 5, "--rate", 5e-3,
-            "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.9, "--layer-decay", 0.8, "--bucket", 3,
+SETTINGS = ("--steps", STEPS, "--singles", 16, "--pairs", 8, "--pair-length", 40, "--held-out", 5, "--rate", 1e-2,
+            "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.8, "--layer-decay", 0.8, "--bucket", 3,
             "--whole-words", "--save-every", 20)  # fmt: skip
 
 

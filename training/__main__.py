@@ -10,6 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import torch
+from transformers.utils import logging
 
 from bertviz_core.errors import BertvizError
 from training.evaluate import Exam, evaluate, write_report
@@ -21,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Do what is asked; gives the exit status: 0 done, 2 it cannot be done, 3 out of time with its place kept."""
     given = _make_parser().parse_args(arguments)
     os.environ.setdefault("RAYON_NUM_THREADS", str(given.threads))  # the tokenizer's
+    logging.disable_progress_bar()  # the library's, for every file that it reads
     try:
         return given.act(given)
     except BertvizError as error:

@@ -201,9 +201,9 @@ def _find_place(out: Path, about: dict[str, Any], training: Training) -> int:
 def _learn_on(training: Training, data: Data, out: Path, about: dict[str, Any], step: int, minutes: float,
               save_every: int) -> int:  # fmt: skip
     """Learn to the last step or the last minute; gives how many steps are done."""
-    steps, kept, end = training.settings.steps, step, time.monotonic() + (minutes * 60 or math.inf)
+    steps, first, kept, end = training.settings.steps, step, step, time.monotonic() + (minutes * 60 or math.inf)
     log, progress = Log(out / LOG, step), Progress(step, steps)
-    while step < steps and time.monotonic() < end:
+    while step < steps and (step == first or time.monotonic() < end):  # one step at least: any limit gets on
         kind, batch = data.draw(step)
         measured = training.learn(step, batch)
         step += 1
