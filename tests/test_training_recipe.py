@@ -27,7 +27,7 @@ PLAIN = """a the cat dog bird man woman sat ran slept on in under by mat house t
 STEPS = 160
 # Every option that leaves something behind from one step to the next.
 SETTINGS = ("--steps", STEPS, "--singles", 16, "--pairs", 8, "--pair-length", 40, "--held-out", 5, "--rate", 1e-2,
-            "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.8, "--layer-decay", 0.8, "--bucket", 3,
+            "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.95, "--layer-decay", 0.8, "--bucket", 3,
             "--whole-words", "--save-every", 20)  # fmt: skip
 
 
@@ -119,6 +119,8 @@ def test_killed_and_started_again_it_ends_at_the_same_weights(ground):
     assert main(command(ground, out)) == 0
     assert steps_logged(out) == STEPS
     assert weights(out) == weights(ground / "whole")
+    ended, whole = (load_file(each / STATE) for each in (out, ground / "whole"))
+    assert ended.keys() == whole.keys() and all(torch.equal(ended[name], whole[name]) for name in whole)
 
 
 def test_another_seed_draws_other_batches(ground):
@@ -212,7 +214,8 @@ def test_the_evaluation_shows_old_and_new_side_by_side(ground, capsys):
         before, after = (float(share.removesuffix(" %")) for share in (before, after))
         assert after > before + 20 and abs(float(change) - (after - before)) < 0.11
     assert float(table["loss, singles"][2]) < float(table["loss, singles"][1])
-    assert int(table["next sentence right"][0]) > 0
+    by_source = [int(row[0]) for name, row in table.items() if name.startswith("next sentence right, source: ")]
+    assert sum(by_source) == int(table["next sentence right"][0]) > 0 and len(by_source) >= 2
     assert table["prompts answered first"][0] == "2"
     assert table["the cat sat by the [MASK]."][0] == "mat"
     assert evaluate(ground, capsys, "--held-out", 5, "--against", old, new)[1].out == said.out
@@ -221,6 +224,17 @@ def test_the_evaluation_shows_old_and_new_side_by_side(ground, capsys):
 def test_a_model_is_not_measured_on_what_it_was_trained_on(ground, capsys):
     status, said = evaluate(ground, capsys, "--held-out", 6, ground / "whole" / MODEL)
     assert status == 2 and "--split 0 --held-out 5" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("--held-out", 0), "--held-out is 0"), (("--threads", 0), "--threads is 0"),
+     (("--held-out", 5, "--pair-length", 100), "64 tokens at most"),
+     (("--held-out", 5, "--pair-length", 40, "--prompts", "/nowhere"), "/nowhere")],
+)  # fmt: skip
+def test_what_cannot_be_measured_is_said(ground, capsys, words, said):
+    assert main(["evaluate", str(ground / "start"), str(ground / "corpus.txt"), *map(str, words)]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_a_model_without_its_heads_is_trained_and_not_measured(ground, tmp_path, capsys):

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-import torch
 from transformers.utils import logging
 
 from bertviz_core.errors import BertvizError
@@ -69,7 +68,6 @@ def _add_evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument("model", type=Path, help="checkpoint folder")
     command.add_argument("corpus", type=Path, help=".txt or .txt.xz; only its held-out documents are measured")
     command.add_argument("--against", type=Path, help="a second checkpoint folder, shown as the old one")
-    command.add_argument("--threads", type=int, default=1, help="processor threads")
     texts = {
         "split": "which documents are held out, as in the run",
         "held_out": "one document in this many, as in the run",
@@ -77,6 +75,7 @@ def _add_evaluate(command: argparse.ArgumentParser) -> None:
         "singles": "single sentences at most",
         "pairs": "pairs of passages at most",
         "pair_length": "tokens of a pair at most",
+        "threads": "processor threads",
         "prompts": "sentences with a [MASK] and the words accepted there",
     }
     for one in fields(Exam):
@@ -86,7 +85,6 @@ def _add_evaluate(command: argparse.ArgumentParser) -> None:
 
 def _act_evaluate(given: argparse.Namespace) -> int:
     exam = Exam(**{one.name: getattr(given, one.name) for one in fields(Exam)})
-    torch.set_num_threads(given.threads)
     folders = [given.against, given.model] if given.against else [given.model]
     print(write_report(evaluate(folders, given.corpus, exam)))
     return 0

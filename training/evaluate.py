@@ -14,8 +14,9 @@ from bertviz_core.errors import InputError
 from training.batches import PAIRS, SINGLES, Batch, make_pairs, make_singles
 from training.corpus import Document, read_documents, split_documents
 from training.examples import Examples, make_examples
-from training.model import predict, read_model, read_record
+from training.model import check_sizes, predict, read_model, read_record
 from training.prompts import PROMPTS, TOP, Answer, Prompt, ask, read_prompts
+from training.settings import check_options
 from training.vocabulary import Vocabulary, read_vocabulary
 
 _AT_ONCE = 32  # texts
@@ -33,18 +34,23 @@ class Exam:
     singles: int = 1024
     pairs: int = 512
     pair_length: int = 128
+    threads: int = 1
     prompts: Path = PROMPTS
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A batch, and of each hidden piece: whether [MASK] stands there, its frequency class, its document's source."""
+    """A batch; of each hidden piece whether [MASK] is there, its frequency class and source; of a text its source."""
 
     kind: str
     batch: Batch
     masked: np.ndarray
     frequency: np.ndarray
     source: np.ndarray
+    text_source: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -71,10 +77,12 @@ def evaluate(folders: Sequence[Path], corpus: Path, exam: Exam) -> Report:
 
     Raises InputError or CheckpointError where the models read other pieces, or one was trained on another split.
     """
+    torch.set_num_threads(exam.threads)
     models = [read_model(folder)[0].eval() for folder in folders]
     vocabulary = _share_vocabulary(folders)
-    for folder in folders:
+    for folder, model in zip(folders, models, strict=True):
         _check_split(folder, exam)
+        check_sizes(model, vocabulary, exam.pair_length)
     prompts = read_prompts(exam.prompts, vocabulary)
     kept, held = split_documents(read_documents(corpus), exam.split, exam.held_out)
     counts = _count_pieces(kept, vocabulary)
@@ -125,12 +133,14 @@ def _make_cases(examples: Examples, vocabulary: Vocabulary, counts: np.ndarray, 
             rng = np.random.default_rng([exam.seed, number, start])
             batch = make(examples, chosen[start : start + _AT_ONCE], vocabulary, rng, whole_words=False)
             rows = batch.hidden.nonzero()[:, 0].numpy()
+            origins = np.array([examples.sources[document] for document in batch.documents], dtype=object)
             yield Case(
                 kind=kind,
                 batch=batch,
                 masked=(batch.ids[batch.hidden] == vocabulary.mask).numpy(),
                 frequency=np.digitize(counts[batch.answers.numpy()], _BOUNDS),
-                source=np.array([examples.sources[batch.documents[row]] for row in rows], dtype=object),
+                source=origins[rows],
+                text_source=origins,
             )
 
 
@@ -170,7 +180,11 @@ def _tabulate(cases: Sequence[Case], measured: Sequence[Measured]) -> Iterator[R
     for name, here in groups.items():
         if here.any():
             yield _mean(f"masked pieces right, {name}", here, [one.right for one in measured])
-    yield _mean("next sentence right", np.ones(len(measured[0].follows), bool), [one.follows for one in measured])
+    follows = [one.follows for one in measured]
+    yield _mean("next sentence right", np.ones(len(follows[0]), dtype=bool), follows)
+    origins = np.concatenate([case.text_source for case in cases if case.kind == PAIRS])
+    for name in sorted(set(origins)):
+        yield _mean(f"next sentence right, source: {name}", origins == name, follows)
 
 
 def _mean(name: str, here: np.ndarray, values: Sequence[np.ndarray], share: bool = True) -> Row:

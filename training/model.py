@@ -19,9 +19,10 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import BertForPreTraining
 
-from bertviz_core.errors import CheckpointError
+from bertviz_core.errors import CheckpointError, InputError
 from training.batches import Batch
-from training.vocabulary import TOKENIZER_FILES
+from training.examples import LONGEST
+from training.vocabulary import TOKENIZER_FILES, Vocabulary
 
 WEIGHTS, RECORD = "model.safetensors", "training.json"
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")
@@ -55,6 +56,18 @@ def read_model(folder: Path, attention: str = "eager", anew: bool = False) -> tu
     if foreign or (missing and not anew):
         raise CheckpointError(f"The checkpoint in {folder} lacks {', '.join((foreign or missing)[:3])}.")
     return model, missing
+
+
+def check_sizes(model: BertForPreTraining, vocabulary: Vocabulary, pair_length: int) -> None:
+    """Raise CheckpointError or InputError where a model has too few rows or positions for what it is to read."""
+    if len(vocabulary.tokens) > model.config.vocab_size:
+        raise CheckpointError("The tokenizer has more pieces than the model. Give the files of one checkpoint.")
+    longest = max(pair_length, LONGEST + 2)
+    if longest > model.config.max_position_embeddings:
+        raise InputError(
+            f"The model reads {model.config.max_position_embeddings} tokens at most; {longest} are asked for. Give a "
+            f"lower --pair-length, and a model of {LONGEST + 2} positions or more."
+        )
 
 
 def is_head(name: str) -> bool:
@@ -93,6 +106,7 @@ def write_model(folder: Path, model: BertForPreTraining, weights: dict[str, Tens
     for name in _DROPOUTS:
         setattr(written.config, name, begun.get(name, 0.1))
     written.half().save_pretrained(fresh)
+    (fresh / WEIGHTS).chmod(0o644)  # safetensors lets nobody else read it, and an app may run as somebody else
     for name in TOKENIZER_FILES:
         if (start / name).is_file():
             shutil.copy(start / name, fresh)
@@ -102,6 +116,9 @@ def write_model(folder: Path, model: BertForPreTraining, weights: dict[str, Tens
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """How a checkpoint was made, as `write_model` left it; empty for one made otherwise."""
+    """How a checkpoint was made, as `write_model` left it; empty for one made otherwise. Raises CheckpointError."""
     file = folder / RECORD
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
+    except (OSError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{file} cannot be read ({error}). Copy it again, or delete it.") from error

@@ -18,9 +18,9 @@ from torch.nn.utils import clip_grad_norm_
 from bertviz_core.errors import CheckpointError, InputError
 from training.batches import PAIRS, SINGLES, Batch, Deck, make_pairs, make_singles
 from training.corpus import Document, digest_documents, read_documents, split_documents
-from training.examples import LONGEST, Examples, cap_glosses, make_examples, mend_documents
+from training.examples import Examples, cap_glosses, make_examples, mend_documents
 from training.log import Log, Progress
-from training.model import WEIGHTS, digest_file, measure_losses, predict, read_model, write_model
+from training.model import WEIGHTS, check_sizes, digest_file, measure_losses, predict, read_model, write_model
 from training.optimizer import make_optimizer, set_rates
 from training.settings import Settings, compare_settings, describe_run
 from training.state import State, read_state, write_state
@@ -127,7 +127,7 @@ def run(corpus: Path, start: Path, out: Path, settings: Settings, minutes: float
         vocabulary = read_vocabulary(start)
         training = Training(start, settings)
         about = describe_run(settings, digest_documents(documents), digest_file(start / WEIGHTS))
-        _check_sizes(training, vocabulary)
+        check_sizes(training.model, vocabulary, settings.pair_length)
         step = _find_place(out, about, training)
         if step < settings.steps:
             data = Data(_make_examples(documents, vocabulary, settings), vocabulary, settings)
@@ -159,20 +159,6 @@ def _hold(out: Path) -> Iterator[None]:
         except OSError:
             raise InputError(f"Another run is at work in {out}. Wait for it, or give another --out.") from None
         yield
-
-
-def _check_sizes(training: Training, vocabulary: Vocabulary) -> None:
-    config = training.model.config
-    if len(vocabulary.tokens) > config.vocab_size:
-        raise CheckpointError(
-            "The tokenizer of the start has more pieces than its model. Give files of one checkpoint."
-        )
-    longest = max(training.settings.pair_length, LONGEST + 2)
-    if longest > config.max_position_embeddings:
-        raise InputError(
-            f"The start reads {config.max_position_embeddings} tokens at most; {longest} are asked for. Give a lower "
-            f"--pair-length, and a start of {LONGEST + 2} positions or more."
-        )
 
 
 def _make_examples(documents: Sequence[Document], vocabulary: Vocabulary, settings: Settings) -> Examples:

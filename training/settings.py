@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import InputError
@@ -41,8 +42,7 @@ class Settings:
     threads: int = _option(1, "processor threads: another number gives other last bits")
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            _check(one.name, getattr(self, one.name), one.metadata["choices"])
+        check_options(self)
         if self.frozen_steps >= self.steps:
             raise InputError(f"--frozen-steps is {self.frozen_steps}; it must be less than --steps, {self.steps}.")
 
@@ -52,11 +52,17 @@ _SHARES = {"gloss_share": (0.0, 1.0), "warm_up": (0.0, 0.9), "average": (0.0, 0.
 _LEAST = {"held_out": 2, "pair_length": 8, "clip": 1e-3}
 
 
+def check_options(options: Any) -> None:
+    """Raise InputError for the first field of a dataclass whose value is out of its bounds."""
+    for one in fields(options):
+        _check(one.name, getattr(options, one.name), one.metadata.get("choices", ()))
+
+
 def _check(name: str, value: Any, choices: tuple[str, ...]) -> None:
     option = name_option(name)
     if choices and value not in choices:
         raise InputError(f"{option} is {value!r}; choose one of {', '.join(choices)}.")
-    if isinstance(value, bool | str):
+    if isinstance(value, bool | str | Path):
         return
     low, high = _SHARES.get(name, (0 if name in _FROM_0 else _LEAST.get(name, 1), float("inf")))
     if not low <= value <= high or value == float("inf"):
