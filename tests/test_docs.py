@@ -4,6 +4,7 @@ import ast
 import pkgutil
 import re
 import shlex
+from dataclasses import fields
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,16 +19,17 @@ from bertviz_core.programs import PROGRAMS
 from bertviz_core.tracing.changes import RULES
 from bertviz_core.ui.frame.site import PAGES
 from tests.test_imports import LEVELS, modules
+from training.settings import Settings, name_option
 
 ROOT = Path(__file__).parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
-DOCS = [README, CONTRIBUTING, *sorted((ROOT / "docs").glob("*.md"))]
-WRITTEN = [
-    file for file in DOCS if file.name not in ("documents.md", "slips.md", "addresses.md")
-]  # the others are generated
+DOCS = [README, CONTRIBUTING, ROOT / "training" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+GENERATED = ("documents.md", "slips.md", "addresses.md")
+WRITTEN = [file for file in DOCS if file.name not in GENERATED]
 LONGEST = {README: 7_000, CONTRIBUTING: 9_000}
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTIONS = {name_option(one.name) for one in fields(Settings)}
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 TOOLS = {"python", "python3", "pip", "pytest", "ruff", "pyright", "streamlit", "bash", "source", "docker"}
@@ -141,7 +143,7 @@ def test_every_command_can_be_given(file, command):
 @cache
 def vocabulary():
     """Every name that the sources define, every parameter of the URL and every other plain string in them."""
-    folders = (ROOT / folder for folder in (bv.__name__, "pages", "tests", "benchmarks"))
+    folders = (ROOT / folder for folder in (bv.__name__, "pages", "tests", "benchmarks", "training"))
     files = [file for folder in folders for file in folder.rglob("*.py") if file != Path(__file__)]
     found = set()
     for node in (node for file in files for node in ast.walk(ast.parse(text(file)))):
@@ -186,7 +188,10 @@ def exists(span):
     if any(whole == address or (whole[0] == "…" and address.endswith(whole[1:])) for address in addresses()):
         return True
     rooms = (ROOT, ROOT / bv.__name__)
-    return span in RULES or span in vocabulary() or any((folder / span).exists() for folder in rooms)
+    option = span.partition(" ")[0].replace("--no-", "--")
+    if option.startswith("--"):
+        span = option
+    return span in {*RULES, *OPTIONS, *vocabulary()} or any((folder / span).exists() for folder in rooms)
 
 
 def can_be_imported(name):

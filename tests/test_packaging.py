@@ -83,6 +83,10 @@ def test_the_image_installs_what_the_app_imports_and_no_test_tools(image):
     assert {name for name in foreign if not installed & set(owners[name])} == set()
 
 
+def test_the_image_leaves_out_what_makes_and_checks_the_app():
+    assert not {Path(name).parts[0] for name in SHIPPED} & {"training", "tests", "benchmarks"}
+
+
 def test_the_image_runs_as_user_1000_with_the_hub_cache_in_its_home():
     assert re.search(r"useradd .*--uid 1000\b", DOCKERFILE)
     assert re.search(r"^USER 1000$", DOCKERFILE, re.MULTILINE)

@@ -59,7 +59,8 @@ def scene(request, tmp_path_factory):
 
 def title_of(at):
     """The page's own title, which stands under its headline."""
-    return next(found[1] for found in (re.match(r"\*\*(.+?)\.\*\*", text.value) for text in at.markdown) if found)
+    told = (re.match(r"<p><strong>(.+?)\.</strong>", element.proto.body) for element in at.get("html"))
+    return next(found[1] for found in told if found)
 
 
 def shown(at):

@@ -1,0 +1,249 @@
+"""The recipe of the bundled checkpoint, end to end on a small corpus: it learns, and a kill leaves no trace."""
+
+import fcntl
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import BertTokenizer
+
+import bertviz_core as bv
+from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER
+from tests.factory import SPECIAL, random_checkpoint
+from training.__main__ import main
+from training.run import LOG, MODEL, STATE
+
+ROOT = Path(__file__).parent.parent
+PLAIN = """a the cat dog bird man woman sat ran slept on in under by mat house tree river red blue old and then it was
+    day night sun moon new . , means is to big small hot cold opposite of ##s ##ly"""
+STEPS = 160
+# Every option that leaves something behind from one step to the next.
+SETTINGS = ("--steps", STEPS, "--singles", 16, "--pairs", 8, "--pair-length", 40, "--held-out", 5, "--rate", 1e-2,
+            "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.95, "--layer-decay", 0.8, "--bucket", 3,
+            "--whole-words", "--save-every", 20)  # fmt: skip
+
+
+def write_corpus(file):
+    """Plain sentences that say where somebody was, invented here; each document is about one of them."""
+    rng = random.Random(0)
+    places = {"cat": "mat", "dog": "house", "bird": "tree", "man": "river", "woman": "house"}
+    documents = []
+    for _ in range(150):
+        who = rng.choice(list(places))
+        look = rng.choice(["red", "blue", "old", "new", "big", "small"])
+        lines = [f"the {look} {who} {rng.choice(['sat', 'slept', 'ran'])} by the {places[who]}."]
+        lines += [f"then the {who} was {rng.choice(['on', 'in'])} the {look} {places[who]}." for _ in range(3)]
+        documents.append("\n".join(["# source: stories", *lines] if rng.random() < 0.5 else lines))
+    documents += [f"{word} means the opposite of {other}." for word, other in (("hot", "cold"), ("day", "night"))]
+    file.write_text("\n\n".join(documents) + "\n", encoding="utf-8")
+    return file
+
+
+def write_start(folder, seed=0):
+    random_checkpoint(folder, seed=seed)
+    vocabulary = folder / "vocab.txt"
+    vocabulary.write_text("\n".join([*SPECIAL, *PLAIN.split()]) + "\n", encoding="utf-8")
+    BertTokenizer(vocab=str(vocabulary)).save_pretrained(folder)
+    return folder
+
+
+def command(ground, out, *more):
+    return [str(word) for word in ("run", ground / "corpus.txt", "--start", ground / "start", "--out", out,
+                                   *SETTINGS, *more)]  # fmt: skip
+
+
+def steps_logged(out):
+    lines = (out / LOG).read_text(encoding="utf-8").splitlines() if (out / LOG).is_file() else []
+    return len(lines)
+
+
+def weights(out):
+    return (out / MODEL / "model.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory):
+    """A folder with a corpus, a start and a run that nothing interrupted."""
+    folder = tmp_path_factory.mktemp("training")
+    write_corpus(folder / "corpus.txt")
+    write_start(folder / "start")
+    assert main(command(folder, folder / "whole")) == 0
+    return folder
+
+
+def test_the_loss_falls(ground):
+    log = [json.loads(line) for line in (ground / "whole" / LOG).read_text(encoding="utf-8").splitlines()]
+    assert [entry["step"] for entry in log] == list(range(1, STEPS + 1))
+    assert [entry["kind"] for entry in log[:4]] == ["singles", "pairs", "singles", "pairs"]
+    for kind in ("singles", "pairs"):
+        losses = [entry["loss"] for entry in log if entry["kind"] == kind]
+        assert sum(losses[-10:]) < 0.6 * sum(losses[:10])
+    assert all("next" in entry for entry in log if entry["kind"] == "pairs")
+
+
+def test_the_app_loads_what_comes_out(ground):
+    model = bv.load_model(ground / "whole" / MODEL)
+    assert set(model.heads) == {MLM, POOLER, NEXT_SENTENCE}
+    assert model.unused == ()
+    stored = load_file(ground / "whole" / MODEL / "model.safetensors")
+    assert {tensor.dtype for tensor in stored.values()} == {torch.float16}
+    begun, made = (json.loads((ground / name / "config.json").read_text()) for name in ("start", f"whole/{MODEL}"))
+    assert made["hidden_dropout_prob"] == begun["hidden_dropout_prob"] > 0
+
+
+def test_killed_and_started_again_it_ends_at_the_same_weights(ground):
+    out = ground / "killed"
+    run = subprocess.Popen([sys.executable, "-m", "training", *command(ground, out)], cwd=ROOT,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    try:
+        end = time.monotonic() + 60
+        while steps_logged(out) < 50:  # past two kept places, and between two
+            assert run.poll() is None and time.monotonic() < end
+            time.sleep(0.002)
+    finally:
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+    assert run.returncode == -signal.SIGKILL
+    assert not (out / MODEL).exists() and (out / STATE).exists()
+    (out / f"{STATE}.tmp").write_bytes(b"half")  # as a kill while a place is being kept leaves it
+    assert main(command(ground, out, "--minutes", 1e-4)) == 3  # out of time: the place is kept, wherever it is
+    assert steps_logged(out) < STEPS
+    assert main(command(ground, out)) == 0
+    assert steps_logged(out) == STEPS
+    assert weights(out) == weights(ground / "whole")
+    ended, whole = (load_file(each / STATE) for each in (out, ground / "whole"))
+    assert ended.keys() == whole.keys() and all(torch.equal(ended[name], whole[name]) for name in whole)
+
+
+def test_another_seed_draws_other_batches(ground):
+    out = ground / "other"
+    assert main(command(ground, out, "--seed", 1, "--minutes", 1e-4)) == 3
+    first, other = (json.loads((each / LOG).read_text().splitlines()[0]) for each in (ground / "whole", out))
+    assert first["step"] == other["step"] == 1 and first["loss"] != other["loss"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--steps", 161), ("--seed", 1), ("--rate", 1e-3), ("--threads", 2), ("--split", 7)]
+)
+def test_it_does_not_go_on_with_other_settings(ground, capsys, option, value):
+    assert main(command(ground, ground / "whole", option, value)) == 2
+    said = capsys.readouterr().err
+    assert f"{option} was" in said and f"now {value}" in said and "--out" in said
+
+
+def test_it_does_not_go_on_with_another_corpus(ground, capsys, tmp_path):
+    (tmp_path / "corpus.txt").write_text((ground / "corpus.txt").read_text() + "\na cat sat.\n", encoding="utf-8")
+    words = command(ground, ground / "whole")
+    words[1] = str(tmp_path / "corpus.txt")
+    assert main(words) == 2
+    assert "--corpus was" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("damage", ["cut", "one bit", "empty"])
+def test_a_damaged_place_is_not_gone_on_from(ground, tmp_path, capsys, damage):
+    data = bytearray((ground / "whole" / STATE).read_bytes())
+    data[-100] ^= 1
+    (tmp_path / STATE).write_bytes({"cut": data[: len(data) // 2], "one bit": data, "empty": b""}[damage])
+    assert main(command(ground, tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert STATE in said and "damaged" in said and "delete it" in said
+
+
+def test_two_runs_do_not_share_a_folder(ground, tmp_path, capsys):
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert main(command(ground, tmp_path)) == 2
+    assert "Another run is at work" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--steps", "0"), "--steps is 0; it must be 1 or more"),
+        (("--gloss-share", "1.5"), "--gloss-share is 1.5; it must be from 0 to 1"),
+        (("--rate", "nan"), "--rate is nan"),
+        (("--frozen-steps", "500"), "less than --steps"),
+        (("--pair-length", "400"), "64 tokens at most"),
+        (("--held-out", "1000000"), "Give a larger corpus"),
+        (("--rate", "1e30", "--head-rate", "1e30", "--warm-up", "0"), "Begin anew with a lower --rate"),
+    ],
+)
+def test_what_cannot_be_done_is_said(ground, tmp_path, capsys, words, said):
+    assert main(command(ground, tmp_path / "out", *words)) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("which", ["corpus", "start", "weights"])
+def test_a_file_that_cannot_be_read_is_named(ground, tmp_path, capsys, which):
+    (tmp_path / "corpus.txt").write_bytes(b"\xff\xfe\xfa" if which == "corpus" else b"a cat sat.\n")
+    start = write_start(tmp_path / "start") if which == "weights" else ground / "start"
+    if which == "weights":
+        (start / "model.safetensors").write_bytes(b"nothing")
+    if which == "start":
+        start = tmp_path / "nowhere"
+    status = main(["run", str(tmp_path / "corpus.txt"), "--start", str(start), "--out", str(tmp_path / "out")])
+    assert status == 2
+    assert {"corpus": "corpus.txt", "start": "nowhere", "weights": "start"}[which] in capsys.readouterr().err
+
+
+def evaluate(ground, capsys, *words):
+    prompts = ground / "prompts.txt"
+    prompts.write_text("# where\nthe cat sat by the [MASK]. | mat\nthe bird sat by the [MASK]. | tree\n")
+    status = main(["evaluate", *map(str, words), str(ground / "corpus.txt"), "--prompts", str(prompts),
+                   "--pair-length", "40"])  # fmt: skip
+    return status, capsys.readouterr()
+
+
+def test_the_evaluation_shows_old_and_new_side_by_side(ground, capsys):
+    new, old = ground / "whole" / MODEL, ground / "start"
+    status, said = evaluate(ground, capsys, "--held-out", 5, "--against", old, new)
+    assert status == 0
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in said.out.splitlines() if line]
+    assert rows[0] == ["held-out documents", "cases", "start", MODEL, "difference"]
+    table = {row[0]: row[1:] for row in rows}
+    for name in ("singles", "pairs", "singles, [MASK] alone", "source: stories", "source: other"):
+        _, before, after, change = table[f"masked pieces right, {name}"]
+        before, after = (float(share.removesuffix(" %")) for share in (before, after))
+        assert after > before + 20 and abs(float(change) - (after - before)) < 0.11
+    assert float(table["loss, singles"][2]) < float(table["loss, singles"][1])
+    by_source = [int(row[0]) for name, row in table.items() if name.startswith("next sentence right, source: ")]
+    assert sum(by_source) == int(table["next sentence right"][0]) > 0 and len(by_source) >= 2
+    assert table["prompts answered first"][0] == "2"
+    assert table["the cat sat by the [MASK]."][0] == "mat"
+    assert evaluate(ground, capsys, "--held-out", 5, "--against", old, new)[1].out == said.out
+
+
+def test_a_model_is_not_measured_on_what_it_was_trained_on(ground, capsys):
+    status, said = evaluate(ground, capsys, "--held-out", 6, ground / "whole" / MODEL)
+    assert status == 2 and "--split 0 --held-out 5" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("--held-out", 0), "--held-out is 0"), (("--threads", 0), "--threads is 0"),
+     (("--held-out", 5, "--pair-length", 100), "64 tokens at most"),
+     (("--held-out", 5, "--pair-length", 40, "--prompts", "/nowhere"), "/nowhere")],
+)  # fmt: skip
+def test_what_cannot_be_measured_is_said(ground, capsys, words, said):
+    assert main(["evaluate", str(ground / "start"), str(ground / "corpus.txt"), *map(str, words)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_model_without_its_heads_is_trained_and_not_measured(ground, tmp_path, capsys):
+    random_checkpoint(tmp_path / "base", kind="base-without-pooler")
+    for file in ("vocab.txt", "tokenizer.json"):
+        (tmp_path / "base" / file).write_bytes((ground / "start" / file).read_bytes())
+    status, said = evaluate(ground, capsys, "--held-out", 5, tmp_path / "base")
+    assert status == 2 and "lacks bert.pooler" in said.err
+    words = [*command(ground, tmp_path / "out", "--steps", 12), "--start", str(tmp_path / "base")]
+    assert main(words) == 0
+    record = json.loads((tmp_path / "out" / MODEL / "training.json").read_text())
+    assert any(name.startswith("cls.predictions") for name in record["made_anew"])

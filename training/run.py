@@ -1,0 +1,203 @@
+"""A training run: the same weights in the end, bit for bit, however often it is killed and started again."""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+
+from bertviz_core.errors import CheckpointError, InputError
+from training.batches import PAIRS, SINGLES, Batch, Deck, make_pairs, make_singles
+from training.corpus import Document, digest_documents, read_documents, split_documents
+from training.examples import Examples, cap_glosses, make_examples, mend_documents
+from training.log import Log, Progress
+from training.model import WEIGHTS, check_sizes, digest_file, measure_losses, predict, read_model, write_model
+from training.optimizer import make_optimizer, set_rates
+from training.settings import Settings, compare_settings, describe_run
+from training.state import State, read_state, write_state
+from training.vocabulary import Vocabulary, read_vocabulary
+
+STATE, LOG, MODEL = "state.safetensors", "log.jsonl", "model"
+_KINDS = (SINGLES, PAIRS)  # in turns
+_AVERAGE, _OPTIMIZER, _WEIGHT = "average.", "optimizer.", "weight."
+
+
+class Data:
+    """The batches of a run, by the number of the step."""
+
+    def __init__(self, examples: Examples, vocabulary: Vocabulary, settings: Settings) -> None:
+        self._examples, self._vocabulary, self._settings = examples, vocabulary, settings
+        singles = examples.singles[:, 1] - examples.singles[:, 0]
+        pairs = examples.pairs[:, 3] - examples.pairs[:, 0]
+        self._decks = (
+            Deck(singles, settings.singles, settings.bucket, (settings.seed, 0)),
+            Deck(pairs, settings.pairs, settings.bucket, (settings.seed, 1)),
+        )
+
+    def draw(self, step: int) -> tuple[str, Batch]:
+        """The kind and the batch of a step."""
+        turn = step % len(_KINDS)
+        chosen = self._decks[turn].draw(step // len(_KINDS))
+        rng = np.random.default_rng([self._settings.seed, 2, step])
+        make = (make_singles, make_pairs)[turn]
+        return _KINDS[turn], make(self._examples, chosen, self._vocabulary, rng, self._settings.whole_words)
+
+
+class Training:
+    """The module, its optimizer and the running average of its weights, after some number of steps."""
+
+    def __init__(self, start: Path, settings: Settings) -> None:
+        torch.manual_seed(settings.seed)
+        self.settings = settings
+        self.model, self.anew = read_model(start, settings.attention, anew=True)
+        self.model.train()
+        self.optimizer = make_optimizer(self.model, settings)
+        self.average = {name: one.detach().clone() for name, one in self._named()} if settings.average else {}
+
+    def _named(self) -> Iterator[tuple[str, Tensor]]:
+        yield from self.model.named_parameters()
+
+    @property
+    def result(self) -> dict[str, Tensor]:
+        """The weights that a run gives: their running average, where there is one."""
+        return self.average or {name: one.detach() for name, one in self._named()}
+
+    def learn(self, step: int, batch: Batch) -> dict[str, float]:
+        """One step. Gives what is logged of it. Raises InputError where the loss is no number any more."""
+        rate = set_rates(self.optimizer, step, self.settings)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.precision == "bf16"):
+            masked, follows = measure_losses(predict(self.model, batch), batch)
+        loss = masked if follows is None else masked + follows
+        if not math.isfinite(loss.item()):
+            raise InputError(f"The loss is {loss.item()} at step {step + 1}. Begin anew with a lower --rate.")
+        self.optimizer.zero_grad()
+        loss.backward()
+        norm = clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self.optimizer.step()
+        self._move_average(step)
+        measured = {"loss": masked.item(), "norm": norm.item(), "rate": rate}
+        return measured if follows is None else {**measured, "next": follows.item()}
+
+    @torch.no_grad()
+    def _move_average(self, step: int) -> None:
+        decay = min(self.settings.average, (step + 1) / (step + 10))  # a short past at first
+        for name, one in self._named() if self.average else ():
+            self.average[name].lerp_(one.detach(), 1 - decay)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that changes from step to step, by name."""
+        kept = {_WEIGHT + name: one.detach() for name, one in self._named()}
+        kept |= {_AVERAGE + name: one for name, one in self.average.items()}
+        for index, entries in self.optimizer.state_dict()["state"].items():
+            kept |= {f"{_OPTIMIZER}{index}.{key}": value for key, value in entries.items()}
+        return kept
+
+    @torch.no_grad()
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Put back what `tensors` gave."""
+        for name, one in self._named():
+            one.copy_(tensors[_WEIGHT + name])
+        for name, one in self.average.items():
+            one.copy_(tensors[_AVERAGE + name])
+        entries: dict[int, dict[str, Tensor]] = {}
+        for name in (name for name in tensors if name.startswith(_OPTIMIZER)):
+            index, _, key = name.removeprefix(_OPTIMIZER).partition(".")
+            entries.setdefault(int(index), {})[key] = tensors[name]
+        self.optimizer.load_state_dict({"state": entries, "param_groups": self.optimizer.state_dict()["param_groups"]})
+
+
+def run(corpus: Path, start: Path, out: Path, settings: Settings, minutes: float = 0, save_every: int = 200) -> bool:
+    """Train, or go on where the run in `out` stands; True once it is through and `out`/model is written.
+
+    minutes: stop after as long, keeping the place; 0 is no limit. save_every: steps from one kept place to the next.
+    Raises InputError or CheckpointError where the run was begun otherwise, or a file cannot be read.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with _settle(settings.threads), _hold(out):
+        documents = read_documents(corpus)
+        vocabulary = read_vocabulary(start)
+        training = Training(start, settings)
+        about = describe_run(settings, digest_documents(documents), digest_file(start / WEIGHTS))
+        check_sizes(training.model, vocabulary, settings.pair_length)
+        step = _find_place(out, about, training)
+        if step < settings.steps:
+            data = Data(_make_examples(documents, vocabulary, settings), vocabulary, settings)
+            step = _learn_on(training, data, out, about, step, minutes, save_every)
+        if step == settings.steps:
+            write_model(out / MODEL, training.model, training.result, start, {**about, "made_anew": training.anew})
+    return step == settings.steps
+
+
+@contextmanager
+def _settle(threads: int) -> Iterator[None]:
+    """Let torch give the same bits each time: a fixed number of threads, and no operation that does not."""
+    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before[0])
+        torch.use_deterministic_algorithms(before[1])
+
+
+@contextmanager
+def _hold(out: Path) -> Iterator[None]:
+    """Keep a second run out of the folder; the system lets go when the process ends, however it ends."""
+    with (out / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"Another run is at work in {out}. Wait for it, or give another --out.") from None
+        yield
+
+
+def _make_examples(documents: Sequence[Document], vocabulary: Vocabulary, settings: Settings) -> Examples:
+    kept, _ = split_documents(documents, settings.split, settings.held_out)
+    examples = make_examples(mend_documents(kept) if settings.mend else kept, vocabulary, settings.pair_length)
+    return cap_glosses(examples, settings.gloss_share, settings.seed)
+
+
+def _find_place(out: Path, about: dict[str, Any], training: Training) -> int:
+    """How many steps are done; the training is put there."""
+    if not (out / STATE).is_file():
+        return 0
+    state = read_state(out / STATE)
+    if changed := compare_settings(state.run, about):
+        raise InputError(
+            f"The run in {out} was begun otherwise: {'; '.join(changed)}. Go on with what it was begun with, or give "
+            "another --out."
+        )
+    try:
+        training.restore(dict(state.tensors))
+    except (KeyError, RuntimeError) as error:
+        raise CheckpointError(f"The place kept in {out} is of another model ({error}). Give another --out.") from error
+    return state.step
+
+
+def _learn_on(training: Training, data: Data, out: Path, about: dict[str, Any], step: int, minutes: float,
+              save_every: int) -> int:  # fmt: skip
+    """Learn to the last step or the last minute; gives how many steps are done."""
+    steps, first, kept, end = training.settings.steps, step, step, time.monotonic() + (minutes * 60 or math.inf)
+    log, progress = Log(out / LOG, step), Progress(step, steps)
+    while step < steps and (step == first or time.monotonic() < end):  # one step at least: any limit gets on
+        kind, batch = data.draw(step)
+        measured = training.learn(step, batch)
+        step += 1
+        log.write({"step": step, "kind": kind, **measured, **progress.advance(int(batch.mask.sum()), measured["loss"])})
+        if step % save_every == 0 or step == steps:
+            write_state(out / STATE, State(step, about, training.tensors()))
+            kept = step
+    if step > kept:
+        write_state(out / STATE, State(step, about, training.tensors()))
+    progress.finish()
+    return step
