@@ -3,7 +3,8 @@
 `encoder.layer.3.attention.self.probs[head=5,query=2,key=7]`: a path (the Hugging Face module path without
 `bert.`, plus leaves where that has no module), then 0-based indices by axis name. What training makes of a parameter
 has that parameter's path behind a word and a colon, as in `grad:embeddings.word_embeddings.weight[vocab=19,hidden=28]`.
-Text becomes an Address where it comes in, and an Address becomes text where it is shown, put into a URL, or used as a key.
+Text becomes an Address where it comes in, and an Address becomes text where it is shown, put into a URL, or used
+as a key.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ from torch import Tensor
 
 from bertviz_core.formula.cells import At, restrict
 from bertviz_core.formula.dims import VOCAB, Axis, Dims, replace_axes
-from bertviz_core.formula.functions import Softmax, Unary
+from bertviz_core.formula.functions import Softmax, Sum, Unary
 from bertviz_core.formula.nodes import ATOM, POSTFIX, SUM, Env, Expr, Paint, paint_plain, parenthesize
-from bertviz_core.formula.tex import bracket, bracket_negative
+from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.tex import bracket, bracket_negative, take_ends, write_sum
 
 
 class Negative(Unary):
@@ -54,6 +55,14 @@ class LogSoftmax(Softmax):
 
     def worked(self, env: Env, at: At) -> str:
         return rf"\log {super().worked(env, at)}"
+
+
+class SumChosen(Sum):
+    """A sum over one axis in which most numbers are 0, since they were not chosen: with numbers, these are left out."""
+
+    def worked(self, env: Env, at: At) -> str:
+        cells = [cell for cell in self._worked_parts(env, at)[0].flatten().tolist() if cell] or [0.0]
+        return write_sum([bracket_negative(format_latex(cell)) for cell in take_ends(cells)], len(cells), brace=False)
 
 
 @dataclass(frozen=True)
