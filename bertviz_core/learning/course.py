@@ -190,6 +190,7 @@ class Course:
                              (), (), (), {}, self.rule.rate(number), 0.0)  # fmt: skip
         loss, gradients = self._derive(self._state, planned)
         self._check(number, loss.value)
+        lengths = self._lengths(gradients)
         state = self.rule.apply(self._state, gradients, number)
         self._check(number, *state.weights.values())
         after = self.measure(state, planned)
@@ -205,7 +206,7 @@ class Course:
             before=tuple((-loss.terms).exp().tolist()),
             after=tuple((-after.terms).exp().tolist()),
             answers=tuple(Answer(i, probability) for i, probability in words),
-            gradient_norms=self._lengths(gradients),
+            gradient_norms=lengths,
             seconds=time.perf_counter() - began,
         )
         return record, state
@@ -253,11 +254,11 @@ class Course:
     def _lengths(self, gradients: Mapping[str, Tensor]) -> dict[str, float]:
         squares = dict.fromkeys(self._groups.values(), 0.0)
         for name, gradient in gradients.items():
-            squares[self._groups[name]] += gradient.square().sum().item()
+            squares[self._groups[name]] += torch.linalg.vector_norm(gradient).item() ** 2
         return {group: square**0.5 for group, square in squares.items()}
 
     def _check(self, number: int, *numbers: Tensor) -> None:
-        if not all(bool(tensor.isfinite().all()) for tensor in numbers):
+        if not all(bool(tensor.sum().isfinite()) for tensor in numbers):
             raise TrainingError(
                 f"Step {number} gave a number that is not finite: with η {self.settings.eta:g} the weights have run "
                 "away. Those of before the step are kept. Start again with a smaller η."

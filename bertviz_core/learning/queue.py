@@ -191,21 +191,22 @@ class Queue:
             return True
 
     def _advance(self, ticket: Ticket) -> None:
-        standing, error = Standing.PAUSED, ""
+        error = ""
         try:
             ticket.training.advance()
         except TrainingError as failed:
-            standing, error = Standing.FAILED, str(failed)
+            error = str(failed)
         except Exception as failed:  # whatever it was, the others in the line must not wait for ever
-            standing, error = Standing.FAILED, f"The step came to no end ({type(failed).__name__}). Start again."
+            error = f"The step came to no end ({type(failed).__name__}). Start again."
         with self._lock:
             ticket._wanted -= 1
-            if ticket.training.finished:
-                standing = Standing.DONE
             if error:
                 ticket._error = error
-            if standing is not Standing.PAUSED or ticket._wanted <= 0:
-                self._remove(ticket, standing)
+                self._remove(ticket, Standing.FAILED)
+            elif ticket.training.finished:
+                self._remove(ticket, Standing.DONE)
+            elif ticket in self._line and ticket._wanted <= 0:
+                self._remove(ticket, Standing.PAUSED)
 
     def _sweep(self) -> None:
         """Pause what has lost its owner."""

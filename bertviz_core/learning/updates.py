@@ -78,15 +78,21 @@ class Rule:
         return env
 
     def apply(self, state: State, gradients: Mapping[str, Tensor], number: int) -> State:
-        """The state after a step."""
-        weights, first, second = {}, {}, {}
+        """The state after a step. The plain step is written where the gradients stood, which are used up by it.
+
+        So much memory is new in a step that to ask the system for it takes longer than to calculate; the numbers are
+        those of the program, bit for bit.
+        """
         with torch.no_grad():
+            if not self.settings.practised:
+                rate = self.rate(number)
+                return State({name: gradients[name].mul_(-rate).add_(old) for name, old in state.weights.items()})
+            weights, first, second = {}, {}, {}
             for name in state.weights:
                 tape = self.tape(state, gradients, name, number)
                 weights[name] = tape[f"{UPDATE}:{name}"]
-                if self.settings.practised:
-                    first[name], second[name] = tape[f"{FIRST}:{name}.new"], tape[f"{SECOND}:{name}.new"]
-        return State(weights, first, second)
+                first[name], second[name] = tape[f"{FIRST}:{name}.new"], tape[f"{SECOND}:{name}.new"]
+            return State(weights, first, second)
 
 
 def write_rule(loss: Program, learned: tuple[str, ...], settings: Settings, steps: int) -> Rule:
