@@ -25,7 +25,9 @@ class Clock:
 
 
 class Steps:
-    """What the queue knows of a training: steps that are counted, and an end."""
+    """What the queue knows of a training: steps that are counted, an end, and how much memory it takes."""
+
+    nbytes = needs = 1_000_000_000
 
     def __init__(self, total=3, after=None):
         self.steps_total, self.after = total, after
@@ -126,6 +128,16 @@ def test_who_pauses_gives_the_place_away_and_gets_in_at_the_end(line):
     assert (count(first), first.standing) == (3, Standing.DONE)
 
 
+def test_memory_of_all_trainings_that_somebody_holds_is_bounded(line):
+    held = [line.enter(key) for key in "abcd"]
+    with pytest.raises(bv.TrainingError, match=r"hold 4\.0 GB already, and this one may take 1\.0 GB more"):
+        line.queue.submit("e", Steps())
+    line.run()
+    del held[0]
+    gc.collect()
+    assert line.queue.submit("e", Steps()).standing is Standing.PAUSED
+
+
 def test_what_is_stopped_stays_stopped_and_keeps_what_it_has(line):
     ticket = line.enter("a", after=lambda number: ticket.stop())
     line.run()
@@ -197,7 +209,8 @@ def test_one_owner_has_one_place(line):
     assert (first.standing, first.place, second.place) == (Standing.STOPPED, None, 0)
 
 
-def test_the_line_has_an_end(line):
+def test_the_line_has_an_end(line, monkeypatch):
+    monkeypatch.setattr(queue_module, "MAX_HELD_BYTES", 1e12)
     for key in range(queue_module.MAX_WAITING):
         line.enter(str(key))
     ticket = line.queue.submit("late", Steps())

@@ -9,7 +9,15 @@ import torch
 from transformers import AutoTokenizer, BertForMaskedLM
 
 import bertviz_core as bv
-from bertviz_core.learning import Settings, Training, make_small_model, pack_zip, save_safetensors
+from bertviz_core.learning import (
+    Settings,
+    Training,
+    make_small_model,
+    name_head,
+    pack_zip,
+    save_safetensors,
+    suggest_settings,
+)
 from tests.factory import random_checkpoint
 from tests.learning import SENTENCES, take_steps
 
@@ -30,11 +38,21 @@ def test_the_small_model_reads_the_sentences_as_the_large_one_does(bundled, smal
 
 
 def test_the_small_model_learns_its_sentences(small):
-    training = Training(small, SENTENCES, Settings(passes=100, eta=0.02))
+    training = Training(small, SENTENCES, suggest_settings(small))
     start = [training.advance().loss_per_word for _ in range(9)]
     while sum(end := [r.loss_per_word for r in training.records[-9:]]) > sum(start) / 10 and not training.finished:
         training.advance()
     assert sum(end) <= sum(start) / 10
+
+
+def test_the_bundled_model_learns_in_few_steps(bundled):
+    settings = suggest_settings(bundled, head_alone=True)
+    training = Training(bundled, SENTENCES[1:2], settings, only=name_head(bundled))
+    start = training.advance().loss_per_word
+    while not training.finished and training.record().loss_per_word > start / 10:
+        training.advance()
+    assert training.record().loss_per_word <= start / 10
+    assert settings != suggest_settings(bundled) != suggest_settings(bundled, practised=True)
 
 
 @pytest.mark.parametrize("which", ["small", "learner", "bundled"])

@@ -1,8 +1,9 @@
 """E-Training, step by step: every step can be looked at again, with all of its numbers.
 
-Of earlier steps the draws and the records are kept, and the weights as far as `HISTORY_BYTES` go; what had to go is
-made again from the nearest earlier ones, the same bit for bit. Gradients are not kept: they are made again when
-somebody asks, and those of the step that was asked for last are held.
+Of earlier steps the draws and the records are kept. Weights are kept from before the first step, from before the last
+one, and of others as far as `HISTORY_BYTES` go; what had to go is made again from the nearest earlier ones, the same
+bit for bit. Gradients are not kept: they are made again when somebody asks, and those of the step that was asked for
+last are held.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bertviz_core.errors import TrainingError
 from bertviz_core.learning.draws import Draw, Drawer
 from bertviz_core.learning.passes import Loss, ask_each, measure, prepare_inputs
 from bertviz_core.learning.records import Answer, PassRecord, StepRecord
-from bertviz_core.learning.settings import HISTORY_BYTES, Settings, check_settings, encode_sentences
+from bertviz_core.learning.settings import HISTORY_BYTES, Settings, check_settings, encode_sentences, estimate_bytes
 from bertviz_core.learning.updates import State, write_rule
 from bertviz_core.learning.weights import choose_learned, find_ties, name_group, share_ties
 from bertviz_core.programs.training import write_loss
@@ -84,11 +85,25 @@ class Course:
         done = self.records
         return (self.steps_total - len(done)) * sum(r.seconds for r in done) / len(done) if done else None
 
+    @property
+    def needs(self) -> int:
+        """Bytes that it may come to hold."""
+        longest = max(map(len, self.encodings))
+        return estimate_bytes(self.before, longest, self.settings.practised) + HISTORY_BYTES
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it holds besides the model that it starts from."""
+        with self._lock:
+            states = [state for state in (self._state, self._previous) if state is not self._start]
+            gradients = self._gradients[1].values() if self._gradients else ()
+            return sum(s.nbytes for s in states) + self._history.nbytes + sum(g.nbytes for g in gradients)
+
     def reset(self) -> None:
         """Back to before the first step: the same draws come again."""
         with self._lock:
             weights = {name: self.before.parameters[name] for name in self.learned}
-            self._state = self._start = self.rule.start(weights)
+            self._state = self._previous = self._start = self.rule.start(weights)
             self._drawer = Drawer(self.before.tokenizer, self.settings)
             self._history: ByteLRU[int, State] = ByteLRU(HISTORY_BYTES)
             self._records: list[StepRecord] = []
@@ -117,7 +132,7 @@ class Course:
                 self._failed = str(error)
                 raise
             self._history.put(record.number, self._state, self._state.nbytes)
-            self._state = state
+            self._previous, self._state = self._state, state
             self._records.append(record)
             if record.sentence == len(self.encodings):
                 self._passes.append(self._ask(record.turn))
@@ -148,20 +163,23 @@ class Course:
         with self._lock:
             if number == len(self._records) + 1:
                 return self._state
+            if number == len(self._records):
+                return self._previous
+            records, history = self._records, self._history
             first, state = self._nearest(number)
-            for again in range(first, number):
-                record = self._records[again - 1]
-                self._history.put(again, state, state.nbytes)
-                state = self.rule.apply(state, self._derive(state, record)[1], again)
-            return state
+        for again in range(first, number):  # the training goes on meanwhile: a state does not change
+            history.put(again, state, state.nbytes)
+            state = self.rule.apply(state, self._derive(state, records[again - 1])[1], again)
+        history.put(number, state, state.nbytes)
+        return state
 
     def gradients(self, number: int) -> Mapping[str, Tensor]:
         """How J of step `number` changes with each weight that learns, by parameter."""
-        with self._lock:
-            if self._gradients is None or self._gradients[0] != number:
-                record = self.record(number)
-                self._gradients = number, self._derive(self.state_before(number), record)[1]
-            return self._gradients[1]
+        held = self._gradients
+        if held is None or held[0] != number:
+            record = self.record(number)
+            held = self._gradients = number, self._derive(self.state_before(number), record)[1]
+        return held[1]
 
     def owner(self, parameter: str) -> tuple[str, bool]:
         """The name by which a parameter learns, and whether that one is its transpose."""

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
+from weakref import WeakSet
 
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning.records import PassRecord, StepRecord
@@ -14,6 +15,7 @@ from bertviz_core.learning.training import Training
 AWAY_S = 4.0  # an owner who has not been seen for so long has gone
 TURN_S = 60.0  # for so long a training runs while others wait; then it goes behind them
 MAX_WAITING = 8
+MAX_HELD_BYTES = 4_000_000_000  # by all trainings that somebody holds, also those that do not run
 
 
 class Standing(Enum):
@@ -114,10 +116,21 @@ class Queue:
         self._line: list[Ticket] = []
         self._lock = threading.Lock()
         self._working = False
+        self._alive: WeakSet[Training] = WeakSet()
 
     def submit(self, key: str, training: Training) -> Ticket:
-        """A ticket for a training, paused. key: its owner; what else the owner has in the line leaves it."""
+        """A ticket for a training, paused. key: its owner; what else the owner has in the line leaves it.
+
+        Raises TrainingError where the trainings of all owners hold too much memory already.
+        """
         with self._lock:
+            held = sum(other.nbytes for other in self._alive if other is not training)
+            if held + training.needs > MAX_HELD_BYTES:
+                raise TrainingError(
+                    f"The trainings on this server hold {held / 1e9:.1f} GB already, and this one may take "
+                    f"{training.needs / 1e9:.1f} GB more. Train the small model, or try again later."
+                )
+            self._alive.add(training)
             for other in [ticket for ticket in self._line if ticket.key == key]:
                 self._remove(other, Standing.STOPPED)
         return Ticket(self, key, training)
