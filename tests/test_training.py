@@ -128,10 +128,11 @@ def test_only_the_rows_that_are_asked_for_give_the_same_loss(learner, trained):
     assert len(whole["J.term"]) == len(trained.encodings[0]) > len(rows.terms)
 
 
+@pytest.mark.parametrize("practised", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_the_plain_step_is_its_program_bit_for_bit(learner, bundled, dtype):
+def test_a_step_by_rows_is_its_program_bit_for_bit(learner, bundled, dtype, practised):
     start = learner if dtype == torch.float64 else bundled
-    training = take_steps(Training(start, SENTENCES[:1], Settings(passes=1, eta=0.003)), 1)
+    training = take_steps(Training(start, SENTENCES[:1], Settings(passes=1, eta=0.003, practised=practised)), 1)
     gradients = training.gradients(1)
     for name in (
         "embeddings.word_embeddings.weight",
@@ -143,6 +144,16 @@ def test_the_plain_step_is_its_program_bit_for_bit(learner, bundled, dtype):
 
 
 # What stays as it is.
+
+
+def test_it_learns_the_same_where_gradients_are_switched_off(learner, trained):
+    with torch.inference_mode():
+        off = take_steps(Training(learner, SENTENCES, Settings(passes=2, eta=0.01)), 2)
+        assert torch.equal(
+            off.gradients(1)["embeddings.LayerNorm.bias"], trained.gradients(1)["embeddings.LayerNorm.bias"]
+        )
+    take_all(off)
+    assert [record.loss for record in off.records] == [record.loss for record in trained.records]
 
 
 def test_the_model_that_it_starts_from_is_never_touched(bundled):

@@ -1,4 +1,4 @@
-"""A Model and sentences in, a trained Model and every number of each step out."""
+"""Sentences in, a trained Model and each step's numbers out."""
 
 from bertviz_core.learning.explaining import WeightUpdate
 from bertviz_core.learning.queue import Queue, Standing, Ticket

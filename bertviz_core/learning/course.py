@@ -35,8 +35,9 @@ class Course:
     """A model that learns from sentences. The model that it starts from is read and never written to.
 
     sentences: 1 to 8 texts; only: the names of the parameters that learn, if not all. Raises TrainingError for settings
-    that cannot be trained with. encodings: the sentences' tokens; learned: the parameters that learn, each once;
-    words: (sentence from 1, position) of the words that are asked for after each pass, the first 64 of all.
+    that cannot be trained with. encodings: the sentences' tokens; learned: the parameters that learn, each once; ties:
+    the model's parameters that are others under a second name; words: (sentence from 1, position) of the words that are
+    asked for after each pass, the first 64 of all.
     """
 
     def __init__(self, model: Model, sentences: Sequence[str], settings: Settings | None = None,
@@ -54,7 +55,7 @@ class Course:
             for position in model.tokenizer.maskable(encoding)
         )[:MAX_WORDS]
         self.rule = write_rule(self.loss, self.learned, self.settings, self.steps_total)
-        self._ties = find_ties(model.parameters)
+        self.ties = find_ties(model.parameters)
         self._groups = {name: name_group(self.loss, name) for name in self.learned}
         self._lock = threading.RLock()
         self._gradients: tuple[int, dict[str, Tensor]] | None = None
@@ -183,21 +184,18 @@ class Course:
 
     def owner(self, parameter: str) -> tuple[str, bool]:
         """The name by which a parameter learns, and whether that one is its transpose."""
-        tie = self._ties.get(parameter)
+        tie = self.ties.get(parameter)
         return (tie.owner, tie.turned) if tie else (parameter, False)
 
     def parameters(self, state: State) -> dict[str, Tensor]:
         """All parameters of the model, those that learn with these weights, by address."""
-        return {**self.before.parameters, **share_ties(state.weights, self._ties)}
+        return {**self.before.parameters, **share_ties(state.weights, self.ties)}
 
-    def measure(self, state: State, record: StepRecord, dtype: torch.dtype | None = None) -> Loss:
-        """The loss of a step's sentence with any weights. dtype: computed in this, if not in the model's."""
-        dtype = dtype or self.before.dtype
-        parameters = {name: tensor.to(dtype) for name, tensor in self.parameters(state).items()
-                      if name in self.loss.leaves}  # fmt: skip
-        inputs = prepare_inputs(self.encodings[record.sentence - 1], _draw(record), dtype)
+    def measure(self, state: State, record: StepRecord) -> Loss:
+        """The loss of a step's sentence with any weights."""
+        inputs = prepare_inputs(self.encodings[record.sentence - 1], _draw(record), self.before.dtype)
         with torch.no_grad():
-            return measure(self.loss, parameters, inputs, record.hidden)
+            return measure(self.loss, self.parameters(state), inputs, record.hidden)
 
     def _step(self, number: int) -> tuple[StepRecord, State]:
         began = time.perf_counter()
@@ -231,8 +229,8 @@ class Course:
 
     def _derive(self, state: State, record: StepRecord) -> tuple[Loss, dict[str, Tensor]]:
         """The loss of a step and its gradient by every weight that learns."""
-        inputs = prepare_inputs(self.encodings[record.sentence - 1], _draw(record), self.before.dtype)
         with torch.inference_mode(False), torch.enable_grad():
+            inputs = prepare_inputs(self.encodings[record.sentence - 1], _draw(record), self.before.dtype)
             leaves = {name: tensor.detach().requires_grad_() for name, tensor in state.weights.items()}
             parameters = self.parameters(State(leaves))
             loss = measure(self.loss, parameters, inputs, record.hidden)

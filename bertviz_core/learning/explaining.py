@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -14,9 +15,9 @@ from bertviz_core.formula.explain import Explanation, explain
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.learning.course import Course
 from bertviz_core.learning.draws import Draw
-from bertviz_core.learning.passes import compute, prepare_inputs
+from bertviz_core.learning.passes import compute, measure, prepare_inputs
 from bertviz_core.learning.records import StepRecord
-from bertviz_core.learning.updates import State
+from bertviz_core.learning.weights import share_ties
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
 
@@ -85,13 +86,14 @@ def draw_curve(course: Course, where: Where, number: int | None = None, count: i
     """
     record = course.record(number)
     symbol, at = _find_weight(course, read_address(where))
-    state = course.state_before(record.number)
     place = tuple(at[axis].start for axis in symbol.axes)
-    old = state.weights[symbol.address][place].item()
-    new = course.state_before(record.number + 1).weights[symbol.address][place].item()
+    old, new = (
+        course.state_before(number).weights[symbol.address][place].item()
+        for number in (record.number, record.number + 1)
+    )
     reach = max(abs(new - old), MOVE)
     weights = np.linspace(min(old, new) - reach, max(old, new) + reach, count)
-    losses = [_measure_at(course, state, record, symbol, place, float(weight)) for weight in weights]
+    losses = _measure_along(course, record, symbol, place, map(float, weights))
     return lock(weights), lock(np.array(losses))
 
 
@@ -131,7 +133,7 @@ def _explain_weight(course: Course, record: StepRecord, made: str, symbol: Symbo
     *moved, line_7 = (explain(tape, step.output, at, step) for step in program.steps)
     place = tuple(at[axis].start for axis in symbol.axes)
     old = tape[name][place].item()
-    ends = [_measure_at(course, state, record, symbol, place, old + way) for way in (MOVE, -MOVE)]
+    ends = _measure_along(course, record, symbol, place, (old + MOVE, old - MOVE))
     slope = program.leaves[f"{GRADIENT}:{name}"]
     shown = line_7 if made == UPDATE else explain(tape, slope, at, None)
     sizes = torch.cat([gradient.flatten() for gradient in gradients.values()]).abs()
@@ -150,12 +152,18 @@ def _explain_weight(course: Course, record: StepRecord, made: str, symbol: Symbo
     )
 
 
-def _measure_at(course: Course, state: State, record: StepRecord, symbol: Symbol, place: tuple[int, ...],
-                weight: float) -> float:  # fmt: skip
-    """J in float64 with one weight alone at another value."""
-    moved = state.weights[symbol.address].double()
-    if moved is state.weights[symbol.address]:
-        moved = moved.clone()
-    moved[place] = weight
-    weights = replace(state, weights={**state.weights, symbol.address: moved})
-    return course.measure(weights, record, torch.float64).value.item()
+def _measure_along(course: Course, record: StepRecord, symbol: Symbol, place: tuple[int, ...],
+                   weights: Iterable[float]) -> list[float]:  # fmt: skip
+    """J of a step in float64 with one weight alone at each of these values."""
+    parameters = course.parameters(course.state_before(record.number))
+    own = {name: parameters[name].double() for name in course.loss.leaves if name in parameters}
+    moved = own[symbol.address] = own[symbol.address].clone()
+    shared = share_ties({name: tensor for name, tensor in own.items() if name not in course.ties}, course.ties)
+    draw = Draw(record.hidden, record.masked_ids)
+    inputs = prepare_inputs(course.encodings[record.sentence - 1], draw, torch.float64)
+    losses = []
+    with torch.no_grad():
+        for weight in weights:
+            moved[place] = weight
+            losses.append(measure(course.loss, shared, inputs, record.hidden).value.item())
+    return losses

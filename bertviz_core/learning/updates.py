@@ -23,6 +23,7 @@ from bertviz_core.programs.training import (
 )
 
 WARM_UP = 0.1  # of the steps, in practice: as long η rises
+CELLS_AT_ONCE = 2**19  # of a matrix
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,22 @@ class Rule:
 
     def tape(self, state: State, gradients: Mapping[str, Tensor], parameter: str, number: int) -> dict[str, Tensor]:
         """All tensors of one parameter's update, by address: what goes into it, and what its program makes of that."""
+        return self._run(parameter, self._read(state, gradients, parameter, number))
+
+    def apply(self, state: State, gradients: Mapping[str, Tensor], number: int) -> State:
+        """The state after a step."""
+        made: dict[str, Tensor] = {}
+        with torch.inference_mode(False), torch.no_grad():
+            for name in state.weights:
+                made |= self._make(name, self._read(state, gradients, name, number))
+        names = state.weights if self.settings.practised else ()
+        return State(
+            {name: made[f"{UPDATE}:{name}"] for name in state.weights},
+            {name: made[f"{FIRST}:{name}.new"] for name in names},
+            {name: made[f"{SECOND}:{name}.new"] for name in names},
+        )
+
+    def _read(self, state: State, gradients: Mapping[str, Tensor], parameter: str, number: int) -> dict[str, Tensor]:
         env = {
             parameter: state.weights[parameter],
             f"{GRADIENT}:{parameter}": gradients[parameter],
@@ -73,26 +90,30 @@ class Rule:
             env[f"{FIRST}:{parameter}"], env[f"{SECOND}:{parameter}"] = state.first[parameter], state.second[parameter]
             env[FIRST_CORRECTION] = torch.tensor(1 - BETA_1**number, dtype=torch.float64)
             env[SECOND_CORRECTION] = torch.tensor(1 - BETA_2**number, dtype=torch.float64)
+        return env
+
+    def _run(self, parameter: str, env: dict[str, Tensor]) -> dict[str, Tensor]:
         for step in self.updates[parameter].steps:
             env[step.address] = step.expr.value(env)
         return env
 
-    def apply(self, state: State, gradients: Mapping[str, Tensor], number: int) -> State:
-        """The state after a step. The plain step is written where the gradients stood, which are used up by it.
+    def _make(self, parameter: str, env: dict[str, Tensor]) -> dict[str, Tensor]:
+        """What the update's program keeps. Of a large matrix it is run for some rows at a time.
 
-        So much memory is new in a step that to ask the system for it takes longer than to calculate; the numbers are
-        those of the program, bit for bit.
+        Every number of it stands by itself, and whatever comes between then fits into the processor's cache.
         """
-        with torch.no_grad():
-            if not self.settings.practised:
-                rate = self.rate(number)
-                return State({name: gradients[name].mul_(-rate).add_(old) for name, old in state.weights.items()})
-            weights, first, second = {}, {}, {}
-            for name in state.weights:
-                tape = self.tape(state, gradients, name, number)
-                weights[name] = tape[f"{UPDATE}:{name}"]
-                first[name], second[name] = tape[f"{FIRST}:{name}.new"], tape[f"{SECOND}:{name}.new"]
-            return State(weights, first, second)
+        weights, kept = env[parameter], self.updates[parameter].spine
+        if weights.numel() <= CELLS_AT_ONCE:
+            found = self._run(parameter, env)
+            return {address: found[address] for address in kept}
+        made = {address: torch.empty_like(weights) for address in kept}
+        count = max(1, CELLS_AT_ONCE * len(weights) // weights.numel())
+        for start in range(0, len(weights), count):
+            rows = slice(start, start + count)
+            part = self._run(parameter, {name: t[rows] if t.dim() else t for name, t in env.items()})
+            for address, tensor in made.items():
+                tensor[rows] = part[address]
+        return made
 
 
 def write_rule(loss: Program, learned: tuple[str, ...], settings: Settings, steps: int) -> Rule:
