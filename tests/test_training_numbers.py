@@ -1,5 +1,6 @@
 """What a step of a training says: its records, and each of its numbers worked out."""
 
+import math
 import re
 
 import numpy as np
@@ -9,6 +10,8 @@ import torch
 import bertviz_core as bv
 from bertviz_core.formula.address import parse
 from bertviz_core.learning import Settings, Training
+from bertviz_core.learning.draws import Draw
+from bertviz_core.learning.passes import compute, prepare_inputs
 from tests.latex import balanced, evaluated
 from tests.learning import SENTENCES, take_all
 
@@ -95,6 +98,42 @@ def test_one_weights_update_is_worked_out_as_the_optimizer_makes_it(learner, pra
         every = torch.cat([g.flatten() for g in training.gradients(number).values()])
         assert (why.median, why.zeros) == (every.abs().median().item(), int((every == 0).sum()))
         assert training.explain(where, number).value == why.gradient
+
+
+def test_the_lines_of_code_compute_what_the_formulas_say(trained, learner):
+    inputs = prepare_inputs(
+        trained.encodings[0], Draw(trained.record(1).hidden, trained.record(1).masked_ids), learner.dtype
+    )
+    tape = {**inputs, **compute(trained.loss, learner.parameters, inputs)}
+    assert_code(trained.loss.steps[-3:], tape, trained.loss.symbol)
+    for practised in (False, True):
+        rule = Training(learner, SENTENCES, Settings(practised=practised)).rule
+        name = "encoder.layer.0.output.dense.weight"
+        state = rule.start({name: learner.parameters[name]})
+        if practised:
+            state = rule.apply(state, {name: trained.gradients(1)[name]}, 1)
+        tape = rule.tape(state, {name: trained.gradients(2)[name]}, name, 2)
+        assert_code(rule.updates[name].steps, tape, rule.updates[name].symbol)
+
+
+def assert_code(steps, tape, symbol):
+    """Each line runs on the tensors before it, and gives the recorded one; it says what it is and from where."""
+    known = {"torch": torch, "math": math}
+    known |= {found.variable: tensor for address, tensor in tape.items() if (found := symbol(address))}
+    for step in steps:
+        expected = known.pop(step.output.variable)
+        exec(step.code, known)
+        np.testing.assert_allclose(known[step.output.variable], expected, rtol=1e-12, atol=1e-15)
+        assert step.meaning.endswith(".") and step.source and balanced(step.latex)
+        assert str(parse(step.address)) == step.address
+
+
+def test_the_formulas_are_those_of_the_document(trained):
+    formulas = {step.address: step.latex for step in trained.loss.steps[-3:]}
+    assert formulas["J.term"] == r"\ell = -{\log P}_{x}"
+    assert formulas["J"] == (r"J = \sum_{j=1}^{n} {\ell}_{j} \, {\llbracket \hat{x} = \mathtt{mask} \rrbracket}_{j}")
+    update = trained.rule.updates["embeddings.LayerNorm.bias"].steps[-1]
+    assert update.latex == r"{\beta_{E}}' = \beta_{E} - \eta \cdot \frac{\partial J}{\partial \beta_{E}}"
 
 
 def test_along_one_weight_the_loss_falls_as_its_gradient_says(trained):

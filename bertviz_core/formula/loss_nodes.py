@@ -10,7 +10,7 @@ from torch import Tensor
 from bertviz_core.formula.cells import At, restrict
 from bertviz_core.formula.dims import VOCAB, Axis, Dims, replace_axes
 from bertviz_core.formula.functions import Softmax, Sum, Unary
-from bertviz_core.formula.nodes import ATOM, POSTFIX, SUM, Env, Expr, Paint, paint_plain, parenthesize
+from bertviz_core.formula.nodes import ATOM, POSTFIX, SUM, Env, Expr, Mul, Paint, paint_plain, parenthesize
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.tex import bracket, bracket_negative, take_ends, write_sum
 
@@ -55,6 +55,13 @@ class LogSoftmax(Softmax):
 
     def worked(self, env: Env, at: At) -> str:
         return rf"\log {super().worked(env, at)}"
+
+
+class Chosen(Mul):
+    """What counts times 1, what does not times 0: written side by side, as with a bracket that is 1 where it holds."""
+
+    def _tex_sign(self) -> str:
+        return r"\,"
 
 
 class SumChosen(Sum):

@@ -12,7 +12,7 @@ from bertviz_core.formula import steps as kind
 from bertviz_core.formula.address import FIRST, GRADIENT, SECOND, UPDATE
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.functions import Sqrt, Square
-from bertviz_core.formula.loss_nodes import LogSoftmax, Negative, Pick, SumChosen
+from bertviz_core.formula.loss_nodes import Chosen, LogSoftmax, Negative, Pick, SumChosen
 from bertviz_core.formula.nodes import Constant, Symbol
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Builder, Program, declare_input
@@ -49,8 +49,8 @@ def write_loss(bert: Program) -> Program:
     term = b.add(TERM, r"\ell", "terms", kind.PREDICTION, Negative(Pick(log_probs, WORDS, VOCAB)),
                  "How badly the token's own word is predicted: 0 where it is certain.", _LINE_6,
                  choice="The minus is printed before the sum.")
-    b.add(LOSS, "J", "J", kind.PREDICTION, SumChosen(term * HIDDEN, TOKEN), "The loss: the sum over the hidden tokens.",
-          _LINE_6)
+    b.add(LOSS, "J", "J", kind.PREDICTION, SumChosen(Chosen(term, HIDDEN), TOKEN),
+          "The loss: the sum over the hidden tokens.", _LINE_6)
     kept = (bert.spine - {LOGITS}) | {LOSS}
     forward = Program("training", (*bert.steps, *b.steps), frozenset({LOSS})).forward
     return Program("training", forward, kept & {step.address for step in forward})
