@@ -19,3 +19,7 @@ class InputError(BertvizError):
 
 class DimsError(BertvizError):
     """An expression that combines axes whose names do not fit."""
+
+
+class TrainingError(BertvizError):
+    """Settings that nothing can be trained with, or a training that came to no number."""

@@ -18,6 +18,7 @@ LEVELS = (
     (f"{CORE}.programs",),
     (f"{CORE}.checkpoint",),
     (f"{CORE}.tracing",),
+    (f"{CORE}.learning",),
     (f"{CORE}.documents",),
     (f"{CORE}.analysis", f"{CORE}.export"),
     (f"{CORE}.figures",),
@@ -298,6 +299,7 @@ IN_ONE_PLACE = {
     r"(?<!def )\bparse\(": ["bertviz_core/formula/address.py"],
     r"\bread_address\(": [  # where addresses come in as text: the public face, the URL, a change that somebody wrote
         "bertviz_core/formula/address.py",
+        "bertviz_core/learning/explaining.py",
         "bertviz_core/tracing/changes.py",
         "bertviz_core/tracing/layout.py",
         "bertviz_core/ui/frame/follow.py",

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, BertTokenizer
 
 from bertviz_core.checkpoint.wordpiece import Record, Rules, record
 from bertviz_core.errors import CheckpointError, InputError
@@ -142,6 +142,34 @@ class Tokenizer:
     @cached_property
     def _rows(self) -> dict[str, int]:
         return self._library.get_vocab()
+
+    def narrow(self, texts: Iterable[str]) -> Tokenizer:
+        """The same rules with no other vocabulary than the pieces of these texts, behind the special tokens.
+
+        The texts keep their pieces: a longer one that fits is in neither vocabulary. Raises InputError where the
+        checkpoint's rules are not BERT's.
+        """
+        if self.rules is None or self.mask_id is None:
+            raise InputError(
+                "This checkpoint's tokenizer is not BERT's WordPiece, so no smaller one can be made of it. Choose "
+                "another model, such as the bundled one."
+            )
+        own = self._library
+        names = {f"{name}_token": getattr(own, f"{name}_token") for name in ("pad", "unk", "cls", "sep", "mask")}
+        pieces = sorted({i for text in texts for i in self.pieces(text)})
+        kept = dict.fromkeys((*names.values(), *map(self.token, pieces)))
+        library = BertTokenizer(
+            vocab={token: i for i, token in enumerate(kept)},
+            do_lower_case="lowercase" in self.rules.changes,
+            strip_accents="strip_accents" in self.rules.changes,
+            tokenize_chinese_chars="handle_chinese_chars" in self.rules.changes,
+            **names,
+        )
+        return Tokenizer(library, Rules.from_library(json.loads(library.backend_tokenizer.to_str())), len(kept))
+
+    def save(self, folder: Path) -> None:
+        """Write the tokenizer's files as the library reads them."""
+        self._library.save_pretrained(folder)
 
     @property
     def unk_token(self) -> str:

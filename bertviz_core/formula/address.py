@@ -1,8 +1,10 @@
 """Addresses: one name for every tensor, slice and cell. The only parser and formatter.
 
 `encoder.layer.3.attention.self.probs[head=5,query=2,key=7]`: a path (the Hugging Face module path without
-`bert.`, plus leaves where that has no module), then 0-based indices by axis name. Text becomes an Address where it
-comes in, and an Address becomes text where it is shown, put into a URL, or used as a key.
+`bert.`, plus leaves where that has no module), then 0-based indices by axis name. What training makes of a parameter
+has that parameter's path behind a word and a colon, as in `grad:embeddings.word_embeddings.weight[vocab=19,hidden=28]`.
+Text becomes an Address where it comes in, and an Address becomes text where it is shown, put into a URL, or used
+as a key.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from dataclasses import dataclass
 
 from bertviz_core.errors import AddressError
 
-_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
+GRADIENT, UPDATE, FIRST, SECOND = "grad", "update", "first", "second"  # of a parameter in one step of training
+_PATH = re.compile(rf"(({GRADIENT}|{UPDATE}|{FIRST}|{SECOND}):)?[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 _INDEX = re.compile(r"([a-z_]+)=([0-9]{1,9})")
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.(.+)")
 
@@ -38,6 +41,16 @@ class Address:
     def at(self) -> dict[str, int]:
         """The fixed axes and their indices."""
         return dict(self.index)
+
+    @property
+    def made(self) -> str:
+        """What training makes of the parameter: "grad", "update", "first" or "second"; "" for the tensor itself."""
+        return self.path.rpartition(":")[0]
+
+    @property
+    def parameter(self) -> Address:
+        """The parameter that it was made of, at the same place; itself, where it is a tensor."""
+        return Address(self.path.rpartition(":")[2], self.index)
 
     @property
     def layer(self) -> int | None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import torch
@@ -190,8 +191,16 @@ class _Elementwise(_Binary):
         return combine(self.left.dims(), self.right.dims())
 
     def apply(self, *parts: Tensor) -> Tensor:
+        left, right = (
+            cells if index is None else cells[index] for index, cells in zip(self._indices, parts, strict=True)
+        )
+        return self._operate(left, right)
+
+    @cached_property
+    def _indices(self) -> tuple[tuple[slice | None, ...] | None, ...]:
+        """How to index each side so that they line up; None where it does as it is. Asked for in every step learned."""
         dims = self.dims()
-        return self._operate(*(cells[_align(part.dims(), dims)] for part, cells in zip(self.parts, parts, strict=True)))
+        return tuple(None if part.dims() in ((), dims) else _align(part.dims(), dims) for part in self.parts)
 
     def _operate(self, left: Tensor, right: Tensor) -> Tensor:
         raise NotImplementedError
@@ -292,7 +301,7 @@ def parenthesize(text: str, node: Expr, level: int) -> str:
 
 def _align(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
     """How to index a tensor of `dims` so that it lines up with `wide`."""
-    return tuple(slice(None) if axis in dims else None for axis in wide) if dims else ()
+    return tuple(slice(None) if axis in dims else None for axis in wide)
 
 
 def _place(part: Expr, level: int, wide: Dims) -> str:

@@ -75,9 +75,7 @@ class Trace:
         self.layout = Layout(model, self.program, len(self.encoding))
         self._plan = planned
         self._number = next(_NUMBERS)  # its own key in a cache that traces share
-        self._inputs = {
-            path: self._changed(path, row) for path, row in _make_inputs(self.encoding, model.dtype).items()
-        }
+        self._inputs = {path: self._changed(path, row) for path, row in make_inputs(self.encoding, model.dtype).items()}
         self._cache = cache
         self._lock = threading.RLock()
         self._reading = threading.RLock()  # of `remember`: what takes long must not keep others from the tensors
@@ -247,7 +245,8 @@ class _Env(Mapping[str, Tensor]):
         return len(self._trace.addresses)
 
 
-def _make_inputs(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
+def make_inputs(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
+    """The four numbers of every token by address, as a program reads them: each (token,)."""
     return {
         "input_ids": torch.tensor(encoding.ids),
         "position_ids": torch.tensor(encoding.positions),

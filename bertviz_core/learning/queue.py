@@ -1,0 +1,234 @@
+"""One training at a time for the whole process: who is next, and who has gone."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from enum import Enum
+from weakref import WeakSet
+
+from bertviz_core.errors import TrainingError
+from bertviz_core.learning.records import PassRecord, StepRecord
+from bertviz_core.learning.training import Training
+
+AWAY_S = 4.0  # an owner who has not been seen for so long has gone
+TURN_S = 60.0  # for so long a training runs while others wait; then it goes behind them
+MAX_WAITING = 8
+MAX_HELD_BYTES = 4_000_000_000  # by all trainings that somebody holds, also those that do not run
+
+
+class Standing(Enum):
+    """What becomes of a ticket."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    PAUSED = "paused"  # also before the first step, and when its owner was away
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class Ticket:
+    """A training in the queue, in its owner's hands. Whoever holds it may call everything at any time.
+
+    touch: to be called every second while somebody looks; a ticket in the line that is not touched is paused.
+    """
+
+    def __init__(self, queue: Queue, key: str, training: Training) -> None:
+        self.key, self.training = key, training
+        self._queue = queue
+        self._seen = queue.clock()
+        self._wanted = 0  # steps
+        self._standing = Standing.PAUSED
+        self._error = ""
+        self._away = False
+
+    @property
+    def standing(self) -> Standing:
+        return self._standing
+
+    @property
+    def error(self) -> str:
+        """Why it failed; "" if it did not."""
+        return self._error
+
+    @property
+    def away(self) -> bool:
+        """Whether it was paused because its owner was not seen."""
+        return self._away
+
+    @property
+    def place(self) -> int | None:
+        """How many are before it: 0 runs; None where it is not in the line."""
+        return self._queue.place(self)
+
+    @property
+    def records(self) -> tuple[StepRecord, ...]:
+        return self.training.records
+
+    @property
+    def passes(self) -> tuple[PassRecord, ...]:
+        return self.training.passes
+
+    def touch(self) -> None:
+        """Its owner is there."""
+        self._seen = self._queue.clock()
+
+    def resume(self) -> None:
+        """Run all steps that are left, once it is its turn. Raises TrainingError where too many wait."""
+        self._queue.enter(self, self.training.steps_total)
+
+    def step(self) -> None:
+        """Run one step, once it is its turn. Raises TrainingError where too many wait."""
+        self._queue.enter(self, 1)
+
+    def pause(self) -> None:
+        """Leave the line after the step that runs, and give others the place."""
+        self._queue.leave(self, Standing.PAUSED)
+
+    def stop(self) -> None:
+        """Leave the line for good; what has been learned stays."""
+        self._queue.leave(self, Standing.STOPPED)
+
+    def reset(self) -> None:
+        """Leave the line, and be as before the first step."""
+        self._queue.leave(self, Standing.PAUSED)
+        self.training.reset()
+        self._queue.forget_end(self)
+
+
+def start_thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="training", daemon=True).start()
+
+
+class Queue:
+    """The line of trainings. The first one runs, in a thread that lives while there is one.
+
+    clock: the time in seconds; spawn: starts the work in a thread. Of a training that runs or waits the queue holds the
+    ticket; of any other it holds nothing.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic,
+                 spawn: Callable[[Callable[[], None]], None] = start_thread) -> None:  # fmt: skip
+        self.clock = clock
+        self._spawn = spawn
+        self._line: list[Ticket] = []
+        self._lock = threading.Lock()
+        self._working = False
+        self._alive: WeakSet[Training] = WeakSet()
+
+    def submit(self, key: str, training: Training) -> Ticket:
+        """A ticket for a training, paused. key: its owner; what else the owner has in the line leaves it.
+
+        Raises TrainingError where the trainings of all owners hold too much memory already.
+        """
+        with self._lock:
+            held = sum(other.nbytes for other in self._alive if other is not training)
+            if held + training.needs > MAX_HELD_BYTES:
+                raise TrainingError(
+                    f"The trainings on this server hold {held / 1e9:.1f} GB already, and this one may take "
+                    f"{training.needs / 1e9:.1f} GB more. Train the small model, or try again later."
+                )
+            self._alive.add(training)
+            for other in [ticket for ticket in self._line if ticket.key == key]:
+                self._remove(other, Standing.STOPPED)
+        return Ticket(self, key, training)
+
+    def place(self, ticket: Ticket) -> int | None:
+        """How many are before a ticket in the line."""
+        with self._lock:
+            self._sweep()
+            return self._line.index(ticket) if ticket in self._line else None
+
+    def __len__(self) -> int:
+        with self._lock:
+            self._sweep()
+            return len(self._line)
+
+    def enter(self, ticket: Ticket, steps: int) -> None:
+        """Let a ticket run so many steps more; it goes to the end of the line, if it is not in it."""
+        with self._lock:
+            self._sweep()
+            if ticket.standing in (Standing.STOPPED, Standing.FAILED, Standing.DONE):
+                return
+            if ticket not in self._line:
+                if len(self._line) >= MAX_WAITING:
+                    raise TrainingError(
+                        f"{MAX_WAITING} trainings run or wait already; one at a time can run. Try again in a minute."
+                    )
+                ticket._standing, ticket._away = Standing.WAITING, False
+                self._line.append(ticket)
+            ticket._wanted = steps
+            ticket.touch()
+            if self._working:
+                return
+            self._working = True
+        self._spawn(self.work)
+
+    def leave(self, ticket: Ticket, standing: Standing) -> None:
+        """Take a ticket out of the line; a step that runs is taken to its end."""
+        with self._lock:
+            if ticket.standing not in (Standing.STOPPED, Standing.FAILED, Standing.DONE):
+                self._remove(ticket, standing)
+
+    def forget_end(self, ticket: Ticket) -> None:
+        """A ticket that has ended may begin again."""
+        with self._lock:
+            if ticket not in self._line:
+                ticket._standing, ticket._error, ticket._away = Standing.PAUSED, "", False
+
+    def work(self) -> None:
+        """Run the line until it is empty."""
+        while (ticket := self._next()) is not None:
+            began = self.clock()
+            while self._may_go_on(ticket, began):
+                self._advance(ticket)
+
+    def _next(self) -> Ticket | None:
+        with self._lock:
+            self._sweep()
+            self._working = bool(self._line)
+            return self._line[0] if self._line else None
+
+    def _may_go_on(self, ticket: Ticket, began: float) -> bool:
+        with self._lock:
+            self._sweep()
+            if not self._line or self._line[0] is not ticket:
+                return False
+            if len(self._line) > 1 and self.clock() - began > TURN_S:
+                ticket._standing = Standing.WAITING
+                self._line.append(self._line.pop(0))
+                return False
+            ticket._standing = Standing.RUNNING
+            return True
+
+    def _advance(self, ticket: Ticket) -> None:
+        error = ""
+        try:
+            ticket.training.advance()
+        except TrainingError as failed:
+            error = str(failed)
+        except Exception as failed:  # whatever it was, the others in the line must not wait for ever
+            error = f"The step came to no end ({type(failed).__name__}). Start again."
+        with self._lock:
+            ticket._wanted -= 1
+            if error:
+                ticket._error = error
+                self._remove(ticket, Standing.FAILED)
+            elif ticket.training.finished:
+                self._remove(ticket, Standing.DONE)
+            elif ticket in self._line and ticket._wanted <= 0:
+                self._remove(ticket, Standing.PAUSED)
+
+    def _sweep(self) -> None:
+        """Pause what has lost its owner."""
+        now = self.clock()
+        for ticket in [ticket for ticket in self._line if now - ticket._seen > AWAY_S]:
+            ticket._away = True
+            self._remove(ticket, Standing.PAUSED)
+
+    def _remove(self, ticket: Ticket, standing: Standing) -> None:
+        ticket._standing = standing
+        if ticket in self._line:
+            self._line.remove(ticket)

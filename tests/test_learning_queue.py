@@ -1,0 +1,281 @@
+"""The line of trainings: one at a time, in order, and nothing runs for somebody who has gone."""
+
+import gc
+import re
+import threading
+import weakref
+
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.learning import Queue, Settings, Standing, Training, make_small_model
+from bertviz_core.learning import queue as queue_module
+
+WAIT_S = 10.0
+
+
+class Clock:
+    """A time that moves when it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Steps:
+    """What the queue knows of a training: steps that are counted, an end, and how much memory it takes."""
+
+    nbytes = needs = 1_000_000_000
+
+    def __init__(self, total=3, after=None):
+        self.steps_total, self.after = total, after
+        self.records = self.passes = ()
+
+    @property
+    def finished(self):
+        return len(self.records) == self.steps_total
+
+    def advance(self):
+        self.records = (*self.records, len(self.records) + 1)
+        if self.after:
+            self.after(len(self.records))
+
+    def reset(self):
+        self.records = ()
+
+
+class Line:
+    """A queue whose work is done when `run` says so, by hand."""
+
+    def __init__(self):
+        self.clock, self.started = Clock(), []
+        self.queue = Queue(self.clock, self.started.append)
+
+    def enter(self, key, **steps):
+        ticket = self.queue.submit(key, Steps(**steps))
+        ticket.resume()
+        return ticket
+
+    def run(self):
+        self.started.pop()()
+
+
+@pytest.fixture
+def line():
+    return Line()
+
+
+def count(ticket):
+    return len(ticket.records)
+
+
+def test_a_ticket_runs_when_it_is_told_to_and_is_done(line):
+    ticket = line.queue.submit("a", Steps())
+    assert (ticket.standing, ticket.place, len(line.started)) == (Standing.PAUSED, None, 0)
+    ticket.resume()
+    assert (ticket.standing, ticket.place) == (Standing.WAITING, 0)
+    line.run()
+    assert (ticket.standing, ticket.place, ticket.records) == (Standing.DONE, None, (1, 2, 3))
+    ticket.resume()
+    assert line.started == [] and len(line.queue) == 0
+
+
+def test_one_runs_at_a_time_and_the_others_know_their_place(line):
+    seen = []
+
+    def look(number):
+        seen.append((first.standing, [ticket.place for ticket in (first, second, third)]))
+
+    first = line.enter("a", after=look)
+    second, third = line.enter("b"), line.enter("c")
+    assert len(line.started) == 1
+    line.run()
+    assert seen == [(Standing.RUNNING, [0, 1, 2])] * 3
+    assert [ticket.standing for ticket in (first, second, third)] == [Standing.DONE] * 3
+
+
+def test_what_is_stopped_in_its_last_step_is_not_merely_paused(line):
+    ticket = line.queue.submit("a", Steps(after=lambda number: ticket.stop()))
+    ticket.step()
+    line.run()
+    assert (count(ticket), ticket.standing) == (1, Standing.STOPPED)
+
+
+def test_a_step_is_one_step(line):
+    ticket = line.queue.submit("a", Steps())
+    for number in (1, 2, 3):
+        ticket.step()
+        line.run()
+        assert count(ticket) == number
+    assert ticket.standing is Standing.DONE
+
+
+def test_who_pauses_gives_the_place_away_and_gets_in_at_the_end(line):
+    def pause(number):
+        if number == 1:
+            first.pause()
+
+    first = line.enter("a", after=pause)
+    second = line.enter("b")
+    line.run()
+    assert (count(first), first.standing, second.standing) == (1, Standing.PAUSED, Standing.DONE)
+    third = line.enter("c")
+    first.resume()
+    assert (third.place, first.place) == (0, 1)
+    line.run()
+    assert (count(first), first.standing) == (3, Standing.DONE)
+
+
+def test_memory_of_all_trainings_that_somebody_holds_is_bounded(line):
+    held = [line.enter(key) for key in "abcd"]
+    with pytest.raises(bv.TrainingError, match=r"hold 4\.0 GB already, and this one may take 1\.0 GB more"):
+        line.queue.submit("e", Steps())
+    line.run()
+    del held[0]
+    gc.collect()
+    assert line.queue.submit("e", Steps()).standing is Standing.PAUSED
+
+
+def test_what_is_stopped_stays_stopped_and_keeps_what_it_has(line):
+    ticket = line.enter("a", after=lambda number: ticket.stop())
+    line.run()
+    assert (count(ticket), ticket.standing) == (1, Standing.STOPPED)
+    ticket.resume()
+    ticket.pause()
+    assert (ticket.standing, line.started) == (Standing.STOPPED, [])
+    ticket.reset()
+    assert (ticket.standing, count(ticket)) == (Standing.PAUSED, 0)
+    ticket.training.after = None
+    ticket.resume()
+    line.run()
+    assert ticket.standing is Standing.DONE
+
+
+def test_an_owner_who_has_gone_frees_the_worker_after_the_step(line):
+    def leave(number):
+        line.clock.now += 2.1
+        second.touch()
+
+    first = line.enter("a", total=100, after=leave)
+    second = line.enter("b")
+    line.run()
+    assert (count(first), first.standing, first.away) == (2, Standing.PAUSED, True)
+    assert (second.standing, second.away) == (Standing.DONE, False)
+
+
+def test_an_owner_who_looks_keeps_the_place(line):
+    def look(number):
+        line.clock.now += 3.9
+        ticket.touch()
+
+    ticket = line.enter("a", total=5, after=look)
+    line.run()
+    assert (ticket.standing, ticket.away) == (Standing.DONE, False)
+
+
+def test_who_waits_and_goes_leaves_the_line_at_once_for_all_who_ask(line):
+    first, second, third = line.enter("a"), line.enter("b"), line.enter("c")
+    line.clock.now = 4.5
+    first.touch()
+    third.touch()
+    assert [ticket.place for ticket in (first, second, third)] == [0, None, 1]
+    assert (len(line.queue), second.standing, second.away) == (2, Standing.PAUSED, True)
+    second.resume()
+    assert (second.place, second.away) == (2, False)
+
+
+def test_who_runs_for_long_lets_the_others_in(line):
+    order = []
+
+    def spend(key):
+        def act(number):
+            order.append(key)
+            line.clock.now += queue_module.TURN_S / 2 + 1
+            for ticket in tickets:
+                ticket.touch()
+
+        return act
+
+    tickets = [line.enter(key, total=4, after=spend(key)) for key in "ab"]
+    line.run()
+    assert "".join(order) == "aabbaabb"
+
+
+def test_one_owner_has_one_place(line):
+    first = line.enter("a")
+    second = line.enter("a")
+    assert (first.standing, first.place, second.place) == (Standing.STOPPED, None, 0)
+
+
+def test_the_line_has_an_end(line, monkeypatch):
+    monkeypatch.setattr(queue_module, "MAX_HELD_BYTES", 1e12)
+    for key in range(queue_module.MAX_WAITING):
+        line.enter(str(key))
+    ticket = line.queue.submit("late", Steps())
+    with pytest.raises(bv.TrainingError, match="run or wait already"):
+        ticket.resume()
+    assert ticket.standing is Standing.PAUSED
+
+
+@pytest.mark.parametrize(
+    ("error", "says"), [(bv.TrainingError("Step 2 ran away."), "ran away"), (MemoryError(), r"\(MemoryError\)")]
+)
+def test_what_fails_says_so_and_lets_the_next_one_in(line, error, says):
+    def fail(number):
+        raise error
+
+    first, second = line.enter("a", after=fail), line.enter("b")
+    line.run()
+    assert first.standing is Standing.FAILED and second.standing is Standing.DONE
+    assert re.search(says, first.error)
+    first.reset()
+    assert (first.standing, first.error) == (Standing.PAUSED, "")
+
+
+def test_the_queue_holds_nothing_of_a_training_that_does_not_run(line):
+    ticket = line.enter("a")
+    line.run()
+    gone = weakref.ref(ticket.training)
+    del ticket
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_thread_runs_the_line_and_ends_with_it():
+    begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
+    threads = []
+
+    def act(number):
+        threads.append(threading.current_thread())
+        begun.set()
+        assert go_on.wait(WAIT_S)
+        if number == 2:
+            done.set()
+
+    queue = Queue()
+    ticket = queue.submit("a", Steps(total=2, after=act))
+    ticket.resume()
+    assert begun.wait(WAIT_S)
+    assert (ticket.standing, ticket.place) == (Standing.RUNNING, 0)
+    go_on.set()
+    assert done.wait(WAIT_S)
+    threads[0].join(WAIT_S)
+    assert not threads[0].is_alive() and set(threads) == {threads[0]}
+    assert ticket.standing is Standing.DONE
+    again = queue.submit("a", Steps(total=1, after=lambda number: done.set()))
+    done.clear()
+    again.resume()
+    assert done.wait(WAIT_S)
+
+
+def test_a_real_training_runs_in_the_thread(bundled):
+    texts = ("The cat sat on the mat.",)
+    training = Training(make_small_model(bundled, texts), texts, Settings(passes=3))
+    ended = threading.Event()
+    queue = Queue(spawn=lambda work: threading.Thread(target=lambda: (work(), ended.set()), daemon=True).start())
+    ticket = queue.submit("a", training)
+    ticket.resume()
+    assert ended.wait(WAIT_S)
+    assert (ticket.standing, ticket.error, len(ticket.records), len(ticket.passes)) == (Standing.DONE, "", 3, 4)
