@@ -32,6 +32,7 @@ from bertviz_core.figures.softmax import draw_all_scores, draw_rank_curve, draw_
 from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_row_strips, draw_taken_squares
+from bertviz_core.figures.training import draw_loss_along, draw_losses, draw_word_rises
 from bertviz_core.figures.weights import draw_overview, draw_weights
 from tests.test_pages import decoded
 from tests.test_vector_figures import VECTORS
@@ -105,6 +106,17 @@ CASES = {
         "empty of numbers": lambda c: draw_heatmap(np.zeros((2, 3)), Side("a"), Side("b"), c),
     },
     "draw_histogram": {"sizes": lambda c: draw_histogram(np.array([3, 0, 5]), np.linspace(-1, 1, 4), c, INK, "value")},
+    "draw_losses": {
+        "nothing yet": lambda c: draw_losses(np.zeros(0), np.zeros(0), {"plain": np.zeros(0)}, 60, c),
+        "two lines": lambda c: draw_losses(9 * SHARE, np.arange(1, 7), {"plain": 9 * SHARE, "AdamW": 4 * SHARE}, 60, c),
+        "one that ran away": lambda c: draw_losses(np.array([1.0, 2.0, 1e200]), np.ones(3),
+                                                   {"plain": np.array([1, 2, np.inf])}, 3, c),
+    },
+    "draw_word_rises": {
+        "nothing yet": lambda c: draw_word_rises(np.zeros(0), np.zeros((0, SIZE)), WORDS, [], 60, c),
+        "three bold": lambda c: draw_word_rises(np.array([0, 3, 6]), WEIGHTS[:3], WORDS, [0, 2, 4], 9, c),
+    },
+    "draw_loss_along": {"a parabola": lambda c: draw_loss_along(LINE, LINE**2, (1.0, 1.0), (0.5, 0.25), 2.0, c)},
     "draw_shares_by_stage": {"two words": lambda c: draw_shares_by_stage(SERIES, WORDS, c, INK)},
     "draw_growing_sum": {
         "marks": lambda c: draw_growing_sum(np.linspace(0.3, 1, 5_000), {0.5: 3, 0.99: 4_000}, c, INK),

@@ -53,6 +53,14 @@ class ModelShelf:
                 with self._lock:
                     self._loading.pop(name, None)
 
+    def adopt(self, key: str, model: Model) -> None:
+        """Keep a model that was made here under a key of its own, as one that was loaded: under the same bound."""
+        self._models.put(key, model)
+
+    def find(self, key: str) -> Model | None:
+        """A model that was adopted; None once it had to go."""
+        return self._models.get(key)
+
     def forget_failure(self, name: str) -> None:
         """Let the next `get` try again at once."""
         self._failures.put(name, (-math.inf, ""), 1)

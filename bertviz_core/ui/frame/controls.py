@@ -11,7 +11,7 @@ from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
-from bertviz_core.ui.frame.resources import BUNDLED, list_models
+from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
 from bertviz_core.ui.frame.view import Selection
 
 LONGEST_TEXT = 6000
@@ -85,6 +85,7 @@ def _show_model() -> str:
     names, free = list_models()
     state.bind("model", names[0])
     linked = state.read("model")
+    names = (*names, *list_own())
     if not free and linked not in names:  # the menu cannot say it; what loads the model refuses it, in words
         return str(linked)
     return st.selectbox(

@@ -1,8 +1,9 @@
-"""What all sessions share: loaded models, the store of traces, and what was worked out to be drawn."""
+"""What all sessions share: models, traces, what was worked out to be drawn, trainings; and which models are whose."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
@@ -12,10 +13,15 @@ from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.errors import CheckpointError
+from bertviz_core.learning import Queue
 from bertviz_core.tracing.store import TraceStore
+from bertviz_core.ui.frame import state
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _DRAWN_BYTES = 64_000_000
+OWN = "yours, "  # how the names of models begin that a session has trained itself
+UNTRAINED = f"{OWN}untrained"
+_OWN = "own-models"  # of a session: what the shelf calls them, by name
 _SETTING = "BERTVIZ_MODELS"  # a comma-separated list: only these models may be chosen
 
 
@@ -30,6 +36,8 @@ def get_model(name: str) -> Model:
 
     What is not offered is refused before anything is looked up: whoever asks learns nothing about folders or the hub.
     """
+    if name.startswith(OWN):
+        return _get_own(name)
     names, free = list_models()
     if not free and name not in names:
         raise CheckpointError(
@@ -37,6 +45,36 @@ def get_model(name: str) -> Model:
             f"these, or run the explorer on your own machine without {_SETTING}."
         )
     return get_shelf().get(name)
+
+
+def list_own() -> tuple[str, ...]:
+    """The models that this session has trained, and what they were before, by name."""
+    return tuple(state.read(_OWN, {}))
+
+
+def keep_own(models: Collection[Model]) -> None:
+    """Offer models to this session alone, instead of those it had; nobody else can choose them."""
+    kept = {model.name: f"{model.name} {model.revision}" for model in models}
+    for model in models:
+        get_shelf().adopt(kept[model.name], model)
+    state.write(_OWN, kept)
+
+
+def _get_own(name: str) -> Model:
+    key = state.read(_OWN, {}).get(name)
+    found = get_shelf().find(key) if key else None
+    if found is None:
+        raise CheckpointError(
+            f"The model “{name}” is not there: it was trained in another visit, or had to make room. A link "
+            "holds a training's settings, not what came of it. Open the page Training and train it again."
+        )
+    return found
+
+
+@st.cache_resource(show_spinner=False)
+def get_queue() -> Queue:
+    """The process's trainings, of which one runs at a time."""
+    return Queue()
 
 
 @st.cache_resource(show_spinner=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from html import escape
 
@@ -21,7 +22,8 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store
-from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.told import forget_teller
+from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
 from bertviz_core.ui.frame.what_if import run_changes
 from bertviz_core.ui.frame.words import render_text
 
@@ -34,6 +36,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     info, page = site.declare_pages()
     state.begin_run(info.name)
     forget_followed()
+    forget_teller()
     colors = style.read_colors()
     st.html(style.write_css(colors, MAP_MARKS))
     frame = st.container(key="frame", gap=None)
@@ -49,6 +52,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
         found = run_changes(
             _run_trace(model, asked, preparation), asked.changes, partial(_run_trace, model, asked, preparation)
         )
+        found = _compare_models(found, asked, preparation)
     except BertvizError as error:
         bar.show_text(asked.text)
         st.title(info.title, anchor=False)
@@ -101,6 +105,19 @@ def _load_model(name: str) -> Model:
 def _run_trace(model: Model, asked: Asked, preparation: Preparation, changes: Changes | None = None) -> Trace:
     with st.spinner("Running the forward pass …"):
         return get_store().get(model, asked.text, asked.pair, preparation.pad_to, preparation.masked, changes=changes)
+
+
+def _compare_models(found: Outcome, asked: Asked, preparation: Preparation) -> Outcome:
+    """The pass of the model that is compared with as the one before; only of one that was made from the same."""
+    name, model = state.read_against(), found.after.model
+    if name in ("", asked.model):
+        return found
+    other = _load_model(name)
+    if other.config != model.config or other.tokenizer.vocabulary != model.tokenizer.vocabulary:
+        return found
+    show = state.read_shown()
+    before = _run_trace(other, asked, preparation)
+    return replace(found, before=before, show=show if show in SHOWN else AFTER)
 
 
 def _show_error(error: BertvizError, model: str) -> None:

@@ -40,7 +40,7 @@ class Link:
     query: Mapping[str, str] = field(default_factory=dict)
 
 
-_PASS, _WHOLE, REFERENCE = "Follow the pass", "The whole model", "Reference"
+_PASS, _WHOLE, REFERENCE, _TRY = "Follow the pass", "The whole model", "Reference", "Try"
 _DECLARED = "pages"  # this run's pages as Streamlit knows them, by name
 
 
@@ -68,7 +68,8 @@ PAGES = (
     PageInfo("documents", "Documents", REFERENCE, ":material/compare:", unchanged=True),
     PageInfo("notation", "Notation", REFERENCE, ":material/translate:"),
     PageInfo("notebook", "Check against the notebook", REFERENCE, ":material/fact_check:", unchanged=True),
-    PageInfo("playground", "Playground", REFERENCE, ":material/toys:", unchanged=True),
+    PageInfo("playground", "Playground", _TRY, ":material/toys:", unchanged=True),
+    PageInfo("training", "Training", _TRY, ":material/model_training:", unchanged=True),
 )
 _BY_NAME = {info.name: info for info in PAGES}
 _BY_STAGE = {info.stage: info for info in PAGES if info.stage}

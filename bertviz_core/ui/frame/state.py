@@ -29,8 +29,10 @@ _PACKED = "z."  # before a compressed text
 _STEP = "~"
 _OF_TOKENS = ("token", "key_token", "mask", "window")  # positions: they mean nothing once there are other tokens
 _VIEW, _CHANGES, _SHOW, _WALK, _OPEN, _AGAIN = "view", "changes", "show", "walk", "open", "again"
+_AGAINST = "against"
 # What stands in the URL of every page. Positions, layer and head are text, empty where a rule chooses them.
-_UNDRAWN = ("mask", _CHANGES, "layer", "head", "token", "key_token", _WALK, _OPEN)  # no widget has them as its key
+# No widget has the first ones as its key.
+_UNDRAWN = ("mask", _CHANGES, _AGAINST, "layer", "head", "token", "key_token", _WALK, _OPEN)
 _COMMON = ("text", "pair", "model", "pad", _SHOW, "formulas", *_UNDRAWN)
 # What is remembered about the URL: what it says, as it was last taken or written; what links said; on which page; the
 # usual values; which parameters each page has of its own; whether somebody has just chosen something here.
@@ -147,9 +149,19 @@ def forget_tokens() -> None:
     _choose(**dict.fromkeys(_OF_TOKENS, ""))
 
 
-def choose_model(name: str) -> None:
-    _choose(model=name)
+def choose_model(name: str, against: str = "") -> None:
+    """Run another model. against: the one that its passes are compared with, if any."""
+    _choose(model=name, against=against)
     forget_tokens()
+
+
+def read_against() -> str:
+    """The model that is compared with; "" for none."""
+    return st.session_state.get(_AGAINST, "")
+
+
+def compare_no_more() -> None:
+    _choose(against="")
 
 
 def choose_head(layer: int, head: int) -> None:

@@ -57,6 +57,10 @@ def show_line(found: Outcome, token: int) -> None:
                 escape_markdown(label), key=f"undo-{i}", icon=":material/warning:" if wrong else ":material/close:",
                 on_click=undo_change, args=(address,), help=escape_markdown(f"Undo: {address}"),
             )  # fmt: skip
+        if found.before.model is not found.after.model:
+            label = f"{found.after.model.name} after, {found.before.model.name} before"
+            st.button(escape_markdown(label), key="undo-models", icon=":material/close:",
+                      on_click=state.compare_no_more, help="Compare with the other model no more")  # fmt: skip
         if found.changed:
             st.html(_render_moves(found, token), width="stretch")
             state.bind("show", AFTER, SHOWN)

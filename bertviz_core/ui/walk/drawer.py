@@ -14,7 +14,9 @@ from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.told import Told, find_told
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.walk.explain import Explained, draw_operands, work_out
 from bertviz_core.ui.walk.way import list_lit, listen, read_way, render_crumbs, render_onward
 from bertviz_core.ui.walk.what_if_cell import show_menu
@@ -37,6 +39,8 @@ def show_drawer(view: View) -> None:
             st.html(render_crumbs(view.trace, way))
             if isinstance(shown, Explained):
                 _show(view, shown)
+            elif isinstance(shown, Told):
+                _show_told(view, shown, str(way[-1]))
             else:
                 st.html('<h2 id="bv-drawer-title" tabindex="-1">This number cannot be explained</h2>')
                 st.info(escape_markdown(str(shown)), icon=":material/info:")
@@ -44,10 +48,10 @@ def show_drawer(view: View) -> None:
     state.publish()
 
 
-def _try(view: View, cell: Where) -> Explained | AddressError:
+def _try(view: View, cell: Where) -> Explained | Told | AddressError:
     """What a URL asks to be explained, or why it cannot be."""
     try:
-        return work_out(view, cell)
+        return find_told(str(cell)) or work_out(view, cell)
     except AddressError as error:
         return error
 
@@ -75,14 +79,48 @@ def _show(view: View, shown: Explained) -> None:
             draw_operands(view, "drawer", shown)
 
 
+def _show_told(view: View, told: Told, address: str) -> None:
+    """The same of a number that is in no pass."""
+    st.html(_render_title(view, told.kind, told.name, told.value))
+    show_text(told.words)
+    st.html(f'<code class="bv-address">{escape(address)}</code>')
+    for formula in told.formulas:
+        st.latex(formula)
+    if told.draw is not None:
+        with st.container(key="drawer-picture"):
+            told.draw()
+    st.html(_render_parts(told))
+    if told.note:
+        st.caption(told.note)
+    with st.container(horizontal=True, key="drawer-actions"):
+        st.html(_render_copies(address), width="content")
+    _show_address_field(address)
+
+
+def _render_parts(told: Told) -> str:
+    """What the number was made from, each part that has an address a step of the walk."""
+    rows = "".join(
+        f"<tr><td>{_render_part(name, address)}</td><td>{escape(value)}</td></tr>"
+        for name, value, address in told.parts
+    )
+    return f'<div class="bv-onward"><table><caption>Made from</caption>{rows}</table></div>'
+
+
+def _render_part(name: str, address: str) -> str:
+    return f'<button data-step="{escape(address)}">{escape(name)}</button>' if address else escape(name)
+
+
 def _render_head(view: View, shown: Explained) -> str:
     """What number it is, in the colour of its kind; and its value, large."""
-    why = shown.why
-    kind = why.step.kind if why.step else PARAMETER
+    kind = shown.why.step.kind if shown.why.step else PARAMETER
+    return _render_title(view, kind, _name(view, shown.why.cell), format_number(shown.why.value))
+
+
+def _render_title(view: View, kind: str, name: str, value: str) -> str:
     color = view.colors.kinds.get(kind, view.colors.faint)
     return (
-        f'<h2 id="bv-drawer-title" tabindex="-1" style="--kind:{color}">{escape(_name(view, why.cell))}</h2>'
-        f'<p class="bv-value" style="color:{color}">{format_number(why.value)}</p>'
+        f'<h2 id="bv-drawer-title" tabindex="-1" style="--kind:{color}">{escape(name)}</h2>'
+        f'<p class="bv-value" style="color:{color}">{escape(value)}</p>'
     )
 
 

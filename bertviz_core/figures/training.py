@@ -1,0 +1,171 @@
+"""A training as pictures: its loss step by step, what it did to each word, and the loss along a single weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, set_legend, write_text
+from bertviz_core.figures.palette import Palette
+from bertviz_core.formula.numbers import format_number, format_percent
+
+HEIGHT = 300
+_LEAST, _MORE, _MOST = 5.0, 2.5, 22.0  # pixels across a dot: of one hidden token, for each further one, of a large one
+_FAR = 2.0  # times what nine of ten dots stay below: a dot beyond that is drawn at the edge
+_LARGEST = 1e30  # that a scale reaches: beyond, single precision has no numbers
+_LIFTED = 3  # of such dots carry their number
+_DASHES = ("solid", "dash", "dot")
+_NAMED, _LETTERS = 100, 7  # pixels at the right for the names of words, and letters of each
+
+
+def draw_losses(
+    losses: np.ndarray,
+    hidden: np.ndarray,
+    lines: Mapping[str, np.ndarray],
+    total: int,
+    colors: Palette,
+    height: int = HEIGHT,
+) -> Chart:
+    """The loss of every step as a dot, larger where more tokens were hidden, over all steps that are to come.
+
+    losses, hidden: one a step, the first is step 1; lines: by name, the loss per hidden token, one a step, each with a
+    dash of its own, the first one solid. Only the dots offer cells.
+    """
+    top = _find_top(losses, lines)
+    steps = np.arange(1, len(losses) + 1)
+    last = len(losses)
+    drawn = [_draw_line(name, np.minimum(values, 2 * top), dash, colors)
+             for (name, values), dash in zip(lines.items(), _DASHES, strict=False)]  # fmt: skip
+    sizes = np.minimum(_LEAST + _MORE * (hidden - 1), _MOST)
+    return make_chart(
+        [
+            *drawn,
+            {"type": "scatter", "x": pack(steps), "y": pack(np.minimum(losses, 0.97 * top)), "mode": "markers",
+             "name": "J", "marker": {"size": pack(sizes), "color": colors.kinds["query"], "line": {"width": 0},
+                                     "opacity": [0.3] * (last - 1) + [1.0] * min(last, 1)},
+             "customdata": [[format_number(float(loss)), int(count)]
+                            for loss, count in zip(losses, hidden, strict=True)],
+             "hovertemplate": "step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>"},
+        ],
+        height, colors, right=12, top=12, picked_from=len(drawn), showlegend=len(drawn) > 1,
+        legend=set_legend({"size": 12, "color": colors.text}),
+        shapes=_mark_ahead(last, total, colors), annotations=_name_far(losses, top, colors),
+        xaxis=set_axis(colors, "step", range=[0.5 - 0.02 * total, total + 0.5 + 0.02 * total]),
+        yaxis=set_axis(colors, "J", grid=True, range=[0, top]),
+    )  # fmt: skip
+
+
+def _find_top(losses: np.ndarray, lines: Mapping[str, np.ndarray]) -> float:
+    """The end of the scale: all dots fit, unless a few would flatten all others."""
+    values = [losses, *lines.values()]
+    known = np.concatenate([part[np.isfinite(part)] for part in map(np.asarray, values)] or [np.zeros(0)])
+    if not known.size:
+        return 1.0
+    largest, usual = float(known.max()), float(np.quantile(known, 0.9))
+    return min(1.12 * largest if largest <= _FAR * usual else _FAR * usual, _LARGEST) or 1.0
+
+
+def _draw_line(name: str, values: np.ndarray, dash: str, colors: Palette) -> Spec:
+    color = colors.kinds["query" if dash == _DASHES[0] else "key"]
+    return {"type": "scatter", "x": pack(np.arange(1, len(values) + 1)), "y": pack(values), "mode": "lines",
+            "name": name, "line": {"color": color, "width": 2, "dash": dash},
+            "hovertemplate": f"step %{{x}}<br>{name}: <b>%{{y:.3f}}</b><extra></extra>"}  # fmt: skip
+
+
+def _mark_ahead(last: int, total: int, colors: Palette) -> list[Spec]:
+    """What is still to come, grey, and where the training stands."""
+    if last >= total:
+        return []
+    ahead = {"type": "rect", "layer": "below", "xref": "x", "yref": "y domain", "x0": last + 0.5, "x1": total + 0.5,
+             "y0": 0, "y1": 1, "fillcolor": colors.zero, "line": {"width": 0}}  # fmt: skip
+    here = {"type": "line", "xref": "x", "yref": "y domain", "x0": last + 0.5, "x1": last + 0.5, "y0": 0, "y1": 1,
+            "line": {"color": colors.faint, "width": 1}}  # fmt: skip
+    return [ahead, here] if last else [ahead]
+
+
+def _name_far(losses: np.ndarray, top: float, colors: Palette) -> list[Spec]:
+    """The numbers of the largest dots that lie beyond the scale."""
+    far = [int(i) for i in np.argsort(-np.nan_to_num(losses, posinf=np.inf))[:_LIFTED] if losses[i] > top]
+    return [write_text(f"↑ {format_number(float(losses[i]))}", i + 1, 0.97 * top, set_font(colors.text), xshift=10,
+                       xanchor="left", yanchor="middle") for i in far]  # fmt: skip
+
+
+def draw_word_rises(
+    steps: np.ndarray, shares: np.ndarray, words: Sequence[str], bold: Sequence[int], total: int, colors: Palette,
+    height: int = HEIGHT,
+) -> Chart:  # fmt: skip
+    """The probability of each word when it alone is hidden, over the steps; some bold and named at the right.
+
+    steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1.
+    """
+    order = [*(i for i in range(len(words)) if i not in bold), *bold]
+    lines = [_draw_word(steps, shares[:, i], words[i], i in bold, colors) for i in order]
+    top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
+    last = int(steps[-1]) if len(steps) else 0
+    return make_chart(
+        lines, height, colors, right=_NAMED if bold else 12, top=12, shapes=_mark_ahead(last, total, colors),
+        annotations=_name_words(steps, shares, words, bold, top, height, colors),
+        xaxis=set_axis(colors, "step", range=[-0.02 * total, total * 1.02]),
+        yaxis=set_axis(colors, "P", grid=True, range=[0, top], tickformat=".0%"),
+    )  # fmt: skip
+
+
+def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, bold: bool, colors: Palette) -> Spec:
+    line = {"color": colors.kinds["query"], "width": 2.5} if bold else {"color": colors.faint, "width": 1}
+    name = word.replace("%{", "% {")
+    return {"type": "scatter", "x": pack(steps), "y": pack(shares), "mode": "lines+markers" if bold else "lines",
+            "line": line, "marker": {"size": 4}, "opacity": 1.0 if bold else 0.35, "name": word,
+            "hovertemplate": f"{name} after step %{{x}}<br><b>%{{y:.4f}}</b><extra></extra>"}  # fmt: skip
+
+
+def _name_words(
+    steps: np.ndarray, shares: np.ndarray, words: Sequence[str], bold: Sequence[int], top: float, height: int,
+    colors: Palette,
+) -> list[Spec]:  # fmt: skip
+    """Names at the right, each at its line's end, none over another."""
+    if not len(steps):
+        return []
+    gap, floor = 16 * top / (height - 70), 0.0
+    texts: list[tuple[int, float]] = []
+    for i in sorted(bold, key=lambda i: float(shares[-1, i])):
+        y = max(float(shares[-1, i]), floor)
+        floor = y + gap
+        texts.append((i, y))
+    over = max(0.0, floor - gap - top)
+    names = {i: f"{_shorten(words[i])} {format_percent(float(shares[-1, i]))}" for i, _ in texts}
+    return [write_text(names[i], 1.0, y - over, set_font(colors.text), xref="paper", xanchor="left", yanchor="middle",
+                       xshift=4) for i, y in texts]  # fmt: skip
+
+
+def _shorten(word: str) -> str:
+    return word if len(word) <= _LETTERS else word[: _LETTERS - 1] + "…"
+
+
+def draw_loss_along(
+    weights: np.ndarray, losses: np.ndarray, old: tuple[float, float], new: tuple[float, float], slope: float,
+    colors: Palette, height: int = 220,
+) -> Chart:  # fmt: skip
+    """The loss where a single weight is moved, all others left: before the update and after it.
+
+    old, new: the weight, and the loss along this line there; slope: the gradient, drawn as the line that touches.
+    """
+    color, warm = colors.kinds["query"], colors.kinds["key"]
+    reach = np.array([weights.min(), weights.max()])
+    touching = old[1] + slope * (reach - old[0])
+    points = (("old", old, colors.surface), ("new", new, colors.text))
+    return make_chart(
+        [
+            {"type": "scatter", "x": pack(reach), "y": pack(touching), "mode": "lines", "name": "slope = gradient",
+             "line": {"color": warm, "width": 1.5, "dash": "dot"}, "hoverinfo": "name"},
+            {"type": "scatter", "x": pack(weights), "y": pack(losses), "mode": "lines", "name": "J",
+             "line": {"color": color, "width": 2},
+             "hovertemplate": "weight %{x:.4f}<br>J = <b>%{y:.4f}</b><extra></extra>"},
+            *({"type": "scatter", "x": [place[0]], "y": [place[1]], "mode": "markers", "name": name,
+               "marker": {"size": 10, "color": fill, "line": {"color": colors.text, "width": 2}},
+               "hovertemplate": f"{name}: %{{x:.4f}}<br>J = <b>%{{y:.4f}}</b><extra></extra>"}
+              for name, place, fill in points),
+        ],
+        height, colors, right=12, showlegend=True, legend=set_legend({"size": 12, "color": colors.text}),
+        xaxis=set_axis(colors, "this weight", grid=True), yaxis=set_axis(colors, "J", grid=True),
+    )  # fmt: skip

@@ -1,0 +1,51 @@
+"""Numbers that are in no pass: the page that has such ones says what the drawer tells of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from bertviz_core.ui.frame import state
+
+_TELLER = "teller"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the drawer says of one number.
+
+    name: what number it is; kind: of vector, whose colour it has; value: as it is written; words: a sentence of
+    Markdown; formulas: LaTeX, in letters and with numbers; parts: what it was made from, each with its name, its value
+    and its address, "" where it has none; note: one more line; draw: draws its picture, if it has one.
+    """
+
+    name: str
+    kind: str
+    value: str
+    words: str
+    formulas: Sequence[str]
+    parts: Sequence[tuple[str, str, str]] = ()
+    note: str = ""
+    draw: Callable[[], object] | None = field(default=None, compare=False)
+
+
+Teller = Callable[[str], Told | None]
+
+
+def forget_teller() -> None:
+    """Another run of a page begins: it says anew what it can tell."""
+    state.take(_TELLER)
+
+
+def offer_teller(tell: Teller) -> None:
+    """Let the drawer ask this for what it tells of an address, before it looks for that in the pass.
+
+    Raises AddressError for an address of the page's own that names nothing; gives None for what is not its own.
+    """
+    state.write(_TELLER, tell)
+
+
+def find_told(address: str) -> Told | None:
+    """What the page tells of an address, if it is one of its own. Raises AddressError where it names nothing."""
+    tell: Teller | None = state.read(_TELLER)
+    return tell(address) if tell is not None else None

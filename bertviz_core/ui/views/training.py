@@ -1,0 +1,192 @@
+"""E-Training of document 002, running: its lines with this step's numbers, its controls, and what comes of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core.errors import TrainingError
+from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.steps import QUERY
+from bertviz_core.learning import Standing
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.labels import escape_markdown, quote
+from bertviz_core.ui.frame.told import offer_teller
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.views.training_fields import SMALL, show_fields
+from bertviz_core.ui.views.training_lead import choose_risen, read_words, show_lead
+from bertviz_core.ui.views.training_lines import LINES, RETURN, UPDATE, render_lines
+from bertviz_core.ui.views.training_run import (
+    Run,
+    average,
+    find_run,
+    go_on,
+    pause,
+    reset,
+    stop,
+    take_refusal,
+    take_step,
+)
+from bertviz_core.ui.views.training_step import show_step
+from bertviz_core.ui.views.training_told import name_loss, tell
+from bertviz_core.ui.views.training_words import show_before_and_now
+
+_EVERY_S = 1.0  # between two looks at a training that waits or runs
+_SIDES, _BELOW = (10, 23), (9, 5)
+_RULES = Path(__file__).with_name("training.css")
+_CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
+
+
+def write_headline(view: View) -> str:
+    """What was learned, of the training as it stands."""
+    try:
+        run = find_run(view)
+    except TrainingError:
+        return "Does it learn? Not with these settings; change them and see"
+    count, records = len(run.training.encodings), run.records
+    if not records:
+        steps = run.training.steps_total
+        return f"Does it learn? Nothing is trained yet: {count} sentences, {steps:,} steps. Press **Go on**"
+    if len(records) <= count:
+        first, last = (format_number(loss) for loss in (records[-1].loss, records[-1].loss_after))
+        return f"Does it learn? Step {len(records)} took J from **{first}** to **{last}**, with the same tokens hidden"
+    line = average(records, count)
+    return (
+        f"Does it learn? −log P per hidden word went from **{line[count - 1]:.2f}** to **{line[-1]:.2f}** in "
+        f"{len(records):,} steps{_say_risen(run)}"
+    )
+
+
+def _say_risen(run: Run) -> str:
+    """The word that rose most, if any did."""
+    _, shares, words = read_words(run)
+    return "".join(
+        f"; {quote(words[i])} rose from {format_percent(float(shares[0, i]))} to "
+        f"**{format_percent(float(shares[-1, i]))}**"
+        for i in choose_risen(shares, words, 1)
+    )
+
+
+def show_training(view: View) -> Run | None:
+    """The training with all that is live about it. Gives it; None where the settings are none to train with."""
+    st.html(_RULES)
+    try:
+        run = find_run(view)
+    except TrainingError as error:
+        _show_refused(view, str(error))
+        return None
+    offer_teller(partial(tell, view, run.training))
+    run.live = run.going or run.settling > 0
+    (st.fragment(_show, run_every=_EVERY_S) if run.live else _show)(view, run)
+    return run
+
+
+def _show_refused(view: View, why: str) -> None:
+    """The fields alone, and why nothing can be trained with what they say."""
+    left, right = st.columns(_SIDES, gap="small")
+    with left, open_card(view, QUERY, "E-Training", "document 002", name="training-lines"):
+        show_fields(view.trace.model, False)
+        st.html(render_lines([""] * len(LINES), None))
+    with right:
+        st.error(escape_markdown(why), icon=":material/error:")
+
+
+def _show(view: View, run: Run) -> None:
+    """All that changes with a step. At rest the page draws it once; a training is looked at every second."""
+    if run.live:
+        state.rerun_if_asked()
+        for ticket in run.tickets:
+            ticket.touch()
+        if not run.going:
+            run.settling -= 1
+            if run.settling <= 0:
+                st.rerun()  # at rest, with a headline of what has come of it
+    left, right = st.columns(_SIDES, gap="small")
+    with left:
+        _show_algorithm(view, run)
+    with right:
+        show_lead(view, run)
+        if run.records:
+            step, words = st.columns(_BELOW, gap="small")
+            with step:
+                show_step(view, run)
+            if not run.live or run.asked.learner == SMALL:
+                with words:
+                    show_before_and_now(view, run)
+
+
+def _show_algorithm(view: View, run: Run) -> None:
+    with open_card(view, QUERY, "E-Training", "document 002", name="training-lines"):
+        show_fields(run.origin, run.live)
+        st.html(render_lines(_write_numbers(run), _find_line(run)))
+        _show_controls(run)
+        st.progress(len(run.records) / run.training.steps_total, _say_progress(run))
+        refused = take_refusal() or run.ticket.error
+        if refused:
+            st.error(escape_markdown(refused), icon=":material/error:")
+        if run.beside and run.beside.error:
+            st.warning(escape_markdown(f"{run.beside_name}: {run.beside.error}"), icon=":material/warning:")
+        st.caption(_say_standing(run))
+
+
+def _write_numbers(run: Run) -> list[str]:
+    """What stands beside each line: this step's numbers; before the first step, what is known."""
+    settings = run.asked.settings
+    if not run.records:
+        return [f"T = {settings.passes}", f"n = {len(run.training.encodings)}", *[""] * 6]
+    record = run.records[-1]
+    button = f'<button data-cell="{name_loss(record)}">{format_number(record.loss)}</button>'
+    hidden = f"{len(record.hidden)} hidden" + (", 80/10/10" if settings.practised else "")
+    return [
+        f"t = {record.turn}", f"i = {record.sentence}", f"|x| = {len(record.ids)}", hidden, "", button,
+        f"AdamW, η = {record.rate:.3g}" if settings.practised else "", f"after step {record.number}",
+    ]  # fmt: skip
+
+
+def _find_line(run: Run) -> int | None:
+    if not run.records:
+        return None
+    return RETURN if run.training.finished else UPDATE
+
+
+def _show_controls(run: Run) -> None:
+    going, ended = run.ticket.standing in (Standing.WAITING, Standing.RUNNING), run.ended
+    with st.container(horizontal=True, key="training-controls"):
+        if going:
+            st.button("Pause", key="training-pause", icon=":material/pause:", type="primary", on_click=pause,
+                      args=(run,))  # fmt: skip
+        else:
+            st.button("Go on", key="training-go", icon=":material/play_arrow:", type="primary", disabled=ended,
+                      on_click=go_on, args=(run,))  # fmt: skip
+        st.button("Step", key="training-step", disabled=going or ended, on_click=take_step, args=(run,),
+                  help="One step: lines 3 to 7 for the next sentence.")  # fmt: skip
+        st.button("Stop", key="training-stop", disabled=ended or not (going or run.records), on_click=stop,
+                  args=(run,), help="No further step; what was learned stays.")  # fmt: skip
+        st.button("Reset", key="training-reset", type="tertiary", disabled=not (run.records or ended),
+                  on_click=reset, args=(run,), help="As before the first step; the same draws come again.")  # fmt: skip
+
+
+def _say_progress(run: Run) -> str:
+    done, total, left = len(run.records), run.training.steps_total, run.training.seconds_left
+    remaining = f" · about {left:.0f} s left" if run.going and left is not None and left >= 1 else ""
+    return f"{done} of {total} steps{remaining}"
+
+
+def _say_standing(run: Run) -> str:
+    """Where it stands, and what the document leaves open."""
+    training, place = run.training, run.ticket.place
+    weights = sum(training.before.parameters[name].numel() for name in training.learned)
+    if run.ticket.away:
+        told = "Paused, since nobody looked on"
+    elif run.ticket.standing is Standing.WAITING and place:
+        told = f"Waiting in the queue: {place} before you"
+    else:
+        told = {
+            Standing.WAITING: "Next in the queue", Standing.RUNNING: "Running", Standing.DONE: "All steps are done",
+            Standing.STOPPED: "Stopped", Standing.FAILED: "Broken off",
+            Standing.PAUSED: "Paused" if run.records else "Untrained; a link holds the settings, not the steps",
+        }[run.ticket.standing]  # fmt: skip
+    return escape_markdown(f"{told} · {weights:,} weights learn. {_CHOICES}")

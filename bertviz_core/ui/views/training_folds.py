@@ -1,0 +1,136 @@
+"""What else a training shows: attention before and now, a step that is too long, practice, and the model's use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.learning import pack_zip
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.tracing.trace import run as run_pass
+from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.resources import UNTRAINED, keep_own
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.views.training_fields import SMALL, suggest
+from bertviz_core.ui.views.training_run import Run, lay_beside, take_away
+
+_TOO_LONG = 7.0  # times η: where a step overshoots
+_LONGEST_ETA = 10.0
+_PROBS = "attention.self.probs"
+
+
+def show_attention(view: View, run: Run) -> None:
+    """One map of attention weights before and now: of the head that a training has moved most."""
+    if not run.records:
+        st.info("Train it first, or take a step: then there are two maps to compare.")
+        return
+    text = run.training.sentences[0]
+    before, now = (run_pass(model, text) for model in (run.training.before, run.training.model))
+    where, moved = _find_moved(before, now)
+    see = f"Layer {where.layer}, head {where.at['head']}: the head that moved most"
+    with open_card(view, ATTENTION, see, where, name="training-attention"):
+        for place, name, trace in zip(st.columns(2, gap="medium"), ("before", "now"), (before, now), strict=True):
+            with place:
+                st.markdown(f"**{name.capitalize()}**")
+                names = label_tokens(trace)
+                chart = draw_heatmap(trace[where], Side("query", names), Side("key", names), view.colors, share=True,
+                                     end=1.0)  # fmt: skip
+                show_chart(chart, f"training-attention-{name}", f"Attention weights {name}: {where}")
+        st.caption(
+            f"First sentence, nothing hidden. The largest change of one attention weight: {format_number(moved)}."
+        )
+
+
+def _find_moved(before: Trace, now: Trace) -> tuple[Address, float]:
+    """The head in which one attention weight changed most, and by how much."""
+    changes = [np.abs(now[where] - before[where]).max(axis=(1, 2))
+               for layer in range(before.model.config.num_hidden_layers)
+               for where in [Address.in_layer(layer, _PROBS)]]  # fmt: skip
+    layer, head = np.unravel_index(int(np.argmax(changes)), np.shape(changes))
+    return Address.in_layer(int(layer), _PROBS).fix(head=int(head)), float(np.max(changes))
+
+
+def show_eta(view: View, run: Run) -> None:
+    """The same draws once more with a longer step, laid over the first picture."""
+    training = run.training
+    for step in (training.loss.by_address["J"], *training.rule.updates[training.learned[0]].steps):
+        st.latex(view.typeset(step))
+    eta = min(_LONGEST_ETA, float(f"{_TOO_LONG * run.asked.settings.eta:.1g}"))
+    st.markdown(
+        "Each step goes η times the gradient. The gradient is the slope right where the weights are; a step that is "
+        "too long leaves the place for which it was measured, and J can rise without end."
+    )
+    _show_beside(run, f"Train with η = {eta:g} and lay it over", eta=eta)
+
+
+def show_practised(run: Run) -> None:
+    """The same sentences trained as BERT is in practice, or as printed, laid over the first picture."""
+    practised = not run.asked.settings.practised
+    st.markdown(
+        "In practice a drawn token becomes [MASK] in 8 of 10 cases, another piece in 1, and stays in 1; AdamW divides "
+        "each weight's step by the size its gradient usually has; η rises in a line over the first tenth of the steps "
+        "and falls to 0 over the others. J stays the sum over the drawn tokens, so that the curves can be compared."
+    )
+    label = "Train as practised and lay it over" if practised else "Train as printed and lay it over"
+    eta = suggest(run.origin, run.asked.learner, practised).eta
+    _show_beside(run, label, practised=practised, eta=eta)
+
+
+def _show_beside(run: Run, label: str, **changed: object) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(label, key=f"training-beside-{'-'.join(changed)}", on_click=lay_beside, args=(run,), kwargs=changed,
+                  disabled=run.going, icon=":material/stacked_line_chart:")  # fmt: skip
+        if run.beside:
+            st.button(f"Take “{run.beside_name}” away", key=f"training-away-{'-'.join(changed)}", on_click=take_away,
+                      args=(run,), type="tertiary")  # fmt: skip
+    if run.beside and run.beside.records:
+        last = run.beside.records[-1]
+        st.caption(escape_markdown(f"{run.beside_name}: J {format_number(last.loss)} in step {last.number}."))
+
+
+def show_use(run: Run) -> None:
+    """The trained model on all other pages, and as a file."""
+    if not run.records:
+        st.info("Train it first, or take a step: then it can be chosen like any other model.")
+        return
+    model = run.training.model
+    st.markdown(
+        f"“{model.name}” is a model of this session alone: it can be chosen beside the others until you leave. All "
+        "pages then show its passes."
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, compared in (("Use it on all pages", False), ("Use it, compared with the untrained", True)):
+            st.button(label, key=f"training-use-{compared}", on_click=use_model, args=(run, compared),
+                      icon=":material/compare:" if compared else ":material/check:")  # fmt: skip
+        st.download_button("Download it (.zip)", data=partial(pack_zip, model), key="training-zip", on_click="ignore",
+                           file_name=f"{model.name.replace(', ', '-').replace(' ', '-')}.zip", mime="application/zip",
+                           icon=":material/download:",
+                           help="A checkpoint as Hugging Face reads it.")  # fmt: skip
+    if state.read("model") == model.name:
+        with st.container(horizontal=True):
+            for name in ("predictions", "attention", "overview"):
+                site.show_link(site.get_page(name), icon=site.get_page(name).icon)
+
+
+def use_model(run: Run, compared: bool) -> None:
+    """Choose the trained model; compared: every panel then shows it before and after the training."""
+    trained, untrained = run.training.model, _name_untrained(run)
+    keep_own([trained, untrained] if run.asked.learner == SMALL else [trained])
+    state.choose_model(trained.name, untrained.name if compared else "")
+
+
+def _name_untrained(run: Run) -> Model:
+    """What it was before: of a model made on the spot under a name that says so."""
+    before = run.training.before
+    return replace(before, name=UNTRAINED) if run.asked.learner == SMALL else before

@@ -1,0 +1,82 @@
+"""What a training comes to: its loss step by step, and the probability of each word when that word is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.training import OVER, rank_risen
+from bertviz_core.figures.training import draw_losses, draw_word_rises
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.steps import QUERY
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.views.training_run import Run
+from bertviz_core.ui.views.training_told import name_loss
+
+_BOLD = 3  # words that stand out
+
+
+def show_lead(view: View, run: Run) -> None:
+    """The two pictures beside one another, over all steps that are asked for."""
+    total = run.training.steps_total
+    see = "J(θ), and what it buys"
+    with open_card(view, QUERY, see, "J", f"{total} steps; grey is still to come", name="training-lead") as tools:
+        left, right = st.columns([11, 10], gap="small")
+        with left:
+            _show_losses(view, run, total)
+        with right:
+            _show_words(view, run, total)
+        if run.records:
+            with tools:
+                show_values("training-losses", list_losses(run))
+
+
+def _show_losses(view: View, run: Run, total: int) -> None:
+    records = run.records
+    losses = np.array([record.loss for record in records])
+    hidden = np.array([len(record.hidden) for record in records])
+    chart = draw_losses(losses, hidden, run.lines(), total, view.colors)
+    if records:
+        chart = chart.offer([name_loss(record) for record in records])
+    st.markdown("**J(θ) in each step** :small[:gray[dot: as printed; larger: more hidden]]")
+    show_chart(chart, "training-loss", "The loss of every step")
+    ends = "; ".join(f"{name}: {format_number(float(line[-1]))}" for name, line in run.lines().items() if len(line))
+    st.caption(f"Lines: J per hidden token, over {OVER} steps. {escape_markdown(ends)}")
+
+
+def _show_words(view: View, run: Run, total: int) -> None:
+    steps, shares, words = read_words(run)
+    bold = choose_risen(shares, words) if len(steps) > 1 else []
+    chart = draw_word_rises(steps, shares, words, bold, total, view.colors)
+    told = f"{len(bold)} bold, the other {len(words) - len(bold)} grey" if bold else "each a line"
+    st.markdown(f"**P of each word when hidden** :small[:gray[{told}]]")
+    show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
+    st.caption("Asked before the first step and after every pass over all sentences. Bold: what rose most.")
+
+
+def choose_risen(shares: np.ndarray, words: Sequence[str], count: int = _BOLD) -> list[int]:
+    """The words that rose most, each word once, wherever it stands; signs are no words."""
+    risen = [i for i in rank_risen(shares[0], shares[-1], len(words)) if any(map(str.isalnum, words[i]))]
+    return list({words[i]: i for i in reversed(risen)}.values())[::-1][:count]
+
+
+def read_words(run: Run) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """At which steps the words were asked for, their probabilities there, shape (asked, word), and the words."""
+    training = run.training
+    words = [run.tokens(sentence)[position] for sentence, position in training.words]
+    passes = training.passes
+    shares = np.array([found.probabilities for found in passes], dtype=np.float64).reshape(len(passes), len(words))
+    return np.array([found.number for found in passes], dtype=np.int64), shares, words
+
+
+def list_losses(run: Run) -> Values:
+    """Every step's loss and how many tokens it hid, to download."""
+    rows = [str(record.number) for record in run.records]
+    matrix = np.array([[record.loss, len(record.hidden)] for record in run.records], dtype=np.float64)
+    return Values(matrix, rows, ["J", "hidden"])

@@ -1,0 +1,41 @@
+"""Document 002's training algorithm, line by line, each with the numbers of the step that it has just made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_MASKED = "<i>x̂</i><sup>&#8202;<i>i</i></sup><sub><i>j</i></sub>"
+_TEXT = "<i>x</i><sup><i>i</i></sup>"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line as it is typeset. depth: of the loops around it; what follows the arrow is as the document prints it."""
+
+    depth: int
+    written: str
+
+
+LINES = (
+    Line(0, "for <i>t</i> = 1, …, <i>T</i>"),
+    Line(1, "for <i>i</i> = 1, …, <i>n</i>"),
+    Line(2, f"for <i>j</i> = 1, …, |{_TEXT}|"),
+    Line(3, f"{_MASKED} ← mask, with <i>p</i><sub>mask</sub>"),
+    Line(2, "<i>P</i>(<i>θ</i>) ← E-Transformer(<i>x̂</i><sup><i>i</i></sup> | <i>θ</i>)"),
+    Line(2, "<i>J</i>(<i>θ</i>) ← −Σ<sub><i>j</i></sub> log&#8201;<i>P</i>"
+            "<sub><i>x</i><sub><i>j</i></sub>,<i>j</i></sub> [<i>x̂</i><sub><i>j</i></sub>=mask]"),
+    Line(2, "<i>θ</i> ← <i>θ</i> − <i>η</i> · ∇<i>J</i>(<i>θ</i>)"),
+    Line(0, "return <i>θ̂</i> = <i>θ</i>"),
+)  # fmt: skip
+UPDATE, RETURN = 6, 7
+
+
+def render_lines(numbers: Sequence[str], now: int | None) -> str:
+    """The lines as a list. numbers: HTML, one a line, "" where it has none; now: which line was run last."""
+    rows = "".join(
+        f'<div role="listitem"{" class=bv-now aria-current=step" if i == now else ""}><span>{i + 1}</span>'
+        f'<span style="--in:{line.depth}">{line.written}</span><span>{number}</span></div>'
+        for i, (line, number) in enumerate(zip(LINES, numbers, strict=True))
+    )
+    return f'<div class="bv-algorithm" role="list" aria-label="E-Training, line by line">{rows}</div>'

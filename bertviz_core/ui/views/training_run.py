@@ -1,0 +1,191 @@
+"""The training of this session, in the process's queue; and another with one setting changed, laid beside it.
+
+A training belongs to the session that asked for it. While it waits or runs, the page's fragment says every second that
+somebody still looks on; a training that nobody looks at leaves the queue.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bertviz_core.analysis.training import average_per_token
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.errors import TrainingError
+from bertviz_core.learning import Settings, Standing, StepRecord, Ticket, Training, make_small_model, name_head
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.views.training_fields import HEADS, SMALL, Asked, read_asked
+
+_RUN, _OWNER, _REFUSED = "training-run", "training-owner", "training-refused"
+_GOING = (Standing.WAITING, Standing.RUNNING)
+_ENDED = (Standing.DONE, Standing.STOPPED, Standing.FAILED)
+MAIN, BESIDE = "main", "beside"
+
+
+@dataclass(eq=False)
+class Run:
+    """What was asked for, and the ticket of its training.
+
+    beside: another one with one setting changed, and its name; live: whether it is drawn again every second; settling:
+    how often more, after it was halted, since the step that ran then is taken to its end.
+    """
+
+    asked: Asked
+    origin: Model
+    ticket: Ticket
+    beside: Ticket | None = None
+    beside_name: str = ""
+    live: bool = False
+    settling: int = 0
+
+    @property
+    def training(self) -> Training:
+        return self.ticket.training
+
+    @property
+    def records(self) -> tuple[StepRecord, ...]:
+        return self.training.records
+
+    @property
+    def going(self) -> bool:
+        """Whether one of its trainings waits or runs."""
+        return any(ticket.standing in _GOING for ticket in self.tickets)
+
+    @property
+    def ended(self) -> bool:
+        """Whether its training goes no further."""
+        return self.ticket.standing in _ENDED
+
+    @property
+    def tickets(self) -> tuple[Ticket, ...]:
+        return (self.ticket, self.beside) if self.beside else (self.ticket,)
+
+    def tokens(self, sentence: int) -> tuple[str, ...]:
+        """A sentence's tokens, nothing hidden. sentence: from 1."""
+        return tuple(self.training.encodings[sentence - 1].tokens)
+
+    def lines(self) -> Mapping[str, np.ndarray]:
+        """The loss per hidden token over the last steps, of each training by its name."""
+        names = {describe(self.asked.settings): self.ticket}
+        if self.beside:
+            names[self.beside_name] = self.beside
+        return {name: average(ticket.records) for name, ticket in names.items()}
+
+
+def describe(settings: Settings) -> str:
+    """A training's name in a legend: how it steps, and how far."""
+    return f"{'AdamW' if settings.practised else 'plain'}, η {settings.eta:g}"
+
+
+def average(records: tuple[StepRecord, ...], over: int = 12) -> np.ndarray:
+    """The loss per hidden token over the last steps."""
+    return average_per_token([record.loss for record in records], [len(record.hidden) for record in records], over)
+
+
+def find_run(view: View) -> Run:
+    """The session's training as the fields ask for it: the one that is there, or a new one that has not begun.
+
+    Raises TrainingError for what cannot be trained.
+    """
+    asked, origin = read_asked(), _find_origin(view)
+    run: Run | None = state.read(_RUN)
+    if run is not None and run.asked == asked and (run.origin is origin or asked.learner == SMALL):
+        return run
+    drop_run()
+    run = Run(asked, origin, get_queue().submit(_name_owner(MAIN), make_training(asked, origin, asked.settings)))
+    state.write(_RUN, run)
+    return run
+
+
+def drop_run() -> None:
+    """Leave the queue, and forget what was trained here."""
+    run: Run | None = state.take(_RUN, None)
+    for ticket in run.tickets if run else ():
+        ticket.stop()
+
+
+def make_training(asked: Asked, origin: Model, settings: Settings) -> Training:
+    """A training that has not begun."""
+    if asked.learner == SMALL:
+        small = make_small_model(origin, asked.sentences, settings.seed)
+        return Training(small, asked.sentences, settings)
+    only = name_head(origin) if asked.learner == HEADS else None
+    return Training(origin, asked.sentences, settings, only)
+
+
+def _find_origin(view: View) -> Model:
+    """The model that is copied, or whose tokenizer cuts the sentences: the app's, but none that was trained here."""
+    model = view.trace.model
+    return get_model(list_models()[0][0]) if model.name.startswith(OWN) else model
+
+
+def _name_owner(track: str) -> str:
+    if not state.read(_OWNER):
+        state.write(_OWNER, secrets.token_hex(8))
+    return f"{state.read(_OWNER)} {track}"
+
+
+def lay_beside(run: Run, **changed: object) -> None:
+    """Train once more with one setting changed, to be compared. changed: as `Settings` has it."""
+    settings = replace(run.asked.settings, **changed)
+
+    def begin() -> None:
+        training = make_training(run.asked, run.origin, settings)
+        run.beside, run.beside_name = get_queue().submit(_name_owner(BESIDE), training), describe(settings)
+        run.beside.resume()
+
+    _try(run, begin)
+
+
+def take_away(run: Run) -> None:
+    """Lay nothing beside it any more."""
+    if run.beside:
+        run.beside.stop()
+    run.beside, run.beside_name = None, ""
+
+
+def _try(run: Run, act: Callable[[], object]) -> None:
+    """Do it; where it cannot be done, the page says why. What is live is no longer drawn by itself alone."""
+    try:
+        act()
+    except TrainingError as error:
+        state.write(_REFUSED, str(error))
+    if run.live:
+        state.ask_for_rerun()
+
+
+def go_on(run: Run) -> None:
+    _try(run, run.ticket.resume)
+
+
+def take_step(run: Run) -> None:
+    _try(run, run.ticket.step)
+
+
+def pause(run: Run) -> None:
+    _halt(run, run.ticket.pause)
+
+
+def stop(run: Run) -> None:
+    _halt(run, run.ticket.stop)
+
+
+def _halt(run: Run, act: Callable[[], object]) -> None:
+    run.settling = 2 if run.ticket.standing is Standing.RUNNING else 0
+    _try(run, act)
+
+
+def reset(run: Run) -> None:
+    """As before the first step, with nothing beside it."""
+    take_away(run)
+    _try(run, run.ticket.reset)
+
+
+def take_refusal() -> str:
+    """Why what was asked for last could not be done; "" if it could."""
+    return str(state.take(_REFUSED, ""))

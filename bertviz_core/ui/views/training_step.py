@@ -1,0 +1,119 @@
+"""One step of a training: what it hid, what that cost before and after, and where its gradient is long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.checkpoint.tokenizer import Tokenizer
+from bertviz_core.figures.palette import Palette
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.learning import StepRecord
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.views.training_run import Run
+from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
+
+_ROWS = 8  # hidden tokens that the table lists
+_KINDS = {"embeddings": "embedding", "attention": "attention", "feed-forward": "ffn"}
+
+
+def show_step(view: View, run: Run) -> None:
+    """The step that was made last."""
+    record = run.records[-1]
+    tokens = run.tokens(record.sentence)
+    training = run.training
+    maskable = training.before.tokenizer.maskable(training.encodings[record.sentence - 1])
+    see = f"Step {record.number}: sentence {record.sentence}, {len(record.hidden)} of {len(maskable)} words hidden"
+    with open_card(view, PREDICTION, see, name_loss(record), f"pass {record.turn} of {run.asked.settings.passes}",
+                   name="training-step") as tools:  # fmt: skip
+        st.html(render_hiding(tokens, training.before.tokenizer, record))
+        left, right = st.columns([11, 10], gap="medium")
+        with left:
+            st.html(render_terms(tokens, record))
+            st.caption(_say_after(record))
+        with right:
+            st.html(render_lengths(record, view.colors))
+            if not run.live:  # it would be worked out every second, beside the training
+                st.html(_render_largest(*find_largest(training, record)))
+        with tools:
+            show_values(f"training-step-{record.number}", list_values(tokens, record))
+
+
+def _render_largest(weight: Address, address: str) -> str:
+    name = weight.path
+    return f'<button class="bv-worked" data-cell="{address}">Largest gradient: {name} worked out ›</button>'
+
+
+def render_hiding(tokens: Sequence[str], tokenizer: Tokenizer, record: StepRecord) -> str:
+    """The sentence as this step read it; what is asked for stands out, with the word that was there."""
+    chips = "".join(
+        f'<span class="bv-mask" title="hidden: {escape(token)}">{escape(tokenizer.token(record.masked_ids[i]))}</span>'
+        if i in record.hidden
+        else f"<span{' class=bv-special' if token in tokenizer.special_tokens else ''}>{escape(token)}</span>"
+        for i, token in enumerate(tokens)
+    )
+    return f'<div class="bv-hiding">{chips}</div>'
+
+
+def render_terms(tokens: Sequence[str], record: StepRecord) -> str:
+    """Each hidden token's probability before the step, its term of the loss, its probability after; and the sums."""
+    shown = sorted(range(len(record.hidden)), key=lambda i: -record.terms[i])[:_ROWS]
+    rows = "".join(
+        f'<tr><th scope="row">{escape(tokens[record.hidden[i]])}</th><td>{format_percent(record.before[i])}</td>'
+        f"<td>{_render_button(name_term(record, record.hidden[i]), record.terms[i])}</td>"
+        f"<td><b>{format_percent(record.after[i])}</b></td></tr>"
+        for i in sorted(shown, key=lambda i: record.hidden[i])
+    )
+    rest = sum(record.terms) - sum(record.terms[i] for i in shown)
+    more = len(record.hidden) - len(shown)
+    others = f'<tr><th scope="row">{more} others</th><td></td><td>{format_number(rest)}</td><td></td></tr>'
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("hidden", "P before", "−log P", "P after"))
+    return (
+        f'<table class="bv-terms"><thead><tr>{heads}</tr></thead><tbody>{rows}{others if more else ""}'
+        f'<tr><th scope="row">J, their sum</th><td></td><td>{_render_button(name_loss(record), record.loss)}</td>'
+        f"<td>J {format_number(record.loss_after)}</td></tr></tbody></table>"
+    )
+
+
+def _render_button(address: str, value: float) -> str:
+    return f'<button class="bv-number" data-cell="{escape(address)}">{format_number(value)}</button>'
+
+
+def _say_after(record: StepRecord) -> str:
+    if record.loss_after <= record.loss:
+        return "One step against this sentence's own gradient; with the same tokens hidden, J is lower after it."
+    return "With the same tokens hidden J is higher after the step: the step was too long for this gradient."
+
+
+def render_lengths(record: StepRecord, colors: Palette) -> str:
+    """The gradient's length by layer and kind, as bars on one scale."""
+    norms = record.gradient_norms
+    end = max(norms.values(), default=0.0) or 1.0
+    rows = "".join(
+        f'<div style="--kind:{_choose_color(name, colors)}"><span>{escape(name)}</span>'
+        f'<i aria-hidden="true" style="width:{norm / end:.1%}"></i>'
+        f"<b>{_render_button(name_length(record, i), norm)}</b></div>"
+        for i, (name, norm) in enumerate(norms.items())
+    )
+    return (
+        f'<div class="bv-lengths"><div class="bv-total"><span>Length of the gradient</span><span></span>'
+        f"<b>{format_number(record.gradient_norm)}</b></div>{rows}</div>"
+    )
+
+
+def _choose_color(name: str, colors: Palette) -> str:
+    kind = next((kind for part, kind in _KINDS.items() if part in name), "prediction")
+    return colors.cells[kind]
+
+
+def list_values(tokens: Sequence[str], record: StepRecord) -> Values:
+    """The table's numbers, to download."""
+    matrix = np.array([record.before, record.terms, record.after], dtype=np.float64).T
+    return Values(matrix, [tokens[i] for i in record.hidden], ["P before", "-log P", "P after"])

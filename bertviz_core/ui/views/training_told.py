@@ -1,0 +1,174 @@
+"""What the drawer tells of a training's own numbers: loss, terms, lengths of the gradient, one weight's update."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.errors import AddressError, TrainingError
+from bertviz_core.figures.training import draw_loss_along
+from bertviz_core.formula.address import GRADIENT, UPDATE, Address, read_address
+from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.steps import PREDICTION, QUERY
+from bertviz_core.learning import StepRecord, Training, WeightUpdate
+from bertviz_core.learning.weights import name_group
+from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import quote
+from bertviz_core.ui.frame.told import Told
+from bertviz_core.ui.frame.view import View
+
+_STEP, _LOSS, _TERM, _LENGTH = "step", "J", "J.term", "J.gradient_length"
+_SHOWN = 12  # parts that are listed
+
+
+def name_loss(record: StepRecord) -> str:
+    """The address of a step's loss."""
+    return f"{_LOSS}[{_STEP}={record.number}]"
+
+
+def name_term(record: StepRecord, token: int) -> str:
+    """The address of what one hidden token adds to a step's loss."""
+    return f"{_TERM}[{_STEP}={record.number},token={token}]"
+
+
+def name_length(record: StepRecord, group: int) -> str:
+    """The address of the gradient's length in one group of weights, by their order."""
+    return f"{_LENGTH}[{_STEP}={record.number},group={group}]"
+
+
+def find_largest(training: Training, record: StepRecord) -> tuple[Address, str]:
+    """The weight whose gradient is the largest of a step, and the address of its update."""
+    weight = read_address(training.largest_gradient(record.number)).parameter
+    return weight, name_update(weight, record.number)
+
+
+def name_update(weight: Address, number: int) -> str:
+    """The address of what a step made of one weight."""
+    return str(Address(f"{UPDATE}:{weight.path}", ((_STEP, number), *weight.index)))
+
+
+def tell(view: View, training: Training, address: str) -> Told | None:
+    """What is told of an address, if it is one of a training's own. Raises AddressError for a step not taken."""
+    try:
+        where = read_address(address)
+    except AddressError:
+        return None
+    if where.path not in (_LOSS, _TERM, _LENGTH) and not where.made:
+        return None
+    try:
+        record = training.record(where.at.get(_STEP))
+        where = where.without(_STEP)
+        if where.path == _LENGTH:
+            return _tell_length(training, record, where)
+        why = training.explain(where, record.number)
+    except TrainingError as error:
+        raise AddressError(f"{error} A link holds a training's settings, not its steps: train again.") from error
+    if isinstance(why, WeightUpdate):
+        return _tell_weight(view, training, record, why)
+    return (_tell_loss if where.path == _LOSS else _tell_term)(view, training, record, why)
+
+
+def _tell_loss(view: View, training: Training, record: StepRecord, why: Explanation) -> Told:
+    tokens = training.encodings[record.sentence - 1].tokens
+    worst = max(range(len(record.terms)), key=record.terms.__getitem__)
+    return Told(
+        f"J of step {record.number}, line 6", PREDICTION, format_number(record.loss),
+        f"Sentence {record.sentence}, pass {record.turn}: {len(record.hidden)} hidden. The worst predicted is "
+        f"{quote(tokens[record.hidden[worst]])}, with {format_percent(record.before[worst])}.",
+        _write(view, why),
+        [(f"−log P of “{tokens[i]}”", format_number(term), name_term(record, i))
+         for i, term in zip(record.hidden, record.terms, strict=True)],
+        f"After the step, with the same tokens hidden, J is {format_number(record.loss_after)}.",
+    )  # fmt: skip
+
+
+def _tell_term(view: View, training: Training, record: StepRecord, why: Explanation) -> Told:
+    token = why.cell.at["token"]
+    word = training.encodings[record.sentence - 1].tokens[token]
+    if token not in record.hidden:
+        raise AddressError(f"“{word}” was not hidden in step {record.number}; it is no term of J")
+    place = record.hidden.index(token)
+    before, after, term = record.before[place], record.after[place], record.terms[place]
+    answer = record.answers[place]
+    first = training.before.tokenizer.token(answer.id)
+    return Told(
+        f"−log P of “{word}” in step {record.number}", PREDICTION, format_number(term),
+        f"Hidden as token {token}. Before the step {quote(word)} has {format_percent(before)}, after it "
+        f"{format_percent(after)}; answered first is then {quote(first)}, with {format_percent(answer.probability)}.",
+        [*_write(view, why), rf"-\log {format_latex(before)} = {format_latex(term)}"],
+        [("P before the step", format_number(before), ""), ("P after the step", format_number(after), ""),
+         ("J, of which it is a term", format_number(record.loss), name_loss(record))],
+    )  # fmt: skip
+
+
+def _tell_length(training: Training, record: StepRecord, where: Address) -> Told:
+    names = list(record.gradient_norms)
+    group = where.at.get("group", len(names))
+    if group >= len(names):
+        raise AddressError(f"there is no group {group} of weights, only 0 to {len(names) - 1}")
+    gradients = {name: gradient for name, gradient in training.gradients(record.number).items()
+                 if name_group(training.loss, name) == names[group]}  # fmt: skip
+    lengths = {name: math.sqrt(float((gradient**2).sum())) for name, gradient in gradients.items()}
+    order = sorted(lengths, key=lambda name: -lengths[name])[:_SHOWN]
+    count = sum(gradient.numel() for gradient in gradients.values())
+    length = record.gradient_norms[names[group]]
+    terms = " + ".join(f"{format_latex(lengths[name])}^2" for name in order[:3])
+    more = r" + \ldots" if len(lengths) > 3 else ""
+    return Told(
+        f"Length of the gradient: {names[group]}, step {record.number}", QUERY, format_number(length),
+        f"{count:,} weights learn here. The squares of how J changes with each of them add up to the square of this.",
+        [r"\lVert \nabla J \rVert = \sqrt{\sum_i \left(\frac{\partial J}{\partial \theta_i}\right)^2}",
+         rf"\sqrt{{{terms}{more}}} = {format_latex(length)}"],
+        [(name, format_number(lengths[name]), "") for name in order],
+        f"The {len(order)} longest of {len(lengths)}." if len(order) < len(lengths) else "",
+    )  # fmt: skip
+
+
+def _tell_weight(view: View, training: Training, record: StepRecord, why: WeightUpdate) -> Told:
+    number, move = record.number, why.new - why.old
+    count = sum(training.before.parameters[name].numel() for name in training.learned)
+    weight = why.parameter
+    alone = why.cell.made == GRADIENT
+    best = read_address(training.largest_gradient(number)).parameter == weight
+    what = "the one with the largest gradient of" if best else "one of"
+    return Told(
+        f"One weight’s {'gradient' if alone else 'update, line 7'}, step {number}", QUERY,
+        format_number(why.gradient if alone else why.new),
+        f"The weight was {format_number(why.old)}. It is {what} {count:,} weights that learn"
+        f"{_name_row(training, weight)}. More of it {'raises' if why.gradient > 0 else 'lowers'} J; it is "
+        f"{'raised' if move > 0 else 'lowered'} by {format_number(abs(move))}.",
+        [*(formula for moved in why.moved for formula in _write(view, moved)), *_write(view, why)],
+        [("old value", format_number(why.old), ""),
+         ("gradient, by autograd", format_number(why.gradient), ""),
+         ("gradient, J measured 0.0001 to each side", format_number(why.measured), ""),
+         ("η of this step", format_number(why.rate), ""),
+         ("new value", format_number(why.new), ""),
+         ("J of this step", format_number(why.loss), name_loss(record)),
+         ("median of all |gradients|", format_number(why.median), ""),
+         ("weights whose gradient is exactly 0", format_number(why.zeros), "")],
+        draw=partial(_draw_along, view, training, number, why),
+    )  # fmt: skip
+
+
+def _draw_along(view: View, training: Training, number: int, why: WeightUpdate) -> None:
+    weights, losses = training.curve_along(why.cell, number)
+    old, new = ((at, float(np.interp(at, weights, losses))) for at in (why.old, why.new))
+    show_chart(draw_loss_along(weights, losses, old, new, why.gradient, view.colors), "training-along",
+               "J if only this weight is moved")  # fmt: skip
+    st.caption(f"J if only this weight is moved: from {format_number(old[1])} to {format_number(new[1])}.")
+
+
+def _name_row(training: Training, weight: Address) -> str:
+    """The row of a word by its word."""
+    at = weight.at
+    return f", in the row of {quote(training.before.tokenizer.token(at['vocab']))}" if "vocab" in at else ""
+
+
+def _write(view: View, why: Explanation) -> list[str]:
+    """The formula in letters and with its numbers."""
+    return [view.typeset(why.step), style.break_lines(why.latex)] if why.step else [style.break_lines(why.latex)]

@@ -1,0 +1,64 @@
+"""What is predicted for a hidden word before a training, and what now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.predictions import PROBS
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.tracing.trace import encode
+from bertviz_core.tracing.trace import run as run_pass
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.views.training_lead import choose_risen, read_words
+from bertviz_core.ui.views.training_run import Run
+
+_WORDS, _TOP, _AROUND = 2, 3, 3  # hidden words that are shown; predictions of each; tokens of its sentence on each side
+
+Ranked = Sequence[tuple[str, float]]
+
+
+def show_before_and_now(view: View, run: Run) -> None:
+    """The words whose probability rose most: what the model answers in their place, before any step and now."""
+    _, shares, words = read_words(run)
+    chosen = choose_risen(shares, words, _WORDS) or [0]
+    with open_card(view, PREDICTION, "Before and now", "one word hidden", name="training-words"):
+        for i in chosen:
+            sentence, token = run.training.words[i]
+            before, now = (rank_words(model, run.training.sentences[sentence - 1], token)
+                           for model in (run.training.before, run.training.model))  # fmt: skip
+            st.html(render_choices(run.tokens(sentence), token, before, now))
+
+
+def rank_words(model: Model, text: str, token: int) -> Ranked:
+    """What a model predicts first for a token that it is not shown."""
+    trace = run_pass(model, encode(model, text, masked=[token]))
+    probs = trace[PROBS.fix(token=token)]
+    return [(model.tokenizer.token(int(i)), float(probs[i])) for i in rank_top(np.asarray(probs), _TOP)]
+
+
+def render_choices(tokens: Sequence[str], token: int, before: Ranked, now: Ranked) -> str:
+    """The place in the sentence, and the best predictions side by side; the hidden word stands out."""
+    first, last = max(1, token - _AROUND), min(len(tokens) - 1, token + 1 + _AROUND)
+    lead, tail = " ".join(tokens[first:token]), " ".join(tokens[token + 1 : last])
+    place = (
+        f"{'… ' if first > 1 else ''}{escape(lead)} <span class=bv-mask>[MASK]</span> {escape(tail)}"
+        f"{' …' if last < len(tokens) - 1 else ''} <small>was “{escape(tokens[token])}”</small>"
+    )
+    columns = "".join(
+        f"<div><small>{name}</small>{''.join(_render_word(word, share, tokens[token]) for word, share in ranked)}</div>"
+        for name, ranked in (("before", before), ("now", now))
+    )
+    return f'<div class="bv-hiding">{place}</div><div class="bv-choices">{columns}</div>'
+
+
+def _render_word(word: str, share: float, right: str) -> str:
+    true = " class=bv-true" if word == right else ""
+    return f"<p{true}><span>{escape(word)}</span><span>{format_percent(share)}</span></p>"

@@ -1,0 +1,26 @@
+"""Training by document 002's own algorithm, on your sentences: every step, every number of it, and what comes of it."""
+
+from bertviz_core.ui.frame.shell import open_page
+from bertviz_core.ui.panels.fold import fold
+from bertviz_core.ui.views import training, training_folds
+
+view = open_page(
+    "training",
+    "Tokens are hidden at random; each step moves every parameter a little, so that the hidden words become likelier. "
+    "The algorithm is that of one of the five documents, the definition; its loss and its updates are computed here.",
+    training.write_headline,
+)
+run = training.show_training(view)
+if run is not None:
+    with fold("attention", "**Attention** · before and now") as opened:
+        if opened:
+            training_folds.show_attention(view, run)
+    with fold("eta", "**η** · a step that is too long runs away") as opened:
+        if opened:
+            training_folds.show_eta(view, run)
+    with fold("practised", "**As practised** · 80/10/10, AdamW, warm-up, laid over") as opened:
+        if opened:
+            training_folds.show_practised(run)
+    with fold("use", "**Use it** · as a model on all pages, or as a file") as opened:
+        if opened:
+            training_folds.show_use(run)

@@ -1,0 +1,239 @@
+"""The page of training: its fields, its controls, its numbers explained, and the trained model on other pages."""
+
+import re
+import runpy
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bertviz_core as bv
+from bertviz_core.analysis.training import average_per_token, rank_risen
+from bertviz_core.ui.frame import site
+from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
+
+ROOT = Path(__file__).parents[1]
+APP = str(ROOT / "app.py")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def page():
+    """Whichever page is to be shown stands in the app: by itself AppTest runs it without the app around it."""
+    shown, declare = {"name": "training"}, site.declare_pages
+
+    def declare_shown():
+        declare()
+        file = ROOT / "pages" / f"{shown['name']}.py"
+        return site.get_page(shown["name"]), SimpleNamespace(run=lambda: runpy.run_path(str(file)))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "declare_pages", declare_shown)
+        whole = property(lambda at: "", lambda at, finished: None)
+        patch.setattr(AppTest, "_finished_page_script_hash", whole, raising=False)
+        yield shown
+
+
+def opened(**query):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update(query)
+    return at.run()
+
+
+def press(at, key):
+    """Press a button, and wait until the queue has done what was asked for."""
+    at.button(key=key).click().run()
+    run = at.session_state["training-run"]
+    deadline = time.monotonic() + 60
+    while run.going:
+        assert time.monotonic() < deadline
+        for ticket in run.tickets:
+            ticket.touch()
+        time.sleep(0.01)
+    return at.run()
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return press(opened(passes="2", texts="The cat sat.\nA dog sat there."), "training-go")
+
+
+def texts(at):
+    return " ".join(element.proto.body for element in at.get("html"))
+
+
+def errors(at):
+    assert not at.exception, at.exception
+    return " ".join(element.value for element in at.error).replace("\\", "")
+
+
+def test_at_rest_nothing_is_trained_and_the_page_says_so():
+    at = opened()
+    run = at.session_state["training-run"]
+    assert not errors(at) and not run.records and not run.going
+    assert "Nothing is trained yet: 3 sentences, 240 steps" in at.title[0].value
+    assert "not the steps" in " ".join(caption.value for caption in at.caption)
+    assert len(at.get("plotly_chart")) == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "said"),
+    [
+        ("eta", "1e9", "η must be above 0 and at most 10"),
+        ("eta", "nan", "η must be above 0"),
+        ("eta", "fast", "η is a number; 'fast' is none"),
+        ("passes", "2.5", "T is a whole number"),
+        ("passes", "5000", "T, the number of passes,"),
+        ("passes", "1999", "at most 2,000 steps"),
+        ("p_mask", "0", "p_mask must be above 0"),
+        ("p_mask", "1", "p_mask must be above 0"),
+        ("seed", "-1", "The seed must be a whole number"),
+        ("texts", " \n ", "1 to 8 sentences, not 0"),
+        ("texts", "\n".join("abcdefghi"), "1 to 8 sentences, not 9"),
+        ("texts", "[SEP] [CLS]", "Nothing in sentence 1 can be hidden"),
+        ("texts", "a " * 600, "Sentence 1"),
+    ],
+)
+def test_bad_settings_meet_a_message_and_the_page_lives_on(key, typed, said):
+    at = opened(**{key: typed})
+    assert said in errors(at)
+    widget = at.text_area(key=key) if key == "texts" else at.text_input(key=key)
+    usual = {"texts": "The cat sat.", "eta": "0.03", "passes": "2", "p_mask": "0.3", "seed": "0"}[key]
+    widget.set_value(usual).run()
+    at.run()
+    assert not errors(at) and not at.session_state["training-run"].records
+
+
+def test_a_step_that_gives_no_number_breaks_off_with_a_message():
+    at = press(opened(eta="10", passes="200"), "training-go")
+    run = at.session_state["training-run"]
+    assert "η 10" in errors(at) and run.ended
+    assert at.button(key="training-go").disabled and not at.button(key="training-reset").disabled
+
+
+def test_one_step_and_all_of_its_numbers():
+    at = press(opened(), "training-step")
+    run = at.session_state["training-run"]
+    (record,) = run.records
+    trace = run.training.trace(1)
+    probs = [trace[f"cls.predictions.probs[token={i},vocab={record.ids[i]}]"].item() for i in record.hidden]
+    np.testing.assert_allclose(record.before, probs, rtol=1e-6)
+    shown = texts(at)
+    for i, prob in zip(record.hidden, probs, strict=True):
+        assert f'data-cell="{name_term(record, i)}">{-np.log(prob):.4f}<' in shown
+    assert f'data-cell="{name_loss(record)}">{-np.log(probs).sum():.4f}<' in shown
+    assert f"Step {record.number} took J from **{record.loss:.4f}**" in at.title[0].value
+    assert f"{len(record.hidden)} hidden" in shown and "i = 1" in shown
+
+
+@pytest.mark.parametrize("learner", ["copy", "heads"])
+def test_a_copy_learns_and_the_shared_model_stays_as_it_is(learner, page):
+    at = opened(learner=learner, passes="1", texts="A cat.")
+    shared = at.session_state["view"].trace.model
+    before = {name: tensor.clone() for name, tensor in shared.parameters.items()}
+    press(at, "training-step")
+    run = at.session_state["training-run"]
+    assert run.training.before is shared and len(run.records) == 1 and not errors(at)
+    assert all(bool((tensor == shared.parameters[name]).all()) for name, tensor in before.items())
+    learned = {
+        name for name, tensor in run.training.model.parameters.items() if not bool((tensor == before[name]).all())
+    }
+    heads = {name for name in learned if name.startswith("cls.predictions.")}
+    assert heads and (heads == learned) == (learner == "heads")
+
+
+def test_reset_leaves_nothing_and_the_same_steps_come_again():
+    at = press(opened(passes="1"), "training-go")
+    run = at.session_state["training-run"]
+    losses = [record.loss for record in run.records]
+    at.button(key="training-reset").click().run()
+    assert not run.records and "Nothing is trained yet" in at.run().title[0].value
+    press(at, "training-go")
+    assert [record.loss for record in run.records] == losses
+
+
+def test_another_setting_is_another_training(trained):
+    at = press(opened(passes="1"), "training-go")
+    before = at.session_state["training-run"]
+    at.text_input(key="seed").set_value("7").run()
+    at.run()
+    after = at.session_state["training-run"]
+    assert after is not before and not after.records and after.asked.settings.seed == 7
+
+
+def explain(at, address):
+    at.query_params["walk"] = address
+    at.run()
+    assert not at.exception
+    drawer = texts(at)
+    assert re.search(r'<code class="bv-address">(.*?)</code>', drawer)[1] == address
+    return re.search(r'class="bv-value"[^>]*>(.*?)<', drawer)[1], [latex.value for latex in at.latex], drawer
+
+
+def test_every_kind_of_number_is_explained(trained):
+    run = trained.session_state["training-run"]
+    record = run.records[-1]
+    minus = str.maketrans("-", "\N{MINUS SIGN}")
+    value, formulas, drawer = explain(trained, name_loss(record))
+    assert value == f"{record.loss:.4f}" and r"\sum" in formulas[0]
+    assert all(f'data-step="{name_term(record, i)}"' in drawer for i in record.hidden)
+    value, _, _ = explain(trained, name_term(record, record.hidden[0]))
+    assert value == f"{-np.log(record.before[0]):.4f}"
+    for i, norm in enumerate(record.gradient_norms.values()):
+        assert explain(trained, name_length(record, i))[0] == f"{norm:.4f}"
+    _, largest = find_largest(run.training, record)
+    value, formulas, drawer = explain(trained, largest)
+    why = run.training.explain(largest.replace(f"step={record.number},", ""), record.number)
+    assert value == f"{why.old - 0.015 * why.gradient:.4f}".translate(minus)
+    assert f"{why.gradient:.4f}".translate(minus) in drawer and r"\eta" in formulas[0]
+
+
+@pytest.mark.parametrize("address", ["J[step=3]", "J.term[step=99,token=1]", "J.gradient_length[step=1,group=99]"])
+def test_a_link_to_a_step_that_was_not_taken_says_so(address):
+    at = opened(walk=address)
+    said = " ".join(element.value for element in at.info)
+    assert not at.exception and "cannot be explained" in texts(at) and "has not been taken" in said
+
+
+def test_the_trained_model_is_chosen_on_other_pages_and_compared_with_the_untrained(trained, page):
+    run = trained.session_state["training-run"]
+    name = "yours, 4 steps"
+    assert len(run.records) == 4
+    trained.query_params.update({"open": "use", "walk": ""})
+    trained.run()
+    trained.button(key="training-use-True").click().run()
+    page["name"] = "predictions"
+    trained.run()
+    outcome = trained.session_state["view"].outcome
+    assert not errors(trained) and (outcome.after.model.name, outcome.before.model.name) == (name, "yours, untrained")
+    place = f"cls.predictions.probs[token={trained.session_state['view'].chosen.token}]"
+    for trace, model in ((outcome.after, run.training.model), (outcome.before, run.training.before)):
+        np.testing.assert_array_equal(trace[place], bv.run(model, trained.session_state["view"].text)[place])
+    trained.segmented_control(key="show").set_value("Difference").run()
+    assert trained.session_state["view"].outcome.compared
+    trained.button(key="undo-models").click().run()
+    assert not trained.session_state["view"].outcome.changed
+    page["name"] = "training"
+    trained.run()
+    assert trained.session_state["training-run"] is run and len(run.records) == 4  # what is used is not what is trained
+
+
+def test_a_model_of_another_visit_is_not_there_and_the_app_says_what_to_do():
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["model"] = "yours, 4 steps"
+    at.run()
+    assert "it was trained in another visit" in errors(at)
+    assert "Use the bundled model" in [button.label for button in at.button]
+
+
+def test_the_loss_per_token_is_the_sum_of_losses_by_the_sum_of_tokens():
+    losses, hidden = [3.0, 8.0, 1.0, 5.0], [1, 4, 1, 2]
+    np.testing.assert_allclose(average_per_token(losses, hidden, 2), [3, 11 / 5, 9 / 5, 6 / 3])
+    np.testing.assert_allclose(average_per_token(losses, hidden, 99), [3, 11 / 5, 12 / 6, 17 / 8])
+    assert len(average_per_token([], [])) == 0
+
+
+def test_what_rose_is_ranked_and_what_fell_is_not_among_it():
+    assert rank_risen(np.array([0.5, 0.1, 0.2, 0.3]), np.array([0.4, 0.3, 0.25, 0.3]), 3) == [1, 2]
