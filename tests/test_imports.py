@@ -314,8 +314,6 @@ IN_ONE_PLACE = {
 
 @pytest.mark.parametrize("pattern", IN_ONE_PLACE)
 def test_what_belongs_to_one_module_stands_there_alone(pattern):
-    files = [*(ROOT / CORE).rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
-    found = [
-        file.relative_to(ROOT).as_posix() for file in files if re.search(pattern, file.read_text(encoding="utf-8"))
-    ]
+    found = [file.relative_to(ROOT).as_posix() for file in modules(ROOT).values()
+             if re.search(pattern, file.read_text(encoding="utf-8"))]  # fmt: skip
     assert sorted(found) == IN_ONE_PLACE[pattern]
