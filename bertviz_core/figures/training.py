@@ -12,9 +12,9 @@ from bertviz_core.formula.numbers import format_number, format_percent
 
 HEIGHT = 300
 _LEAST, _MORE, _MOST = 5.0, 2.5, 22.0  # pixels across a dot: of one hidden token, for each further one, of a large one
-_FAR = 2.0  # times what nine of ten dots stay below: a dot beyond that is drawn at the edge
+_FAR = 3.0  # times what nine of ten dots stay below: a dot beyond that is drawn at the edge
 _LARGEST = 1e30  # that a scale reaches: beyond, single precision has no numbers
-_LIFTED = 3  # of such dots carry their number
+_MARKED = 30  # points of a line that are marked one by one
 _DASHES = ("solid", "dash", "dot")
 _NAMED, _LETTERS = 100, 7  # pixels at the right for the names of words, and letters of each
 
@@ -85,10 +85,13 @@ def _mark_ahead(last: int, total: int, colors: Palette) -> list[Spec]:
 
 
 def _name_far(losses: np.ndarray, top: float, colors: Palette) -> list[Spec]:
-    """The numbers of the largest dots that lie beyond the scale."""
-    far = [int(i) for i in np.argsort(-np.nan_to_num(losses, posinf=np.inf))[:_LIFTED] if losses[i] > top]
-    return [write_text(f"↑ {format_number(float(losses[i]))}", i + 1, 0.97 * top, set_font(colors.text), xshift=10,
-                       xanchor="left", yanchor="middle") for i in far]  # fmt: skip
+    """The number of the largest dot, if it lies beyond the scale."""
+    far = int(np.argmax(np.nan_to_num(losses, posinf=np.inf))) if len(losses) else -1
+    if far < 0 or losses[far] <= top:
+        return []
+    side = {"xanchor": "left", "xshift": 12} if far < len(losses) / 2 else {"xanchor": "right", "xshift": -12}
+    told = f"↑ {format_number(float(losses[far]))}"
+    return [write_text(told, far + 1, 0.97 * top, set_font(colors.text), yanchor="middle", **side)]
 
 
 def draw_word_rises(
@@ -106,7 +109,7 @@ def draw_word_rises(
     return make_chart(
         lines, height, colors, right=_NAMED if bold else 12, top=12, shapes=_mark_ahead(last, total, colors),
         annotations=_name_words(steps, shares, words, bold, top, height, colors),
-        xaxis=set_axis(colors, "step", range=[-0.02 * total, total * 1.02]),
+        xaxis=set_axis(colors, "step", range=[-0.02 * total, total * 1.02], nticks=4, tickangle=0),
         yaxis=set_axis(colors, "P", grid=True, range=[0, top], tickformat=".0%"),
     )  # fmt: skip
 
@@ -114,7 +117,8 @@ def draw_word_rises(
 def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, bold: bool, colors: Palette) -> Spec:
     line = {"color": colors.kinds["query"], "width": 2.5} if bold else {"color": colors.faint, "width": 1}
     name = word.replace("%{", "% {")
-    return {"type": "scatter", "x": pack(steps), "y": pack(shares), "mode": "lines+markers" if bold else "lines",
+    mode = "lines+markers" if bold and len(steps) <= _MARKED else "lines"
+    return {"type": "scatter", "x": pack(steps), "y": pack(shares), "mode": mode,
             "line": line, "marker": {"size": 4}, "opacity": 1.0 if bold else 0.35, "name": word,
             "hovertemplate": f"{name} after step %{{x}}<br><b>%{{y:.4f}}</b><extra></extra>"}  # fmt: skip
 
