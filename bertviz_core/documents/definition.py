@@ -51,23 +51,21 @@ _PLACES = (
         "cls.predictions.decoder cls.predictions.probs", "BERT adds a bias"),
     put(r"$\mathrm{gelu}(x):=x\cdot P_{X\sim\mathcal{N}(0,1)}(X<x)$", "GELU by the normal distribution",
         "feed_forward", "L.intermediate.activation"),
-    put(r"E-Training: for $t=1,\ldots,T$, for $i=1,\ldots,n$, for $j$", "training loops over all texts", "predictions",
-        "cls.predictions.probs", "the app runs one forward pass of a trained model"),
+    put(r"E-Training: for $t=1,\ldots,T$, for $i=1,\ldots,n$, for $j$", "training loops over all texts", "training"),
     put(r"E-Training: $\hat{x}^i_j \gets$ mask token with probability $p_{\mathrm{mask}}$", "tokens are masked",
-        "tokenization", "input_ids", "you choose which token is masked; nothing is random"),
+        "training", "", "special tokens never are; a draw that masks nothing is drawn again"),
     put(r"E-Training: $P(\theta)\gets$ E-Transformer$(\hat{x}^i\vert\theta)$", "a forward pass over the masked text",
-        "predictions", "cls.predictions.probs"),
+        "training", "cls.predictions.probs"),
     put(r"E-Training: $J(\theta)\gets -\sum_j \log P(\theta)_{x^i_j,j} [\hat{x}^i_j = \mathrm{mask}]$", "the loss",
-        "predictions", "cls.predictions.probs", "the app shows the probability; the loss takes its logarithm"),
-    put(r"E-Training: $\theta \gets \theta -\eta\cdot\nabla J(\theta)$", "a step of gradient descent", "parameters",
-        "", "the app runs trained models and does not train"),
-    put(r"E-Training: return $\hat\theta=\theta$", "the trained parameters", "parameters"),
+        "training"),
+    put(r"E-Training: $\theta \gets \theta -\eta\cdot\nabla J(\theta)$", "a step of gradient descent", "training"),
+    put(r"E-Training: return $\hat\theta=\theta$", "the trained parameters", "training"),
 )
 
 _OTHERS = (
     put(r"$V\cong\lbrace 1,\dots,\lvert V\rvert\rbrace$", "the vocabulary; ids begin with 0 here", "tokenization"),
     put(r"$V^*$, $\Delta(V^*)$, $P\in\Delta(V^*)$", "all texts, and a distribution over them", "tokenization"),
-    put(r"$(x^i)_{i\in[n]}\sim P$, $n$", "the texts to train on", "predictions"),
+    put(r"$(x^i)_{i\in[n]}\sim P$, $n$", "the texts to train on", "training"),
     put(r"$\hat{P}$, $\hat{P}_{\theta}$, $P_{ij}=\hat{P}_{\theta}(x_j)$", "what the model estimates", "predictions"),
     put(r"$\theta$", "all parameters", "parameters"),
     put(r"$z$", "a second input, which nothing reads", "tokenization"),
@@ -79,7 +77,7 @@ _OTHERS = (
     put(r"$d_f\in\mathbb{N}$", "the LM head's size", "parameters"),
     put(r"$r\in\lbrace 1,2\rbrace$", "the two LayerNorms of a layer", "add_norm"),
     put(r"$T\in\mathbb{N}$, $\eta\in(0,\infty)$, $p_{\mathrm{mask}}\in(0,1)$",
-        "settings of the training", "predictions"),
+        "settings of the training", "training"),
 )
 
 DEFINITION = Document(

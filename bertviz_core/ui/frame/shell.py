@@ -60,6 +60,10 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     else:
         chosen, remarks = choose_place(found.before, info.name)
         view = View(asked.text, asked.pair, typed, found, chosen, colors, asked.notation)
+        for remark in (*preparation.remarks, *remarks):
+            st.info(remark, icon=":material/info:")
+        state.keep_view(view)
+        page.run()  # before the rest of the frame: what is sent first is drawn first
         bar.show_tokens(view)
         with bar.place:
             show_head_menus(model.config, chosen)
@@ -68,10 +72,6 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
         with frame:
             show_map(info)
             what_if.show_line(found, chosen.token)
-        for remark in (*preparation.remarks, *remarks):
-            st.info(remark, icon=":material/info:")
-        state.keep_view(view)
-        page.run()
         show_drawer(view)
         note_head_menus()
     with bar.menu:
