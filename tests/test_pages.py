@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -60,7 +61,7 @@ def scene(request, tmp_path_factory):
 def title_of(at):
     """The page's own title, which stands under its headline."""
     told = (re.match(r"<p><strong>(.+?)\.</strong>", element.proto.body) for element in at.get("html"))
-    return next(found[1] for found in told if found)
+    return next(unescape(found[1]) for found in told if found)
 
 
 def shown(at):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,7 @@ def list_exceptions(messages):
 def list_titles(messages):
     """The pages' own titles, which stand under their headlines."""
     told = [re.match(r"<p><strong>(.+?)\.</strong>", message.delta.new_element.html.body) for message in messages]
-    return [found[1] for found in told if found]
+    return [unescape(found[1]) for found in told if found]
 
 
 async def open_at_once(url, pages):
