@@ -15,6 +15,7 @@ from tests.derived import (  # noqa: F401 - they register
     neurons,
     playground,
     stages,
+    training,
     vectors,
     weights,
     words,
