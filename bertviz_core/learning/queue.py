@@ -170,6 +170,7 @@ class Queue:
         """Take a ticket out of the line; a step that runs is taken to its end."""
         with self._lock:
             if ticket.standing not in (Standing.STOPPED, Standing.FAILED, Standing.DONE):
+                ticket._away = False
                 self._remove(ticket, standing)
 
     def forget_end(self, ticket: Ticket) -> None:

@@ -61,7 +61,7 @@ def suggest_settings(model: Model, *, head_alone: bool = False, practised: bool 
 
 def check_settings(model: Model, sentences: Sequence[str], settings: Settings) -> None:
     """Raise TrainingError for what cannot be trained with: the rule, what came, and what to do."""
-    _check_numbers(settings)
+    check_numbers(settings)
     encodings = encode_sentences(model, sentences)
     steps = settings.passes * len(encodings)
     if steps > MAX_STEPS:
@@ -102,12 +102,14 @@ def _encode(model: Model, number: int, text: str) -> Encoding:
         raise TrainingError(
             "This model's vocabulary has no mask token, so nothing can be hidden. Choose another model."
             if lacks else
-            f"Nothing in sentence {number} can be hidden: it holds special tokens alone. Type words into it."
+            f"Nothing in sentence {number} can be hidden: it holds special tokens alone, such as [UNK] "
+            "for what the vocabulary lacks. Type words into it."
         )  # fmt: skip
     return encoding
 
 
-def _check_numbers(settings: Settings) -> None:
+def check_numbers(settings: Settings) -> None:
+    """Raise TrainingError for a setting outside of its range, whatever is trained with it."""
     rules = (
         ("T, the number of passes,", settings.passes, _is_whole(settings.passes) and 1 <= settings.passes <= MAX_STEPS,
          f"must be a whole number from 1 to {MAX_STEPS:,}", "Choose 80"),

@@ -46,14 +46,16 @@ def write_headline(view: View) -> str:
         run = find_run(view)
     except TrainingError:
         return "Does it learn? Not with these settings; change them and see"
-    count, records = len(run.training.encodings), run.records
+    count, records, steps = len(run.training.encodings), run.records, run.training.steps_total
+    read = "1 sentence" if count == 1 else f"{count} sentences"
+    if run.going:
+        return f"Does it learn? It is being trained: {read}, {steps:,} steps"
     if not records:
-        steps = run.training.steps_total
-        return f"Does it learn? Nothing is trained yet: {count} sentences, {steps:,} steps. Press **Go on**"
+        return f"Does it learn? Nothing is trained yet: {read}, {steps:,} steps. Press **Go on**"
     if len(records) <= count:
         first, last = (format_number(loss) for loss in (records[-1].loss, records[-1].loss_after))
         return f"Does it learn? Step {len(records)} took J from **{first}** to **{last}**, with the same tokens hidden"
-    line = average(records, count)
+    line = average(records)
     return (
         f"Does it learn? −log P per hidden word went from **{line[count - 1]:.2f}** to **{line[-1]:.2f}** in "
         f"{len(records):,} steps{_say_risen(run)}"
@@ -100,6 +102,7 @@ def _show(view: View, run: Run) -> None:
         state.rerun_if_asked()
         for ticket in run.tickets:
             ticket.touch()
+        run.look()
         if not run.going:
             run.settling -= 1
             if run.settling <= 0:

@@ -15,7 +15,16 @@ import numpy as np
 from bertviz_core.analysis.training import average_per_token
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
-from bertviz_core.learning import Settings, Standing, StepRecord, Ticket, Training, make_small_model, name_head
+from bertviz_core.learning import (
+    Settings,
+    Standing,
+    StepRecord,
+    Ticket,
+    Training,
+    check_numbers,
+    make_small_model,
+    name_head,
+)
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models
 from bertviz_core.ui.frame.view import View
@@ -42,14 +51,15 @@ class Run:
     beside_name: str = ""
     live: bool = False
     settling: int = 0
+    records: tuple[StepRecord, ...] = ()
+
+    def look(self) -> None:
+        """Take the steps as they are now: all that is drawn of it together shows the same ones."""
+        self.records = self.training.records
 
     @property
     def training(self) -> Training:
         return self.ticket.training
-
-    @property
-    def records(self) -> tuple[StepRecord, ...]:
-        return self.training.records
 
     @property
     def going(self) -> bool:
@@ -71,10 +81,10 @@ class Run:
 
     def lines(self) -> Mapping[str, np.ndarray]:
         """The loss per hidden token over the last steps, of each training by its name."""
-        names = {describe(self.asked.settings): self.ticket}
+        lines = {describe(self.asked.settings): average(self.records)}
         if self.beside:
-            names[self.beside_name] = self.beside
-        return {name: average(ticket.records) for name, ticket in names.items()}
+            lines[self.beside_name] = average(self.beside.records)
+        return lines
 
 
 def describe(settings: Settings) -> str:
@@ -82,9 +92,9 @@ def describe(settings: Settings) -> str:
     return f"{'AdamW' if settings.practised else 'plain'}, η {settings.eta:g}"
 
 
-def average(records: tuple[StepRecord, ...], over: int = 12) -> np.ndarray:
+def average(records: tuple[StepRecord, ...]) -> np.ndarray:
     """The loss per hidden token over the last steps."""
-    return average_per_token([record.loss for record in records], [len(record.hidden) for record in records], over)
+    return average_per_token([record.loss for record in records], [len(record.hidden) for record in records])
 
 
 def find_run(view: View) -> Run:
@@ -95,6 +105,7 @@ def find_run(view: View) -> Run:
     asked, origin = read_asked(), _find_origin(view)
     run: Run | None = state.read(_RUN)
     if run is not None and run.asked == asked and (run.origin is origin or asked.learner == SMALL):
+        run.look()
         return run
     drop_run()
     run = Run(asked, origin, get_queue().submit(_name_owner(MAIN), make_training(asked, origin, asked.settings)))
@@ -111,6 +122,7 @@ def drop_run() -> None:
 
 def make_training(asked: Asked, origin: Model, settings: Settings) -> Training:
     """A training that has not begun."""
+    check_numbers(settings)
     if asked.learner == SMALL:
         small = make_small_model(origin, asked.sentences, settings.seed)
         return Training(small, asked.sentences, settings)
