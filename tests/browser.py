@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Error, Locator, Page, sync_playwright
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ROOT = Path(__file__).parent.parent
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
@@ -26,15 +27,33 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 HARMLESS = re.compile(r"_stcore/(health|host-config)")  # asked for below every deep link, answered by 404
 CLOSED_PORT = "http://127.0.0.1:9"  # where the Hugging Face hub is looked for: nobody answers
 
-# Counts the server's word that no script is running any more: field 9, empty. What it sent is drawn two frames later
-# or more: `drawnAt` says when the page, but for its canvas, which may be in motion, changed last.
+# Counts the server's word that no script is running any more: field 9, empty; not where a script ended only to begin
+# anew, which field 6 says. What it sent is drawn two frames later or more: `drawnAt` says when the page, but for its
+# canvas, which may be in motion, changed last.
 COUNT_RUNS = """
 window.runs = 0;
+const readEnd = (bytes) => {
+    let i = 0;
+    const readNumber = () => {
+        let [value, size, byte] = [0, 1, 128];
+        for (; byte & 128; size *= 128) value += ((byte = bytes[i++]) & 127) * size;
+        return value;
+    };
+    while (i < bytes.length) {
+        const key = readNumber(), value = readNumber();
+        if (key === (6 << 3)) return value;
+        if ((key & 7) === 2) i += value;
+        else if (key & 7) return undefined;
+    }
+};
+let anew = false;
 window.WebSocket = class extends WebSocket {
     constructor(...where) {
         super(...where);
         this.addEventListener('message', ({data}) => {
-            if (data.byteLength !== 2 || new Uint8Array(data)[0] !== (9 << 3 | 2)) return;
+            const end = readEnd(new Uint8Array(data));
+            if (end !== undefined) anew = end === FINISHED_EARLY_FOR_RERUN;
+            if (anew || data.byteLength !== 2 || new Uint8Array(data)[0] !== (9 << 3 | 2)) return;
             setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => window.runs += 1)), 20);
         });
     }
@@ -45,6 +64,7 @@ new MutationObserver(seen => {
     if (page) window.drawnAt = performance.now();
 }).observe(document, {childList: true, characterData: true, subtree: true});
 """
+COUNT_RUNS = COUNT_RUNS.replace("FINISHED_EARLY_FOR_RERUN", str(ForwardMsg.FINISHED_EARLY_FOR_RERUN))
 # What is still to come, by name; nothing once the script has run and everything it said is on screen.
 AWAITED = """before => {
     const all = (selector) => [...document.querySelectorAll(selector)];

@@ -2,6 +2,8 @@
 
 import re
 
+from tests.canvas import wait_for_query
+
 CELL = "encoder.layer.2.attention.self.products[head=0,query=8,key=5]"
 
 
@@ -11,12 +13,13 @@ def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app
     assert keys.locator('[aria-pressed="true"]').inner_text().split() == ["6", "as"]
     with app.rerun():
         keys.locator('[data-choose="key_token=5"]').click()
-    assert app.query["key_token"] == "5"
+    wait_for_query(app, layer="2", head="0", open="product", key_token="5")
+    app.settle()
     assert keys.locator('[aria-pressed="true"]').inner_text().split() == ["5", "do"]
     assert "key of “do”" in app.page.locator(".bv-panel-title").nth(2).inner_text()
     with app.rerun():
         keys.locator(f'[data-cell="{CELL}"]').click()
-    assert app.query["walk"] == CELL
+    wait_for_query(app, layer="2", head="0", open="product", key_token="5", walk=CELL)
     app.page.locator("#bv-drawer-title").wait_for()
 
 
