@@ -34,12 +34,11 @@ class Asked:
 def read_asked() -> Asked:
     """What the fields, or the URL, ask for. Raises TrainingError for what is no number."""
     _bind()
-    sentences = tuple(line.strip() for line in str(state.read("texts")).splitlines() if line.strip())
     settings = Settings(
         passes=_read_whole("passes", "T"), eta=_read_real("eta", "η"), p_mask=_read_real("p_mask", "p_mask"),
         seed=_read_whole("seed", "seed"), practised=bool(state.read("practised")),
     )  # fmt: skip
-    return Asked(sentences, str(state.read("learner")), settings)
+    return Asked(_read_sentences(), str(state.read("learner")), settings)
 
 
 def _bind() -> None:
@@ -50,6 +49,10 @@ def _bind() -> None:
     state.bind("seed", str(_USUAL.seed))
     state.bind("learner", SMALL, LEARNERS)
     state.bind("practised", False)
+
+
+def _read_sentences() -> tuple[str, ...]:
+    return tuple(line.strip() for line in str(state.read("texts")).splitlines() if line.strip())
 
 
 def _read_whole(key: str, name: str) -> int:
@@ -75,7 +78,7 @@ def show_fields(origin: Model, running: bool) -> None:
     again every second, where a run that is broken off would forget it.
     """
     with st.container(horizontal=True, key="training-fields"):
-        count = len([line for line in str(state.read("texts")).splitlines() if line.strip()])
+        count = len(_read_sentences())
         st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=40)
         for key, label in (("passes", "T"), ("eta", "η"), ("p_mask", "p_mask"), ("seed", "seed")):
             st.text_input(label, key=_hold(key, running), max_chars=24, disabled=running, on_change=state.note_choice,
