@@ -105,7 +105,7 @@ def test_the_rail_moves_the_window_with_the_mouse(app):
     app.page.mouse.move(held["x"] + 4, box["y"] + box["height"] / 2, steps=6)
     app.page.mouse.up()
     app.page.wait_for_function(r"/^Tokens 1[3-6]\d to /.test(document.querySelector('.bvc-rail').title)")
-    assert int(app.query["window"]) > 100
+    app.page.wait_for_function(r"/[?&]window=1[0-9]{2}(&|$)/.test(location.search)")
     first = int(re.search(r"\d+", rail.get_attribute("title"))[0])
     indices = app.page.locator(".bvc-drawn text", has_text=re.compile(r"^\d{3}$")).all_text_contents()
     assert str(first) in indices

@@ -15,7 +15,7 @@ from pathlib import Path
 from bertviz_core.errors import InputError
 from training.glosses import find_gloss
 
-_LABEL = "# source:"
+LABEL = "# source:"
 DICTIONARY, OTHER = "dictionary", "other"
 
 
@@ -51,7 +51,7 @@ def _cut_blocks(lines: Iterable[str]) -> Iterable[list[str]]:
 
 
 def _make_document(lines: list[str]) -> Document | None:
-    source = lines[0].removeprefix(_LABEL).strip() if lines[0].startswith(_LABEL) else ""
+    source = lines[0].removeprefix(LABEL).strip() if lines[0].startswith(LABEL) else ""
     sentences = tuple(lines[1:] if source else lines)
     if not sentences:
         return None
