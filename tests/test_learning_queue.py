@@ -165,6 +165,20 @@ def test_an_owner_who_has_gone_frees_the_worker_after_the_step(line):
     assert (second.standing, second.away) == (Standing.DONE, False)
 
 
+def test_a_busy_server_does_not_take_the_place_of_an_owner_who_is_connected(line):
+    def pass_time(number):
+        line.clock.now += 9.0
+
+    ticket = line.enter("a", total=100, after=pass_time)
+    ticket._connected = lambda: line.clock.now < 18
+    line.run()
+    assert (count(ticket), ticket.away) == (2, True)
+    ticket._connected = lambda: True
+    ticket.resume()
+    line.run()
+    assert (count(ticket), ticket.away) == (6, True)  # 36 seconds elsewhere
+
+
 def test_an_owner_who_looks_keeps_the_place(line):
     def look(number):
         line.clock.now += 3.9

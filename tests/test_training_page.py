@@ -198,6 +198,12 @@ def test_a_link_to_a_step_that_was_not_taken_says_so(address):
     assert not at.exception and "cannot be explained" in texts(at) and "has not been taken" in said
 
 
+@pytest.mark.parametrize("address", ["J", "update:nope"])
+def test_a_number_of_every_step_asks_which(address):
+    said = " ".join(element.value for element in opened(walk=address).info)
+    assert "of its own" in said and "step" in said
+
+
 def test_the_trained_model_is_chosen_on_other_pages_and_compared_with_the_untrained(trained, page):
     run = trained.session_state["training-run"]
     name = "yours, 4 steps"

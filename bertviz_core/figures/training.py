@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
 
@@ -16,6 +17,7 @@ _FAR = 3.0  # times what nine of ten dots stay below: a dot beyond that is drawn
 _LARGEST = 1e30  # that a scale reaches: beyond, single precision has no numbers
 _MARKED = 30  # points of a line that are marked one by one
 _DASHES = ("solid", "dash", "dot")
+_INKS = ("query", "key", "value")  # of the words that stand out
 _NAMED, _LETTERS = 100, 7  # pixels at the right for the names of words, and letters of each
 
 
@@ -103,42 +105,43 @@ def draw_word_rises(
     steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1.
     """
     order = [*(i for i in range(len(words)) if i not in bold), *bold]
-    lines = [_draw_word(steps, shares[:, i], words[i], i in bold, colors) for i in order]
+    inks = {i: colors.kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
+    lines = [_draw_word(steps, shares[:, i], words[i], inks.get(i), colors) for i in order]
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
     last = int(steps[-1]) if len(steps) else 0
     return make_chart(
         lines, height, colors, right=_NAMED if bold else 12, top=12, shapes=_mark_ahead(last, total, colors),
-        annotations=_name_words(steps, shares, words, bold, top, height, colors),
+        annotations=_name_words(steps, shares, words, inks, top, height),
         xaxis=set_axis(colors, "step", range=[-0.02 * total, total * 1.02], nticks=4, tickangle=0),
         yaxis=set_axis(colors, "P", grid=True, range=[0, top], tickformat=".0%"),
     )  # fmt: skip
 
 
-def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, bold: bool, colors: Palette) -> Spec:
-    line = {"color": colors.kinds["query"], "width": 2.5} if bold else {"color": colors.faint, "width": 1}
+def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None, colors: Palette) -> Spec:
+    """ink: the colour of a word that stands out."""
+    line = {"color": ink, "width": 2.5} if ink else {"color": colors.faint, "width": 1}
     name = word.replace("%{", "% {")
-    mode = "lines+markers" if bold and len(steps) <= _MARKED else "lines"
+    mode = "lines+markers" if ink and len(steps) <= _MARKED else "lines"
     return {"type": "scatter", "x": pack(steps), "y": pack(shares), "mode": mode,
-            "line": line, "marker": {"size": 4}, "opacity": 1.0 if bold else 0.35, "name": word,
+            "line": line, "marker": {"size": 4}, "opacity": 1.0 if ink else 0.35, "name": word,
             "hovertemplate": f"{name} after step %{{x}}<br><b>%{{y:.4f}}</b><extra></extra>"}  # fmt: skip
 
 
 def _name_words(
-    steps: np.ndarray, shares: np.ndarray, words: Sequence[str], bold: Sequence[int], top: float, height: int,
-    colors: Palette,
+    steps: np.ndarray, shares: np.ndarray, words: Sequence[str], inks: Mapping[int, str], top: float, height: int,
 ) -> list[Spec]:  # fmt: skip
-    """Names at the right, each at its line's end, none over another."""
+    """Names at the right in their lines' colours, each at its line's end, none over another."""
     if not len(steps):
         return []
     gap, floor = 16 * top / (height - 70), 0.0
     texts: list[tuple[int, float]] = []
-    for i in sorted(bold, key=lambda i: float(shares[-1, i])):
+    for i in sorted(inks, key=lambda i: float(shares[-1, i])):
         y = max(float(shares[-1, i]), floor)
         floor = y + gap
         texts.append((i, y))
     over = max(0.0, floor - gap - top)
     names = {i: f"{_shorten(words[i])} {format_percent(float(shares[-1, i]))}" for i, _ in texts}
-    return [write_text(names[i], 1.0, y - over, set_font(colors.text), xref="paper", xanchor="left", yanchor="middle",
+    return [write_text(names[i], 1.0, y - over, set_font(inks[i]), xref="paper", xanchor="left", yanchor="middle",
                        xshift=4) for i, y in texts]  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from bertviz_core.errors import TrainingError
 from bertviz_core.learning.records import PassRecord, StepRecord
 from bertviz_core.learning.training import Training
 
-AWAY_S = 4.0  # an owner who has not been seen for so long has gone
+AWAY_S = 4.0  # an owner who is not connected and has not been seen for so long has gone
+ABSENT_S = 30.0  # one who is connected looks at something else
 TURN_S = 60.0  # for so long a training runs while others wait; then it goes behind them
 MAX_WAITING = 8
 MAX_HELD_BYTES = 4_000_000_000  # by all trainings that somebody holds, also those that do not run
@@ -32,11 +33,13 @@ class Standing(Enum):
 class Ticket:
     """A training in the queue, in its owner's hands. Whoever holds it may call everything at any time.
 
-    touch: to be called every second while somebody looks; a ticket in the line that is not touched is paused.
+    touch: to be called every second while somebody looks; a ticket in the line that is not touched is paused, at once
+    where its owner is not connected, and later where a busy server may be the reason.
     """
 
-    def __init__(self, queue: Queue, key: str, training: Training) -> None:
+    def __init__(self, queue: Queue, key: str, training: Training, connected: Callable[[], bool]) -> None:
         self.key, self.training = key, training
+        self._connected = connected
         self._queue = queue
         self._seen = queue.clock()
         self._wanted = 0  # steps
@@ -74,6 +77,11 @@ class Ticket:
     def touch(self) -> None:
         """Its owner is there."""
         self._seen = self._queue.clock()
+
+    def is_left(self, now: float) -> bool:
+        """Whether its owner has gone, or has been elsewhere for long."""
+        unseen = now - self._seen
+        return unseen > ABSENT_S or (unseen > AWAY_S and not self._connected())
 
     def resume(self) -> None:
         """Run all steps that are left, once it is its turn. Raises TrainingError where too many wait."""
@@ -118,9 +126,10 @@ class Queue:
         self._working = False
         self._alive: WeakSet[Training] = WeakSet()
 
-    def submit(self, key: str, training: Training) -> Ticket:
-        """A ticket for a training, paused. key: its owner; what else the owner has in the line leaves it.
+    def submit(self, key: str, training: Training, connected: Callable[[], bool] = lambda: False) -> Ticket:
+        """A ticket for a training, paused.
 
+        key: its owner; what else the owner has in the line leaves it. connected: tells whether the owner can look.
         Raises TrainingError where the trainings of all owners hold too much memory already.
         """
         with self._lock:
@@ -133,7 +142,7 @@ class Queue:
             self._alive.add(training)
             for other in [ticket for ticket in self._line if ticket.key == key]:
                 self._remove(other, Standing.STOPPED)
-        return Ticket(self, key, training)
+        return Ticket(self, key, training, connected)
 
     def place(self, ticket: Ticket) -> int | None:
         """How many are before a ticket in the line."""
@@ -225,7 +234,7 @@ class Queue:
     def _sweep(self) -> None:
         """Pause what has lost its owner."""
         now = self.clock()
-        for ticket in [ticket for ticket in self._line if now - ticket._seen > AWAY_S]:
+        for ticket in [ticket for ticket in self._line if ticket.is_left(now)]:
             ticket._away = True
             self._remove(ticket, Standing.PAUSED)
 

@@ -102,8 +102,8 @@ def _encode(model: Model, number: int, text: str) -> Encoding:
         raise TrainingError(
             "This model's vocabulary has no mask token, so nothing can be hidden. Choose another model."
             if lacks else
-            f"Nothing in sentence {number} can be hidden: it holds special tokens alone, such as [UNK] "
-            "for what the vocabulary lacks. Type words into it."
+            f"Nothing in sentence {number} can be hidden: it holds no word of the vocabulary, only special "
+            "tokens such as [UNK]. Type other words."
         )  # fmt: skip
     return encoding
 

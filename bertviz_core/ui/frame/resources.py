@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.checkpoint.lru import ByteLRU
@@ -69,6 +71,13 @@ def _get_own(name: str) -> Model:
             "holds a training's settings, not what came of it. Open the page Training and train it again."
         )
     return found
+
+
+def watch_connection() -> Callable[[], bool]:
+    """Tells, whenever it is called, whether this session's browser is connected."""
+    found = get_script_run_ctx()
+    session = found.session_id if found else ""
+    return lambda: runtime.exists() and runtime.get_instance().is_active_session(session)
 
 
 @st.cache_resource(show_spinner=False)

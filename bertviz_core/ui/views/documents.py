@@ -94,9 +94,11 @@ def show_menus() -> None:
     """Which two are compared, beside the headline."""
     st.html(Path(__file__).with_name("documents.css"))
     with st.container(horizontal=True, vertical_alignment="center", key="document-sides"):
-        for key, label, options in (("document", "Document", DOCUMENT_PROGRAMS), ("beside", "Against", PROGRAMS)):
-            st.selectbox(label, list(options), key=key, format_func=find_title, width=200,
-                         label_visibility="collapsed", on_change=state.note_choice)  # fmt: skip
+        sides = (("document", "Document", "", DOCUMENT_PROGRAMS), ("beside", "Against", "against ", PROGRAMS))
+        for key, label, before, options in sides:
+            st.selectbox(label, list(options), key=key, width=225, label_visibility="collapsed",
+                         format_func=lambda name, before=before: before + find_title(name),
+                         on_change=state.note_choice)  # fmt: skip
 
 
 def _make_side(view: View, name: str, notation: str) -> Side:

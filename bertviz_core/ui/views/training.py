@@ -124,9 +124,9 @@ def _show(view: View, run: Run) -> None:
 def _show_algorithm(view: View, run: Run) -> None:
     with open_card(view, QUERY, "E-Training", "document 002", name="training-lines"):
         show_fields(run.origin, run.live)
-        st.html(render_lines(_write_numbers(run), _find_line(run)))
         _show_controls(run)
         st.progress(len(run.records) / run.training.steps_total, _say_progress(run))
+        st.html(render_lines(_write_numbers(run), _find_line(run)))
         refused = take_refusal() or run.ticket.error
         if refused:
             st.error(escape_markdown(refused), icon=":material/error:")

@@ -25,8 +25,8 @@ _BOLD = 3  # words that stand out
 def show_lead(view: View, run: Run) -> None:
     """The two pictures beside one another, over all steps that are asked for."""
     total = run.training.steps_total
-    see = "J(θ), and what it buys"
-    with open_card(view, QUERY, see, "J", f"{total} steps; grey is still to come", name="training-lead") as tools:
+    told = f"{total} steps" if run.training.finished else f"{total} steps; grey is still to come"
+    with open_card(view, QUERY, "J(θ), and what it buys", "J", told, name="training-lead") as tools:
         left, right = st.columns([11, 10], gap="small")
         with left:
             _show_losses(view, run, total)

@@ -26,7 +26,7 @@ from bertviz_core.learning import (
     name_head,
 )
 from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models
+from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models, watch_connection
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.training_fields import HEADS, SMALL, Asked, read_asked
 
@@ -108,7 +108,8 @@ def find_run(view: View) -> Run:
         run.look()
         return run
     drop_run()
-    run = Run(asked, origin, get_queue().submit(_name_owner(MAIN), make_training(asked, origin, asked.settings)))
+    training = make_training(asked, origin, asked.settings)
+    run = Run(asked, origin, get_queue().submit(_name_owner(MAIN), training, watch_connection()))
     state.write(_RUN, run)
     return run
 
@@ -148,7 +149,8 @@ def lay_beside(run: Run, **changed: object) -> None:
 
     def begin() -> None:
         training = make_training(run.asked, run.origin, settings)
-        run.beside, run.beside_name = get_queue().submit(_name_owner(BESIDE), training), describe(settings)
+        run.beside = get_queue().submit(_name_owner(BESIDE), training, watch_connection())
+        run.beside_name = describe(settings)
         run.beside.resume()
 
     _try(run, begin)

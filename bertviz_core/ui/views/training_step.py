@@ -48,7 +48,7 @@ def show_step(view: View, run: Run) -> None:
 
 def _render_largest(weight: Address, address: str) -> str:
     name = weight.path
-    return f'<button class="bv-worked" data-cell="{address}">Largest gradient: {name} worked out ›</button>'
+    return f'<button class="bv-worked" data-cell="{address}" title="{name}">Largest gradient worked out ›</button>'
 
 
 def render_hiding(tokens: Sequence[str], tokenizer: Tokenizer, record: StepRecord) -> str:
@@ -68,7 +68,7 @@ def render_terms(tokens: Sequence[str], record: StepRecord) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(tokens[record.hidden[i]])}</th><td>{format_percent(record.before[i])}</td>'
         f"<td>{_render_button(name_term(record, record.hidden[i]), record.terms[i])}</td>"
-        f"<td><b>{format_percent(record.after[i])}</b></td></tr>"
+        f"<td>{_render_after(record.before[i], record.after[i])}</td></tr>"
         for i in sorted(shown, key=lambda i: record.hidden[i])
     )
     rest = sum(record.terms) - sum(record.terms[i] for i in shown)
@@ -80,6 +80,12 @@ def render_terms(tokens: Sequence[str], record: StepRecord) -> str:
         f'<tr><th scope="row">J, their sum</th><td></td><td>{_render_button(name_loss(record), record.loss)}</td>'
         f"<td>J {format_number(record.loss_after)}</td></tr></tbody></table>"
     )
+
+
+def _render_after(before: float, after: float) -> str:
+    """The probability after the step; bold where it rose."""
+    shown = format_percent(after)
+    return f"<b>{shown}</b>" if after > before else shown
 
 
 def _render_button(address: str, value: float) -> str:

@@ -60,8 +60,10 @@ def tell(view: View, training: Training, address: str) -> Told | None:
         return None
     if where.path not in (_LOSS, _TERM, _LENGTH) and not where.made:
         return None
+    if _STEP not in where.at:
+        raise AddressError(f"every step has a {where.path} of its own: say which one, as in [{_STEP}=1]")
     try:
-        record = training.record(where.at.get(_STEP))
+        record = training.record(where.at[_STEP])
         where = where.without(_STEP)
         if where.path == _LENGTH:
             return _tell_length(training, record, where)
