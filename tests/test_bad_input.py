@@ -108,10 +108,14 @@ def refused(at):
     return [message.value for kind in (at.error, at.warning) for message in kind]
 
 
+def field(widgets, label):
+    return next(one for one in widgets if one.label == label)
+
+
 def still_usable(at):
-    at.text_input(key="text").set_value(GOOD)
-    at.text_input(key="pair").set_value("")
-    at.selectbox(key="model").set_value("bundled")
+    field(at.text_input, "Sentence").set_value(GOOD)
+    field(at.text_input, "Second sentence (optional)").set_value("")
+    field(at.selectbox, "Model").set_value("bundled")
     at.run()
     assert said(at) == [] and at.session_state["view"].text == GOOD
     for info in PAGES[1:3]:
@@ -123,7 +127,7 @@ def still_usable(at):
 def test_what_cannot_be_run_is_refused(app, query, message):
     at = app(query)
     assert len(said(at)) == 1 and escape_markdown(message) in said(at)[0], said(at)
-    assert at.text_input(key="text").value == query.get("text", GOOD), "what was typed is lost"
+    assert field(at.text_input, "Sentence").value == query.get("text", GOOD), "what was typed is lost"
     still_usable(at)
 
 

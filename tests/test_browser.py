@@ -69,16 +69,32 @@ def list_violations(page):
     ]  # fmt: skip
 
 
+def enter_first_picture(app):
+    """After the framework's own two, one stop: it leads into the first picture that has something to point at."""
+    app.page.evaluate("document.activeElement.blur()")
+    for _ in range(3):
+        app.page.keyboard.press("Tab")
+    skip = app.page.locator(".bv-skip:focus")
+    assert skip.bounding_box()["x"] >= 0
+    for _ in range(20):  # a chart can be entered a moment after it is drawn
+        app.page.locator(".bv-skip").press("Enter")
+        if app.page.evaluate(IN_FIRST_PICTURE):
+            return
+        app.page.wait_for_timeout(100)
+    raise AssertionError("the focus is in no picture")
+
+
 @pytest.mark.parametrize(
     ("size", "theme", "choice", "turn"),
     [(WIDE, "light", {"layer": "3", "head": "5", "token": "2"}, 0), (PHONE, "dark", {**CHOICE, "text": MARKUP}, 1)],
     ids=["wide-light", "phone-dark-markup"],
 )
 def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, server, size, theme, choice, turn):
-    """Every page on both screens; each with axe, which is slow, on one of them by turns, and the first page on both."""
+    """Every page on both screens, also for the keyboard; each with axe, which is slow, on one of them by turns."""
     with visit(chromium, server, size, theme) as app:
         app.open(**choice)
         found = {PAGES[0].name: app.page.evaluate(BLEMISHES) + list_violations(app.page)}
+        enter_first_picture(app)
         chosen = app.chosen()
         assert chosen == ("Layer 3", "Head 5", "token 2 script" if "text" in choice else "token 2 in")
         for i, info in enumerate(PAGES[1:]):
@@ -87,26 +103,8 @@ def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, serv
             assert {key: app.query.get(key) for key in choice} == choice
             assert app.chosen() == chosen
             assert app.page.locator('[data-testid="stMain"] img[src="x"], [data-testid="stMain"] script').count() == 0
+            enter_first_picture(app)
         assert {name: blemishes for name, blemishes in found.items() if blemishes} == {}
-
-
-def test_the_keyboard_gets_to_the_first_picture_of_every_page(app):
-    """After the framework's own two, one stop: it leads into the first picture that has something to point at."""
-    app.open(**CHOICE)
-    for info in PAGES:
-        if info is not PAGES[0]:
-            app.follow(info.title)
-        app.page.evaluate("document.activeElement.blur()")
-        for _ in range(3):
-            app.page.keyboard.press("Tab")
-        assert app.page.evaluate("document.activeElement.matches('.bv-skip')"), info.name
-        assert app.page.locator(".bv-skip").bounding_box()["x"] >= 0
-        for _ in range(20):  # a chart can be entered a moment after it is drawn
-            app.page.locator(".bv-skip").press("Enter")
-            if app.page.evaluate(IN_FIRST_PICTURE):
-                break
-            app.page.wait_for_timeout(100)
-        assert app.page.evaluate(IN_FIRST_PICTURE), info.name
 
 
 def test_a_reload_restores_the_view(app):

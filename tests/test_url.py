@@ -63,7 +63,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
         assert {key: app.query.get(key) for key in EVERYTHING} == EVERYTHING, (came_from, info.title)
         assert app.explained == EVERYTHING["walk"], (came_from, info.title)
         assert app.chosen() == ("Layer 3", "Head 5", "token 2 sat"), (came_from, info.title)
-        turn = ALL_PAIRS or PAGES.index(info) % 3 == 0
+        turn = ALL_PAIRS or PAGES.index(info) % 4 == 0
         assert not turn or app.shown() == fresh(app.page.url), (came_from, info.title)
 
 
@@ -115,43 +115,44 @@ def unfold(app):
         app.page.locator('[data-testid="stExpander"] summary').first.click()
 
 
-CHANGED = {"changes": "input_ids[token=2]:3899"}
-WALKED = {"walk": "embeddings.sum[token=2,hidden=7]"}
-CHOICES = {
-    "layer": ({}, lambda app: app.choose("Layer", "Layer 4")),
-    "head": (WALKED, lambda app: app.choose("Head", "Head 1")),
-    "token": ({}, lambda app: app.point(5)),
-    "sentence": ({}, lambda app: app.type("A [MASK] in the sun.")),
-    "what if": ({}, lambda app: open_menu_and_press(app, "What if", "Zero the head")),
-    "undo": (CHANGED, lambda app: press(app, "sat → dog")),
-    "difference": (CHANGED, set_show),
-    "explain": ({}, explain),
-    "walk on": (WALKED, walk_on),
-    "close": (WALKED, close),
-    "unfold": ({}, unfold),
-    "page": (WALKED, lambda app: app.follow("Embeddings")),
+# Each with what it does; what the address holds of those marked True, a fresh tab is to show as well.
+ALONG_THE_FRAME = {
+    "layer": (lambda app: app.choose("Layer", "Layer 4"), False),
+    "head": (lambda app: app.choose("Head", "Head 1"), False),
+    "token": (lambda app: app.point(4), False),
+    "unfold": (unfold, True),
+    "sentence": (lambda app: app.type("A [MASK] in the sun."), True),
+    "page": (lambda app: app.follow("Embeddings"), False),
 }
-# What the address holds of these, a fresh tab shows in other tests of this file and of test_browser.py.
-ELSEWHERE = ("layer", "head", "token", "explain", "close", "page")
+IN_THE_DRAWER = {
+    "explain": (explain, False),
+    "walk on": (walk_on, True),
+    "close": (close, False),
+    "what if": (lambda app: open_menu_and_press(app, "What if", "Zero the head"), False),
+    "difference": (set_show, True),
+    "undo": (lambda app: press(app, "→ 0"), True),
+}
 
 
-@pytest.mark.parametrize("kind", CHOICES)
-def test_back_undoes_a_choice_and_forward_does_it_again(app, fresh, kind):
-    query, choose = CHOICES[kind]
-    app.open("attention", **PLACE, **query)
-    before, here = app.shown(), app.page.url
-    choose(app)
-    app.page.wait_for_function("here => location.href !== here", arg=here)
-    app.settle()
-    after, there = app.shown(), app.page.url
-    assert after != before
-    with app.rerun():
-        app.page.go_back()
-    assert (app.page.url, app.shown()) == (here, before)
-    with app.rerun():
-        app.page.go_forward()
-    assert (app.page.url, app.shown()) == (there, after)
-    assert kind in ELSEWHERE or fresh(there) == after
+@pytest.mark.parametrize("choices", [ALONG_THE_FRAME, IN_THE_DRAWER], ids=["frame", "drawer"])
+def test_back_undoes_every_choice_and_forward_does_it_again(app, fresh, choices):
+    app.open("attention", **PLACE)
+    seen = [(app.page.url, app.shown())]
+    for kind, (choose, also_fresh) in choices.items():
+        choose(app)
+        app.page.wait_for_function("here => location.href !== here", arg=seen[-1][0])
+        app.settle()
+        seen.append((app.page.url, app.shown()))
+        assert seen[-1][1] != seen[-2][1], kind
+        assert not also_fresh or fresh(app.page.url) == seen[-1][1], kind
+    for kind, there in zip(reversed(choices), reversed(seen[:-1]), strict=True):
+        with app.rerun():
+            app.page.go_back()
+        assert (app.page.url, app.shown()) == there, kind
+    for kind, there in zip(choices, seen[1:], strict=True):
+        with app.rerun():
+            app.page.go_forward()
+        assert (app.page.url, app.shown()) == there, kind
 
 
 def test_the_link_that_is_shared_shows_all(app, fresh):

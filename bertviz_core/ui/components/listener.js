@@ -19,7 +19,7 @@ const SCROLLED = '.katex-display, [data-testid="stVerticalBlock"]:has(> [class*=
 const PICTURE = ".js-plotly-plot, [data-picture]";
 const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here-"]': ".st-key-map" };
 const EDITOR = ".st-key-editor button";
-const TYPED = ".st-key-text input, .st-key-pair input";
+const TYPED = '[class*="st-key-text-field-"] input, [class*="st-key-pair-field-"] input';
 const TITLE = "#bv-drawer-title";
 const DRAWER = ".st-key-drawer";
 

@@ -58,15 +58,13 @@ class Asked:
 
 def show_sentence_editor() -> Asked:
     """The sentence, the second one, the model, and how formulas are written."""
-    state.bind("text", EXAMPLES[0].text)
-    state.bind("pair", "")
     text = st.text_input(
-        "Sentence", key="text", max_chars=LONGEST_TEXT, on_change=state.forget_tokens,
-        placeholder="Type a sentence; write [MASK] for a token to predict",
+        "Sentence", key=state.bind_field("text", EXAMPLES[0].text), max_chars=LONGEST_TEXT,
+        on_change=state.take_field, args=("text",), placeholder="Type a sentence; write [MASK] for a token to predict",
     )  # fmt: skip
     pair = st.text_input(
-        "Second sentence (optional)", key="pair", max_chars=LONGEST_TEXT, on_change=state.forget_tokens,
-        placeholder="A second sentence makes a pair",
+        "Second sentence (optional)", key=state.bind_field("pair", ""), max_chars=LONGEST_TEXT,
+        on_change=state.take_field, args=("pair",), placeholder="A second sentence makes a pair",
     )  # fmt: skip
     _show_examples()
     with st.container(horizontal=True):
@@ -83,31 +81,31 @@ def _show_examples() -> None:
 
 def _show_model() -> str:
     names, free = list_models()
-    state.bind("model", names[0])
+    key = state.bind_field("model", names[0])
     linked = state.read("model")
     names = (*names, *list_own())
     if not free and linked not in names:  # the menu cannot say it; what loads the model refuses it, in words
         return str(linked)
     return st.selectbox(
-        "Model", names, key="model", accept_new_options=free, format_func=_name_model, on_change=state.forget_tokens,
+        "Model", names, key=key, accept_new_options=free, format_func=_name_model, on_change=state.take_field,
+        args=("model",),
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
     ) or names[0]  # fmt: skip
 
 
 def _show_padding() -> str:
-    state.bind("pad", NO_PADDING)
     return st.selectbox(
-        "Pad to", PAD_TO, key="pad", accept_new_options=True, on_change=state.note_choice, width=150,
+        "Pad to", PAD_TO, key=state.bind_field("pad", NO_PADDING), accept_new_options=True,
+        on_change=state.take_field, args=("pad",), width=150,
         format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
         help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
     ) or NO_PADDING  # fmt: skip
 
 
 def _show_notation() -> Notation:
-    state.bind("formulas", NOTATIONS[0], NOTATIONS)
     return st.selectbox(
-        "Formulas with tokens as", NOTATIONS, key="formulas", format_func=_NOTATIONS.__getitem__,
-        on_change=state.note_choice, width=180,
+        "Formulas with tokens as", NOTATIONS, key=state.bind_field("formulas", NOTATIONS[0], NOTATIONS),
+        format_func=_NOTATIONS.__getitem__, on_change=state.take_field, args=("formulas",), width=180,
     ) or NOTATIONS[0]  # fmt: skip
 
 
