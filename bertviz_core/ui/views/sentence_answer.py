@@ -89,7 +89,7 @@ def tell_absent() -> None:
 def show_answer(view: View) -> None:
     """The text with the answer marked in it, and beside it the best spans with their scores worked out."""
     st.html(_STYLE)
-    text, best = st.columns([7, 5], gap="small")
+    text, best = st.columns(2, gap="small")
     with text:
         _show_text(view)
     with best:
