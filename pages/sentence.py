@@ -5,16 +5,26 @@ import streamlit as st
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import sentence
+from bertviz_core.ui.views import sentence, sentence_answer
 
 with st.container(horizontal=True, vertical_alignment="center"):
     view = open_page(
         "sentence",
         "The pooler reads the last vector at [CLS] for the whole input; a matrix makes logits of it, and the "
-        "softmax makes them probabilities.",
+        "softmax makes them probabilities. To answer a question, every token's vector gets a start and an end logit "
+        "instead.",
         sentence.write_headline,
     )
     sentence.offer_pair(view)
+if "qa_outputs" in view.trace:
+    if sentence_answer.has_context(view):
+        sentence_answer.show_answer(view)
+    sentence_answer.show_bounds(view)
+    with fold(
+        "logits", "**From vectors to scores** · the two logits of every token, the score of every span"
+    ) as opened:
+        if opened:
+            sentence_answer.show_logits(view)
 if "cls.seq_relationship" in view.trace:
     sentence.show_next_sentence(view)
 if "classifier" in view.trace:
@@ -25,3 +35,5 @@ with fold("vector", "**One vector for a whole text** · the first token, or the 
     if opened:
         sentence.show_one_vector(view)
 note_absent_heads(view)
+if "qa_outputs" not in view.trace:
+    sentence_answer.tell_absent()

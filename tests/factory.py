@@ -9,6 +9,7 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertForPreTraining,
+    BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
     BertModel,
@@ -32,6 +33,7 @@ KINDS = {
     "base-without-pooler": lambda config: BertModel(config, add_pooling_layer=False),
     "sequence-classification": BertForSequenceClassification,
     "token-classification": BertForTokenClassification,
+    "question-answering": BertForQuestionAnswering,
 }
 
 

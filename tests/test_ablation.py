@@ -69,7 +69,8 @@ def test_the_last_layer_goes_first_and_more_steps_than_heads_do_no_harm(trace):
 @pytest.mark.parametrize(
     ("kind", "first", "count"),
     [("pretraining", "cls.predictions.probs", 7), ("sequence-classification", "classifier.probs[label=0]", 2),
-     ("token-classification", "classifier.probs[token=1,label=0]", 2), ("base", "", 0)],
+     ("token-classification", "classifier.probs[token=1,label=0]", 2),
+     ("question-answering", "qa_outputs.start.probs[start=", 2), ("base", "", 0)],
 )  # fmt: skip
 def test_what_a_head_could_matter_to(tmp_path, kind, first, count):
     trace = bv.run(bv.load_model(random_checkpoint(tmp_path, kind=kind)), PAIR[0])

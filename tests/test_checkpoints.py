@@ -16,11 +16,11 @@ from transformers import (
 )
 
 import bertviz_core as bv
-from tests.factory import random_checkpoint
+from tests.factory import KINDS, random_checkpoint
 
 TEXT = "The cat sat on the [MASK]."
-MLM, POOLER, NEXT, CLASSES, TOKENS = (
-    "masked language model", "pooler", "next sentence", "classifier", "token classifier",
+MLM, POOLER, NEXT, CLASSES, TOKENS, ANSWERS = (
+    "masked language model", "pooler", "next sentence", "classifier", "token classifier", "question answering",
 )  # fmt: skip
 LAST = "encoder.layer.1.output.LayerNorm"
 DECODER = "cls.predictions.decoder"
@@ -107,7 +107,7 @@ def test_a_file_in_any_guise_gives_the_same_outputs(tmp_path, edit):
     agree(trace, "cls.seq_relationship", expected.seq_relationship_logits)
 
 
-@pytest.mark.parametrize("kind", ["pretraining", "masked-lm", "sequence-classification", "token-classification"])
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"base", "base-without-pooler"}))
 def test_a_file_without_the_prefix_holds_the_same_parameters(tmp_path, kind):
     with_it = bv.load_model(random_checkpoint(tmp_path / "with", kind=kind))
     without = bv.load_model(edited(random_checkpoint(tmp_path / "without", kind=kind), without_prefix))
@@ -197,13 +197,14 @@ def test_a_tied_matrix_is_held_once(tmp_path, edit, dtype):
         ("base-without-pooler", ()),
         ("sequence-classification", (POOLER, CLASSES)),
         ("token-classification", (TOKENS,)),
+        ("question-answering", (ANSWERS,)),
     ],
 )
 def test_the_heads_are_those_in_the_file(tmp_path, kind, heads):
     model = bv.load_model(random_checkpoint(tmp_path, kind=kind))
     assert model.heads == heads
     assert model.unused == ()
-    assert set(model.absent_heads) == {MLM, POOLER, NEXT, CLASSES} - {
+    assert set(model.absent_heads) == {MLM, POOLER, NEXT, CLASSES, ANSWERS} - {
         CLASSES if head == TOKENS else head for head in heads
     }
 
@@ -225,9 +226,9 @@ def test_a_token_classifier_that_kept_the_pooler_still_labels_tokens(tmp_path):
 
 
 def test_what_bert_does_not_read_is_listed_as_unused(tmp_path):
-    extra = {"qa_outputs.weight": torch.zeros(2, 24), "bert.embeddings.position_ids": torch.arange(64)[None]}
+    extra = {"span_outputs.weight": torch.zeros(2, 24), "bert.embeddings.position_ids": torch.arange(64)[None]}
     model = bv.load_model(edited(random_checkpoint(tmp_path), lambda tensors: {**tensors, **extra}))
-    assert set(model.unused) == {"qa_outputs.weight", "embeddings.position_ids"}
+    assert set(model.unused) == {"span_outputs.weight", "embeddings.position_ids"}
 
 
 def test_the_encoder_wins_over_another_tensor_of_its_short_name(tmp_path):

@@ -11,7 +11,9 @@ from tests.factory import random_checkpoint
 STEP = 1e-6
 
 
-@pytest.fixture(scope="module", params=["pretraining", "sequence-classification", "token-classification"])
+@pytest.fixture(
+    scope="module", params=["pretraining", "sequence-classification", "token-classification", "question-answering"]
+)
 def trace(request, tmp_path_factory):
     folder = random_checkpoint(tmp_path_factory.mktemp("model"), kind=request.param, num_hidden_layers=1)
     return bv.run(bv.load_model(folder, dtype=torch.float64), "the cat sat", "on the [MASK]", pad_to=12)

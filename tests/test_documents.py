@@ -101,7 +101,9 @@ def test_the_summary_names_all_that_a_document_leaves_out(document):
 
 
 # the post and the article end before any classes, the note takes one head of two
-OWN_CLASSES = {f"{head}.{leaf}" for head in ("classifier", "cls.seq_relationship") for leaf in ("weight", "bias")}
+OWN_CLASSES = {
+    f"{head}.{leaf}" for head in ("classifier", "cls.seq_relationship", "qa_outputs") for leaf in ("weight", "bias")
+}
 BY_HAND = {
     "000": ["padding mask", "pooler"],
     "001": ["segments are 0", "twelve tokens"],

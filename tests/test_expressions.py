@@ -10,6 +10,7 @@ from bertviz_core.errors import DimsError
 from bertviz_core.formula.dims import CONCAT, HEAD, HEAD_DIM, HIDDEN, KEY, LABEL, QUERY, TOKEN, VOCAB
 from bertviz_core.formula.functions import GELU, GELU_TANH, RELU, SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
 from bertviz_core.formula.nodes import Constant, Symbol
+from bertviz_core.formula.pair_nodes import PairSum
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
 from tests.latex import balanced, evaluated
 
@@ -25,7 +26,7 @@ A, B = leaf("a", TOKEN, HIDDEN), leaf("b", TOKEN, HIDDEN)
 U, V = leaf("u", TOKEN), leaf("v", HIDDEN)
 S = leaf("s")
 Q, K = leaf("q", HEAD, QUERY, HEAD_DIM), leaf("k", HEAD, KEY, HEAD_DIM)
-C, M, L = leaf("c", TOKEN, CONCAT), leaf("m", KEY), leaf("l", TOKEN, VOCAB)
+C, M, N, L = leaf("c", TOKEN, CONCAT), leaf("m", KEY), leaf("n", QUERY), leaf("l", TOKEN, VOCAB)
 Z = leaf("z", HEAD_DIM, LABEL)
 TABLE, IDS = leaf("t", VOCAB, HIDDEN), leaf("ids", TOKEN)
 X, Y = leaf("x", HIDDEN, LABEL), leaf("y", LABEL)
@@ -34,7 +35,7 @@ X, Y = leaf("x", HIDDEN, LABEL), leaf("y", LABEL)
 @pytest.fixture(scope="module")
 def env():
     generator = torch.Generator().manual_seed(7)
-    symbols = (A, B, U, V, S, Q, K, C, M, L, TABLE, X, Y, Z)
+    symbols = (A, B, U, V, S, Q, K, C, M, N, L, TABLE, X, Y, Z)
     shapes = {symbol.address: [SIZES[axis] for axis in symbol.axes] for symbol in symbols}
     tensors = {
         name: torch.rand(shape, generator=generator, dtype=torch.float64) + 0.5 for name, shape in shapes.items()
@@ -101,6 +102,12 @@ NODES = {
         lambda e: torch.cat([e["q"][0], e["q"][1]], dim=1),
         (QUERY, CONCAT),
     ),
+    "pair sum": (PairSum(N, M), lambda e: e["n"][:, None] + e["m"][None, :], (QUERY, KEY)),
+    "pair sum of two parts of one": (
+        PairSum(Rename(U, TOKEN, QUERY), Rename(U, TOKEN, KEY)),
+        lambda e: torch.stack([e["u"][i] + e["u"] for i in range(3)]),
+        (QUERY, KEY),
+    ),
     "select the first": (Select(A, TOKEN, 0), lambda e: e["a"][0], (HIDDEN,)),
     "select inside": (Select(Q, HEAD_DIM, 2), lambda e: e["q"][:, :, 2], (HEAD, QUERY)),
 }
@@ -121,6 +128,8 @@ MISFITS = {
     "rename of an axis that is not there": lambda: Rename(A, KEY, QUERY),
     "rename to an axis that is there": lambda: Rename(A, TOKEN, HIDDEN),
     "select on an axis that is not there": lambda: Select(A, KEY, 0),
+    "pair sum of a vector with itself": lambda: PairSum(U, U),
+    "pair sum of a matrix": lambda: PairSum(A, M),
     "transpose of a vector": lambda: Transpose(V),
     "split heads of a vector": lambda: SplitHeads(V, Constant("h", 2), Constant("d_k", 4)),
     "split heads of an axis that is not made of heads": lambda: SplitHeads(A, Constant("h", 2), Constant("d_k", 4)),
@@ -154,6 +163,11 @@ PRECEDENCE = {
     "(a + b)^T": (Transpose(A + B), "(a + b).mT", r"{\left(a + b\right)}^{\top}"),
     "(a @ x)^T": (Transpose(A @ X), "(a @ x).mT", r"{\left(a\, x\right)}^{\top}"),
     "row of a sum": (Select(A + B, TOKEN, 0), "(a + b)[0]", r"{\left(a + b\right)}_{0,:}"),
+    "column of a sum": (Select(A + B, HIDDEN, 0), "(a + b)[:, 0]", r"{\left(a + b\right)}_{:,0}"),
+    "part of a vector": (Select(U, TOKEN, 1), "u[1]", "{u}_{1}"),
+    "pair sum of products": (
+        PairSum(N + N, M * M), "(n + n)[:, None] + m * m",
+        r"\left(n + n\right)\, \mathbf{1}^{\top} + \mathbf{1}\, {\left(m \odot m\right)}^{\top}"),
     "renamed sum, times": (
         Rename(A + B, HIDDEN, LABEL) * Y, "(a + b) * y", r"\left(a + b\right) \odot y"),
 }  # fmt: skip

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 import pytest
-from transformers import BertConfig, BertForPreTraining, BertForSequenceClassification
+from transformers import BertConfig, BertForPreTraining, BertForQuestionAnswering, BertForSequenceClassification
 
 from bertviz_core.analysis.notation import list_absent, list_axes, list_entries, search_entries
 from bertviz_core.checkpoint.model import load_model
@@ -32,7 +32,8 @@ TENSORFLOW = {
     "bert/pooler/dense/kernel", "bert/pooler/dense/bias", "cls/predictions/transform/dense/kernel",
     "cls/predictions/transform/dense/bias", "cls/predictions/transform/LayerNorm/gamma",
     "cls/predictions/transform/LayerNorm/beta", "cls/predictions/output_bias", "cls/seq_relationship/output_weights",
-    "cls/seq_relationship/output_bias", "output_weights", "output_bias",
+    "cls/seq_relationship/output_bias", "output_weights", "output_bias", "cls/squad/output_weights",
+    "cls/squad/output_bias",
 }  # fmt: skip
 
 
@@ -56,7 +57,8 @@ def test_an_entry_says_what_it_means():
     for entry in (*listed(), *list_axes()):
         assert re.match(r"[A-Z0-9a-z].+", entry.meaning), entry.symbol.address
         assert any(getattr(entry.names, source) for source in SOURCES) or entry.symbol.address in (
-            "relation", "cls.seq_relationship.probs",
+            "relation", "cls.seq_relationship.probs", "qa_outputs.start.probs", "qa_outputs.end.probs",
+            "qa_outputs.spans",
         ), entry.symbol.address  # fmt: skip
 
 
@@ -72,7 +74,7 @@ def test_a_layer_shows_its_own_names():
 def test_names_of_hugging_face_are_parameters_and_modules_of_its_models():
     config = BertConfig(vocab_size=101, **SIZES)
     parameters, modules = set(), set()
-    for model in (BertForPreTraining(config), BertForSequenceClassification(config)):
+    for model in (BertForPreTraining(config), BertForSequenceClassification(config), BertForQuestionAnswering(config)):
         parameters |= set(model.state_dict())
         modules |= {name for name, _ in model.named_modules()}
     for entry in listed():

@@ -33,6 +33,12 @@ CASES = {
     "gelu, token classifier with 4 labels, padding": ("token-classification", (PAIR[0], None, 13), {
         "hidden_act": "gelu", "num_hidden_layers": 5, "hidden_size": 24, "num_attention_heads": 3,
         "intermediate_size": 55, "max_position_embeddings": 37, "num_labels": 4}),
+    "gelu, question answering, pair and padding": ("question-answering", (*PAIR, 33), {
+        "hidden_act": "gelu", "num_hidden_layers": 2, "hidden_size": 36, "num_attention_heads": 4,
+        "intermediate_size": 29, "max_position_embeddings": 45, "type_vocab_size": 3}),
+    "gelu_new, question answering, 3 layers": ("question-answering", (*PAIR, None), {
+        "hidden_act": "gelu_new", "num_hidden_layers": 3, "hidden_size": 35, "num_attention_heads": 5,
+        "intermediate_size": 61, "max_position_embeddings": 52, "layer_norm_eps": 1e-6}),
     "relu, 512 tokens, no head": ("base-without-pooler", (LONG, None, None), {
         "hidden_act": "relu", "num_hidden_layers": 3, "hidden_size": 22, "num_attention_heads": 2,
         "intermediate_size": 70, "max_position_embeddings": 600, "type_vocab_size": 1}),
@@ -60,6 +66,7 @@ UNSEEN = {
     r".+\.attention\.self\.(products|scaled|scores)": "local to the attention function",
     r".+\.LayerNorm\.(mean|variance|normalized)": "inside the LayerNorm kernel",
     r"(cls\.predictions|cls\.seq_relationship|classifier)\.probs": "the model stops at the logits",
+    r"qa_outputs\.((start|end)\.probs|spans)": "the model stops at the logits",
 }
 
 
@@ -93,11 +100,14 @@ def observed(folder, trace) -> dict[str, np.ndarray]:
     for name, module in model.named_modules():
         module.register_forward_hook(_recorder(seen, name.removeprefix("bert."), config.num_attention_heads))
     with torch.no_grad():
-        model.eval()(
+        answered = model.eval()(
             input_ids=torch.tensor([trace.encoding.ids]),
             token_type_ids=torch.tensor([trace.encoding.segments]),
             attention_mask=torch.tensor([trace.encoding.mask]),
         )
+    for bound in ("start", "end"):
+        if f"{bound}_logits" in answered:
+            seen[f"qa_outputs.{bound}"] = answered[f"{bound}_logits"][0].numpy()
     return seen
 
 
@@ -158,6 +168,9 @@ def assert_definitions(trace):
             defined |= norm_definitions(trace, address)
         if address.endswith(".probs") and "attention" not in address:
             defined[address] = softmax(trace[LOGITS.get(address, address.removesuffix(".probs"))].astype(np.float64))
+    if "qa_outputs.spans" in trace.addresses:
+        start, end = (trace[f"qa_outputs.{bound}"].astype(np.float64) for bound in ("start", "end"))
+        defined["qa_outputs.spans"] = np.add.outer(start, end)
     assert {a for a in trace.addresses if any(re.fullmatch(leaf, a) for leaf in UNSEEN)} <= set(defined)
     for address, expected in defined.items():
         visible = np.abs(expected) < MASKED

@@ -37,6 +37,10 @@ HEADS = {
     "base-without-pooler": [],
     "sequence-classification": [*POOLER, "classifier", "classifier.probs"],
     "token-classification": ["classifier", "classifier.probs"],
+    "question-answering": [
+        "qa_outputs",
+        *(f"qa_outputs.{leaf}" for leaf in ("start", "start.probs", "end", "end.probs", "spans")),
+    ],
 }
 DIMS = {
     "embeddings.sum": ("token", "hidden"),

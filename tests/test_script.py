@@ -26,6 +26,7 @@ def folders(tmp_path_factory):
         "prefix, own decoder": random_checkpoint(made / "untied", kind="masked-lm", tie_word_embeddings=False),
         "no prefix": random_checkpoint(made / "base", kind="base", hidden_act="relu"),
         "token classifier": random_checkpoint(made / "token", kind="token-classification", num_labels=5),
+        "question answering": random_checkpoint(made / "answers", kind="question-answering"),
         "gamma and beta": random_checkpoint(made / "old", seed=3),
     }
     old = folders["gamma and beta"] / "model.safetensors"
@@ -41,7 +42,7 @@ def renamed(name, names):
 
 
 @pytest.fixture(scope="module", params=["bundled", "prefix, tied decoder", "prefix, own decoder", "no prefix",
-                                        "token classifier", "gamma and beta"])  # fmt: skip
+                                        "token classifier", "question answering", "gamma and beta"])  # fmt: skip
 def case(request, folders):
     folder = folders[request.param]
     return folder, bv.run(bv.load_model(folder), *PAIR, pad_to=20)

@@ -114,8 +114,8 @@ def test_the_page_of_the_input_shows_every_row_that_comes_in(bundled):
     assert all(names(text, symbol.address) for symbol in bundled.program.inputs)
 
 
-@pytest.mark.parametrize("kind", ["sequence-classification", "token-classification"])
-def test_classes_are_shown_on_their_page(tmp_path, monkeypatch, kind):
+@pytest.mark.parametrize("kind", ["sequence-classification", "token-classification", "question-answering"])
+def test_classes_and_answers_are_shown_on_their_page(tmp_path, monkeypatch, kind):
     folder = random_checkpoint(tmp_path, kind=kind)
     monkeypatch.setenv("BERTVIZ_MODELS", str(folder))
     at = opened(find_page(Stage.SENTENCE).name, text="the cat sat", pair="", layer="1", token="0")

@@ -15,12 +15,14 @@ from bertviz_core.formula.notations import NOTATIONS, typeset
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads
 from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.programs import PROGRAMS
+from bertviz_core.programs.bert import QUESTION_ANSWERING, write_bert
 from tests.latex import balanced, evaluated
 from tests.test_random_formulas import random_tree
 
 TENSORS = {"m": (3, 3), "n": (3, 3), "y": (3,)}
 SIZES = {"token": 2, "query": 2, "key": 2, "head": 3, "head_dim": 4, "hidden": 5, "concat": 5, "intermediate": 6,
-         "transform": 7, "vocab": 8, "pooled": 9, "relation": 10}  # fmt: skip
+         "transform": 7, "vocab": 8, "pooled": 9, "relation": 10, "bound": 11, "start": 12,
+         "end": 13}  # fmt: skip
 UNREAD = (
     Argmax,
     Dropout,
@@ -56,6 +58,11 @@ GOLDEN = {
     ("bert", "pooler.dense"): (
         r"p = {W_{P}}^{\top}\, {X^{(6)}}_{:,0} + b_{P}",
         r"p = \mathrm{Linear}_{W_{P},\,b_{P}}\left(\mathrm{Select}_{0}\left(X^{(6)}\right)\right)"),
+    ("bert", "qa_outputs.end"): (
+        r"a_{\mathrm{end}} = {{a}_{1,:}}^{\top}", r"a_{\mathrm{end}} = \mathrm{Select}_{1}\left(a\right)"),
+    ("bert", "qa_outputs.spans"): (
+        r"S_{\mathrm{span}} = \mathbf{1}\, {a_{\mathrm{start}}}^{\top} + a_{\mathrm{end}}\, \mathbf{1}^{\top}",
+        r"S_{\mathrm{span}} = a_{\mathrm{start}}\, \mathbf{1}^{\top} + \mathbf{1}\, {a_{\mathrm{end}}}^{\top}"),
     ("forward-pass-note", "pooler.dense"): (  # the document's own W^final Z[0, :]
         r"p = W^{\mathrm{final}}\, {Z_{6}}_{:,0}",
         r"p = \mathrm{Linear}_{{W^{\mathrm{final}}}^{\top}}\left(\mathrm{Select}_{0}\left(Z_{6}\right)\right)"),
@@ -77,7 +84,9 @@ GOLDEN = {
 
 @pytest.fixture(scope="module")
 def steps(bundled):
-    return {(name, step.address): step for name in PROGRAMS for step in bundled.written(name).steps}
+    answers = write_bert(bundled.config, frozenset({QUESTION_ANSWERING}))
+    programs = [*((name, bundled.written(name)) for name in PROGRAMS), ("bert", answers)]
+    return {(name, step.address): step for name, program in programs for step in program.steps}
 
 
 @pytest.mark.parametrize(("place", "formulas"), GOLDEN.items(), ids=[".".join(place) for place in GOLDEN])
@@ -140,6 +149,7 @@ def test_every_formula_of_a_program_with_columns_is_the_transpose(steps):
         wanted = value.mT if value.dim() > 1 else value[:, None]
         torch.testing.assert_close(column_value(inner, env).expand_as(wanted), wanted, rtol=1e-9, atol=1e-9)
         read.add(place)
+    assert ("bert", "qa_outputs.spans") in read
     leaves = {address.rpartition(".")[2] for _, address in read}
     assert {"query", "products", "heads", "context", "dense", "residual", "decoder", "activation"} <= leaves
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bertviz_core.analysis.answers import END, LOGITS, START, find_answer
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError
@@ -30,6 +31,12 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
         if path in trace:
             here = Address(path).fix(token=token) if "token" in trace.dims(path) else Address(path)
             found |= {name: here.fix(**{axis: i}) for i, name in enumerate(labels)}
+    if LOGITS in trace:
+        span = find_answer(trace)
+        found |= {
+            f"an answer from “{trace.tokens[span.start]}”": START.enter("probs").fix(start=span.start),
+            f"an answer up to “{trace.tokens[span.end]}”": END.enter("probs").fix(end=span.end),
+        }
     return found
 
 

@@ -17,7 +17,7 @@ from bertviz_core.formula.dims import list_names
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, Step
-from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER
+from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, QUESTION_ANSWERING
 from bertviz_core.programs.config import BertConfig
 
 _CHUNK = 1 << 20  # numbers that are widened to float64 at a time
@@ -29,7 +29,8 @@ _GROUPS = {
     Stage.FEED_FORWARD: "feed-forward",
     Stage.ADD_NORM: "LayerNorm",
 }  # what the layers' stages are made of; the rest are heads
-_HEADS = {"cls": NEXT_SENTENCE, "pooler": POOLER, "classifier": CLASSIFIER}  # of the whole input, by their modules
+_HEADS = {"cls": NEXT_SENTENCE, "pooler": POOLER, "classifier": CLASSIFIER,
+          "qa_outputs": QUESTION_ANSWERING}  # but the LM head, by their modules  # fmt: skip
 _KINDS = {
     "embeddings.word_embeddings": "word embeddings",
     "embeddings.position_embeddings": "position embeddings",

@@ -18,7 +18,7 @@ from bertviz_core.errors import CheckpointError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import POSITION, SEGMENT, VOCAB
 from bertviz_core.formula.nodes import Symbol
-from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, TOKEN_CLASSIFIER
+from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, QUESTION_ANSWERING, TOKEN_CLASSIFIER
 from bertviz_core.programs.config import BertConfig, read_json
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -31,6 +31,7 @@ _MARKS = {
     POOLER: "pooler.dense.weight",
     NEXT_SENTENCE: "cls.seq_relationship.weight",
     CLASSIFIER: "classifier.weight",
+    QUESTION_ANSWERING: "qa_outputs.weight",
 }
 
 

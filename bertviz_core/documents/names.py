@@ -48,6 +48,9 @@ _ADDED = r"x + \mathrm{Dropout}(\mathrm{Sublayer}(x))"
 _ATTENTION_PARAMETERS = r"\mathcal{W}^l"
 
 
+_OUTPUT_VARIABLES = {"cls.seq_relationship": "cls/seq_relationship/", "classifier": "", "qa_outputs": "cls/squad/"}
+
+
 def find_key(address: str) -> str:
     """An address's path without its layer: the key of its row."""
     where = Address(address)
@@ -70,7 +73,7 @@ def _name_parameter(key: str, meaning: str, lens: str = "", **others: str) -> Na
 
 
 def _prefix(address: str) -> str:
-    return address if address.startswith(("cls.", "classifier")) else f"bert.{address}"
+    return address if address.startswith(("cls.", "classifier", "qa_outputs")) else f"bert.{address}"
 
 
 def _name_variable(address: str) -> str:
@@ -83,9 +86,8 @@ def _name_variable(address: str) -> str:
         return shared[address]
     module, _, leaf = _prefix(address).replace("layer.{i}", "layer_{i}").rpartition(".")
     path = module.replace(".", "/")
-    if module in ("cls.seq_relationship", "classifier"):
-        own = {"weight": "output_weights", "bias": "output_bias"}[leaf]
-        return own if module == "classifier" else f"{path}/{own}"
+    if module in _OUTPUT_VARIABLES:
+        return f"{_OUTPUT_VARIABLES[module]}output_{'weights' if leaf == 'weight' else leaf}"
     if module.endswith("_embeddings"):
         return path
     renamed = {"weight": "gamma", "bias": "beta"} if module.endswith("LayerNorm") else {"weight": "kernel"}
@@ -268,6 +270,16 @@ def _name_heads_for_the_whole_input() -> Iterable[Names]:
     yield Names("classifier.probs", note=r"\mathrm{Softmax}", tensorflow="probabilities")
 
 
+def _name_question_answering() -> Iterable[Names]:
+    at = "qa_outputs"
+    yield from _name_linear(at, "Projects the vector to a start and an end logit.", "The bias of each logit.")
+    yield Names(at, hugging_face=at, tensorflow="logits")
+    for name in ("start", "end"):
+        yield Names(f"{at}.{name}", hugging_face=f"{name}_logits", tensorflow=f"{name}_logits")
+        yield Names(f"{at}.{name}.probs")
+    yield Names(f"{at}.spans")
+
+
 def _name_axes() -> Iterable[Names]:
     for axis, lens, length in (("token", "pos", "seq_length"), ("query", "query_pos", "from_seq_length"),
                                ("key", "key_pos", "to_seq_length")):
@@ -292,10 +304,12 @@ def _name_axes() -> Iterable[Names]:
     yield Names("segment", hugging_face="type_vocab_size", tensorflow="type_vocab_size")
     yield Names("relation")
     yield Names("label", hugging_face="num_labels", tensorflow="num_labels")
+    yield Names("bound", hugging_face="num_labels")
+    yield from (Names(axis, tensorflow="seq_length") for axis in ("start", "end"))
 
 
 _GROUPS = (_name_inputs, _name_embeddings, _name_attention, _name_attention_output, _name_feed_forward,
            _name_masked_language_model,
-           _name_heads_for_the_whole_input)
+           _name_heads_for_the_whole_input, _name_question_answering)
 NAMES: dict[str, Names] = {row.key: row for group in _GROUPS for row in group()}
 AXIS_NAMES: dict[str, Names] = {row.key: row for row in _name_axes()}

@@ -38,12 +38,16 @@ POSITION = Axis("position", r"n_{\max}", "one position in the longest possible i
 SEGMENT = Axis("segment", "n_s", "first or second sentence")
 RELATION = Axis("relation", "2", "one answer: 0, B follows A; 1, B is a random sentence")
 LABEL = Axis("label", "c", "one class of the classifier")
+BOUND = Axis("bound", "n_b", "one end of an answer: 0, its first token; 1, its last token")
+START = Axis("start", r"n_{\mathrm{start}}", "the token that an answer starts with", of_tokens=True)
+END = Axis("end", r"n_{\mathrm{end}}", "the token that an answer ends with", of_tokens=True)
 
 AXES: dict[str, Axis] = {
     axis.name: axis
     for axis in (
         TOKEN, QUERY, KEY, HEAD, HEAD_DIM, HIDDEN, CONCAT, INTERMEDIATE,
         TRANSFORM, POOLED, VOCAB, POSITION, SEGMENT, RELATION, LABEL,
+        BOUND, START, END,
     )
 }  # fmt: skip
 TOKEN_AXES = frozenset(name for name, axis in AXES.items() if axis.of_tokens)

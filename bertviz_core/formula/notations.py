@@ -17,13 +17,12 @@ from bertviz_core.formula.dims import Dims
 from bertviz_core.formula.document_nodes import Sinusoid
 from bertviz_core.formula.functions import Mean, Sum
 from bertviz_core.formula.nodes import ATOM, PRODUCT, Add, Div, Expr, MatMul, Mul, Paint, Sub, Symbol, paint_plain
+from bertviz_core.formula.pair_nodes import PairSum
 from bertviz_core.formula.shapes import Lookup, Select, SplitHeads, Transpose
-from bertviz_core.formula.tex import bracket
+from bertviz_core.formula.tex import ONES, bracket
 
 Notation = Literal["row", "column", "function"]
 NOTATIONS: tuple[Notation, ...] = get_args(Notation)
-
-_ONES = r"\mathbf{1}"
 
 
 def typeset(expr: Expr, paint: Paint = paint_plain, notation: Notation = "row") -> str:
@@ -82,6 +81,12 @@ def _(expr: Expr, paint: Paint) -> Typeset:
 
 
 @typeset_column.register
+def _(expr: PairSum, paint: Paint) -> Typeset:
+    left, right = (_spread(part, expr.dims(), paint) for part in expr.parts)
+    return _wrap(expr, f"{left.tex} + {right.tex}", expr.tex_level)
+
+
+@typeset_column.register
 def _(expr: MatMul, paint: Paint) -> Typeset:
     left, right = (typeset_column(part, paint) for part in expr.parts)
     return _rebuild(expr, [right, left], paint)
@@ -102,7 +107,9 @@ def _(expr: Lookup, paint: Paint) -> Typeset:
 @typeset_column.register
 def _(expr: Select, paint: Paint) -> Typeset:
     inner = typeset_column(expr.inner, paint)
-    return _wrap(expr, rf"{{{bracket(inner.tex, inner.tex_level, ATOM)}}}_{{:,{expr.index}}}")
+    selected = rf"{{{bracket(inner.tex, inner.tex_level, ATOM)}}}_{{{','.join(reversed(expr.places))}}}"
+    is_row = expr.axis == expr.inner.dims()[-1] and len(expr.places) > 1  # what is one number of every token
+    return _wrap(expr, rf"{{{selected}}}^{{\top}}" if is_row else selected)
 
 
 def _spread(part: Expr, wide: Dims, paint: Paint) -> Typeset:
@@ -110,10 +117,10 @@ def _spread(part: Expr, wide: Dims, paint: Paint) -> Typeset:
     own, dims = typeset_column(part, paint), part.dims()
     rows, columns = (wide[-1], wide[-2]) if len(wide) > 1 else (None, None)
     if rows in dims and columns not in dims and columns is not None:
-        return Typeset(rf"{bracket(own.tex, own.tex_level, PRODUCT)}\, {_ONES}^{{\top}}", dims, PRODUCT)
+        return Typeset(rf"{bracket(own.tex, own.tex_level, PRODUCT)}\, {ONES}^{{\top}}", dims, PRODUCT)
     if columns in dims and rows not in dims:
         turned = rf"{{{bracket(own.tex, own.tex_level, ATOM)}}}^{{\top}}"
-        return Typeset(rf"{_ONES}\, {turned}", dims, PRODUCT)
+        return Typeset(rf"{ONES}\, {turned}", dims, PRODUCT)
     return own
 
 

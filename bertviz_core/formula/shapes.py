@@ -195,8 +195,13 @@ class Select(_Moved):
     def work(self, env: Env, at: At) -> Tensor:
         return self._worked_parts(env, at)[0].squeeze(self._place(self.axis))
 
+    @property
+    def places(self) -> list[str]:
+        """What stands below the tensor in a formula, one an axis: the index, and a colon for what is left."""
+        return [str(self.index) if axis == self.axis else ":" for axis in self.inner.dims()]
+
     def latex(self, paint: Paint = paint_plain) -> str:
-        return rf"{{{bracket(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}_{{{self.index},:}}"
+        return rf"{{{bracket(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}_{{{','.join(self.places)}}}"
 
     def code(self) -> str:
         place = self.inner.dims().index(self.axis)

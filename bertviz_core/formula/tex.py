@@ -11,6 +11,9 @@ _Cell = TypeVar("_Cell")
 _SHOWN_TERMS = 2
 
 
+ONES = r"\mathbf{1}"  # a vector of ones, as long as it has to be
+
+
 def bracket(text: str, own: int, level: int) -> str:
     """LaTeX in brackets where its own level binds less tightly than its place needs."""
     return rf"\left({text}\right)" if own < level else text

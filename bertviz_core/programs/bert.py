@@ -14,7 +14,9 @@ import torch
 from bertviz_core.formula import steps as kind
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import (
+    BOUND,
     CONCAT,
+    END,
     HIDDEN,
     INTERMEDIATE,
     KEY,
@@ -24,6 +26,7 @@ from bertviz_core.formula.dims import (
     QUERY,
     RELATION,
     SEGMENT,
+    START,
     TOKEN,
     TRANSFORM,
     VOCAB,
@@ -31,6 +34,7 @@ from bertviz_core.formula.dims import (
 )
 from bertviz_core.formula.functions import SIGMOID, TANH, Apply, Mean, Softmax, Sqrt, Square
 from bertviz_core.formula.nodes import Constant, Expr, Symbol
+from bertviz_core.formula.pair_nodes import PairSum
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Builder, Program, declare_input, declare_parameter
@@ -41,10 +45,10 @@ DEVLIN = "Devlin et al. 2018, BERT"
 BA = "Ba et al. 2016, Layer Normalization, eq. 4"
 HENDRYCKS = "Hendrycks & Gimpel 2016, Gaussian Error Linear Units"
 
-MLM, POOLER, NEXT_SENTENCE, CLASSIFIER, TOKEN_CLASSIFIER = (
-    "masked language model", "pooler", "next sentence", "classifier", "token classifier",
+MLM, POOLER, NEXT_SENTENCE, CLASSIFIER, TOKEN_CLASSIFIER, QUESTION_ANSWERING = (
+    "masked language model", "pooler", "next sentence", "classifier", "token classifier", "question answering",
 )
-ALL_HEADS = (MLM, POOLER, NEXT_SENTENCE, CLASSIFIER, TOKEN_CLASSIFIER)
+ALL_HEADS = (MLM, POOLER, NEXT_SENTENCE, CLASSIFIER, TOKEN_CLASSIFIER, QUESTION_ANSWERING)
 MOST_HEADS = frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER}  # of one model: a classifier is of texts or of tokens
 
 TOKEN_IDS = declare_input("input_ids", r"\mathrm{id}", "input_ids", (TOKEN,))
@@ -70,6 +74,8 @@ def write_bert(config: BertConfig, heads: frozenset[str], dtype: torch.dtype = t
             _write_classifier(b, config, pooled)
     if TOKEN_CLASSIFIER in heads:
         _write_classifier(b, config, x)
+    if QUESTION_ANSWERING in heads:
+        _write_question_answering(b, x)
     return b.program("bert")
 
 
@@ -206,6 +212,25 @@ def _write_classifier(b: Builder, config: BertConfig, x: Symbol) -> None:
     several = config.problem_type == "multi_label_classification"
     b.add("classifier.probs", r"\bar{c}", "c_probs", kind.PREDICTION,
           Apply(logits, SIGMOID) if several else Softmax(logits, LABEL), "The logits as probabilities.", source)
+
+
+def _write_question_answering(b: Builder, x: Symbol) -> None:
+    source, released = f"{DEVLIN}, sec. 4.2", f"{DEVLIN}, sec. 4.2 and released code (run_squad.py)"
+    b.stage = Stage.SENTENCE
+    path = "qa_outputs"
+    logits = b.add(path, "a", "a", kind.PREDICTION, _project(x, path, "a", HIDDEN, BOUND),
+                   "Two logits for every token: the answer starts with it, or ends with it.", released)
+    bounds = []
+    for index, (name, axis, does) in enumerate((("start", START, "starts"), ("end", END, "ends"))):
+        tex = rf"_{{\mathrm{{{name}}}}}"
+        one = b.add(f"{path}.{name}", f"a{tex}", f"a_{name}", kind.PREDICTION,
+                    Rename(Select(logits, BOUND, index), TOKEN, axis),
+                    f"The {name} logit of each token: how strongly the answer {does} with it.", released)
+        b.add(f"{path}.{name}.probs", rf"\bar{{a}}{tex}", f"a_{name}_probs", kind.PREDICTION, Softmax(one, axis),
+              f"The {name} logits as probabilities: over all tokens they sum to 1.", source)
+        bounds.append(one)
+    b.add(f"{path}.spans", r"S_{\mathrm{span}}", "S_span", kind.PREDICTION, PairSum(*bounds),
+          "The score of each span: the start logit of its first token plus the end logit of its last one.", source)
 
 
 def _write_layer_norm(b: Builder, config: BertConfig, path: str, x: Symbol, letter: str, tex: str, variable: str,

@@ -14,6 +14,7 @@ from tests.derived import (  # noqa: F401 - they register
     heads,
     neurons,
     playground,
+    questions,
     stages,
     training,
     vectors,
@@ -51,11 +52,16 @@ SCENES = {
     },
     "classes": {"text": "the cat sat", "layer": "1", "head": "1", "token": "2"},
     "token classes": {"text": "the cat sat", "layer": "1", "head": "1", "token": "2"},
+    "an answer": {
+        "text": "Where do the romans play?", "pair": "The cat sat on the mat, as romans do in Rome.", "pad": "64",
+        "layer": "1", "head": "1", "token": "12",
+    },
 }  # fmt: skip
 MODELS = {
     "padding": {"seed": 3},
     "classes": {"kind": "sequence-classification", "num_labels": 4},
     "token classes": {"kind": "token-classification", "num_labels": 3},
+    "an answer": {"kind": "question-answering", "seed": 2},
 }
 
 
@@ -69,7 +75,7 @@ def found(request, tmp_path_factory):
         if name in MODELS:
             folder = random_checkpoint(tmp_path_factory.mktemp("derived"), **MODELS[name])
             patch.setenv("BERTVIZ_MODELS", str(folder))
-        scene = Scene(open_pages(asked, ["sentence"] if "classes" in name else None), asked)
+        scene = Scene(open_pages(asked, ["sentence"] if MODELS.get(name, {}).get("kind") else None), asked)
         return scene, [(panel, find_truth(scene, *place) or recorded(scene, panel))
                        for place, panel in scene.shown.panels.items()]  # fmt: skip
 

@@ -8,13 +8,18 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from transformers import BertForPreTraining, BertForSequenceClassification, BertForTokenClassification
+from transformers import (
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
 
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from tests.derived.reading import Panel, Shown
 
 _KINDS = {model.__name__: model for model in (BertForPreTraining, BertForSequenceClassification,
-                                              BertForTokenClassification)}  # fmt: skip
+                                              BertForTokenClassification, BertForQuestionAnswering)}  # fmt: skip
 
 
 def assert_near(found, expected, why: object) -> None:

@@ -34,6 +34,8 @@ def name_index(trace: Trace, axis: str, i: int) -> str:
         return f"{i} {trace.tokens[i]}"
     if axis == "head":
         return f"head {i}"
+    if axis == "bound":
+        return ("start", "end")[i]
     return f"{i} {words[i]}" if axis == "vocab" and i < len(words) else str(i)
 
 

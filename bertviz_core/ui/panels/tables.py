@@ -8,6 +8,7 @@ from html import escape
 
 import numpy as np
 
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 
 
@@ -16,7 +17,8 @@ class Column:
     """A column: its name, and one number a row, or a text, or None where there is nothing to say.
 
     color: of the bars behind the numbers, if any; end: the size at which a bar is full, by default the largest;
-    signed: bars start in the middle, negative ones to the left.
+    signed: bars start in the middle, negative ones to the left; cells_of: what clicks on the numbers work out, one a
+    row.
     """
 
     name: str
@@ -24,12 +26,16 @@ class Column:
     color: str = ""
     end: float | None = None
     signed: bool = False
+    cells_of: Sequence[Address] = ()
 
     def cells(self) -> list[str]:
         """The column as HTML, cell by cell."""
         numbers = [abs(value) for value in self.values if isinstance(value, float)]
         end = self.end or max(numbers, default=0.0) or 1.0
-        return [f"<td{self._bar(value, end)}>{_render_text(value)}</td>" for value in self.values]
+        texts = [_render_text(value) for value in self.values]
+        for i, cell in enumerate(self.cells_of):
+            texts[i] = f'<button data-cell="{cell}" title="Work it out">{texts[i]}</button>'
+        return [f"<td{self._bar(value, end)}>{text}</td>" for value, text in zip(self.values, texts, strict=True)]
 
     def _bar(self, value: float | int | str | None, end: float) -> str:
         if not self.color or not isinstance(value, float):

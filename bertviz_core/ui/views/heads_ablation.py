@@ -39,7 +39,10 @@ def show_ablation(view: View, all_heads: Summary) -> None:
     trace = find_base(view)
     offered = list_outcomes(trace, view.chosen.token, _CHOICES)
     if not offered:
-        st.info("This checkpoint has no LM head and no classifier, so there is no prediction that could change.")
+        st.info(
+            "This checkpoint has no LM head, no classifier and no question answering, so there is no prediction that "
+            "could change."
+        )
         return
     found = begin(trace, view.chosen.token, tuple(offered.values()))
     first = Address.in_layer(0, "attention.self.probs").fix(head=0)

@@ -23,6 +23,7 @@ from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tens
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.worked import write_cosine
+from bertviz_core.ui.views import sentence_answer
 
 _COMPONENTS = 12
 _ROW, _CURVE, _STRIPS = 18, 336, 190  # pixels: of a component's bar, the curve, the strips
@@ -42,6 +43,8 @@ _NOTES_LAST_LINE = (
 def write_headline(view: View) -> str:
     """The answer about the input as a whole, as far as this checkpoint gives one."""
     trace = view.trace
+    if not sentence_answer.is_absent(view):
+        return sentence_answer.write_headline(view)
     if _NEXT in trace:
         share = float(trace[_NEXT.enter("probs")][0])
         if max(trace.encoding.segments):
@@ -57,6 +60,10 @@ def write_headline(view: View) -> str:
 
 def offer_pair(view: View) -> None:
     """Where there is one sentence only: what to do, and a pair to begin with, beside the headline."""
+    if not sentence_answer.is_absent(view) and not sentence_answer.has_context(view):
+        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+            sentence_answer.offer_question()
+        return
     if _NEXT not in view.trace or max(view.trace.encoding.segments):
         return
     with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):

@@ -1,0 +1,222 @@
+"""The sentence page of a question answering model: the answer in the text, the best spans, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.answers import (
+    END,
+    LOGITS,
+    LONGEST_ANSWER,
+    NO_ANSWER,
+    SPANS,
+    START,
+    Span,
+    compute_share,
+    find_answer,
+    list_context,
+    rank_spans,
+    read_span,
+)
+from bertviz_core.analysis.ranking import center_range, rank_top
+from bertviz_core.figures.bars import draw_bars
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number, format_share
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame.controls import Example
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import show_text
+from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
+from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
+from bertviz_core.ui.panels.passes import show_passes_html, tell_words
+from bertviz_core.ui.panels.tables import Column, render_table
+
+QUESTION = Example("a question", "Where did the woman put the letter?",
+                   "The woman read the letter twice. Then she put it under the clock and went to bed.")  # fmt: skip
+_ANSWERS = 6
+_DRAWN, _FEW = 64, 28  # tokens of the text at most, and up to how many they are drawn large
+_BARS = 16
+_LONGEST_ASKED, _LONGEST_ANSWER, _LONGEST_NAME = 90, 60, 32  # letters
+_STYLE = Path(__file__).with_name("sentence_answer.css")
+
+
+def is_absent(view: View) -> bool:
+    """Whether the model answers no questions."""
+    return LOGITS not in view.trace
+
+
+def has_context(view: View) -> bool:
+    """Whether there is a second text, in which an answer can be."""
+    return bool(list_context(view.trace))
+
+
+def write_headline(view: View) -> str:
+    """The question and the span with the highest score."""
+    found = rank_spans(view.trace, 1)
+    if not found:
+        return "What is the answer? There is no text yet in which it could be"
+    score, share = float(view.trace[found[0].cell]), compute_share(view.trace, found[0])
+    asked = escape_markdown(_shorten(view.text, _LONGEST_ASKED))
+    answer = quote(_shorten(_read(view, found[0]), _LONGEST_ANSWER))
+    return f"{asked} **{answer}**, score **{format_number(score)}**, probability **{format_share(share)}**"
+
+
+def offer_question() -> None:
+    """What to write where, and a question with its text to begin with."""
+    st.caption(
+        "The sentence is the question, the second one the  \ntext: write both under the pencil, or", width="content"
+    )
+    st.button("ask about a text", on_click=state.use_sentence, args=(QUESTION.text, QUESTION.pair),
+              icon=":material/add:")  # fmt: skip
+
+
+def tell_absent() -> None:
+    """What a checkpoint needs to answer questions, and how to choose one."""
+    st.caption(
+        "To answer questions, a checkpoint needs `qa_outputs` (BertForQuestionAnswering): name one as the model under "
+        "the pencil. The sentence is then the question, the second sentence the text with the answer."
+    )
+
+
+def show_answer(view: View) -> None:
+    """The text with the answer marked in it, and beside it the best spans with their scores worked out."""
+    st.html(_STYLE)
+    text, best = st.columns(2, gap="small")
+    with text:
+        _show_text(view)
+    with best:
+        _show_best(view)
+
+
+def _show_text(view: View) -> None:
+    """Every token of the text, with the probabilities that the answer starts and ends there."""
+    probs = ", ".join(str(bound.enter("probs")) for bound in (START, END))
+    with open_card(view, PREDICTION, "The answer in the text", probs):
+        show_passes_html(view, [_render_text(one) for one in view.passes])
+        shown, context = _choose_drawn(view), list_context(view.trace)
+        part = f" Tokens {shown[0]}–{shown[-1]} of {len(view.trace.tokens):,} are shown." * (len(shown) < len(context))
+        st.caption(
+            f"The bar above a token: the probability that the answer starts with it. Below: that it ends with it. A "
+            f"full bar is {format_share(_find_end(view, shown))}. Marked: the span with the highest score.{part}"
+        )
+
+
+def _choose_drawn(view: View) -> list[int]:
+    """The text's tokens; of a long text those around the answer."""
+    context, (best,) = list_context(view.guide.trace), rank_spans(view.guide.trace, 1)
+    window = center_range(context.index(best.start), _DRAWN, len(context))
+    return context[window.start : window.stop]
+
+
+def _find_end(view: View, shown: Sequence[int]) -> float:
+    """The probability that a full bar stands for: the largest that is drawn."""
+    return max(float(view.trace[bound.enter("probs")][shown].max()) for bound in (START, END))
+
+
+def _render_text(view: View) -> str:
+    shown, (best,) = _choose_drawn(view), rank_spans(view.trace, 1)
+    end = _find_end(view, shown)
+    large = " bv-spots-few" if len(shown) <= _FEW else ""
+    return f'<div class="bv-spots{large}" data-picture>{"".join(_render_spot(view, i, best, end) for i in shown)}</div>'
+
+
+def _render_spot(view: View, i: int, best: Span, end: float) -> str:
+    """A token between its two bars; all three are clicked."""
+    place = ("in" * (best.start <= i <= best.end), "first" * (i == best.start), "last" * (i == best.end))
+    kinds = "".join(f" bv-spot-{kind}" for kind in place if kind)
+    above, below = (
+        _render_bar(bound.enter("probs").fix(**{name: i}), float(view.trace[bound.enter("probs")][i]), end, name)
+        for bound, name in ((START, "start"), (END, "end"))
+    )
+    token = f'<button data-token="{i}">{escape(view.trace.tokens[i])}</button>'
+    return f'<div class="bv-spot{kinds}">{above}{token}{below}</div>'
+
+
+def _render_bar(cell: Address, share: float, end: float, name: str) -> str:
+    said = f"{name} {format_share(share)}"
+    bar = f'<i style="height:{share / end:.1%}"></i>'
+    return f'<button data-cell="{cell}" title="{said}" aria-label="{said}">{bar}</button>'
+
+
+def _show_best(view: View) -> None:
+    """The formula of a span's score, with the winner's numbers, and the spans with the highest scores."""
+    best = rank_spans(view.trace, 1)[0]
+    with open_card(view, PREDICTION, "The best answers", SPANS):
+        step = view.trace.step(SPANS)
+        st.latex(view.typeset(step))
+        st.latex(style.break_lines(view.trace.explain(best.cell).latex))
+        show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+        show_worked_link(view, best.cell)
+        with st.container(key="wide-answers"):
+            show_passes_html(view, [_render_best(one) for one in view.passes])
+        st.caption(
+            f"{tell_words(view)}An answer lies in the second sentence and has at most {LONGEST_ANSWER} tokens. Its "
+            "probability: that of its start times that of its end. No answer: the score of \\[CLS\\] alone, which "
+            "models trained on questions without an answer compare with the best."
+        )
+
+
+def _render_best(view: View) -> str:
+    trace, found = view.trace, rank_spans(view.trace, _ANSWERS)
+    none = Span(NO_ANSWER.at["start"], NO_ANSWER.at["end"])
+    names = [*(_shorten(_read(view, span), _LONGEST_NAME) for span in found), "no answer"]
+    rows = [*found, none]
+    return render_table("answer", names, [
+        Column("tokens", [f"{span.start}–{span.end}" if span.end > span.start else str(span.start) for span in rows]),
+        Column("start", [float(trace[span.start_cell]) for span in rows], cells_of=[span.start_cell for span in rows]),
+        Column("end", [float(trace[span.end_cell]) for span in rows], cells_of=[span.end_cell for span in rows]),
+        Column("score", [float(trace[span.cell]) for span in rows], cells_of=[span.cell for span in rows]),
+        Column("probability", [format_share(compute_share(trace, span)) for span in rows]),
+    ], chosen=(0,), opens=("cell", [span.cell for span in rows]))  # fmt: skip
+
+
+def show_bounds(view: View) -> None:
+    """The tokens where the answer most likely starts and ends, as probabilities."""
+    for bound, side, see in zip((START, END), st.columns(2, gap="small"),
+                                ("Where does the answer start?", "Where does it end?"), strict=True):  # fmt: skip
+        with side:
+            _show_bars(view, bound.enter("probs"), see, "probability")
+
+
+def show_logits(view: View) -> None:
+    """The way to the probabilities: two logits a token, each apart, and the sum of every pair."""
+    figure, note = draw_tensor(view, LOGITS, cells=MANY_CELLS, words=("start", "end"))
+    show_panel(view, LOGITS, "Two logits for every token: the start, the end", figure, note=note)
+    for bound, side, see in zip((START, END), st.columns(2, gap="small"),
+                                ("The highest start logits", "The highest end logits"), strict=True):  # fmt: skip
+        with side:
+            _show_bars(view, bound, see, "logit")
+    figure, note = draw_tensor(view, SPANS, cells=MANY_CELLS)
+    best = find_answer(view.trace)
+    show_panel(view, SPANS, "The score of every span: its start a row, its end a column", figure,
+               at={"start": best.start, "end": best.end},
+               note=f"Those outside the text, or with the end first, cannot be an answer. {note}")  # fmt: skip
+
+
+def _show_bars(view: View, address: Address, see: str, name: str) -> None:
+    """The highest of one number a token, in the order of the sentence."""
+    trace = view.trace
+    shown = sorted(rank_top(view.guide.trace[address], _BARS))
+    some = f"The {len(shown)} highest of {len(trace.tokens)} tokens." if len(shown) < len(trace.tokens) else ""
+    labels = label_tokens(trace)
+    figure = draw_bars(np.asarray(trace[address][shown]), [labels[i] for i in shown], view.colors,
+                       view.colors.kinds[PREDICTION], name=name)  # fmt: skip
+    best = find_answer(trace)
+    show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some, sides=(2, 1),
+               at={"start": best.start} if address.path.startswith(START.path) else {"end": best.end})  # fmt: skip
+
+
+def _read(view: View, span: Span) -> str:
+    return read_span(view.trace, span, view.text, view.pair)
+
+
+def _shorten(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
