@@ -4,8 +4,18 @@ import streamlit as st
 
 st.set_page_config(page_title="BERT, every number", page_icon="bertviz_core/ui/frame/icon.png", layout="wide")
 
-from bertviz_core.ui.frame import ready, shell  # noqa: E402 - configured before the slow imports, a page paints first
+
+@st.cache_resource(show_spinner="The server has just started and loads the model. This page goes on by itself …")
+def prepare() -> None:
+    """Have all that every page needs loaded, once; who waits for that meanwhile reads why."""
+    from bertviz_core.ui.frame.ready import prepare_process  # noqa: PLC0415 - slow the first time: what says so comes first
+
+    prepare_process()
+
+
+prepare()
+
+from bertviz_core.ui.frame.shell import run_app  # noqa: E402 - by then it is there
 from bertviz_core.ui.walk.drawer import show_drawer  # noqa: E402
 
-ready.prepare_process()
-shell.run_app(show_drawer)
+run_app(show_drawer)

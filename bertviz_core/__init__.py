@@ -1,7 +1,15 @@
 """BERT's forward pass with every intermediate recorded, addressed and explained."""
 
 from bertviz_core.checkpoint.model import Model, load_model
-from bertviz_core.errors import AddressError, BertvizError, CheckpointError, DimsError, InputError, TrainingError
+from bertviz_core.errors import (
+    AddressError,
+    BertvizError,
+    BusyError,
+    CheckpointError,
+    DimsError,
+    InputError,
+    TrainingError,
+)
 from bertviz_core.export.ipynb import write_ipynb
 from bertviz_core.export.script import write_script
 from bertviz_core.formula.explain import Explanation
@@ -10,6 +18,6 @@ from bertviz_core.tracing.store import TraceStore
 from bertviz_core.tracing.trace import Trace, run
 
 __all__ = [
-    "AddressError", "BertvizError", "CheckpointError", "DimsError", "Explanation", "InputError", "Model", "Program",
-    "Step", "Trace", "TraceStore", "TrainingError", "load_model", "run", "write_ipynb", "write_script",
+    "AddressError", "BertvizError", "BusyError", "CheckpointError", "DimsError", "Explanation", "InputError", "Model",
+    "Program", "Step", "Trace", "TraceStore", "TrainingError", "load_model", "run", "write_ipynb", "write_script",
 ]  # fmt: skip

@@ -23,3 +23,7 @@ class DimsError(BertvizError):
 
 class TrainingError(BertvizError):
     """Settings that nothing can be trained with, or a training that came to no number."""
+
+
+class BusyError(BertvizError):
+    """More work than the server can do in a short time."""

@@ -144,7 +144,9 @@ def test_a_model_that_is_dropped_takes_its_traces_along(tmp_path, monkeypatch, c
     names = [str(random_checkpoint(tmp_path / str(seed), seed=seed)) for seed in range(3)]
     store = bv.TraceStore()
     nbytes = bv.load_model(names[0]).nbytes
-    shelf = ModelShelf(2 * nbytes, dropped=store.forget_model)
+    shelf = ModelShelf(
+        int(2.5 * nbytes), dropped=store.forget_model
+    )  # a file is somewhat larger than what is read of it
     for name in names:
         assert store.get(shelf.get(name), TEXT).tokens
         assert shelf.nbytes <= 2 * nbytes
@@ -152,6 +154,23 @@ def test_a_model_that_is_dropped_takes_its_traces_along(tmp_path, monkeypatch, c
     trace = store.get(shelf.get(names[1]), TEXT)
     shelf.get(names[0])
     assert shelf.get(names[1]) is trace.model
+
+
+def test_a_model_that_finds_no_room_beside_those_that_are_looked_at_is_refused(tmp_path, monkeypatch, counting):
+    monkeypatch.setattr(shelf_module, "_settle", lambda: None)
+    monkeypatch.setattr(shelf_module, "RETRY_AFTER_S", 0.0)
+    names = [str(random_checkpoint(tmp_path / str(seed), seed=seed)) for seed in range(3)]
+    nbytes = bv.load_model(names[0]).nbytes
+    shelf = ModelShelf(int(2.5 * nbytes))
+    held = [shelf.get(name) for name in names[:2]]
+    with pytest.raises(bv.CheckpointError, match=r"There is no room for .* beside the models that others look at now"):
+        shelf.get(names[2])
+    assert shelf.nbytes == 2 * nbytes
+    held.pop()
+    assert shelf.get(names[2]).nbytes == nbytes
+    monkeypatch.setenv("BERTVIZ_MAX_MODEL_GB", "0.000001")
+    with pytest.raises(bv.CheckpointError, match=r"the limit here is 0\.0 GB"):
+        ModelShelf().get(names[0])
 
 
 def test_what_is_read_out_is_worked_out_once_counted_and_bounded(model):

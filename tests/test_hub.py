@@ -214,6 +214,13 @@ def test_a_model_above_the_limit_is_refused_before_anything_is_fetched(served):
     assert not any("resolve" in request for request in served.requests)
 
 
+def test_the_limit_can_be_set(served, monkeypatch):
+    monkeypatch.setenv("BERTVIZ_MAX_MODEL_GB", "0.00001")
+    assert "the limit here is 0.0 GB" in refusal() and not any("resolve" in request for request in served.requests)
+    monkeypatch.setenv("BERTVIZ_MAX_MODEL_GB", "many")
+    assert "BERTVIZ_MAX_MODEL_GB is 'many', but takes a positive number" in refusal()
+
+
 def test_files_that_are_not_fetched_do_not_count_towards_the_limit(served):
     served.sizes["pytorch_model.bin"] = served.sizes["model.fp16.safetensors"] = 9_000_000_000
     assert bv.load_model(MODEL).revision == COMMIT

@@ -42,7 +42,7 @@ class SlowRun:
             self.now -= 1
         return self.outcome(*arguments, **options)
 
-    def pending(self):
+    def pending(self, number):
         run = self
 
         class Done(threading.Event):
@@ -50,7 +50,7 @@ class SlowRun:
                 run.waiting.release()
                 return super().wait(timeout)
 
-        return PENDING(done=Done())
+        return PENDING(number, done=Done())
 
 
 PENDING = store_module._Pending

@@ -20,7 +20,7 @@ from bertviz_core.errors import CheckpointError
 BUNDLED = "bundled"
 BUNDLED_FOLDER = Path(__file__).parents[1] / "models" / "bundled"
 SILENCE_S = 10.0  # a download that stands still for longer is given up
-MAX_BYTES = 3_000_000_000
+_LARGEST_GB, _SETTING = 3.0, "BERTVIZ_MAX_MODEL_GB"
 
 _FILES = ("config.json", WEIGHTS, INDEX, "vocab.txt", "tokenizer.json", "tokenizer_config.json",
           "special_tokens_map.json", "added_tokens.json")  # fmt: skip
@@ -35,6 +35,26 @@ class Located:
     name: str
     folder: Path
     revision: str
+
+
+def read_limit() -> int:
+    """Bytes that the files of one model may have. Raises CheckpointError where the setting is no such number."""
+    setting = os.environ.get(_SETTING, "").strip()
+    try:
+        limit = float(setting or _LARGEST_GB) * 1e9
+        if not 0 < limit < 1e15:
+            raise ValueError
+    except ValueError:
+        raise CheckpointError(
+            f"{_SETTING} is {setting[:40]!r}, but takes a positive number of gigabytes, such as 1.5. Whoever runs this "
+            "server can mend that."
+        ) from None
+    return int(limit)
+
+
+def measure_weights(folder: Path) -> int:
+    """Bytes of the files that hold a checkpoint's weights."""
+    return sum(file.stat().st_size for file in folder.glob("*.safetensors"))
 
 
 def locate(name: str) -> Located:
@@ -90,7 +110,7 @@ def _is_complete(folder: Path) -> bool:
 
 def _download(name: str) -> Located:
     wish = {
-        "name": name, "files": _FILES, "weights": WEIGHTS, "needed": _NEEDED, "max_bytes": MAX_BYTES,
+        "name": name, "files": _FILES, "weights": WEIGHTS, "needed": _NEEDED, "max_bytes": read_limit(),
         "silence_s": SILENCE_S, "cache": str(constants.HF_HUB_CACHE), "endpoint": constants.ENDPOINT,
     }  # fmt: skip
     settings = {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}  # plain files, whose growth is seen

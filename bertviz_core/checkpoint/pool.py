@@ -53,8 +53,14 @@ class Pool(Generic[K, V]):
         with self._lock:
             self._alive[key] = self._kept[key] = value
             self._kept.move_to_end(key)
-            while self._kept and self.nbytes > self.max_bytes:
+            self.make_room(0)
+
+    def make_room(self, nbytes: int) -> bool:
+        """Drop the oldest until so many bytes more would fit, or none is left. Returns whether they fit."""
+        with self._lock:
+            while self._kept and self.nbytes + nbytes > self.max_bytes:
                 self._tell(self._kept.popitem(last=False)[1])
+            return self.nbytes + nbytes <= self.max_bytes
 
     def drop(self, unwanted: Callable[[V], bool]) -> None:
         """Keep no longer what is unwanted."""

@@ -7,24 +7,27 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 
+from bertviz_core.checkpoint.hub import locate, measure_weights, read_limit
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.errors import CheckpointError
 
-MODEL_BYTES = 2_000_000_000
+MODEL_BYTES = 4_000_000_000
 RETRY_AFTER_S = 60.0
 FAILURES = 32  # remembered at most
 
 
 class ModelShelf:
-    """Models by name, bounded in bytes, each loaded once. A failure is remembered for a while.
+    """Models by name, each loaded once. A failure is remembered for a while.
 
-    Whoever waits for a model, also for one that is being downloaded, keeps nobody waiting who wants another. dropped:
-    told of each model that had to go, so that nobody else keeps it alive.
+    max_bytes bounds all that are alive, also those that had to go and that somebody still looks at: one that finds no
+    room beside them is refused. Whoever waits for a model that is being downloaded keeps nobody waiting who wants
+    another. dropped: told of each model that had to go, so that nobody else keeps it alive.
     """
 
     def __init__(self, max_bytes: int = MODEL_BYTES, dropped: Callable[[Model], None] | None = None) -> None:
@@ -33,6 +36,7 @@ class ModelShelf:
         self._failures: ByteLRU[str, tuple[float, str]] = ByteLRU(FAILURES)
         self._loading: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
+        self._reading = threading.Lock()  # files into memory, one model at a time, so that the bound can be kept
 
     @property
     def nbytes(self) -> int:
@@ -70,13 +74,28 @@ class ModelShelf:
         if time.monotonic() - failed_at < RETRY_AFTER_S:
             raise CheckpointError(reason)
         try:
-            model = load_model(name)
+            place = locate(name)
+            with self._reading:
+                self._make_room(name, place.folder)
+                model = load_model(name)
+                self._models.put(name, model)
         except CheckpointError as error:
             self._failures.put(name, (time.monotonic(), str(error)), 1)
             raise
-        self._models.put(name, model)
         _settle()
         return model
+
+    def _make_room(self, name: str, folder: Path) -> None:
+        size, limit = measure_weights(folder), read_limit()
+        if size > limit:
+            raise CheckpointError(
+                f"{name!r} is {size / 1e9:.1f} GB; the limit here is {limit / 1e9:.1f} GB. Choose a smaller model."
+            )
+        if not self._models.make_room(size):
+            raise CheckpointError(
+                f"There is no room for {name!r} ({size / 1e9:.1f} GB) beside the models that others look at now, "
+                f"{self.nbytes / 1e9:.1f} GB. Choose one that is here already, or try again when they have left."
+            )
 
 
 def _settle() -> None:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.tracing.changes import Changes
+from bertviz_core.tracing.line import Line, Show
 from bertviz_core.tracing.trace import Cache, Trace, encode, run
 
 Key = tuple[object, ...]
+LONGEST_LINE = 256  # passes that wait at most
 
 
 @dataclass
 class _Pending:
+    """A pass that somebody with this place in the line has run; without either where that one has left before."""
+
+    number: int
     done: threading.Event = field(default_factory=threading.Event)
     trace: Trace | None = None
     error: BaseException | None = None
@@ -41,20 +46,25 @@ class TraceStore:
 
     trace_bytes bounds the traces' spines, in memory and in temporary files, also of those that the store has dropped
     and somebody still holds: while these take room, fewer others are kept. cache_bytes bounds what is recomputed from
-    all of them together, at_once the number of forward passes that run side by side. runs: how many were begun.
+    all of them together, at_once the number of forward passes that run side by side. show: what who waits for one does
+    meanwhile, with the number of those before it. runs: how many were begun.
     """
 
-    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1) -> None:
+    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1,
+                 show: Show = nullcontext) -> None:  # fmt: skip
         self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes + trace.spilled_bytes)
         self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
         self._lock = threading.Lock()
-        self._passes = threading.Semaphore(at_once)
+        self._line = Line(at_once, LONGEST_LINE, show)
         self.runs = 0
 
-    def turn(self) -> AbstractContextManager[object]:
-        """A turn to run passes that are not stored, side by side with no more than `at_once` others."""
-        return self._passes
+    def turn(self) -> AbstractContextManager[None]:
+        """A turn to run passes that are not stored, side by side with no more than `at_once` others.
+
+        Raises BusyError where too many wait already.
+        """
+        return self._line.turn()
 
     @property
     def nbytes(self) -> int:
@@ -75,7 +85,8 @@ class TraceStore:
             changes: Changes | None = None) -> Trace:  # fmt: skip
         """The trace of a text: from the store, from a run that another session has begun, or from a run of its own.
 
-        changes: as `Trace.with_changes` takes them, but for arrays; the pass without them is stored as well.
+        changes: as `Trace.with_changes` takes them, but for arrays; the pass without them is stored as well. Raises
+        BusyError where too many wait for a run already.
         """
         encoding = encode(model, text, text_pair, pad_to, masked)
         tokens = (encoding.ids, encoding.segments, encoding.mask)
@@ -86,31 +97,34 @@ class TraceStore:
         return self._shared((*key, *changes.items()), lambda: before.with_changes(changes))
 
     def _shared(self, key: Key, make: Callable[[], Trace]) -> Trace:
-        with self._lock:
-            found = self._traces.get(key)
-            if found is not None:
-                return found
-            pending = self._pending.get(key)
-            mine = pending is None
-            if pending is None:
-                pending = self._pending[key] = _Pending()
-        if mine:
-            self._fill(key, pending, make)
-        pending.done.wait()
-        if pending.error is not None:
-            raise pending.error
-        assert pending.trace is not None
-        return pending.trace
+        number = self._line.draw()
+        while True:
+            with self._lock:
+                found = self._traces.get(key)
+                if found is not None:
+                    return found
+                others = self._pending.get(key)
+                pending = others or self._pending.setdefault(key, _Pending(number))
+            if others is None:
+                self._fill(key, pending, make)
+            else:
+                self._line.await_other(others.number, others.done)
+            if pending.error is not None:
+                raise pending.error
+            if pending.trace is not None:
+                return pending.trace
 
     def _fill(self, key: Key, pending: _Pending, make: Callable[[], Trace]) -> None:
+        """Run a pass when its turn comes. Who leaves the line before leaves the pass to those who wait for it too."""
         try:
-            with self.turn():
-                with self._lock:
-                    self.runs += 1
-                pending.trace = make()
-            self._traces.put(key, pending.trace)
-        except BaseException as error:
-            pending.error = error
+            with self._line.turn(pending.number):
+                try:
+                    with self._lock:
+                        self.runs += 1
+                    pending.trace = make()
+                    self._traces.put(key, pending.trace)
+                except BaseException as error:
+                    pending.error = error
         finally:
             with self._lock:
                 del self._pending[key]

@@ -1,7 +1,7 @@
 """What must be there before the first page of a process is drawn.
 
 Libraries import parts of themselves when these are first needed, and look at what others have imported. Two sessions
-that come at once to a cold server would see such parts half made. So all of it is imported here, by the first, while
+that come at once to a cold server would see such parts half made. So all of it is imported here, for the first, while
 the others wait.
 """
 
@@ -12,7 +12,6 @@ import pkgutil
 from contextlib import suppress
 from pathlib import Path
 
-import streamlit as st
 from PIL import Image
 
 from bertviz_core.errors import BertvizError
@@ -25,9 +24,8 @@ _LAZY = ("packaging.tags", "pyarrow.pandas_compat", "pyarrow.vendored.version", 
 _INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files: the frame knows none of them
 
 
-@st.cache_resource(show_spinner=False)
 def prepare_process() -> None:
-    """Import what is imported late, load the bundled model and run the first example, once; who comes second waits."""
+    """Import what is imported late, load the bundled model and run the examples. To be called by one session alone."""
     for found in pkgutil.walk_packages([str(_INTERFACE)], "bertviz_core.ui."):
         importlib.import_module(found.name)
     import_plotly()
@@ -36,4 +34,5 @@ def prepare_process() -> None:
         importlib.import_module(name)
     if BUNDLED in list_models()[0]:
         with suppress(BertvizError):  # the page will say it
-            get_store().get(get_model(BUNDLED), EXAMPLES[0].text)
+            for example in EXAMPLES:
+                get_store().get(get_model(BUNDLED), example.text, example.pair or None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from typing import Any
 
 import streamlit as st
@@ -95,10 +96,17 @@ def get_shelf() -> ModelShelf:
 @st.cache_resource(show_spinner=False)
 def get_store() -> TraceStore:
     """The process's traces."""
-    return TraceStore()
+    return TraceStore(show=_show_place)
 
 
 @st.cache_resource(show_spinner=False)
 def get_drawn() -> ByteLRU[tuple[object, ...], Any]:
     """What pages have worked out to be drawn, by what it depends on; whoever takes it must not change it."""
     return ByteLRU(_DRAWN_BYTES)
+
+
+def _show_place(before: int) -> AbstractContextManager[None]:
+    """What a page says while it waits for a forward pass."""
+    return st.spinner(
+        f"{before} before you: the forward passes of others …" if before else "Running the forward pass …"
+    )

@@ -10,7 +10,7 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.errors import BertvizError, CheckpointError
+from bertviz_core.errors import BertvizError, BusyError, CheckpointError
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.trace import Trace, encode
 from bertviz_core.ui.components import load_component
@@ -103,8 +103,7 @@ def _load_model(name: str) -> Model:
 
 
 def _run_trace(model: Model, asked: Asked, preparation: Preparation, changes: Changes | None = None) -> Trace:
-    with st.spinner("Running the forward pass …"):
-        return get_store().get(model, asked.text, asked.pair, preparation.pad_to, preparation.masked, changes=changes)
+    return get_store().get(model, asked.text, asked.pair, preparation.pad_to, preparation.masked, changes=changes)
 
 
 def _compare_models(found: Outcome, asked: Asked, preparation: Preparation) -> Outcome:
@@ -126,3 +125,5 @@ def _show_error(error: BertvizError, model: str) -> None:
         with st.container(horizontal=True):
             st.button("Try again", on_click=get_shelf().forget_failure, args=(model,))
             st.button("Use the bundled model", on_click=state.choose_model, args=(BUNDLED,))
+    elif isinstance(error, BusyError):
+        st.button("Try again")

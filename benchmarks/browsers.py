@@ -1,0 +1,78 @@
+"""One user with a real browser, as `classroom.py` starts some: prints what was met as one line of JSON.
+
+A run's time is the browser's: from a choice until all that came of it is drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections import Counter
+from random import Random
+
+from playwright.sync_api import Error, sync_playwright
+from users import EXAMPLES, THINK_S
+
+from tests.browser import FLAGS, WIDE, App
+
+_PAGES = ("Overview", "Attention weights", "Heads", "Layers", "Embeddings")
+_GONE = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "502", "503")  # while nobody answers
+
+
+def act(app: App, random: Random) -> None:
+    """Choose something, and wait until it is drawn."""
+    number = app.page.locator("[data-cell]:visible").first
+    match random.choices(("head", "token", "number", "write", "go"), (30, 15, 20, 10, 25))[0]:
+        case "head":
+            label, size = random.choice((("Layer", 6), ("Head", 12)))
+            app.choose(label, f"{label} {random.randrange(size)}")
+        case "token":
+            app.point(random.randrange(4))
+        case "number" if number.count():
+            with app.rerun():
+                number.click()
+        case "write":
+            app.type(random.choice(EXAMPLES))
+        case _:
+            app.follow(random.choice(_PAGES))
+
+
+def visit(app: App, seconds: float, random: Random) -> dict[str, object]:
+    """Use the app for some seconds; at last load the URL anew, which must show the same."""
+    until, times, trouble = time.monotonic() + seconds, [], Counter[str]()
+    while time.monotonic() < until:
+        start = time.perf_counter()
+        try:
+            act(app, random) if times else app.open()
+            times.append(time.perf_counter() - start)
+        except (AssertionError, Error) as error:
+            trouble[" ".join(str(error).split())[:300]] += 1
+            app.open()
+        shown = app.page.locator('[data-testid="stException"], [data-testid="stAlertContentError"]')
+        trouble.update(text[:200] for text in shown.all_inner_texts())
+        time.sleep(random.uniform(*THINK_S))
+    before = app.shown().split()
+    with app.reloading():
+        app.page.reload(wait_until="commit")
+    after = app.shown().split()
+    if before != after:
+        first = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), ("more", "less"))
+        trouble[f"its URL shows {first[1]!r} where there was {first[0]!r}: {app.page.url}"] += 1
+    trouble.update(said[:200] for said in app.trouble if not any(gone in said for gone in _GONE))
+    return {"times": times, "trouble": trouble}
+
+
+def main() -> None:
+    url, seconds, seed = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        page = browser.new_context(viewport=WIDE, reduced_motion="reduce").new_page()
+        print(json.dumps(visit(App(page, url.rstrip("/")), seconds, Random(seed))))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""The class of users that measures the app: it uses all kinds of things, notices what goes wrong, and comes back."""
+
+import asyncio
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import users
+from classroom import Outside, Plan, Tally, find_growth, find_percentile, hold_class
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from users import User
+from wire import Conversation
+
+
+def message(fill):
+    said = ForwardMsg()
+    fill(said)
+    return said.SerializeToString()
+
+
+def element(path, fill, part=""):
+    def write(said):
+        said.metadata.delta_path.extend(path)
+        said.delta.fragment_id = part
+        fill(said.delta.new_element)
+
+    return message(write)
+
+
+def begin(*parts):
+    def write(said):
+        said.new_session.name = "app"
+        said.metadata.run.fragment_ids.extend(parts)
+
+    return message(write)
+
+
+def end(how):
+    return message(lambda said: setattr(said, "script_finished", how))
+
+
+@pytest.fixture
+def talk():
+    told = Conversation()
+    told.take(begin())
+    told.take(element([0, 0], lambda new: setattr(new.heading, "body", "A title")))
+    chips = '<i data-token="0"></i><i data-token="1"></i>'
+    told.take(element([0, 1], lambda new: setattr(new.html, "body", chips), "part"))
+    return told
+
+
+def test_a_session_knows_what_is_on_screen(talk):
+    assert talk.list_texts()[0] == "A title" and talk.tokens == 2
+    talk.take(begin("part"))
+    assert talk.list_texts() == ["A title"]  # what is in the part has not been sent again yet
+    talk.take(begin())
+    assert talk.list_texts() == []
+
+
+def test_a_run_that_begins_anew_has_not_ended(talk):
+    assert not talk.take(end(ForwardMsg.FINISHED_EARLY_FOR_RERUN))
+    assert talk.take(end(ForwardMsg.FINISHED_SUCCESSFULLY))
+    assert talk.take(end(ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY))
+    assert talk.trouble == []
+    assert talk.take(end(ForwardMsg.FINISHED_WITH_COMPILE_ERROR)) and talk.trouble == ["compile error"]
+
+
+def test_exceptions_and_error_pages_are_trouble_and_remarks_are_not(talk):
+    def write_alert(how):
+        return lambda new: (setattr(new.alert, "body", "No."), setattr(new.alert, "format", how))
+
+    talk.take(element([0, 2], write_alert(Alert.INFO)))
+    assert talk.trouble == []
+    talk.take(element([0, 2], write_alert(Alert.ERROR)))
+    talk.take(
+        element([0, 3], lambda new: (setattr(new.exception, "type", "E"), setattr(new.exception, "message", "m")))
+    )
+    assert talk.trouble == ["error page: No.", "exception: E m"]
+
+
+def test_a_message_that_is_known_by_its_hash_is_what_was_sent_before(talk):
+    def write(said):
+        said.hash, said.metadata.cacheable = "known", True
+        said.metadata.delta_path.extend([0, 5])
+        said.delta.new_element.markdown.body = "long"
+
+    def refer(said):
+        said.ref_hash = "known"
+        said.metadata.delta_path.extend([0, 6])
+
+    talk.take(message(write))
+    talk.take(message(refer))
+    assert talk.list_texts()[-2:] == ["long", "long"]
+
+
+def test_percentiles_and_growth():
+    assert [find_percentile(range(101), percent) for percent in (50, 95)] == [50, 95]
+    assert find_percentile([], 95) == 0 and find_percentile([3.0], 50) == 3
+    assert find_growth([(i, held) for i, held in enumerate([9, 9, 1, 1, 5, 5, 4, 4])]) == (1, 3)
+
+
+async def hold_with_a_break(url, tally, lines):
+    """Three users whose connections break when each has chosen something, and some choices after they came back."""
+    guests = [User(url, seed, math.inf, tally, disturbed=True) for seed in range(3)]
+    visits = [asyncio.create_task(guest.attend()) for guest in guests]
+
+    async def wait(enough):
+        while not enough():
+            assert not any(visit.done() for visit in visits)
+            await asyncio.sleep(0.05)
+
+    async with asyncio.timeout(120):
+        await wait(lambda: len(tally.times) >= 12)
+        for line in lines:
+            line.transport.abort()
+        seen = len(tally.times)
+        await wait(lambda: len(tally.back) >= 3 and len(tally.times) >= seen + 6)
+    for guest in guests:
+        guest.until = 0.0
+    await asyncio.gather(*visits)
+    return await hold_class(Outside(url, [os.getpid()]), Plan(2, 1.0))
+
+
+def test_users_come_back_after_a_broken_connection_and_see_what_they_saw(server, monkeypatch):
+    tally, lines = Tally(), []
+
+    async def connect(*where, **how):
+        lines.append(await users_connect(*where, **how))
+        return lines[-1]
+
+    users_connect = users.connect
+    monkeypatch.setattr(users, "connect", connect)
+    monkeypatch.setattr(users, "THINK_S", (0.05, 0.2))
+    with ThreadPoolExecutor(1) as own:  # in this thread Playwright may have a loop running
+        row = own.submit(lambda: asyncio.run(hold_with_a_break(server, tally, lines))).result()
+    assert tally.visits == 3 and len(tally.back) == 3 and tally.changed == 0 and tally.trouble == {}
+    assert len(row.tally.times) >= 2 and row.trouble == {}
+    assert row.spent_ms > 0 and row.own > 0 and max(held for _, held in row.memory) > 1e8

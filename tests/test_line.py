@@ -1,0 +1,125 @@
+"""The line of those who wait for a forward pass: they are told how many are before them, and are free to leave."""
+
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bertviz_core as bv
+from bertviz_core.tracing import line as line_module
+from bertviz_core.tracing import store as store_module
+from bertviz_core.ui.frame import ready, resources
+from tests import test_store
+
+models, slow_run = test_store.models, test_store.slow_run
+
+
+class Shown:
+    """What those who wait are told, by thread; `leave` has one of them leave, as a script does that is to stop."""
+
+    def __init__(self):
+        self.told, self.leave, self._lock = {}, set(), threading.Lock()
+
+    @contextmanager
+    def __call__(self, before):
+        with self._lock:
+            self.told.setdefault(threading.current_thread().name, []).append(before)
+        yield
+        if threading.current_thread().name in self.leave:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    monkeypatch.setattr(line_module, "LOOK_S", 0.02)
+    return Shown()
+
+
+def get_in_thread(store, name, *call):
+    """Begin a call of `get` in a thread of this name; gives the thread, and a list for what comes of it."""
+    found = []
+
+    def work():
+        try:
+            found.append(store.get(*call))
+        except BaseException as error:
+            found.append(error)
+
+    thread = threading.Thread(target=work, name=name)
+    thread.start()
+    return thread, found
+
+
+def wait_until(true):
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_who_waits_is_told_how_many_are_before_and_goes_on_in_order(models, slow_run, shown):
+    store, threads = bv.TraceStore(show=shown), []
+    for i, text in enumerate(["cat", "mat", "rome", "the cat", "mat"]):  # the last one waits for another's pass
+        threads.append(get_in_thread(store, str(i), models[0], text))
+        wait_until(lambda i=i: shown.told.get(str(i)))
+    assert {name: told[-1] for name, told in shown.told.items()} == {"0": 0, "1": 1, "2": 2, "3": 3, "4": 1}
+    slow_run.go.set()
+    for thread, _ in threads:
+        thread.join(10)
+    assert all(isinstance(found[0], bv.Trace) for _, found in threads) and store.runs == 4
+    assert all(told == sorted(told, reverse=True) for told in shown.told.values())
+
+
+def test_who_leaves_the_line_takes_nobody_along(models, slow_run, shown):
+    store = bv.TraceStore(show=shown)
+    first, _ = get_in_thread(store, "first", models[0], "cat")
+    wait_until(lambda: shown.told.get("first"))
+    leaver, left = get_in_thread(store, "leaver", models[0], "mat")
+    wait_until(lambda: shown.told.get("leaver"))
+    heir, inherited = get_in_thread(store, "heir", models[0], "mat")
+    wait_until(lambda: shown.told.get("heir"))
+    shown.leave.add("leaver")
+    slow_run.go.set()
+    for thread in (first, leaver, heir):
+        thread.join(10)
+    assert isinstance(left[0], KeyboardInterrupt) and isinstance(inherited[0], bv.Trace)
+    assert isinstance(store.get(models[0], "rome"), bv.Trace)  # nobody holds the line up
+
+
+def test_a_line_that_is_too_long_is_refused_in_words(models, slow_run, shown, monkeypatch):
+    monkeypatch.setattr(store_module, "LONGEST_LINE", 1)
+    store = bv.TraceStore(show=shown)
+    waiting = []
+    for i, text in enumerate(["cat", "mat"]):
+        waiting.append(get_in_thread(store, str(i), models[0], text))
+        wait_until(lambda i=i: shown.told.get(str(i)))
+    with pytest.raises(bv.BusyError, match="1 forward passes wait already"):
+        store.get(models[0], "rome")
+    slow_run.go.set()
+    for thread, found in waiting:
+        thread.join(10)
+        assert isinstance(found[0], bv.Trace)
+    assert isinstance(store.get(models[0], "rome"), bv.Trace)
+
+
+def test_a_page_says_how_many_are_before_it_and_goes_on_by_itself(monkeypatch):
+    said = []
+
+    @contextmanager
+    def spin(text, **_):
+        said.append(text)
+        yield
+
+    ready.prepare_process()
+    monkeypatch.setattr(resources.st, "spinner", spin)
+    at = AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60)
+    at.query_params["text"] = "Nobody else reads this."
+    with resources.get_store().turn():
+        page = threading.Thread(target=at.run)
+        page.start()
+        wait_until(lambda: any("1 before you" in text for text in said))
+    page.join(60)
+    assert not at.exception and "Nobody else reads this" in at.title[0].value
