@@ -74,8 +74,6 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
             what_if.show_line(found, chosen.token)
         show_drawer(view)
         note_head_menus()
-    with bar.menu:
-        site.show_menu()
     state.publish()
 
 

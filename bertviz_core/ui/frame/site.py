@@ -104,8 +104,8 @@ def show_link(info: PageInfo, label: str = "", icon: str | None = None, **query:
                  query_params={**state.list_query(info.name), **query})  # fmt: skip
 
 
-def show_menu() -> None:
-    """All pages, in their sections."""
+def list_all() -> None:
+    """Links to all pages, in their sections."""
     for section, pages in group_pages().items():
         st.caption(section)
         for info in pages:
