@@ -59,6 +59,7 @@ class Visitor:
     menus: dict[str, str] = field(default_factory=dict)  # a menu's id by its label
     states: dict[str, WidgetState] = field(default_factory=dict)
     links: dict[str, tuple[str, str]] = field(default_factory=dict)  # a page's hash and query by its name
+    pages: tuple[str, str] = ("", "")  # the id of the menu of pages, and of the part of the page that it is
     folds: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     listener: tuple[str, str] = ("", "")  # the id of what listens to clicks, and of the part of the page that it is in
@@ -74,7 +75,7 @@ class Visitor:
         asked.widget_states.widgets.extend([*self.states.values(), *([sent] if sent else [])])
         asked.cached_message_hashes.extend(self.kept)
         if not part:
-            self.folds, self.numbers = [], []
+            self.folds, self.numbers, self.links = [], [], {}
         self.socket.send(message.SerializeToString())
         while not self._receive():
             pass
@@ -104,10 +105,14 @@ class Visitor:
         return self.run()
 
     def go(self, page: str) -> float:
-        """Follow the link to a page."""
+        """Follow the link to a page; where it stands in a menu, open that before."""
+        cost = 0.0
+        if _name_path(page) not in self.links:
+            name, part = self.pages
+            cost = self.run(sent=WidgetState(id=name, bool_value=True), part=part)
         self.page, self.query = self.links[_name_path(page)]
         self.states = {}
-        return self.run()
+        return cost + self.run()
 
     def _receive(self) -> bool:
         """Take the next message. Returns whether it is the run's last."""
@@ -126,7 +131,7 @@ class Visitor:
         return said.HasField("script_finished") and said.script_finished in _DONE
 
     def _note(self, said: ForwardMsg) -> None:
-        element, fold = said.delta.new_element, said.delta.add_block.expandable.id
+        element, block = said.delta.new_element, said.delta.add_block
         assert not element.HasField("exception"), element.exception.message
         if element.HasField("selectbox"):
             self.menus[element.selectbox.label] = element.selectbox.id
@@ -134,8 +139,10 @@ class Visitor:
             self.links[element.page_link.page] = (element.page_link.page_script_hash, element.page_link.query_string)
         if element.bidi_component.component_name.endswith("listener"):
             self.listener = element.bidi_component.id, said.delta.fragment_id
-        if fold:
-            self.folds.append(fold)
+        if block.expandable.id:
+            self.folds.append(block.expandable.id)
+        if block.popover.label == "Pages":
+            self.pages = block.popover.id, said.delta.fragment_id
         self.numbers += re.findall(r'data-cell="([^"]+)"', element.html.body)
 
 
