@@ -7,6 +7,8 @@ import bertviz_core as bv
 from bertviz_core.analysis.alignment import guess_words
 from bertviz_core.analysis.layers import Lens, list_stages
 from bertviz_core.analysis.predictions import PROBS, rank_words
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
+from bertviz_core.checkpoint.tokenizer import load_tokenizer
 
 TEXT = "the cat sat on the [MASK]"
 HEAD = {"encoder.layer.1.attention.self.probs[head=2]": 0.0}
@@ -18,6 +20,17 @@ def traces(bundled):
     """A pass, one with a change, one of another sentence, one as a document describes it."""
     return [bv.run(bundled, TEXT), bv.run(bundled, TEXT, changes=HEAD), bv.run(bundled, "a dog [MASK] in the sun"),
             bv.run(bundled, TEXT, program="definition")]  # fmt: skip
+
+
+ASKED = [("a cat",), ("a dog",), ("a cat", "a dog"), ("a dog", "a cat"), ("a cat", None, 9), ("a cat", None, 12),
+         ("a cat", "a dog", 12)]  # fmt: skip
+
+
+def test_an_input_is_encoded_as_a_tokenizer_does_that_has_read_nothing_else(bundled):
+    fresh = {asked: load_tokenizer(BUNDLED_FOLDER, bundled.config.vocab_size).encode(*asked) for asked in ASKED}
+    assert len(set(fresh.values())) == len(ASKED)
+    for asked in [*ASKED, *reversed(ASKED)]:
+        assert bundled.tokenizer.encode(*asked) == fresh[asked], asked
 
 
 def rank(values, k):
