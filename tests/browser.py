@@ -142,9 +142,14 @@ class App:
         with self.rerun():
             self.page.get_by_role("option", name=option, exact=True).click()
 
+    def open_menu(self, name: str) -> None:
+        """Open a menu of the bar; what is in it is made then."""
+        with self.rerun():
+            self.page.get_by_role("button", name=name, exact=True).click()
+
     def follow(self, title: str) -> None:
         """Go to a page by its link in the menu of pages."""
-        self.page.get_by_role("button", name="Pages", exact=True).click()
+        self.open_menu("Pages")
         link = self.page.get_by_test_id("stPopoverBody").get_by_role("link", name=title, exact=True)
         with self.rerun():
             link.click()

@@ -120,7 +120,7 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
     with running(tmp_path) as url, visit(chromium, url) as app:
         app.open("add_norm", **CHOICE)
         assert app.title == "Add & Norm" and app.chosen() == ("Layer 3", "Head 5", "token 2 old")
-        app.page.get_by_role("button", name="Pages", exact=True).click()
+        app.open_menu("Pages")
         assert app.page.get_by_test_id("stPopoverBody").get_by_role("link").count() == len(PAGES)
 
 
@@ -129,7 +129,8 @@ def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     files = {}
     for kind in ("npy", "csv"):
         panel = app.page.locator('[class*="st-key-panel-encoder"]').filter(has_text="scaled").last
-        panel.get_by_role("button", name="Values", exact=True).click()
+        with app.rerun():
+            panel.get_by_role("button", name="Values", exact=True).click()
         with app.page.expect_download() as downloading:
             app.page.get_by_role("button", name=f"Values (.{kind})").click()
         app.page.keyboard.press("Escape")

@@ -69,7 +69,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
 
 def test_a_link_leads_to_the_same_page_in_a_tab_of_its_own(app, fresh):
     app.open("attention", **PLACE)
-    app.page.get_by_role("button", name="Pages", exact=True).click()
+    app.open_menu("Pages")
     link = app.page.get_by_test_id("stPopoverBody").get_by_role("link", name=PAGES[0].title, exact=True)
     link.hover()
     address = link.evaluate("link => link.href")
@@ -85,7 +85,7 @@ def press(app, name):
 
 
 def open_menu_and_press(app, menu, name):
-    app.page.get_by_role("button", name=menu, exact=True).click()
+    app.open_menu(menu)
     press(app, name)
     app.page.keyboard.press("Escape")
 

@@ -54,7 +54,8 @@ def test_the_menu_by_keyboard_alone(app):
     app.open("predictions", layer=2, head=1)
     keyboard = app.page.keyboard
     app.page.get_by_role("button", name="What if", exact=True).focus()
-    keyboard.press("Enter")
+    with app.rerun():
+        keyboard.press("Enter")
     button(app, "Zero the head").focus()
     with app.rerun():
         keyboard.press("Enter")

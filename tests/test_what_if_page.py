@@ -1,6 +1,7 @@
 """What-if through the app: changes in the URL, their menu, what panels show, and changes that cannot be made."""
 
 import json
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,14 @@ def opened(page="overview", **query):
     at.query_params.update({"text": TEXT, **query})
     at.run()
     return at if page == "overview" else at.switch_page(f"pages/{page}.py").run()
+
+
+def opened_with_menu(changes="", **query):
+    """The first page with its menu of changes open, of which there is one a list of changes."""
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.session_state[f"what-if-menu-{zlib.crc32(changes.encode()):x}"] = True
+    at.query_params.update({"text": TEXT, "changes": changes, **query})
+    return at.run()
 
 
 def view(at):
@@ -141,7 +150,7 @@ ACTIONS = {
 
 @pytest.mark.parametrize(("changes", "button", "expected"), ACTIONS.values(), ids=ACTIONS)
 def test_a_button_changes_the_list(changes, button, expected):
-    at = opened(changes=changes, token="2", layer="1", head="3")
+    at = opened_with_menu(changes, token="2", layer="1", head="3")
     at.button(button).click().run()
     assert not at.exception and at.session_state["changes"] == expected
     again = opened(changes=expected)
@@ -163,7 +172,7 @@ def test_a_button_changes_the_list(changes, button, expected):
     ],
 )  # fmt: skip
 def test_a_field_of_the_menu_changes_the_list(field, text, expected):
-    at = opened(token="2", layer="1")
+    at = opened_with_menu(token="2", layer="1")
     at.text_input(field).set_value(text).run()
     assert not at.exception and at.session_state["changes"] == expected
     refused = text.strip() not in ("", "dog", "[MASK]", "1e-3")

@@ -18,6 +18,7 @@ from bertviz_core.formula.functions import Function
 from bertviz_core.formula.nodes import Add, Constant, Expr, Mul, Symbol
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, Step
+from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 Relation = Literal["same", "different", "missing", "extra"]
@@ -216,10 +217,14 @@ def measure_scores(left: Trace, right: Trace) -> ScoreDistance | None:
 def guess_words(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
     """The k most probable entries at a position, best first; empty where the checkpoint has no language model head.
 
-    Where the program ends before that, its last layer is read by BERT's own head.
+    Where the program ends before that, its last layer is read by BERT's own head. Worked out once.
     """
     if SCORES.path not in trace.model.program.by_address:
         return ()
+    return remember(trace, f"words guessed at {token}, {k}", lambda: _guess_words(trace, token, k))
+
+
+def _guess_words(trace: Trace, token: int, k: int) -> tuple[Guess, ...]:
     scores = trace[SCORES.fix(token=token)] if has_own_scores(trace) else _read_by_bert(trace, token)
     powers = np.exp(scores.astype(np.float64) - scores.max())
     probabilities = powers / powers.sum()

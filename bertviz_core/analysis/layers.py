@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analysis.predictions import PROBS, SCORES
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.stages import Stage
@@ -143,14 +144,31 @@ class Lens:
         return env
 
     @property
+    def scores(self) -> np.ndarray:
+        """The vocabulary's logits at every stage: (stage, vocab)."""
+        return self._read[0]
+
+    @property
     def probs(self) -> np.ndarray:
         """The vocabulary's probabilities at every stage: (stage, vocab)."""
-        return self.env[PROBS.path].numpy()
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[np.ndarray, np.ndarray]:
+        """Logits and probabilities; worked out once for all who read this token."""
+        return remember(
+            self.trace, f"lens at {self.token}", lambda: (lock(self.env[SCORES.path]), lock(self.env[PROBS.path]))
+        )
+
+    def list_best(self, k: int) -> tuple[list[int], ...]:
+        """The k most probable entries at every stage, best first; ranked once."""
+        name = f"lens ranked at {self.token}, {k}"
+        probs = self.probs
+        return remember(self.trace, name, lambda: tuple(rank_top(row, k) for row in probs))
 
     def ranks(self, word: int) -> np.ndarray:
         """The place of a vocabulary entry at every stage, 1 for the most probable."""
-        scores = self.env[SCORES.path].numpy()
-        return (scores > scores[:, [word]]).sum(axis=1) + 1
+        return (self.scores > self.scores[:, [word]]).sum(axis=1) + 1
 
     def worked(self, stage: int, word: int) -> str:
         """One probability with its numbers, as LaTeX."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
+from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 SCORES, PROBS = Address("cls.predictions.decoder"), Address("cls.predictions.probs")
@@ -60,10 +62,15 @@ def find_masks(trace: Trace) -> list[int]:
     return [i for i, token_id in enumerate(trace.encoding.ids) if token_id == trace.model.tokenizer.mask_id]
 
 
-def rank_words(trace: Trace, token: int, k: int) -> list[tuple[str, float, int]]:
-    """The k most probable vocabulary entries at a position: word, probability, id."""
+def rank_words(trace: Trace, token: int, k: int) -> tuple[tuple[str, float, int], ...]:
+    """The k most probable vocabulary entries at a position: word, probability, id. Ranked once."""
+    return remember(trace, f"words ranked at {token}, {k}", lambda: tuple(_rank_words(trace, token, k)))
+
+
+def _rank_words(trace: Trace, token: int, k: int) -> Iterator[tuple[str, float, int]]:
     probs = trace[PROBS.fix(token=token)]
-    return [(trace.model.tokenizer.token(i), float(probs[i]), i) for i in rank_top(probs, k)]
+    for i in rank_top(probs, k):
+        yield trace.model.tokenizer.token(i), float(probs[i]), i
 
 
 def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:

@@ -14,10 +14,13 @@ from typing import Any
 
 from transformers import AutoTokenizer, BertTokenizer
 
+from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.wordpiece import Record, Rules, record
 from bertviz_core.errors import CheckpointError, InputError
 from bertviz_core.programs.config import read_json
 
+_ENCODED_BYTES = 1_000_000  # of inputs that are remembered
+_TOKEN_BYTES = 200  # of one token in them, roughly
 _FILES = ("tokenizer.json", "vocab.txt")
 _EXTRA_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 
@@ -49,12 +52,22 @@ class Tokenizer:
         self.rules = rules
         self._library = library
         self._vocab_size = vocab_size
+        self._encoded: ByteLRU[tuple[str, str | None, int | None], Encoding] = ByteLRU(_ENCODED_BYTES)
 
     def encode(self, text: str, pair: str | None = None, pad_to: int | None = None) -> Encoding:
         """Token ids of a text, or of two, with [CLS] and [SEP]; filled up with [PAD] to `pad_to` tokens if given.
 
-        Raises InputError where there is nothing to read or the text is not valid Unicode.
+        What was encoded last is remembered: every run of a page asks for its sentence again, several times. Raises
+        InputError where there is nothing to read or the text is not valid Unicode.
         """
+        key = text, pair, pad_to
+        found = self._encoded.get(key)
+        if found is None:
+            found = self._encode(*key)
+            self._encoded.put(key, found, len(text) + len(pair or "") + _TOKEN_BYTES * len(found))
+        return found
+
+    def _encode(self, text: str, pair: str | None, pad_to: int | None) -> Encoding:
         _check_text("The sentence", text)
         if pair is not None:
             _check_text("The second sentence", pair)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from _plotly_utils.utils import convert_to_base64
 
 from bertviz_core.figures.palette import Palette
 
@@ -53,10 +54,29 @@ class Chart:
         return {"data": [*rest, *({**trace, "meta": meta} for trace in picked)], "layout": self.layout}
 
 
+class _Drawn(go.Figure):
+    """A specification as a figure, unvalidated and not copied: every kind is validated in a test, and validators and
+    copies take longer than all the rest."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec  # and nothing of what a figure has that is going to be changed
+
+    def to_dict(self) -> Spec:
+        sent = _copy_outline(self._spec)
+        convert_to_base64(sent)
+        return sent
+
+
+def _copy_outline(part: Any) -> Any:
+    """The same dicts and lists anew, of the same numbers and arrays."""
+    if isinstance(part, dict):
+        return {key: _copy_outline(value) for key, value in part.items()}
+    return [_copy_outline(value) for value in part] if isinstance(part, list | tuple) else part
+
+
 def to_plotly(chart: Chart) -> go.Figure:
-    """The chart as Streamlit takes it, unvalidated: every kind is validated in a test, and validators take longer than
-    all the rest."""
-    return go.Figure(chart.spec, _validate=False)
+    """The chart as Streamlit takes it."""
+    return _Drawn(chart.spec)
 
 
 def make_chart(

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.ui.frame import share, site
+from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 
@@ -24,7 +25,6 @@ _LONGEST = 120  # characters of a text that could not be read as tokens
 class Bar:
     """The places of the bar, from left to right; they are filled as far as a run gets."""
 
-    menu: DeltaGenerator
     tokens: DeltaGenerator
     editor: DeltaGenerator
     place: DeltaGenerator
@@ -35,7 +35,7 @@ class Bar:
         """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed."""
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
             st.html('<button class="bv-skip" data-skip>Skip to the first picture</button>', width="content")
-            menu = st.popover("Pages", icon=":material/menu:", key=f"menu-{page}", type="tertiary", help="All pages")
+            show_menu("Pages", f"menu-{page}", site.list_all, icon=":material/menu:", help="All pages")
             st.html('<b class="bv-brand">BERT</b>', width="content")
             tokens = st.container(key="tokens", width="stretch")
             editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary",
@@ -45,7 +45,7 @@ class Bar:
             with actions:
                 own = st.container(width="content")
                 share.show_menu()
-        return cls(menu, tokens, editor, place, own)
+        return cls(tokens, editor, place, own)
 
     def show_tokens(self, view: View) -> None:
         """The tokens in the order in which they are read, each a button that chooses it."""

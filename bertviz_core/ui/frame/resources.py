@@ -50,6 +50,11 @@ def get_model(name: str) -> Model:
     return get_shelf().get(name)
 
 
+def has_model(name: str) -> bool:
+    """Whether the model of this name is there without being loaded."""
+    return get_shelf().find(state.read(_OWN, {}).get(name, name)) is not None
+
+
 def list_own() -> tuple[str, ...]:
     """The models that this session has trained, and what they were before, by name."""
     return tuple(state.read(_OWN, {}))

@@ -9,19 +9,15 @@ from urllib.parse import urlencode
 import segno
 import streamlit as st
 
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import menu, state
 
 _LONGEST_CODE = 1800  # characters; a code of more cannot be read from the back of a room
 
 
-@st.fragment
 def show_menu() -> None:
-    """A menu whose contents are made when it is opened, of the URL as it is then."""
-    menu = st.popover("Share", icon=":material/ios_share:", key="share", on_change="rerun", type="tertiary",
-                      help="Copy the link, or show it as a code")  # fmt: skip
-    if menu.open:
-        with menu:
-            _show_link(_write_link())
+    """A menu of the URL as it is when that is opened."""
+    menu.show_menu("Share", "share", _show_link, icon=":material/ios_share:",
+                   help="Copy the link, or show it as a code")  # fmt: skip
 
 
 def _write_link() -> str:
@@ -29,7 +25,8 @@ def _write_link() -> str:
     return f"{st.context.url or ''}" + (f"?{urlencode(says)}" if says else "")
 
 
-def _show_link(link: str) -> None:
+def _show_link() -> None:
+    link = _write_link()
     st.markdown("All that you see stands in this link: the sentence, the place, the changes, the explained number.")
     st.code(link, language=None, wrap_lines=True)
     if len(link) > _LONGEST_CODE:

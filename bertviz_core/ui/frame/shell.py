@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -21,7 +22,7 @@ from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
-from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store
+from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store, has_model
 from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
 from bertviz_core.ui.frame.what_if import run_changes
@@ -74,8 +75,6 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
             what_if.show_line(found, chosen.token)
         show_drawer(view)
         note_head_menus()
-    with bar.menu:
-        site.show_menu()
     state.publish()
 
 
@@ -98,7 +97,8 @@ def open_page(name: str, what_happens: str, write_headline: Callable[[View], str
 
 
 def _load_model(name: str) -> Model:
-    with st.spinner("Loading the model …", show_time=True):
+    # A spinner, shown or not, costs a thread of its own.
+    with nullcontext() if has_model(name) else st.spinner("Loading the model …", show_time=True):
         return get_model(name)
 
 

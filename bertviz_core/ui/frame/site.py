@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from functools import cache
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -77,14 +79,15 @@ _BY_STAGE = {info.stage: info for info in PAGES if info.stage}
 
 def declare_pages() -> tuple[PageInfo, StreamlitPage]:
     """Declare the pages to Streamlit, which shows no list of them; returns the one that the URL asks for."""
-    declared = {info.name: _make_page(info) for info in PAGES}
+    declared = {info.name: copy(_make_page(info)) for info in PAGES}
     state.write(_DECLARED, declared)
     asked = st.navigation(list(declared.values()), position="hidden")
     return _BY_NAME[asked.url_path or PAGES[0].name], asked
 
 
+@cache
 def _make_page(info: PageInfo) -> StreamlitPage:
-    """A page as Streamlit knows it; to make one, it looks for its file."""
+    """A page as Streamlit knows it; to make one, it looks for its file. Each run has its own copy."""
     first = info is PAGES[0]
     return st.Page(f"pages/{info.name}.py", title=info.title, icon=info.icon, default=first,
                    url_path=None if first else info.name)  # fmt: skip
@@ -104,8 +107,8 @@ def show_link(info: PageInfo, label: str = "", icon: str | None = None, **query:
                  query_params={**state.list_query(info.name), **query})  # fmt: skip
 
 
-def show_menu() -> None:
-    """All pages, in their sections."""
+def list_all() -> None:
+    """Links to all pages, in their sections."""
     for section, pages in group_pages().items():
         st.caption(section)
         for info in pages:

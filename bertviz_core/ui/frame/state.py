@@ -7,9 +7,6 @@ choice is one step of the browser's history.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -18,14 +15,12 @@ import streamlit as st
 
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
+from bertviz_core.ui.frame.packing import pack, unpack
 
 if TYPE_CHECKING:
     from bertviz_core.ui.frame.view import View
 
 _LONGEST_WALK = 80  # steps that a link may hold
-_LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text is compressed
-_LONGEST_PACKED = 20_000  # characters that are unpacked at most
-_PACKED = "z."  # before a compressed text
 _STEP = "~"
 _OF_TOKENS = ("token", "key_token", "mask", "window")  # positions: they mean nothing once there are other tokens
 _OF_INPUT = ("text", "pair", "model")  # what there are other tokens after
@@ -40,6 +35,7 @@ _COMMON = ("text", "pair", "model", "pad", _SHOW, "formulas", *_UNDRAWN)
 # usual values; which parameters each page has of its own; whether somebody has just chosen something here.
 _SAYS, _LINKED, _PAGE, _USUAL, _OWN, _CHOSE = "url-says", "url-linked", "url-page", "url-usual", "url-own", "url-chose"
 _LEFT = "url-left"  # what it says to widgets that have not been drawn yet
+_KEPT = "url-kept"  # what all widgets that stand in it said when it was last written
 
 
 # The URL.
@@ -52,17 +48,20 @@ def begin_run(page: str) -> None:
     came = session.get(_PAGE) != page
     linked = came and says == session.get(_LINKED, {}).get(page)
     if first or (says != session[_SAYS] and not chose and not linked):
-        for key in (*_COMMON, *session.get(_USUAL, {})):
+        for key in (*_COMMON, *session.get(_USUAL, {}), _KEPT):
             session.pop(key, None)
-        session.update({key: _unpack(text) for key, text in says.items() if key in _COMMON})
+        session.update({key: unpack(text) for key, text in says.items() if key in _COMMON})
         session[_LEFT] = {key: text for key, text in says.items() if key not in _COMMON}
     elif came:
         session[_OPEN] = ""
     for key in _UNDRAWN:
         session.setdefault(key, "")
-    for key in session.get(_USUAL, {}):  # of widgets that are not drawn on this page: the session would forget them
-        if key in session:
-            session[key] = session[key]
+    kept = session.get(_KEPT, {})
+    # Of widgets that are not drawn on this page: the session would forget them. It has, where a part of the page ran by
+    # itself before another page was asked for.
+    for key in session.get(_USUAL, {}):
+        if key in session or key in kept:
+            session[key] = session[key] if key in session else kept[key]
     session[_SAYS], session[_PAGE] = says, page
     session.setdefault(_OWN, {})[page] = []
 
@@ -78,7 +77,7 @@ def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
     if key not in _COMMON and key not in own:
         own.append(key)
     if key in session[_LEFT]:
-        session[key] = _read_as(usual, _unpack(session[_LEFT].pop(key)))
+        session[key] = _read_as(usual, unpack(session[_LEFT].pop(key)))
     if key not in session or (options and session[key] not in options):
         session[key] = usual
 
@@ -121,7 +120,9 @@ def publish() -> None:
     says = list_query()
     if says != dict(st.query_params.items()):
         st.query_params.from_dict(says)
-    st.session_state.update({_SAYS: says, _CHOSE: False})
+    session = st.session_state
+    kept = {key: session[key] for key in session.get(_USUAL, {}) if key in session}
+    session.update({_SAYS: says, _CHOSE: False, _KEPT: kept})
 
 
 def list_query(page: str = "") -> dict[str, str]:
@@ -131,8 +132,8 @@ def list_query(page: str = "") -> dict[str, str]:
     own = session.get(_OWN, {}).get(page or session.get(_PAGE), ())
     common = _COMMON if here else [key for key in _COMMON if key != _OPEN]
     usual = session.get(_USUAL, {})
-    says = {key: _pack(_write(session[key])) for key in (*common, *own)
-            if session.get(key) not in (None, usual.get(key, ""))}  # fmt: skip
+    says = {key: pack(_write(value)) for key in (*common, *own)
+            if (value := session.get(key)) not in (None, usual.get(key, ""))}  # fmt: skip
     if page:
         session.setdefault(_LINKED, {})[page] = says
     return says
@@ -149,25 +150,6 @@ def _read_as(usual: Any, text: str) -> Any:
     if isinstance(usual, int):
         return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else usual
     return text
-
-
-def _pack(text: str) -> str:
-    """A long text compressed, as a URL can hold it."""
-    if len(text) <= _LONGEST_PLAIN and not text.startswith(_PACKED):
-        return text
-    return _PACKED + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
-
-
-def _unpack(text: str) -> str:
-    """What was packed; what only looks like it stays as it is."""
-    if not text.startswith(_PACKED):
-        return text
-    packed = text.removeprefix(_PACKED)
-    try:
-        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        return zlib.decompressobj().decompress(data, _LONGEST_PACKED).decode()
-    except (binascii.Error, zlib.error, ValueError):
-        return text
 
 
 # What is run, and the place in it that is looked at.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -22,12 +23,13 @@ from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.tracing.changes import Changes, check_changes, read_changes, write_changes
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import menu, state
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection
 
 _REMARK = "what-if-remark"
+FROM_FRAGMENT = {"from_fragment": True}  # to `add_changes`: a menu, or an explanation, runs again by itself
 _TOP = 3
 
 
@@ -99,30 +101,34 @@ def describe_change(before: Trace, where: Address, value: object) -> str:
 def show_menu(trace: Trace, chosen: Selection) -> None:
     """What can be changed about the chosen token, head and layer. With other changes it is another menu, so closed."""
     changed = zlib.crc32(state.read_changes().encode())
-    with st.popover("What if", key=f"what-if-menu-{changed:x}", type="tertiary"):
-        everywhere = st.checkbox("In every layer", key="what-if-everywhere")
-        layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
-        where = "every layer" if everywhere else f"layer {chosen.layer}"
-        st.markdown(escape_markdown(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
-        st.text_input("Swap it for", key="what-if-word", on_change=_swap, args=(trace, chosen.token),
-                      placeholder="A word of the vocabulary")  # fmt: skip
-        remark = state.take(_REMARK, "")
-        if remark:
-            st.warning(escape_markdown(remark))
-        _show_buttons(offer_for_token(trace, chosen.token), "token")
-        st.markdown(f"Head {chosen.head} of {where}")
-        _show_buttons(offer_for_head(layers, chosen.head), "head")
-        st.markdown(where.capitalize())
-        _show_buttons(offer_for_layer(trace, layers), "layer")
-        st.text_input("Epsilon of its LayerNorms", key="what-if-epsilon", on_change=_set_epsilon, args=(layers,),
-                      placeholder=f"{trace.model.config.layer_norm_eps:g}")  # fmt: skip
-        st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
+    menu.show_menu("What if", f"what-if-menu-{changed:x}", partial(_show_offers, trace, chosen))
+
+
+def _show_offers(trace: Trace, chosen: Selection) -> None:
+    everywhere = st.checkbox("In every layer", key="what-if-everywhere")
+    layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
+    where = "every layer" if everywhere else f"layer {chosen.layer}"
+    st.markdown(escape_markdown(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
+    st.text_input("Swap it for", key="what-if-word", on_change=_swap, args=(trace, chosen.token),
+                  placeholder="A word of the vocabulary")  # fmt: skip
+    remark = state.take(_REMARK, "")
+    if remark:
+        st.warning(escape_markdown(remark))
+    _show_buttons(offer_for_token(trace, chosen.token), "token")
+    st.markdown(f"Head {chosen.head} of {where}")
+    _show_buttons(offer_for_head(layers, chosen.head), "head")
+    st.markdown(where.capitalize())
+    _show_buttons(offer_for_layer(trace, layers), "layer")
+    st.text_input("Epsilon of its LayerNorms", key="what-if-epsilon", on_change=_set_epsilon, args=(layers,),
+                  placeholder=f"{trace.model.config.layer_norm_eps:g}")  # fmt: skip
+    st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
 
 
 def _show_buttons(offers: list[Offer], key: str) -> None:
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
-            st.button(offer.label, key=f"what-if-{key}-{i}", on_click=add_changes, args=(offer.changes,))
+            st.button(offer.label, key=f"what-if-{key}-{i}", on_click=add_changes, args=(offer.changes,),
+                      kwargs=FROM_FRAGMENT)  # fmt: skip
 
 
 def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
@@ -153,7 +159,7 @@ def _swap(trace: Trace, token: int) -> None:
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
     if len(pieces) == 1:
-        add_changes({f"input_ids[token={token}]": pieces[0]})
+        add_changes({f"input_ids[token={token}]": pieces[0]}, from_fragment=True)
     elif word:
         names = " ".join(map(trace.model.tokenizer.token, pieces)) or "nothing"
         remark = f"“{word[:40]}” is not a single token but {names[:80]}. Choose a word that is one token."
@@ -164,4 +170,4 @@ def _set_epsilon(layers: list[int]) -> None:
     text = state.read("what-if-epsilon").strip()
     state.write("what-if-epsilon", "")
     if text:
-        add_changes(change_epsilons(layers, text))
+        add_changes(change_epsilons(layers, text), from_fragment=True)

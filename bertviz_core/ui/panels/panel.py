@@ -21,6 +21,7 @@ from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
@@ -146,22 +147,27 @@ def show_values(trace: Trace, address: Address) -> None:
 
 def show_downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
     """A menu of the values, which are written out only when they are asked for. name: of the files."""
-    with st.popover(
-        "Values", icon=":material/download:", type="tertiary", key=f"values-{name}", help="Save the values"
-    ):
-        for kind, make, mime in (("csv", as_csv, "text/csv"), ("npy", as_npy, "application/octet-stream")):
-            st.download_button(
-                f"Values (.{kind})", data=make, file_name=f"{name}.{kind}", mime=mime, key=f"{kind}-{name}",
-                on_click="ignore", type="tertiary", icon=":material/download:",
-            )  # fmt: skip
+    show_menu("Values", f"values-{name}", partial(_show_files, name, as_csv, as_npy), icon=":material/download:",
+              help="Save the values")  # fmt: skip
+
+
+def _show_files(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
+    for kind, make, mime in (("csv", as_csv, "text/csv"), ("npy", as_npy, "application/octet-stream")):
+        st.download_button(
+            f"Values (.{kind})", data=make, file_name=f"{name}.{kind}", mime=mime, key=f"{kind}-{name}",
+            on_click="ignore", type="tertiary", icon=":material/download:",
+        )  # fmt: skip
 
 
 def _show_names(view: View, step: Step, address: Address) -> None:
     """A menu of how the step is written elsewhere: as code, and in the documents."""
-    with st.popover("Code and documents", icon=":material/description:", type="tertiary", key=f"names-of-{address}",
-                    help="The step as code, and in the documents"):  # fmt: skip
-        st.code(step.code, language="python", wrap_lines=True)
-        show_versions(view, address)
+    show_menu("Code and documents", f"names-of-{address}", partial(_show_code, view, step, address),
+              icon=":material/description:", help="The step as code, and in the documents")  # fmt: skip
+
+
+def _show_code(view: View, step: Step, address: Address) -> None:
+    st.code(step.code, language="python", wrap_lines=True)
+    show_versions(view, address)
 
 
 def _write_csv(trace: Trace, address: Address) -> bytes:

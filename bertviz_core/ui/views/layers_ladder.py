@@ -11,7 +11,6 @@ import streamlit as st
 
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.openings import open_layer_for_answer
-from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.numbers import format_degrees, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state
@@ -64,7 +63,7 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
     probs = lens.probs
     state.bind("followed", "")
     word = _read_word(view, int(probs[-1].argmax()))
-    best = [rank_top(row, PLACES) for row in probs]
+    best = lens.list_best(PLACES)
     see, token = "The answer, read after every layer", view.trace.tokens[view.chosen.token]
     with open_card(view, PREDICTION, see, "the LM head, on every stage of the token's way") as tools:
         with tools:
@@ -92,7 +91,7 @@ def _write_reason(view: View) -> str:
 
 def _read_ladder(view: View, word: int) -> str:
     lens = layers.Lens(view.trace, view.chosen.token)
-    return _render_ladder(view, lens.probs, [rank_top(row, PLACES) for row in lens.probs], word, lens.ranks(word))
+    return _render_ladder(view, lens.probs, lens.list_best(PLACES), word, lens.ranks(word))
 
 
 def _find_end(probs: np.ndarray) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, draw_stack
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_share
@@ -52,21 +53,21 @@ def show_all_scores(view: View, vocab: int) -> Derived:
     """The entry's logit among those of the whole vocabulary."""
     trace, token = view.trace, view.chosen.token
     scores = trace[SCORES.fix(token=token)].astype(np.float64)
-    best = np.argsort(-scores, kind="stable")[:_MARKED].tolist()
+    best = rank_top(scores, _MARKED)
     marked = list(dict.fromkeys([*best, vocab]))
-    entries = _name_entries(trace)
-    main, other = entries[vocab], best[1] if vocab == best[0] else best[0]
+    names = {i: _name_entry(trace, i) for i in marked}
+    main, other = names[vocab], best[1] if vocab == best[0] else best[0]
     apart = abs(float(scores[vocab] - scores[other]))
     factor, mean = float(np.exp(apart)), float(scores.mean())
     counts, edges = np.histogram(scores, bins=_BARS)
-    chart = draw_all_scores(counts, edges, {entries[i]: float(scores[i]) for i in marked}, main, view.colors,
+    chart = draw_all_scores(counts, edges, {names[i]: float(scores[i]) for i in marked}, main, view.colors,
                             view.colors.kinds[PREDICTION])  # fmt: skip
     above = "above" if scores[vocab] >= scores[other] else "below"
     return Derived(
         "scores-of-all", f"2 · Against all: {len(scores):,} logits, “{main}” among them",
         chart.offer(picks.pick_points(trace, SCORES.fix(token=token), marked)),
         Origin(SCORES.fix(token=token), PREDICTION, r"\frac{P_a}{P_b} = e^{L_a - L_b}",
-               f"{format_number(apart)} {above} “{escape_markdown(entries[other])}”: a factor of "
+               f"{format_number(apart)} {above} “{escape_markdown(names[other])}”: a factor of "
                f"{format_number(factor)} between their probabilities. The mean of all logits is {format_number(mean)}. "
                f"Lines: the top {len(best)} and the chosen word.",
                rf"e^{{{format_latex(apart)}}} = {format_latex(factor)}"),
@@ -81,11 +82,11 @@ def show_softmax(view: View, vocab: int) -> Derived:
     trace, token = view.trace, view.chosen.token
     cell = PROBS.fix(token=token, vocab=vocab)
     found = run_softmax(trace[SCORES.fix(token=token)])
-    entries, z = _name_entries(trace), float(found.sums[-1])
-    place, main = int(np.flatnonzero(found.ids == vocab)[0]), entries[vocab]
+    z, main = float(found.sums[-1]), _name_entry(trace, vocab)
+    place = int(np.flatnonzero(found.ids == vocab)[0])
     term, named = float(found.terms[place]), list(dict.fromkeys([*found.ids[:_NAMED].tolist(), vocab]))
     probs = trace[PROBS.fix(token=token)].astype(np.float64)
-    shares = {entries[i]: float(probs[i]) for i in named}
+    shares = {_name_entry(trace, i): float(probs[i]) for i in named}
     groups = _group_tail(found.shares, place)
     return Derived(
         "softmax-stack", f"3 · Softmax: how “{main}” comes to {format_share(term / z)}",
@@ -100,9 +101,9 @@ def show_softmax(view: View, vocab: int) -> Derived:
     )  # fmt: skip
 
 
-def _name_entries(trace: Trace) -> list[str]:
-    """What every row of the vocabulary matrix is called; by its id where it has no entry."""
-    return [entry or f"id {i}" for i, entry in enumerate(trace.model.tokenizer.vocabulary)]
+def _name_entry(trace: Trace, i: int) -> str:
+    """What a row of the vocabulary matrix is called; by its id where it has no entry."""
+    return trace.model.tokenizer.vocabulary[i] or f"id {i}"
 
 
 def _group_tail(shares: np.ndarray, place: int) -> dict[str, float]:

@@ -90,7 +90,12 @@ def _render(view: View, guesses: Mapping[int, Guess]) -> str:
     size = min(_LARGEST, _WIDEST / (_LETTER * max(len(letters), 1)))
     drawn = count <= _DRAWN and size >= _LEAST
     above = _render_letters(letters, size) + _render_lines(view, len(letters), size) if drawn else ""
-    cards = "".join(_render_token(view, i, _render_guess(guesses.get(i)) if guesses else "") for i in range(count))
+    maskable, masked = frozenset(view.trace.model.tokenizer.maskable(view.typed)), frozenset(view.masked)
+    cards = "".join(
+        _render_token(view, i, _render_button(view, i, masked) if i in maskable else _render_fixed(view, i),
+                      _render_guess(guesses.get(i)) if guesses else "")
+        for i in range(count)
+    )  # fmt: skip
     guess = "<span>BERT guesses</span>" if guesses else ""
     labels = f"<b>token</b><span>id</span><span>segment</span><span>position</span>{guess}"
     return (
@@ -133,26 +138,33 @@ def _ease(step: float) -> float:
     return step * step * (3 - 2 * step)
 
 
-def _render_token(view: View, i: int, guess: str) -> str:
-    """One token: a button where it can be hidden or shown, and what the model reads of it."""
+def _render_token(view: View, i: int, chip: str, guess: str) -> str:
+    """One token and what the model reads of it. chip: the token itself; guess: what the model guesses there."""
     encoding = view.trace.encoding
     return (
-        f'<div class="bv-cut-token">{_render_button(view, i)}'
+        f'<div class="bv-cut-token">{chip}'
         f'<button class="bv-cut-id" data-cell="input_ids[token={i}]">{encoding.ids[i]}</button>'
         f"<span>{encoding.segments[i]}</span><span>{i}</span>{guess}</div>"
     )
 
 
-def _render_button(view: View, i: int) -> str:
-    token, typed = view.trace.tokens[i], view.typed
+def _render_fixed(view: View, i: int) -> str:
+    """A token that cannot be hidden."""
+    return f'<span class="bv-cut-chip {_list_kinds(view, i)}">{escape(view.trace.tokens[i])}</span>'
+
+
+def _list_kinds(view: View, i: int) -> str:
     masked = view.trace.encoding.ids[i] == view.trace.model.tokenizer.mask_id
-    kinds = " ".join([*style.describe_token(view.trace, i), *["bv-cut-masked"] * masked])
-    if i not in view.trace.model.tokenizer.maskable(typed):
-        return f'<span class="bv-cut-chip {kinds}">{escape(token)}</span>'
-    hidden, positions = i in view.masked, sorted({*view.masked} ^ {i})
+    return " ".join([*style.describe_token(view.trace, i), *["bv-cut-masked"] * masked])
+
+
+def _render_button(view: View, i: int, masked: frozenset[int]) -> str:
+    """A token that a click hides, or shows again. masked: the hidden ones."""
+    token, typed = view.trace.tokens[i], view.typed
+    hidden, positions = i in masked, sorted(masked ^ {i})
     said = f"Show “{typed.tokens[i]}” again" if hidden else f"Hide “{token}” behind [MASK]"
     return (
-        f'<button class="bv-cut-chip {kinds}" data-choose="mask={",".join(map(str, positions))}" '
+        f'<button class="bv-cut-chip {_list_kinds(view, i)}" data-choose="mask={",".join(map(str, positions))}" '
         f'title="{escape(said)}" aria-pressed="{str(hidden).lower()}">{escape(token)}</button>'
     )
 

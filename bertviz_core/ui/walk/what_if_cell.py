@@ -8,9 +8,7 @@ from bertviz_core.analysis.what_if import Offer, list_scopes, offer_for_cell
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.what_if import add_changes
-
-_FROM_FRAGMENT = {"from_fragment": True}  # an explanation runs again by itself
+from bertviz_core.ui.frame.what_if import FROM_FRAGMENT, add_changes
 
 
 def describe_change(view: View, why: Explanation) -> str:
@@ -34,7 +32,7 @@ def show_menu(view: View, why: Explanation) -> None:
         scope = st.selectbox("Set", list(around), key="what-if-scope") or next(iter(around))
         number = st.number_input("to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{why.address}")
         st.button("Run with this value", key="what-if-run", on_click=add_changes,
-                  args=({str(around[scope]): number},), kwargs=_FROM_FRAGMENT)  # fmt: skip
+                  args=({str(around[scope]): number},), kwargs=FROM_FRAGMENT)  # fmt: skip
         _show_offers(offer_for_cell(view.trace, why.cell))
         st.caption("The forward pass runs again from there on. Every page lists the change until you undo it.")
 
@@ -47,5 +45,5 @@ def _show_offers(offers: list[Offer]) -> None:
                 key=f"what-if-rule-{i}",
                 on_click=add_changes,
                 args=(offer.changes,),
-                kwargs=_FROM_FRAGMENT,
+                kwargs=FROM_FRAGMENT,
             )

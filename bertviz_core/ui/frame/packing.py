@@ -1,0 +1,32 @@
+"""Texts as a URL can hold them: a long one compressed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from functools import lru_cache
+
+_LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text is compressed
+_LONGEST_PACKED = 20_000  # characters that are unpacked at most
+_PACKED = "z."  # before a compressed text
+
+
+@lru_cache(maxsize=256)
+def pack(text: str) -> str:
+    """A long text compressed, as a URL can hold it; once for all the links of a page."""
+    if len(text) <= _LONGEST_PLAIN and not text.startswith(_PACKED):
+        return text
+    return _PACKED + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+
+
+def unpack(text: str) -> str:
+    """What was packed; what only looks like it stays as it is."""
+    if not text.startswith(_PACKED):
+        return text
+    packed = text.removeprefix(_PACKED)
+    try:
+        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        return zlib.decompressobj().decompress(data, _LONGEST_PACKED).decode()
+    except (binascii.Error, zlib.error, ValueError):
+        return text
