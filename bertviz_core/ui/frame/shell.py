@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
+from bertviz_core.ui.frame.reconnect import run_anew_on_reconnect
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store, has_model
 from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
@@ -75,6 +76,8 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
             what_if.show_line(found, chosen.token)
         show_drawer(view)
         note_head_menus()
+    with frame:
+        run_anew_on_reconnect()
     state.publish()
 
 

@@ -1,0 +1,71 @@
+"""nginx in front of the replicas: its configuration, and Streamlit's files as it sends them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pwd
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from string import Template
+
+HERE = Path(__file__).parent
+HEALTH = "/_stcore/health"  # answers 200 as soon as one replica is warm
+
+
+class _Blanks(Template):
+    delimiter = "%"  # nginx's own variables begin with a dollar
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the service listens, and the folder that all it writes is in."""
+
+    address: str
+    port: int
+    folder: Path
+
+    def socket(self, number: int) -> Path:
+        """The socket of a replica in service; what stands here is warm."""
+        return self.folder / f"replica-{number}.sock"
+
+
+def render_config(place: Place, processes: int) -> str:
+    """nginx's configuration for replicas 0 to processes - 1, each the home of some visitors and the others' backup."""
+    servers = [f"server unix:{place.socket(number)} max_fails=0" for number in range(processes)]
+    homes = [
+        [f"{server}{'' if number == home else ' backup'};" for number, server in enumerate(servers)]
+        for home in range(processes)
+    ]
+    return _Blanks((HERE / "nginx.conf").read_text(encoding="utf-8")).substitute(
+        user=_name_user(),
+        folder=place.folder,
+        here=HERE,
+        address=place.address,
+        port=place.port,
+        every=_indent([f"{server};" for server in servers]),
+        homes="".join(f"    upstream home_{home} {{\n{_indent(lines)}\n    }}\n" for home, lines in enumerate(homes)),
+        routes=_indent([f"{number} home_{number};" for number in range(processes)]),
+    )
+
+
+def _name_user() -> str:
+    """Started by root, nginx would give its workers to somebody who may not open the sockets."""
+    return "" if os.geteuid() else f"user {pwd.getpwuid(0).pw_name};"
+
+
+def _indent(lines: list[str]) -> str:
+    return "\n".join(f"        {line}" for line in lines)
+
+
+def compress_assets(folder: Path) -> None:
+    """Write Streamlit's static files, each compressed, below folder/static, so that none is compressed twice."""
+    spec = find_spec("streamlit")
+    assert spec is not None and spec.origin is not None
+    source = Path(spec.origin).parent / "static"
+    for file in (source / "static").rglob("*"):
+        if file.is_file():
+            target = folder / file.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.with_name(f"{target.name}.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))

@@ -1,0 +1,308 @@
+"""The service: nginx in front of replicas, the replicas themselves, and the files for other machines."""
+
+import asyncio
+import gzip
+import http.client
+import http.server
+import os
+import re
+import shutil
+import signal
+import socket
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+from huggingface_hub import SpaceCard, SpaceHardware
+
+from deploy import replicas
+from deploy.machine import PROCESS_BYTES, count_bytes, count_cores, count_processes
+from deploy.proxy import HEALTH, Place, compress_assets, render_config
+from deploy.rehearse import read_steps
+from deploy.replicas import CHILD, Replica
+from deploy.service import make_environment, roll
+from deploy.space import is_large, list_shipped, make_space
+
+ROOT = Path(__file__).parents[1]
+DEPLOY = ROOT / "deploy"
+IMAGE = {step.word: step.rest for step in read_steps((ROOT / "Dockerfile").read_text(encoding="utf-8"))}
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))["services"]["app"]
+CLUSTER = {each["kind"]: each for each in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8"))}
+# A stand-in for the app: warm after a moment, tells its pid, no longer answers once /hang was asked.
+STAND_IN = """
+import http.server, os, socketserver, sys, time
+class Answer(http.server.BaseHTTPRequestHandler):
+    def address_string(self): return ""
+    def log_message(self, *_): pass
+    def do_GET(self):
+        time.sleep(60 if self.path == "/hang" else 0)
+        self.send_response(200); self.end_headers(); self.wfile.write(str(os.getpid()).encode())
+time.sleep(0.2)
+socketserver.UnixStreamServer(sys.argv[1], Answer).serve_forever()
+"""
+
+
+class Stub(http.server.BaseHTTPRequestHandler):
+    """A replica as nginx sees it: says its number, and has one file that only it has."""
+
+    number = -1
+
+    def do_GET(self):
+        missing = self.path.startswith("/media/") and self.path != f"/media/{self.number}"
+        self.send_response(404 if missing else 200)
+        self.end_headers()
+        self.wfile.write(str(self.number).encode())
+
+    def address_string(self):
+        return ""
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def stub(place, number):
+    """A stub replica in service; gone, socket and all but its name, at the end."""
+    handler = type("Numbered", (Stub,), {"number": number})
+    place.socket(number).unlink(missing_ok=True)
+    with socketserver.UnixStreamServer(str(place.socket(number)), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield
+        server.shutdown()
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A free port, and a folder whose path is short enough for sockets."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    return Place("127.0.0.1", port, tmp_path)
+
+
+def need_nginx():
+    if shutil.which("nginx") is None or shutil.which("setpriv") is None:
+        pytest.skip("No nginx, or no setpriv: install Debian's packages nginx and util-linux.")
+
+
+def answers(place):
+    with socket.socket() as line:
+        return line.connect_ex((place.address, place.port)) == 0
+
+
+@pytest.fixture
+def nginx(place):
+    """nginx as it is configured for two replicas, of which none is there; what it logs is kept."""
+    need_nginx()
+    config, log = place.folder / "nginx.conf", place.folder / "log"
+    asset = place.folder / "assets" / "static" / "js" / "index.abc.js.gz"
+    asset.parent.mkdir(parents=True)
+    asset.write_bytes(gzip.compress(b"let x = 1;" * 100))
+    config.write_text(render_config(place, 2), encoding="utf-8")
+    with log.open("wb") as output, subprocess.Popen(["nginx", "-e", "stderr", "-c", config], stderr=output) as server:
+        deadline = time.monotonic() + 20
+        while not answers(place):
+            assert server.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.02)
+        yield place
+        server.terminate()
+
+
+def ask(place, path, method="GET", body=None, **headers):
+    """The status, the headers and the body of an answer."""
+    line = http.client.HTTPConnection(place.address, place.port, timeout=10)
+    line.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+    answer = line.getresponse()
+    found = answer.status, answer.headers, answer.read()
+    line.close()
+    return found
+
+
+def test_a_cold_service_says_so_to_visitors_and_to_machines(nginx):
+    status, headers, body = ask(nginx, "/attention?text=My+secret")
+    assert (status, headers["Retry-After"], headers["Cache-Control"]) == (503, "2", "no-store")
+    assert b"loading the model" in body and b'http-equiv="refresh"' in body and "Set-Cookie" not in headers
+    assert ask(nginx, HEALTH)[0] == 503
+    with stub(nginx, 1):
+        assert ask(nginx, HEALTH)[0] == 200
+    assert "secret" not in (nginx.folder / "log").read_text()
+
+
+def test_visitors_are_spread_over_the_replicas_and_stay_where_they_are(nginx):
+    with stub(nginx, 0), stub(nginx, 1):
+        first = [ask(nginx, "/") for _ in range(4)]
+        assert sorted(body for _, _, body in first) == [b"0", b"0", b"1", b"1"]
+        for _, headers, body in first:
+            cookie = headers["Set-Cookie"]
+            assert cookie == f"bertviz_home={body.decode()}; Path=/; HttpOnly; SameSite=Lax"
+            for path in ("/", "/_stcore/stream", HEALTH):
+                _, later, again = ask(nginx, path, Cookie=cookie.partition(";")[0])
+                assert again == body and "Set-Cookie" not in later
+        framed = ask(nginx, "/", X_Forwarded_Proto="https")[1]["Set-Cookie"]
+        assert framed.endswith("SameSite=None; Secure; Partitioned")
+        assert "Set-Cookie" in ask(nginx, "/", Cookie="bertviz_home=7")[1]
+
+
+def test_who_has_lost_their_replica_is_served_by_another_until_it_is_back(nginx):
+    with stub(nginx, 1):
+        with stub(nginx, 0):
+            assert ask(nginx, "/", Cookie="bertviz_home=0")[2] == b"0"
+        status, headers, body = ask(nginx, "/", Cookie="bertviz_home=0")
+        assert (status, body) == (200, b"1") and "Set-Cookie" not in headers
+        with stub(nginx, 0):
+            assert ask(nginx, "/", Cookie="bertviz_home=0")[2] == b"0"
+            # their session is still where it was made
+            assert ask(nginx, "/media/1", Cookie="bertviz_home=0")[::2] == (200, b"1")
+            assert ask(nginx, "/media/2", Cookie="bertviz_home=0")[0] == 404
+
+
+def test_static_files_are_compressed_and_kept_and_the_rest_is_limited(nginx):
+    status, headers, body = ask(nginx, "/static/js/index.abc.js", Accept_Encoding="gzip")
+    assert (status, headers["Content-Encoding"], headers["Content-Type"]) == (200, "gzip", "text/javascript")
+    assert headers["Cache-Control"] == "public, immutable, max-age=31536000" and body[:2] == b"\x1f\x8b"
+    assert ask(nginx, "/static/js/index.abc.js")[2] == b"let x = 1;" * 100
+    assert ask(nginx, "/static/js/index.old.js")[0] == 404
+    with stub(nginx, 0):
+        assert ask(nginx, "/_stcore/upload_file/a/b", "PUT", b"x" * (1 << 20) + b"x")[0] == 413
+        for path in ("metrics", "script-health-check", "agent/mcp"):
+            assert ask(nginx, f"/_stcore/{path}")[0] == 404
+
+
+@pytest.mark.parametrize("processes", [1, 16])
+def test_nginx_takes_the_configuration(place, processes):
+    need_nginx()
+    (place.folder / "nginx.conf").write_text(render_config(place, processes), encoding="utf-8")
+    command = ["nginx", "-t", "-q", "-e", "stderr", "-c", place.folder / "nginx.conf"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_streamlit_sends_is_compressed_before_anybody_asks(tmp_path):
+    compress_assets(tmp_path)
+    found = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.gz")]
+    assert any(re.fullmatch(r"static/js/index\.[\w-]+\.js\.gz", name) for name in found) and len(found) > 100
+
+
+async def pid_of(replica):
+    reader, writer = await asyncio.open_unix_connection(replica.place.socket(replica.number))
+    writer.write(b"GET / HTTP/1.0\r\n\r\n")
+    pid = int((await reader.read()).rpartition(b"\n")[2])
+    writer.close()
+    return pid
+
+
+async def other_than(pid, replica):
+    """The pid of the process that serves instead of this one."""
+    async with asyncio.timeout(20):
+        while True:
+            try:
+                if (found := await pid_of(replica)) != pid:
+                    return found
+            except OSError:
+                pass
+            await asyncio.sleep(0.02)
+
+
+def test_a_replica_that_dies_or_hangs_is_started_again_and_a_new_one_serves_before_the_old_one_ends(
+    place, tmp_path, monkeypatch
+):
+    if shutil.which(CHILD[0]) is None:
+        pytest.skip("No setpriv: install Debian's package util-linux.")
+    program = tmp_path / "stand_in.py"
+    program.write_text(STAND_IN, encoding="utf-8")
+    monkeypatch.setattr(replicas, "PROGRAM", (sys.executable, str(program)))
+    monkeypatch.setattr(replicas, "CHECK_SECONDS", 0.2)
+
+    async def live():
+        replica = Replica(0, place, dict(os.environ))
+        keeper = asyncio.create_task(replica.keep())
+        first = await other_than(0, replica)
+        os.kill(first, signal.SIGKILL)
+        second = await other_than(first, replica)
+        _, line = await asyncio.open_unix_connection(place.socket(0))
+        line.write(b"GET /hang HTTP/1.0\r\n\r\n")
+        third = await other_than(second, replica)
+        line.close()
+        rolling, served = asyncio.create_task(roll([replica])), {third}
+        while not rolling.done():
+            served.add(await pid_of(replica))  # refused where for a moment nobody served
+            await asyncio.sleep(0.01)
+        fourth = await pid_of(replica)
+        assert fourth != third and served <= {third, fourth}
+        keeper.cancel()
+        await asyncio.gather(keeper, return_exceptions=True)
+        for pid in (first, second, third, fourth):
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+
+    asyncio.run(live())
+
+
+def test_a_replica_is_told_what_is_safe_and_the_operator_has_the_last_word(monkeypatch):
+    for name in ("BERTVIZ_MODELS", "STREAMLIT_SERVER_COOKIE_SECRET", "OMP_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    told = make_environment(2)
+    assert told["BERTVIZ_MODELS"] == "bundled" and told["OMP_NUM_THREADS"] == "1"
+    assert len(told["STREAMLIT_SERVER_COOKIE_SECRET"]) == 64
+    assert "OMP_NUM_THREADS" not in make_environment(1)
+    monkeypatch.setenv("BERTVIZ_MODELS", "")
+    assert make_environment(2)["BERTVIZ_MODELS"] == ""
+
+
+def test_processes_are_as_many_as_cores_and_memory_carry(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 64 * PROCESS_BYTES // 4096}.get)
+    assert (count_cores(tmp_path), count_bytes(tmp_path), count_processes(tmp_path)) == (8, 64 * PROCESS_BYTES, 8)
+    (tmp_path / "cpu.max").write_text("250000 100000\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    assert count_processes(tmp_path) == 3
+    (tmp_path / "memory.max").write_text(f"{2 * PROCESS_BYTES + 1}\n")
+    assert count_processes(tmp_path) == 2
+    (tmp_path / "memory.max").write_text("1000000\n")
+    assert count_processes(tmp_path) == 1
+
+
+def test_all_files_agree_on_port_user_health_and_memory():
+    port = IMAGE["EXPOSE"]
+    assert COMPOSE["ports"] == [f"{port}:{port}"] and COMPOSE["build"] == ".."
+    pod = CLUSTER["Deployment"]["spec"]["template"]["spec"]
+    (app,) = pod["containers"]
+    assert app["ports"] == [{"name": "http", "containerPort": int(port)}]
+    assert pod["securityContext"]["runAsUser"] == int(IMAGE["USER"]) and pod["securityContext"]["runAsNonRoot"]
+    assert {app[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "readiness", "liveness")} == {HEALTH}
+    assert f":{port}{HEALTH}" in IMAGE["HEALTHCHECK"]
+    processes = int(next(each["value"] for each in app["env"] if each["name"] == "BERTVIZ_PROCESSES"))
+    assert app["resources"]["requests"] == {"cpu": str(processes), "memory": f"{processes * PROCESS_BYTES >> 30}Gi"}
+    assert SpaceCard.load(DEPLOY / "space.md").data.app_port == int(port)
+
+
+def test_the_cluster_finds_the_pods_by_one_name():
+    labels = CLUSTER["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert CLUSTER["Deployment"]["spec"]["selector"]["matchLabels"] == labels
+    assert CLUSTER["Service"]["spec"]["selector"] == labels
+    assert CLUSTER["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"] == labels
+    assert CLUSTER["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]["name"] == "bert-explorer"
+    (rule,) = CLUSTER["Ingress"]["spec"]["rules"]
+    assert rule["http"]["paths"][0]["backend"]["service"] == {"name": "bert-explorer", "port": {"name": "http"}}
+    assert "replicas" not in CLUSTER["Deployment"]["spec"], "the autoscaler counts the pods"
+
+
+def test_a_space_has_all_that_the_image_needs_and_what_the_hub_wants(tmp_path):
+    (tmp_path / ".git").mkdir()
+    make_space(tmp_path)
+    made = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+    own = {Path(name) for name in ("README.md", ".gitattributes", "Dockerfile", ".dockerignore")}
+    assert made == own | set(list_shipped())
+    rules = [line.split()[0][1:] for line in (tmp_path / ".gitattributes").read_text().splitlines()]
+    assert {path for path in made if is_large(tmp_path / path)} == {path for path in made if path.suffix in rules}
+    card = SpaceCard.load(tmp_path / "README.md").data
+    assert (card.sdk, card.license, len(card.emoji)) == ("docker", "apache-2.0", 1)
+    assert {card.colorFrom, card.colorTo} <= {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+    assert card.suggested_hardware in list(SpaceHardware) and len(card.short_description) <= 60
+    with pytest.raises(FileExistsError, match="must be empty"):
+        make_space(tmp_path)
