@@ -9,6 +9,7 @@ import streamlit as st
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.fields import bind_field, take_field
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
@@ -59,12 +60,12 @@ class Asked:
 def show_sentence_editor() -> Asked:
     """The sentence, the second one, the model, and how formulas are written."""
     text = st.text_input(
-        "Sentence", key=state.bind_field("text", EXAMPLES[0].text), max_chars=LONGEST_TEXT,
-        on_change=state.take_field, args=("text",), placeholder="Type a sentence; write [MASK] for a token to predict",
+        "Sentence", key=bind_field("text", EXAMPLES[0].text), max_chars=LONGEST_TEXT,
+        on_change=take_field, args=("text",), placeholder="Type a sentence; write [MASK] for a token to predict",
     )  # fmt: skip
     pair = st.text_input(
-        "Second sentence (optional)", key=state.bind_field("pair", ""), max_chars=LONGEST_TEXT,
-        on_change=state.take_field, args=("pair",), placeholder="A second sentence makes a pair",
+        "Second sentence (optional)", key=bind_field("pair", ""), max_chars=LONGEST_TEXT,
+        on_change=take_field, args=("pair",), placeholder="A second sentence makes a pair",
     )  # fmt: skip
     _show_examples()
     with st.container(horizontal=True):
@@ -81,13 +82,13 @@ def _show_examples() -> None:
 
 def _show_model() -> str:
     names, free = list_models()
-    key = state.bind_field("model", names[0])
+    key = bind_field("model", names[0])
     linked = state.read("model")
     names = (*names, *list_own())
     if not free and linked not in names:  # the menu cannot say it; what loads the model refuses it, in words
         return str(linked)
     return st.selectbox(
-        "Model", names, key=key, accept_new_options=free, format_func=_name_model, on_change=state.take_field,
+        "Model", names, key=key, accept_new_options=free, format_func=_name_model, on_change=take_field,
         args=("model",),
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
     ) or names[0]  # fmt: skip
@@ -95,8 +96,8 @@ def _show_model() -> str:
 
 def _show_padding() -> str:
     return st.selectbox(
-        "Pad to", PAD_TO, key=state.bind_field("pad", NO_PADDING), accept_new_options=True,
-        on_change=state.take_field, args=("pad",), width=150,
+        "Pad to", PAD_TO, key=bind_field("pad", NO_PADDING), accept_new_options=True,
+        on_change=take_field, args=("pad",), width=150,
         format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
         help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
     ) or NO_PADDING  # fmt: skip
@@ -104,8 +105,8 @@ def _show_padding() -> str:
 
 def _show_notation() -> Notation:
     return st.selectbox(
-        "Formulas with tokens as", NOTATIONS, key=state.bind_field("formulas", NOTATIONS[0], NOTATIONS),
-        format_func=_NOTATIONS.__getitem__, on_change=state.take_field, args=("formulas",), width=180,
+        "Formulas with tokens as", NOTATIONS, key=bind_field("formulas", NOTATIONS[0], NOTATIONS),
+        format_func=_NOTATIONS.__getitem__, on_change=take_field, args=("formulas",), width=180,
     ) or NOTATIONS[0]  # fmt: skip
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _LONGEST_WALK = 80  # steps that a link may hold
 _STEP = "~"
 _OF_TOKENS = ("token", "key_token", "mask", "window")  # positions: they mean nothing once there are other tokens
-_OF_INPUT = ("text", "pair", "model")  # what there are other tokens after
-_FIELD = "-field"  # of a widget in a menu: how often it was made anew, and what it says
 _VIEW, _CHANGES, _SHOW, _WALK, _OPEN, _AGAIN = "view", "changes", "show", "walk", "open", "again"
 _AGAINST = "against"
 # What stands in the URL of every page. Positions, layer and head are text, empty where a rule chooses them.
@@ -80,39 +78,6 @@ def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
         session[key] = _read_as(usual, unpack(session[_LEFT].pop(key)))
     if key not in session or (options and session[key] not in options):
         session[key] = usual
-
-
-def bind_field(key: str, usual: Any, options: Collection[Any] = ()) -> str:
-    """`bind`, for a widget in a menu that may be closed: gives the widget's own key.
-
-    A browser keeps what a widget in a closed menu said, and would send it again where what it says was meanwhile set by
-    a link, Back or another control. There the widget is made anew, under another key.
-    """
-    bind(key, usual, options)
-    session = st.session_state
-    number, said = session.get(f"{key}{_FIELD}", (0, None))
-    if said != session[key]:
-        number += 1
-        session[f"{key}{_FIELD}"] = number, session[key]
-    return _name_field(key)
-
-
-def take_field(key: str) -> None:
-    """What a widget of `bind_field` says is chosen; if it is another sentence or model, nothing among its tokens."""
-    session = st.session_state
-    said = session[_name_field(key)]
-    session[f"{key}{_FIELD}"] = session[f"{key}{_FIELD}"][0], said
-    _choose(**{key: said})
-    if key in _OF_INPUT:
-        forget_tokens()
-
-
-def _name_field(key: str) -> str:
-    session = st.session_state
-    number, said = session[f"{key}{_FIELD}"]
-    name = f"{key}-field-{number}"
-    session.setdefault(name, said)
-    return name
 
 
 def publish() -> None:

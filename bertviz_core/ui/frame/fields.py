@@ -1,0 +1,43 @@
+"""Widgets in a menu that may be closed, and that stand in the URL.
+
+A browser keeps what a widget in a closed menu said, and sends it again with whatever happens next. Where a link, Back,
+or another control has set something else meanwhile, that undoes it. There the widget is made anew, under another key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from bertviz_core.ui.frame import state
+
+_OF_INPUT = ("text", "pair", "model")  # after another one of these there are other tokens
+_MADE = "field-of-"  # how often the widget of a parameter was made, and what it says
+
+
+def bind_field(key: str, usual: Any, options: Collection[Any] = ()) -> str:
+    """`state.bind`, for such a widget: gives the widget's own key."""
+    state.bind(key, usual, options)
+    count, said = state.read(_MADE + key, (0, None))
+    if said != state.read(key):
+        count, said = count + 1, state.read(key)
+        state.write(_MADE + key, (count, said))
+    name = _name_field(key, count)
+    if state.read(name) is None:
+        state.write(name, said)
+    return name
+
+
+def take_field(key: str) -> None:
+    """What the widget says is chosen; where that is another sentence or model, nothing among its tokens is."""
+    count, _ = state.read(_MADE + key)
+    said = state.read(_name_field(key, count))
+    state.write(_MADE + key, (count, said))
+    state.write(key, said)
+    state.note_choice()
+    if key in _OF_INPUT:
+        state.forget_tokens()
+
+
+def _name_field(key: str, count: int) -> str:
+    return f"{key}-field-{count}"
