@@ -176,6 +176,7 @@ def rehearse(root: Path, install: bool = False) -> Rehearsal:
     if install:
         subprocess.run([*rehearsal.user, sys.executable, "-m", "venv", root / "venv"], check=True)
         del rehearsal.environment["PIP_NO_INDEX"]
+        rehearsal.environment |= {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
         rehearsal.environment["PATH"] = f"{root}/venv/bin:{os.environ['PATH']}"
     for step in read_steps((ROOT / "Dockerfile").read_text(encoding="utf-8")):
         rehearsal.do(step)

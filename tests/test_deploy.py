@@ -306,3 +306,12 @@ def test_a_space_has_all_that_the_image_needs_and_what_the_hub_wants(tmp_path):
     assert card.suggested_hardware in list(SpaceHardware) and len(card.short_description) <= 60
     with pytest.raises(FileExistsError, match="must be empty"):
         make_space(tmp_path)
+
+
+def test_secrets_and_leftovers_are_not_shipped(tmp_path):
+    shutil.copyfile(ROOT / ".dockerignore", tmp_path / ".dockerignore")
+    kept = (".streamlit/config.toml", "app.py", "bertviz_core/a/secrets.toml.py", "deploy/nginx.conf")
+    for name in (*kept, ".streamlit/secrets.toml", "bertviz_core/a/__pycache__/b.pyc", ".env", "deploy/space.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert [file.as_posix() for file in list_shipped(tmp_path)] == sorted(kept)
