@@ -4,7 +4,8 @@ Starts the app on the bundled model, opens every page on the wire that browsers 
 chooses another head, layer and token, clicks a number, opens a fold, goes to another page and comes back. Prints, per
 page and per kind of choice, the median milliseconds of the server's own processor time, over all its threads: the
 script, what Streamlit does around it, and sending the result; and how much that is of the limit for such a run. With
---against the app of another commit runs beside it, choice by choice in turn, and the last column is the ratio.
+--against the app of another commit runs beside it, choice by choice in turn, and the last column is the ratio. With
+--memory it prints instead what the server has in memory while sessions come, choose and go.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, cycle, product
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -233,7 +234,7 @@ def compare(servers: list[tuple[subprocess.Popen[bytes], int]], lengths: list[in
     for tokens in lengths:
         kinds: dict[str, list[list[float]]] = {}
         pages: list[list[float]] = []
-        for name in sorted(page.stem for page in (ROOT / "pages").glob("*.py")):
+        for name in list_pages():
             with ExitStack() as stack:
                 visitors = [stack.enter_context(visiting(*server)) for server in servers]
                 found = measure(visitors, name, TEXTS[tokens])
@@ -253,18 +254,51 @@ def print_row(tokens: int, name: str, medians: list[float]) -> None:
     print(f"{tokens:6d}  {name:17s}{medians[0]:10.1f}{medians[0] / LIMITS[tokens]:10.2f}{ratio}", flush=True)
 
 
+def watch_memory(servers: list[tuple[subprocess.Popen[bytes], int]], runs: int) -> None:
+    """Have sessions come, choose on every page and go; print the memory of each server after every hundred runs."""
+    print("   runs" + "".join(f"{title:>12}" for title in ("MB", "MB before")[: len(servers)]))
+    done, printed = 0, 0
+    places = product(range(12), range(6), range(1, 9))
+    for (head, layer, token), name in zip(cycle(places), cycle(list_pages())):
+        with ExitStack() as stack:
+            visitors = [stack.enter_context(visiting(*server)) for server in servers]
+            for visitor in visitors:
+                visitor.query = urlencode({"text": TEXTS[12]})
+                visitor.run(_name_path(name))
+            for _ in zip(*(act(visitor, name, str(head), str(layer), str(token)) for visitor in visitors), strict=True):
+                done += 1
+        if done >= printed + 100:
+            printed = done
+            print(f"{done:7d}" + "".join(f"{read_memory(server.pid):12.0f}" for server, _ in servers), flush=True)
+        if done >= runs:
+            return
+
+
+def read_memory(pid: int) -> float:
+    """What a process has in memory, in megabytes. Linux only."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def list_pages() -> list[str]:
+    return sorted(page.stem for page in (ROOT / "pages").glob("*.py"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--against", metavar="REF", help="a commit to run beside this tree")
     parser.add_argument("--python", default=sys.executable, help="the interpreter of that commit's own environment")
     parser.add_argument("--tokens", type=int, nargs="+", choices=list(TEXTS), default=[12])
+    parser.add_argument("--memory", metavar="RUNS", type=int, help="instead: the memory, during so many runs")
     asked = parser.parse_args()
     with ExitStack() as stack:
         apps = [(ROOT, sys.executable)]
         if asked.against:
             apps.append((stack.enter_context(checked_out(asked.against)), asked.python))
         servers = [stack.enter_context(serving(*app)) for app in apps]
-        compare(servers, asked.tokens)
+        if asked.memory:
+            watch_memory(servers, asked.memory)
+        else:
+            compare(servers, asked.tokens)
 
 
 if __name__ == "__main__":
