@@ -1,9 +1,10 @@
 """What a run of a page costs the server: `python benchmarks/page_runs.py [--against REF [--python P]]`.
 
-Starts the app on the bundled model, opens every page on the wire that browsers use, and chooses another head or layer
-again and again. Prints, per page, the median milliseconds of the server's own processor time per run, over all its
-threads: the script, what Streamlit does around it, and sending the result. With --against the app of another commit
-runs beside it, choice by choice in turn, and the last column is the ratio.
+Starts the app on the bundled model, opens every page on the wire that browsers use, and does there what visitors do:
+chooses another head, layer and token, clicks a number, opens a fold, goes to another page and comes back. Prints, per
+page and per kind of choice, the median milliseconds of the server's own processor time, over all its threads: the
+script, what Streamlit does around it, and sending the result; and how much that is of the limit for such a run. With
+--against the app of another commit runs beside it, choice by choice in turn, and the last column is the ratio.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from urllib.parse import urlencode
 
 from served import ROOT, Server, checked_out, serving
@@ -27,8 +29,11 @@ TEXTS = {
     64: "the old man went to the sea and looked at the ships " * 5 + "in the",
     512: "the old man went to the sea and looked at the ships " * 42 + "in the cold morning light now",
 }
-CHOICES = tuple(("Head", str(head)) for head in (3, 7, 10, 1, 5)) + tuple(("Layer", str(layer)) for layer in (2, 4, 1))
-WARM_UP = 2  # runs of each page that are not counted
+LIMITS = {12: 60, 64: 60, 512: 120}  # milliseconds that the median run of a page may cost, by tokens
+ROUNDS = (("7", "4", "5"), ("10", "1", "3"), ("1", "2", "6"))  # head, layer and token
+WARM_UP = ("3", "3", "2")  # the same, before what is counted
+NUMBER = "encoder.layer.1.attention.self.probs[head=1,query=1,key=1]"  # clicked where a page writes none out
+BETWEEN = "tokenization"  # where one goes to come back to a page; from there, to "embeddings"
 _REST_MS = 1.0  # a server that does less than this in 30 ms rests
 
 
@@ -58,6 +63,27 @@ class Visitor:
                 return end - start
             end = now
 
+    def choose(self, label: str, option: str) -> float:
+        """Choose from a menu."""
+        return self.run(self.talk.choose(label, f"{label} {option}"))
+
+    def turn_fold(self, opened: bool) -> float:
+        """Open or close the page's last fold; one that has none runs as it is."""
+        folds = self.talk.folds
+        return self.run(self.talk.turn_fold(folds[-1], opened) if folds else self.talk.rerun())
+
+    def go(self, page: str) -> float:
+        """Follow the link to a page; where it stands in a menu, open that before."""
+        name, cost = _name_path(page), 0.0
+        if self.talk.must_open_menu(name):
+            cost = self.run(self.talk.open_menu())
+        return cost + self.run(self.talk.follow(name))
+
+
+def _name_path(page: str) -> str:
+    """What stands in the URL for a page."""
+    return "" if page == "overview" else page
+
 
 @contextmanager
 def visiting(server: Server) -> Iterator[Visitor]:
@@ -67,38 +93,61 @@ def visiting(server: Server) -> Iterator[Visitor]:
         yield Visitor(server, line)
 
 
-def measure(visitors: list[Visitor], name: str, query: str) -> list[list[float]]:
-    """Open a page in each session and choose, in turn. Returns the milliseconds of every counted run, by session."""
+def measure(visitors: list[Visitor], page: str, text: str) -> dict[str, list[list[float]]]:
+    """Open a page in each session and choose, in turn.
+
+    Returns the milliseconds of every counted run, by kind of choice, and of each kind by session.
+    """
+    found: dict[str, list[list[float]]] = {}
     for visitor in visitors:
-        visitor.run(visitor.talk.open(name, query))
-    times: list[list[float]] = [[] for _ in visitors]
-    for label, option in CHOICES:
-        for visitor, found in zip(visitors, times, strict=True):
-            found.append(visitor.run(visitor.talk.choose(label, f"{label} {option}")))
-    return [found[WARM_UP:] for found in times]
+        visitor.run(visitor.talk.open(_name_path(page), urlencode({"text": text})))
+        for _ in act(visitor, page, *WARM_UP):
+            pass
+    for choices in ROUNDS:
+        for turn in zip(*(act(visitor, page, *choices) for visitor in visitors), strict=True):
+            for i, (kind, cost) in enumerate(turn):
+                found.setdefault(kind, [[] for _ in visitors])[i].append(cost)
+    return found
+
+
+def act(visitor: Visitor, page: str, head: str, layer: str, token: str) -> Iterator[tuple[str, float]]:
+    """What a visitor does on a page: each kind of choice, as it is made, and what it cost."""
+    yield "head", visitor.choose("Head", head)
+    yield "layer", visitor.choose("Layer", layer)
+    yield "token", visitor.run(visitor.talk.click("token", int(token)))
+    yield "number", visitor.run(visitor.talk.click("cell", next(iter(visitor.talk.cells), NUMBER)))
+    visitor.run(visitor.talk.click("close", True))
+    yield "fold", visitor.turn_fold(True)
+    visitor.turn_fold(False)
+    visitor.go("embeddings" if page == BETWEEN else BETWEEN)
+    yield "page", visitor.go(page)
 
 
 def compare(servers: list[Server], lengths: list[int]) -> None:
-    """Print a row for every page and length, and the medians of all."""
-    columns = "".join(f"{title:>10}" for title in ("ms", "before", "ratio")[: 1 if len(servers) == 1 else 3])
-    print(f"tokens  {'page':17s}{columns}")
-    every: list[list[float]] = [[] for _ in servers]
+    """Print a row for every page and length, and the medians of all, by kind of choice too."""
+    two = len(servers) == 2
+    print(f"tokens  {'page':17s}{'ms':>10}{'of limit':>10}" + (f"{'before':>10}{'ratio':>10}" if two else ""))
     for tokens in lengths:
+        kinds: dict[str, list[list[float]]] = {}
+        pages: list[list[float]] = []
         for name in sorted(page.stem for page in (ROOT / "pages").glob("*.py")):
-            path, query = "" if name == "overview" else name, urlencode({"text": TEXTS[tokens]})
             with ExitStack() as stack:
                 visitors = [stack.enter_context(visiting(server)) for server in servers]
-                medians = [statistics.median(found) for found in measure(visitors, path, query)]
-            print_row(f"{tokens:6d}  {name:17s}", medians)
-            for found, median in zip(every, medians, strict=True):
-                found.append(median)
-    print_row(f"{'':8s}{'median of all':17s}", [statistics.median(found) for found in every])
+                found = measure(visitors, name, TEXTS[tokens])
+            for kind, by_session in found.items():
+                before = kinds.get(kind, [[] for _ in servers])
+                kinds[kind] = [[*one, *more] for one, more in zip(before, by_session, strict=True)]
+            pages.append([statistics.median(chain(*each)) for each in zip(*found.values(), strict=True)])
+            print_row(tokens, name, pages[-1])
+        for kind, by_session in kinds.items():
+            print_row(tokens, f"  {kind}, all pages", [statistics.median(costs) for costs in by_session])
+        print_row(tokens, "median of pages", [statistics.median(each) for each in zip(*pages, strict=True)])
 
 
-def print_row(head: str, medians: list[float]) -> None:
-    numbers = [f"{median:10.1f}" for median in medians]
-    ratio = f"{medians[0] / medians[1]:10.2f}" if len(medians) == 2 else ""
-    print(head + "".join(numbers) + ratio, flush=True)
+def print_row(tokens: int, name: str, medians: list[float]) -> None:
+    """Medians in ms, of this tree and of the one before, as a part of the limit and of each other."""
+    ratio = f"{medians[1]:10.1f}{medians[0] / medians[1]:10.2f}" if len(medians) == 2 else ""
+    print(f"{tokens:6d}  {name:17s}{medians[0]:10.1f}{medians[0] / LIMITS[tokens]:10.2f}{ratio}", flush=True)
 
 
 def main() -> None:
