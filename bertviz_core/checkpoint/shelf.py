@@ -62,7 +62,7 @@ class ModelShelf:
         self._models.put(key, model)
 
     def find(self, key: str) -> Model | None:
-        """A model that was adopted; None once it had to go."""
+        """A model that was loaded or adopted; None once it had to go."""
         return self._models.get(key)
 
     def forget_failure(self, name: str) -> None:
