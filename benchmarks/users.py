@@ -63,6 +63,7 @@ class User:
     disturbed: bool = False
     _talk: Conversation = field(default_factory=Conversation)
     _seen: tuple[str, str, list[str]] = ("", "", [])
+    _going: list[str] = field(default_factory=list)  # the page to go to, once the menu of pages is open
 
     def __post_init__(self) -> None:
         self._random = Random(self.seed)
@@ -74,7 +75,7 @@ class User:
             await self._visit()
 
     async def _visit(self) -> None:
-        self._talk, self._seen = Conversation(), ("", "", [])
+        self._talk, self._seen, self._going = Conversation(), ("", "", []), []
         self.tally.visits += 1
         page = self._random.choice(["", "", "attention", "predictions", "heads", "embeddings"])
         line = await self._reach()
@@ -84,6 +85,8 @@ class User:
             while time.monotonic() < self.until and (not self.choices or done < self.choices):
                 await asyncio.sleep(self._random.uniform(*THINK_S))
                 line = await self._try(line, self._decide)
+                if self._going:
+                    line = await self._try(line, self._go_on)
                 done += 1
         finally:
             with suppress(ConnectionClosed, OSError):
@@ -187,4 +190,12 @@ class User:
         return self._talk.type("Sentence", " ".join(words).capitalize() + ".")
 
     def _go(self) -> bytes:
-        return self._talk.follow(self._random.choice(list(self._talk.names)))
+        page = self._random.choice(list(self._talk.names))
+        if not self._talk.must_open_menu(page):
+            return self._talk.follow(page)
+        self._going = [page]
+        return self._talk.open_menu()
+
+    def _go_on(self) -> bytes:
+        page = self._going.pop()
+        return self._talk.rerun() if self._talk.must_open_menu(page) else self._talk.follow(page)

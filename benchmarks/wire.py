@@ -36,8 +36,9 @@ class Conversation:
 
     query: what stands in the URL; page: the page's hash, as the server calls it; names: the hash of every page by its
     name in the URL; links: the query of the link to a page, by its hash; menus, fields: ids by label; folds: ids;
-    listener: the id of the component that hears clicks, and its part of the page; trouble: what a visitor must not see;
-    said: what could be read of the answer so far, in the order in which it came.
+    listener, menu: the ids of the component that hears clicks and of the menu of pages, if it is filled only when it is
+    opened, each with its part of the page; trouble: what a visitor must not see; said: what could be read of the answer
+    so far, in the order in which it came.
     """
 
     query: str = ""
@@ -48,6 +49,7 @@ class Conversation:
     fields: dict[str, str] = field(default_factory=dict)
     folds: list[str] = field(default_factory=list)
     listener: tuple[str, str] = ("", "")
+    menu: tuple[str, str] = ("", "")
     trouble: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     _screen: dict[tuple[int, ...], Seen] = field(default_factory=dict)
@@ -66,8 +68,17 @@ class Conversation:
         """Have the page run as it is."""
         return self._ask()
 
+    def must_open_menu(self, name: str) -> bool:
+        """Whether there is no link to a page on screen before the menu of pages is opened."""
+        return bool(self.menu[0]) and self.names[name] not in self.links
+
+    def open_menu(self) -> bytes:
+        """Open the menu of pages."""
+        name, part = self.menu
+        return self._ask(part, WidgetState(id=name, bool_value=True))
+
     def follow(self, name: str) -> bytes:
-        """Go to a page by its link in the menu."""
+        """Go to a page by its link."""
         self.page = self.names[name]
         self.query = self.links.get(self.page, "")
         return self._ask()
@@ -148,7 +159,7 @@ class Conversation:
         """Another run of the page, or of some parts of it: what it does not send again is gone."""
         self._screen = {at: seen for at, seen in self._screen.items() if parts and seen.part not in parts}
         if not parts:
-            self.folds = []
+            self.folds, self.links = [], {}
 
     def _keep(self, said: ForwardMsg) -> ForwardMsg:
         if said.HasField("ref_hash"):
@@ -160,8 +171,10 @@ class Conversation:
 
     def _note(self, said: ForwardMsg, at: tuple[int, ...]) -> None:
         if said.delta.HasField("add_block"):
-            fold = said.delta.add_block.expandable.id
-            self.folds += [fold] if fold else []
+            block = said.delta.add_block
+            self.folds += [block.expandable.id] if block.expandable.id else []
+            if block.popover.label == "Pages":
+                self.menu = block.popover.id, said.delta.fragment_id
         if said.delta.HasField("new_element"):
             element = said.delta.new_element
             self._note_widget(element, said.delta.fragment_id)

@@ -96,7 +96,7 @@ def test_a_line_that_is_too_long_is_refused_in_words(models, slow_run, shown, mo
     for i, text in enumerate(["cat", "mat"]):
         waiting.append(get_in_thread(store, str(i), models[0], text))
         wait_until(lambda i=i: shown.told.get(str(i)))
-    with pytest.raises(bv.BusyError, match="1 forward passes wait already"):
+    with pytest.raises(bv.BusyError, match="1 others wait already"):
         store.get(models[0], "rome")
     slow_run.go.set()
     for thread, found in waiting:
@@ -105,8 +105,39 @@ def test_a_line_that_is_too_long_is_refused_in_words(models, slow_run, shown, mo
     assert isinstance(store.get(models[0], "rome"), bv.Trace)
 
 
-def test_a_page_says_how_many_are_before_it_and_goes_on_by_itself(monkeypatch):
+def test_a_pause_lets_others_have_their_turn_and_whoever_cannot_come_back_owes_none(shown):
+    line, order = line_module.Line(1, 1, shown), []
+    begun, go = threading.Event(), threading.Event()
+
+    def work():
+        with line.turn():
+            order.append("other")
+            begun.set()
+            go.wait(60)
+
+    other = threading.Thread(target=work)
+    with pytest.raises(KeyboardInterrupt), line.turn():
+        with line.pause():
+            other.start()
+            assert begun.wait(60)
+            order.append("paused")
+            shown.leave.add(threading.current_thread().name)
+            threading.Timer(0.2, go.set).start()
+        order.append("never")
+    other.join(60)
+    shown.leave.clear()
+    assert order == ["other", "paused"]
+    with line.turn():  # one turn at a time is still one
+        third = threading.Thread(target=lambda: line.turn().__enter__(), daemon=True, name="third")
+        third.start()
+        wait_until(lambda: shown.told.get("third") == [1])
+
+
+@pytest.mark.parametrize("what", ["forward pass", "page"])
+def test_a_page_says_how_many_are_before_it_and_goes_on_by_itself(monkeypatch, what):
     said = []
+    monkeypatch.setattr(resources, "_RUNS_AT_ONCE", 1)
+    resources.get_line.clear()
 
     @contextmanager
     def spin(text, **_):
@@ -116,10 +147,11 @@ def test_a_page_says_how_many_are_before_it_and_goes_on_by_itself(monkeypatch):
     ready.prepare_process()
     monkeypatch.setattr(resources.st, "spinner", spin)
     at = AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60)
-    at.query_params["text"] = "Nobody else reads this."
-    with resources.get_store().turn():
+    at.query_params["text"] = f"Nobody else reads this {what}."
+    with (resources.get_store() if what == "forward pass" else resources.get_line()).turn():
         page = threading.Thread(target=at.run)
         page.start()
         wait_until(lambda: any("1 before you" in text for text in said))
     page.join(60)
+    resources.get_line.clear()
     assert not at.exception and "Nobody else reads this" in at.title[0].value

@@ -24,6 +24,7 @@ class Line:
         self._numbers = itertools.count()
         self._waiting: list[int] = []
         self._busy = 0
+        self._mine = threading.local()  # of the thread that has a turn
         self._changed = threading.Condition()
 
     def draw(self) -> int:
@@ -34,11 +35,24 @@ class Line:
     def turn(self, number: int | None = None) -> Iterator[None]:
         """Wait for a turn and have it. number: the place in the line. Raises BusyError where too many wait already."""
         self._wait(self.draw() if number is None else number)
+        self._mine.paused = False
         try:
             with self._show(0):
                 yield
         finally:
-            self._end()
+            if not self._mine.paused:
+                self._end()
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """To stand in a turn around what waits for somebody else: others have turns meanwhile, then it goes on."""
+        self._end()
+        self._mine.paused = True
+        try:
+            yield
+        finally:
+            self._wait(self.draw())
+            self._mine.paused = False
 
     def await_other(self, number: int, done: threading.Event) -> None:
         """Wait until another, who has this place in the line, is done."""
@@ -58,7 +72,7 @@ class Line:
         with self._changed:
             if len(self._waiting) >= self._longest:
                 raise BusyError(
-                    f"{self._longest} forward passes wait already, more than this server can do in a short time. "
+                    f"{self._longest} others wait already, more than this server can serve in a short time. "
                     "Try again in a minute."
                 )
             insort(self._waiting, number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import streamlit as st
@@ -17,11 +17,14 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.errors import CheckpointError
 from bertviz_core.learning import Queue
+from bertviz_core.tracing.line import Line
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _DRAWN_BYTES = 64_000_000
+_RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
+_LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
 _OWN = "own-models"  # of a session: what the shelf calls them, by name
@@ -110,8 +113,17 @@ def get_drawn() -> ByteLRU[tuple[object, ...], Any]:
     return ByteLRU(_DRAWN_BYTES)
 
 
+@st.cache_resource(show_spinner=False)
+def get_line() -> Line:
+    """The runs of pages, of which some are at work and the others wait, and say so."""
+    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line)
+
+
 def _show_place(before: int) -> AbstractContextManager[None]:
     """What a page says while it waits for a forward pass."""
-    return st.spinner(
-        f"{before} before you: the forward passes of others …" if before else "Running the forward pass …"
-    )
+    return st.spinner(f"{before} before you: forward passes of others …" if before else "Running the forward pass …")
+
+
+def _show_line(before: int) -> AbstractContextManager[None]:
+    """What a page says before it is run."""
+    return st.spinner(f"{before} before you: this page goes on by itself …") if before else nullcontext()

@@ -23,7 +23,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.reconnect import run_anew_on_reconnect
-from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_shelf, get_store, has_model
+from bertviz_core.ui.frame.resources import BUNDLED, get_line, get_model, get_shelf, get_store, has_model
 from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
 from bertviz_core.ui.frame.what_if import run_changes
@@ -34,7 +34,16 @@ _ICON = "bertviz_core/ui/frame/icon.png"
 
 
 def run_app(show_drawer: Callable[[View], None]) -> None:
-    """The whole app: one run of it answers one request of one session. show_drawer: explains the chosen number."""
+    """The whole app: one run of it, in its turn, answers one request of one session. show_drawer: explains the chosen
+    number."""
+    try:
+        with get_line().turn():
+            _run(show_drawer)
+    except BusyError as error:
+        _show_error(error, "")
+
+
+def _run(show_drawer: Callable[[View], None]) -> None:
     info, page = site.declare_pages()
     state.begin_run(info.name)
     forget_followed()
@@ -100,8 +109,9 @@ def open_page(name: str, what_happens: str, write_headline: Callable[[View], str
 
 
 def _load_model(name: str) -> Model:
-    # A spinner, shown or not, costs a thread of its own.
-    with nullcontext() if has_model(name) else st.spinner("Loading the model …", show_time=True):
+    if has_model(name):  # a spinner, shown or not, costs a thread of its own
+        return get_model(name)
+    with get_line().pause(), st.spinner("Loading the model …", show_time=True):
         return get_model(name)
 
 
