@@ -127,4 +127,3 @@ def _read_opposites(file: Path) -> Iterator[tuple[str, str]]:
                 one, other = words[row[0]][source - 1], words[offset][target - 1]
                 if one.isalpha() and other.isalpha() and one.islower() and other.islower():
                     yield one, other
-

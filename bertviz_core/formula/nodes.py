@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from bertviz_core.errors import DimsError
-from bertviz_core.formula.cells import At, narrow, restrict
+from bertviz_core.formula.cells import At, narrow, read_part, restrict
 from bertviz_core.formula.dims import Dims, combine, contract, list_names
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.tex import bracket, bracket_negative, write_products
@@ -132,7 +132,7 @@ class Symbol(Expr):
         return env[self.address]
 
     def work(self, env: Env, at: At) -> Tensor:
-        cells = narrow(env[self.address], self.axes, at)
+        cells = read_part(env, self.address, self.axes, at)
         return cells.double() if cells.is_floating_point() else cells
 
     def operands(self, env: Env, at: At) -> Iterator[tuple[Symbol, At]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import Dims, list_names
+from bertviz_core.formula.dims import TOKEN, VOCAB, Dims, list_names
 from bertviz_core.formula.nodes import Expr, Paint, Symbol, paint_plain
 from bertviz_core.formula.notations import Notation, typeset
 from bertviz_core.formula.stages import Stage
@@ -117,6 +117,19 @@ class Program:
             if step.address in needed:
                 needed.update(leaf.address for leaf in step.leaves)
         return tuple(step for step in self.steps if step.address in needed)
+
+    @cached_property
+    def by_rows(self) -> frozenset[str]:
+        """The steps with a number per token and vocabulary entry, and what is made from these token by token.
+
+        They are computed for the tokens that somebody looks at; none of them is needed for the spine.
+        """
+        forward, found = {step.address for step in self.forward}, set[str]()
+        for step in self.steps:
+            row = step.output.axes[:1] == (TOKEN,) and step.address not in forward
+            if row and (VOCAB in step.output.axes or any(leaf.address in found for leaf in step.leaves)):
+                found.add(step.address)
+        return frozenset(found)
 
     def reached(self, starts: Iterable[str]) -> frozenset[str]:
         """The given addresses, and every one that is computed from them."""

@@ -11,7 +11,8 @@ from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.tracing.changes import Changes
-from bertviz_core.tracing.trace import Cache, Trace, encode, run
+from bertviz_core.tracing.inputs import encode
+from bertviz_core.tracing.trace import Cache, Trace, run
 
 Key = tuple[object, ...]
 
@@ -39,13 +40,13 @@ class Held:
 class TraceStore:
     """Traces by (model, revision, token ids, segments, mask, program, changes).
 
-    trace_bytes bounds the traces' spines, in memory and in temporary files, also of those that the store has dropped
-    and somebody still holds: while these take room, fewer others are kept. cache_bytes bounds what is recomputed from
-    all of them together, at_once the number of forward passes that run side by side. runs: how many were begun.
+    trace_bytes bounds the traces' spines, also of those that the store has dropped and somebody still holds: while
+    these take room, fewer others are kept. cache_bytes bounds what is recomputed from all of them together, at_once the
+    number of forward passes that run side by side. runs: how many were begun.
     """
 
     def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1) -> None:
-        self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes + trace.spilled_bytes)
+        self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes)
         self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
         self._lock = threading.Lock()

@@ -1,15 +1,15 @@
 """A trace: every tensor of one forward pass under its address, of which only the spine is kept.
 
 The run computes what the spine is made from, each step once, and keeps the spine. Everything else is recomputed, bit
-for bit, when somebody looks.
+for bit, when somebody looks: whole, but what has a number per vocabulary entry only for the tokens looked at, in
+blocks that begin at the same tokens for whoever asks.
 """
 
 from __future__ import annotations
 
 import itertools
-import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -23,17 +23,18 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Where
-from bertviz_core.formula.cells import At
-from bertviz_core.formula.dims import Axis, list_names
+from bertviz_core.formula.cells import At, Parted, narrow, restrict
+from bertviz_core.formula.dims import TOKEN, Axis, Dims, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes
+from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
-SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file, not in memory
+ROWS = 16  # tokens in a block of rows: enough that all blocks cost little more than all rows at once
 
 Cache = ByteLRU[tuple[object, ...], Any]  # tensors, and what was read out of them
 
@@ -105,8 +106,9 @@ class Trace:
 
     def __getitem__(self, address: Where) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
-        symbol, _ = self.layout.located(address)
-        return lock(_Env(self)[symbol.address])[(*self.layout.index(address), ...)]
+        symbol, fixed = self.layout.located(address)
+        cells = _Env(self).part(symbol.address, symbol.axes, {axis: range(i, i + 1) for axis, i in fixed.items()})
+        return lock(cells)[(*(0 if axis in fixed else slice(None) for axis in symbol.axes), ...)]
 
     def dims(self, address: Where) -> tuple[str, ...]:
         """The axes, by name, of what `trace[address]` gives."""
@@ -156,15 +158,7 @@ class Trace:
     @cached_property
     def nbytes(self) -> int:
         """Bytes of memory that the run took for its spine; what is that of the pass before is counted there."""
-        return self._weigh_spine(spilled=False)
-
-    @cached_property
-    def spilled_bytes(self) -> int:
-        """Bytes that it took in temporary files."""
-        return self._weigh_spine(spilled=True)
-
-    def _weigh_spine(self, spilled: bool) -> int:
-        storages = [tensor.untyped_storage() for tensor in self._spine.values() if _is_large(tensor) == spilled]
+        storages = [tensor.untyped_storage() for tensor in self._spine.values()]
         shared = self.before._spine.values() if self.before else ()
         elsewhere = {tensor.untyped_storage().data_ptr() for tensor in shared}
         sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
@@ -182,9 +176,19 @@ class Trace:
                 yield step.address
                 if step.address in self.program.spine:
                     recent.clear()
-                    self._spine[step.address] = _spill(self._checked(step.address, result))
+                    self._spine[step.address] = self._checked(step.address, result)
                 else:
                     recent[step.address] = result
+        if self.before is not None:
+            self._check_rows(env)
+
+    def _check_rows(self, env: _Env) -> None:
+        """Compute now what is computed by rows, if a change made numbers so large that their products may overflow."""
+        limit = torch.finfo(self.model.dtype).max ** 0.5
+        for address in self.program.by_rows:
+            read = [self._spine[leaf.address] for leaf in self.step(address).leaves if leaf.address in self._spine]
+            if any(bool(tensor.abs().max() > limit) for tensor in read):
+                self._checked(address, env[address])
 
     def _tensor(self, address: str, env: _Env) -> Tensor:
         for held in (self._spine, self._inputs, self.model.parameters):
@@ -192,6 +196,8 @@ class Trace:
                 return held[address]
         if self.before is not None and not self.reached(address):
             return self.before._tensor(address, env)
+        if address in self.program.by_rows:
+            return env.rows(address, range(-(-self.layout.tokens // ROWS)))
         key = (self._number, address)
         with self._lock:
             found = self._cache.get(key)
@@ -201,8 +207,29 @@ class Trace:
                 self._cache.put(key, found, found.nbytes)
             return found
 
-    def _changed(self, address: str, tensor: Tensor) -> Tensor:
+    def _block(self, address: str, number: int, env: _Env) -> Tensor:
+        """One block of rows of a step that is computed by rows."""
+        if self.before is not None and not self.reached(address):
+            return self.before._block(address, number, env)
+        tokens = range(number * ROWS, min((number + 1) * ROWS, self.layout.tokens))
+        step, key = self.program.by_address[address], (self._number, address, number)
+        with self._lock:
+            found = self._cache.get(key)
+            if found is None:
+                parts = {
+                    leaf.address: env.part(leaf.address, leaf.axes, restrict({TOKEN: tokens}, leaf.axes))
+                    for leaf in step.leaves
+                }
+                with torch.inference_mode():
+                    found = self._changed(address, step.expr.value(parts), tokens)
+                self._cache.put(key, found, found.nbytes)
+            return found
+
+    def _changed(self, address: str, tensor: Tensor, tokens: range | None = None) -> Tensor:
+        """The tensor, or its rows of these tokens, with what was put in place of its numbers."""
         overrides = self.overrides(address)
+        if tokens is not None:
+            overrides = [inside for override in overrides if (inside := override.within(tokens)) is not None]
         if overrides:
             tensor = tensor.clone()
         for override in overrides:
@@ -222,7 +249,7 @@ class Trace:
         return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
 
 
-class _Env(Mapping[str, Tensor]):
+class _Env(Parted):
     """The trace's tensors by address, as expressions read them.
 
     What it has handed out it holds, so that one request computes nothing twice, however small the cache is.
@@ -231,12 +258,29 @@ class _Env(Mapping[str, Tensor]):
     def __init__(self, trace: Trace, recent: dict[str, Tensor] | None = None) -> None:
         self._trace = trace
         self._recent = {} if recent is None else recent
+        self._blocks: dict[tuple[str, int], Tensor] = {}
 
     def __getitem__(self, address: str) -> Tensor:
         found = self._recent.get(address)
         if found is None:
             found = self._recent[address] = self._trace._tensor(address, self)
         return found
+
+    def part(self, address: str, dims: Dims, at: At) -> Tensor:
+        if address not in self._trace.program.by_rows or TOKEN not in at:
+            return narrow(self[address], dims, at)
+        tokens = at[TOKEN]
+        first, last = tokens[0] // ROWS, tokens[-1] // ROWS
+        rows = self.rows(address, range(first, last + 1))
+        return narrow(rows[tokens.start - first * ROWS :][: len(tokens)], dims, at)
+
+    def rows(self, address: str, numbers: range) -> Tensor:
+        """The rows in these blocks of a step that is computed by rows."""
+        for number in numbers:
+            if (address, number) not in self._blocks:
+                self._blocks[address, number] = self._trace._block(address, number, self)
+        found = [self._blocks[address, number] for number in numbers]
+        return found[0] if len(found) == 1 else torch.cat(found)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._trace.addresses)
@@ -245,33 +289,9 @@ class _Env(Mapping[str, Tensor]):
         return len(self._trace.addresses)
 
 
-def make_inputs(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
-    """The four numbers of every token by address, as a program reads them: each (token,)."""
-    return {
-        "input_ids": torch.tensor(encoding.ids),
-        "position_ids": torch.tensor(encoding.positions),
-        "token_type_ids": torch.tensor(encoding.segments),
-        "attention_mask": torch.tensor(encoding.mask, dtype=dtype),
-    }
-
-
 def _hold(value: Value) -> Value:
     """A change's value as it was given, whatever becomes of the caller's array."""
     return lock(np.array(value, dtype=np.float64)) if np.ndim(value) else value
-
-
-def _is_large(tensor: Tensor) -> bool:
-    return tensor.nbytes > SPILL_BYTES
-
-
-def _spill(tensor: Tensor) -> Tensor:
-    """The same numbers in a temporary file that vanishes with them, if they are many."""
-    if not _is_large(tensor):
-        return tensor
-    with tempfile.TemporaryFile(prefix="bertviz-") as file:
-        array = tensor.numpy()
-        array.tofile(file)
-        return torch.from_numpy(np.memmap(file, dtype=array.dtype, mode="r+", shape=array.shape))
 
 
 def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
@@ -289,30 +309,3 @@ def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad
     )
     trace = Trace(model, encoding, program, cache)
     return trace.with_changes(changes) if changes else trace
-
-
-def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
-           masked: Iterable[int] = ()) -> Encoding:  # fmt: skip
-    """The tokens of a text, or of two, as the model reads them. Raises InputError for what it cannot read."""
-    longest = model.config.max_position_embeddings
-    if pad_to is not None and not 1 <= pad_to <= longest:
-        raise InputError(
-            f"The input can be padded to between 1 and {longest} tokens, not {pad_to}. Choose a length in between."
-        )
-    encoding = check_encoding(model, model.tokenizer.encode(text, text_pair, pad_to))
-    return model.tokenizer.masked(encoding, masked)
-
-
-def check_encoding(model: Model, encoding: Encoding) -> Encoding:
-    """The same tokens, if the model has room for them. Raises InputError otherwise."""
-    longest = model.config.max_position_embeddings
-    if len(encoding) > longest:
-        raise InputError(
-            f"The text has {len(encoding)} tokens; this model reads at most {longest}. "
-            f"Shorten it by {len(encoding) - longest}."
-        )
-    if max(encoding.segments, default=0) >= model.config.type_vocab_size:
-        raise InputError(
-            "This model knows only one segment, so it cannot read a second sentence. Leave the second sentence empty."
-        )
-    return encoding
