@@ -9,7 +9,7 @@ import torch
 import bertviz_core as bv
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.formula.address import Address
-from bertviz_core.tracing import trace as trace_module
+from bertviz_core.tracing.env import ROWS
 from tests.factory import random_checkpoint
 
 PAIR = ("The cat sat on the mat.", "Playing in Rome?")
@@ -187,7 +187,7 @@ def test_a_long_trace_of_the_bundled_model_is_small(bundled):
 def test_a_row_is_bit_for_bit_the_same_however_it_is_asked_for(model, program, changes):
     """Alone, as a cell, after its neighbours, or with all others; with nothing cached, every time computed anew."""
     trace = bv.run(model, *PAIR, pad_to=21, program=program, changes=changes, cache=ByteLRU(0))
-    assert LOGITS in trace.program.by_rows and 21 % trace_module.ROWS  # the last block is a short one
+    assert LOGITS in trace.program.by_rows and 21 % ROWS  # the last block is a short one
     for address in trace.program.by_rows:
         whole, where = trace[address], Address(address)
         for token in (20, 0, 15, 16, 7):
@@ -200,7 +200,7 @@ def test_a_run_and_a_look_at_a_row_compute_no_other_rows(model):
     cache = ByteLRU(10_000_000)
     trace = bv.run(model, *PAIR, pad_to=40, cache=cache)
     assert cache.nbytes == 0
-    block = trace_module.ROWS * model.config.vocab_size * 4
+    block = ROWS * model.config.vocab_size * 4
     for look in (trace.__getitem__, trace.explain, trace.derivatives, trace.recomputed):
         look("cls.predictions.probs[token=17,vocab=3]")
         assert cache.nbytes == 2 * block  # of the logits and of the probabilities

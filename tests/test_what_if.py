@@ -194,6 +194,23 @@ def test_only_what_a_change_reaches_is_computed_again(folder, address, value, fi
     assert counted.count == products
 
 
+@pytest.mark.parametrize(
+    "leaf", ["query", "products", "scaled", "scores", "probs", "context", "mean", "variance", "normalized", "dense"]
+)
+def test_a_change_without_effect_moves_nothing_and_writes_over_nothing(folder, leaf):
+    trace = bv.run(bv.load_model(folder), *PAIR)
+    layer = [step.address for step in trace.program.steps if step.layer == 1]
+    first = {address: trace[address].copy() for address in layer}  # and is cached, where a later pass reads it
+    for address in layer:
+        if address.rpartition(".")[2] == leaf:
+            changed = trace.with_changes({address: first[address]})
+            assert changed.computed
+            for each in (*layer, "encoder.layer.2.output.LayerNorm", "cls.predictions.decoder"):
+                np.testing.assert_array_equal(changed[each], trace[each], err_msg=each)
+    for address in layer:
+        np.testing.assert_array_equal(trace[address], first[address], err_msg=address)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_what_a_change_does_not_reach_is_bit_for_bit_what_it_was_and_undoing_restores_all(folder, name):
     model = bv.load_model(folder)

@@ -13,7 +13,12 @@ At = Mapping[Axis, range]  # the axes that are narrowed, and to which indices
 
 
 class Parted(Mapping[str, Tensor]):
-    """Tensors by address of which a part can be had without the rest."""
+    """Tensors by address of which a part can be had without the rest.
+
+    spare: the addresses whose tensors nobody reads again: what is computed from them may take their place in memory.
+    """
+
+    spare: frozenset[str] = frozenset()
 
     @abstractmethod
     def part(self, address: str, dims: Dims, at: At) -> Tensor:

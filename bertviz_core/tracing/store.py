@@ -13,6 +13,7 @@ from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.trace import Cache, Trace, run
+from bertviz_core.tracing.turns import CORES, Turns
 
 Key = tuple[object, ...]
 
@@ -42,20 +43,20 @@ class TraceStore:
 
     trace_bytes bounds the traces' spines, also of those that the store has dropped and somebody still holds: while
     these take room, fewer others are kept. cache_bytes bounds what is recomputed from all of them together, at_once the
-    number of forward passes that run side by side. runs: how many were begun.
+    number of forward passes that run side by side, which share the cores. runs: how many were begun.
     """
 
-    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1) -> None:
+    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = CORES) -> None:
         self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes)
         self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
         self._lock = threading.Lock()
-        self._passes = threading.Semaphore(at_once)
+        self._turns = Turns(at_once)
         self.runs = 0
 
     def turn(self) -> AbstractContextManager[object]:
         """A turn to run passes that are not stored, side by side with no more than `at_once` others."""
-        return self._passes
+        return self._turns.take()
 
     @property
     def nbytes(self) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -23,18 +24,19 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Where
-from bertviz_core.formula.cells import At, Parted, narrow, restrict
-from bertviz_core.formula.dims import TOKEN, Axis, Dims, list_names
+from bertviz_core.formula.cells import At, restrict
+from bertviz_core.formula.dims import TOKEN, Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes
+from bertviz_core.tracing.env import ROWS, TraceEnv
 from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
+from bertviz_core.tracing.turns import use_threads
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
-ROWS = 16  # tokens in a block of rows: enough that all blocks cost little more than all rows at once
 
 Cache = ByteLRU[tuple[object, ...], Any]  # tensors, and what was read out of them
 
@@ -45,7 +47,8 @@ class Trace:
     """The record of one forward pass. Nothing in it changes once it is made.
 
     Whatever takes an address takes it as text or read already, and raises AddressError for one that is not there.
-    before: the pass without changes, if this is one with them; computed: the addresses that the run gave new numbers.
+    before: the pass without changes, if this is one with them; computed: the addresses that the run gave new numbers;
+    threads: on how many PyTorch computed them, and computes again what is looked at.
     """
 
     def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
@@ -75,13 +78,15 @@ class Trace:
         self.program: Program = planned.program
         self.layout = Layout(model, self.program, len(self.encoding))
         self._plan = planned
+        self.threads: int = before.threads if before else torch.get_num_threads()
         self._number = next(_NUMBERS)  # its own key in a cache that traces share
         self._inputs = {path: self._changed(path, row) for path, row in make_inputs(self.encoding, model.dtype).items()}
         self._cache = cache
         self._lock = threading.RLock()
         self._reading = threading.RLock()  # of `remember`: what takes long must not keep others from the tensors
         self._spine: dict[str, Tensor] = {}
-        self.computed = tuple(self._run())
+        with self._computing():
+            self.computed = tuple(self._run())
 
     @property
     def tokens(self) -> list[str]:
@@ -107,7 +112,7 @@ class Trace:
     def __getitem__(self, address: Where) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
         symbol, fixed = self.layout.located(address)
-        cells = _Env(self).part(symbol.address, symbol.axes, {axis: range(i, i + 1) for axis, i in fixed.items()})
+        cells = self._env().part(symbol.address, symbol.axes, {axis: range(i, i + 1) for axis, i in fixed.items()})
         return lock(cells)[(*(0 if axis in fixed else slice(None) for axis in symbol.axes), ...)]
 
     def dims(self, address: Where) -> tuple[str, ...]:
@@ -128,7 +133,7 @@ class Trace:
 
     def explain(self, address: Where) -> Explanation:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
-        return explain(_Env(self), *self._cell(address))
+        return explain(self._env(), *self._cell(address))
 
     def recomputed(self, address: Where) -> np.ndarray:
         """A slice or a cell in float64 from its recorded operands, axes as `dims` says, without the rest of its tensor.
@@ -145,7 +150,7 @@ class Trace:
     def work(self, expr: Expr, at: At) -> np.ndarray:
         """The cells `at` of an expression in float64, from the recorded numbers that it reads; every axis is kept."""
         with torch.inference_mode():
-            return lock(expr.work(_Env(self), at))
+            return lock(expr.work(self._env(), at))
 
     def derivatives(self, address: Where) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
@@ -153,7 +158,7 @@ class Trace:
         An operand that the formula names twice has its whole derivative at both places.
         """
         _, at, _ = self._cell(address)
-        return differentiate(_Env(self), self.step(address), at)
+        return differentiate(self._env(), self.step(address), at)
 
     @cached_property
     def nbytes(self) -> int:
@@ -164,25 +169,39 @@ class Trace:
         sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
         return sum(size for place, size in sizes.items() if place not in elsewhere)
 
+    def _env(self, recent: dict[str, Tensor] | None = None) -> TraceEnv:
+        return TraceEnv(self.program, self._tensor, self._block, recent)
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        with torch.inference_mode(), use_threads(self.threads):
+            yield
+
     def _run(self) -> Iterator[str]:
         """Compute the spine, as far as it is not that of the pass before, and say what was computed."""
         recent: dict[str, Tensor] = {}
-        env = _Env(self, recent)
-        with torch.inference_mode():
-            for step in self.program.forward:
-                if not self.reached(step.address):
-                    continue
+        mine: set[str] = set()  # of the recent tensors, those that nobody else holds
+        env = self._env(recent)
+        for step in self.program.forward:
+            if self.reached(step.address):
+                over = self.program.last_reads[step.address]
+                env.spare = over & mine & step.read_once
                 result = self._changed(step.address, step.expr.value(env))
                 yield step.address
+                for name in over:
+                    recent.pop(name, None)
                 if step.address in self.program.spine:
                     recent.clear()
                     self._spine[step.address] = self._checked(step.address, result)
                 else:
                     recent[step.address] = result
+                    if step.expr.fresh:
+                        mine.add(step.address)
+        env.spare = frozenset()
         if self.before is not None:
             self._check_rows(env)
 
-    def _check_rows(self, env: _Env) -> None:
+    def _check_rows(self, env: TraceEnv) -> None:
         """Compute now what is computed by rows, if a change made numbers so large that their products may overflow."""
         limit = torch.finfo(self.model.dtype).max ** 0.5
         for address in self.program.by_rows:
@@ -190,7 +209,7 @@ class Trace:
             if any(bool(tensor.abs().max() > limit) for tensor in read):
                 self._checked(address, env[address])
 
-    def _tensor(self, address: str, env: _Env) -> Tensor:
+    def _tensor(self, address: str, env: TraceEnv) -> Tensor:
         for held in (self._spine, self._inputs, self.model.parameters):
             if address in held:
                 return held[address]
@@ -202,12 +221,12 @@ class Trace:
         with self._lock:
             found = self._cache.get(key)
             if found is None:
-                with torch.inference_mode():
+                with self._computing():
                     found = self._changed(address, self.program.by_address[address].expr.value(env))
                 self._cache.put(key, found, found.nbytes)
             return found
 
-    def _block(self, address: str, number: int, env: _Env) -> Tensor:
+    def _block(self, address: str, number: int, env: TraceEnv) -> Tensor:
         """One block of rows of a step that is computed by rows."""
         if self.before is not None and not self.reached(address):
             return self.before._block(address, number, env)
@@ -220,7 +239,7 @@ class Trace:
                     leaf.address: env.part(leaf.address, leaf.axes, restrict({TOKEN: tokens}, leaf.axes))
                     for leaf in step.leaves
                 }
-                with torch.inference_mode():
+                with self._computing():
                     found = self._changed(address, step.expr.value(parts), tokens)
                 self._cache.put(key, found, found.nbytes)
             return found
@@ -247,46 +266,6 @@ class Trace:
         put = any(override.covers([fixed[axis] for axis in symbol.axes]) for override in self.overrides(symbol.address))
         step = None if put else self.program.by_address.get(symbol.address)
         return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
-
-
-class _Env(Parted):
-    """The trace's tensors by address, as expressions read them.
-
-    What it has handed out it holds, so that one request computes nothing twice, however small the cache is.
-    """
-
-    def __init__(self, trace: Trace, recent: dict[str, Tensor] | None = None) -> None:
-        self._trace = trace
-        self._recent = {} if recent is None else recent
-        self._blocks: dict[tuple[str, int], Tensor] = {}
-
-    def __getitem__(self, address: str) -> Tensor:
-        found = self._recent.get(address)
-        if found is None:
-            found = self._recent[address] = self._trace._tensor(address, self)
-        return found
-
-    def part(self, address: str, dims: Dims, at: At) -> Tensor:
-        if address not in self._trace.program.by_rows or TOKEN not in at:
-            return narrow(self[address], dims, at)
-        tokens = at[TOKEN]
-        first, last = tokens[0] // ROWS, tokens[-1] // ROWS
-        rows = self.rows(address, range(first, last + 1))
-        return narrow(rows[tokens.start - first * ROWS :][: len(tokens)], dims, at)
-
-    def rows(self, address: str, numbers: range) -> Tensor:
-        """The rows in these blocks of a step that is computed by rows."""
-        for number in numbers:
-            if (address, number) not in self._blocks:
-                self._blocks[address, number] = self._trace._block(address, number, self)
-        found = [self._blocks[address, number] for number in numbers]
-        return found[0] if len(found) == 1 else torch.cat(found)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._trace.addresses)
-
-    def __len__(self) -> int:
-        return len(self._trace.addresses)
 
 
 def _hold(value: Value) -> Value:
