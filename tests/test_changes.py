@@ -110,6 +110,7 @@ def test_what_was_handed_in_can_be_changed_afterwards(model):
         ("token_type_ids", 2, bv.InputError, "whole numbers from 0 to 1"),
         ("attention_mask", 0, bv.InputError, "at least one token"),
         ("embeddings.sum", 3e38, bv.InputError, "no longer finite"),
+        ("cls.predictions.transform.LayerNorm", 3e38, bv.InputError, "cls.predictions.decoder is no longer finite"),
         (
             "encoder.layer.0.output.residual",
             "uniform",

@@ -9,7 +9,7 @@ from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
-from bertviz_core.tracing.trace import encode
+from bertviz_core.tracing.inputs import encode
 from tests.factory import random_checkpoint
 
 TEXT = "The cat sat on the mat."

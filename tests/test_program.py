@@ -126,12 +126,18 @@ def test_a_step_reads_only_what_was_there_before(program):
     assert {leaf.kind for leaf in program.leaves.values()} == {steps.PARAMETER, steps.INPUT}
 
 
-def test_the_spine_holds_every_layer_and_the_logits(program):
+def test_the_spine_holds_every_layer_and_what_the_logits_are_made_from(program):
     layers = sum(step.address.endswith(".attention.self.probs") for step in program.steps)
     start = next(path for path in ("embeddings.LayerNorm", "embeddings.sum") if path in program.by_address)
     end = "output.residual" if program.name == "formula-post" else "output.LayerNorm"
     expected = {start, *(Address.in_layer(layer, end).path for layer in range(layers))}
-    assert program.spine == expected | ({"cls.predictions.decoder"} & set(program.by_address))
+    assert program.spine == expected | ({"cls.predictions.transform.LayerNorm"} & set(program.by_address))
+    over = {
+        step.address
+        for step in program.steps
+        if step.address.startswith("cls.predictions.") and "transform" not in step.address
+    }
+    assert program.by_rows == over
 
 
 @pytest.mark.parametrize(

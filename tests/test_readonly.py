@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.tracing import trace as trace_module
 from bertviz_core.tracing.readonly import lock
 from tests.factory import random_checkpoint
 
@@ -32,13 +31,6 @@ def trace(model):
 @pytest.fixture(scope="module")
 def changed(trace):
     return trace.with_changes(CHANGES)
-
-
-@pytest.fixture(scope="module")
-def spilled(model):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trace_module, "SPILL_BYTES", 100)
-        return bv.run(model, *PAIR)
 
 
 def turn_back(array):
@@ -93,7 +85,7 @@ def test_each_way_writes_where_nothing_is_locked():
         assert array[0], name
 
 
-@pytest.mark.parametrize("which", ["trace", "changed", "spilled"])
+@pytest.mark.parametrize("which", ["trace", "changed"])
 def test_no_array_of_a_trace_can_be_written_to(which, request):
     trace = request.getfixturevalue(which)
     for address in [*trace.addresses, *trace.program.leaves]:

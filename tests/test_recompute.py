@@ -14,6 +14,8 @@ from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program
 from bertviz_core.programs import PROGRAMS
+from bertviz_core.tracing.env import ROWS
+from bertviz_core.tracing.shares import use_threads
 
 TEXT = "When in Rome, do as the [MASK] do."
 PROBS, RESIDUAL, VARIANCE, NORMALIZED = (
@@ -84,16 +86,20 @@ def test_a_run_computes_once_what_the_spine_is_made_from(counted, counts):
     counts.clear()
     trace = bv.run(counted, TEXT)
     heads = {address for address in trace.addresses if address.startswith(("pooler", "cls.seq_relationship"))}
-    assert counts == dict.fromkeys(set(trace.addresses) - heads - {"cls.predictions.probs"}, 1)
+    assert counts == dict.fromkeys(
+        set(trace.addresses) - heads - {"cls.predictions.decoder", "cls.predictions.probs"}, 1
+    )
 
 
 def test_a_cold_request_computes_once_what_the_address_is_made_from(cold, counts):
+    blocks = -(-len(cold.tokens) // ROWS)
     for address in cold.addresses:
         if Address(address).layer not in (None, 1):
             continue
         counts.clear()
         cold[address]
-        assert counts == dict.fromkeys(made_from(cold.program, address), 1), address
+        expected = made_from(cold.program, address)
+        assert counts == {each: blocks if each in cold.program.by_rows else 1 for each in expected}, address
 
 
 def test_explaining_a_cell_computes_nothing_twice(cold, counts):
@@ -120,13 +126,34 @@ def test_a_cache_that_keeps_evicting_stays_in_its_bound(counted, counts):
     assert 0 < cache.nbytes <= cache.max_bytes
 
 
+def test_what_is_looked_at_is_computed_on_as_many_threads_as_the_run(bundled):
+    """On another number of threads a product of few rows comes out a little different."""
+    seen = []
+
+    class Watched(Counted):
+        def value(self, env):
+            seen.append(torch.get_num_threads())
+            return super().value(env)
+
+    steps = tuple(replace(each, expr=Watched(each.expr, each.address, Counter())) for each in bundled.program.steps)
+    model = replace(bundled, program=replace(bundled.program, steps=steps))
+    outside = torch.get_num_threads()
+    with use_threads(outside + 1):
+        trace = bv.run(model, TEXT)
+    changed = trace.with_changes({f"{PROBS}[head=3]": 0.0})
+    for each in (trace, changed):
+        each[NORMALIZED], each["cls.predictions.probs[token=2]"]
+    assert len(seen) > len(trace.computed) + len(changed.computed) and set(seen) == {outside + 1}
+    assert torch.get_num_threads() == outside
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("changes", [None, {f"{PROBS}[head=3]": 0.0}], ids=["as it is", "what if"])
 def test_recomputed_tensors_are_those_of_a_pass_that_keeps_everything(bundled, changes, program):
     trace = bv.run(bundled, TEXT, changes=changes, program=program)
     inputs = {symbol.address: torch.tensor(trace[symbol.address]) for symbol in trace.program.inputs}
     kept = {**bundled.parameters, **inputs}
-    with torch.inference_mode():
+    with torch.no_grad():  # here nothing is written over, as it is where a trace runs
         for step in trace.program.steps:
             kept[step.address] = step.expr.value(kept)
             if changes and step.address == PROBS:

@@ -11,6 +11,7 @@ import bertviz_core as bv
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.tracing import store as store_module
+from bertviz_core.tracing.shares import Shares
 from tests.factory import random_checkpoint
 
 TEXT = "The cat sat on the mat."
@@ -95,9 +96,9 @@ def test_a_stored_trace_is_the_trace_of_a_run(models):
     assert all(np.array_equal(stored[address], alone[address]) for address in alone.addresses)
 
 
-def test_passes_do_not_run_side_by_side(models, slow_run):
+def test_passes_run_one_after_another_where_one_is_allowed(models, slow_run):
     texts = ["cat", "mat", "the cat", "the mat"]
-    store = bv.TraceStore()
+    store = bv.TraceStore(at_once=1)
     traces = at_once(store, [(models[0], text) for text in texts], slow_run, waiting=0)
     assert slow_run.most == 1 and store.runs == len(texts)
     assert [trace.tokens[1:-1] for trace in traces] == [text.split() for text in texts]
@@ -233,3 +234,37 @@ def test_a_cache_keeps_its_count_under_many_threads():
         list(pool.map(work, range(1, READERS + 1)))
     assert 0 < cache.nbytes <= 50
     assert cache.nbytes == sum(size for _, size in cache._held.values())
+
+
+def test_passes_that_run_side_by_side_share_the_cores():
+    turns, threads = Shares(cores=4, load=lambda: 0.4), torch.get_num_threads()
+    entered, leave, shares = threading.Semaphore(0), threading.Semaphore(0), []
+
+    def work():
+        with turns.take() as share:
+            shares.append((share, torch.get_num_threads()))
+            entered.release()
+            leave.acquire()
+
+    others = [threading.Thread(target=work) for _ in range(3)]
+    for other in others[:2]:
+        other.start()
+        assert entered.acquire(timeout=10)
+    others[2].start()
+    assert not entered.acquire(timeout=0.05)  # the third waits for a turn
+    for _ in range(2):
+        leave.release()
+    assert entered.acquire(timeout=10)
+    leave.release()
+    for other in others:
+        other.join()
+    assert shares[:2] == [(4, 4), (2, 2)] and shares[2][0] == shares[2][1] in (2, 4)
+    with turns.take() as share:
+        assert share == torch.get_num_threads() == 4  # alone again
+    assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize(("load", "share"), [(0.0, 4), (0.9, 4), (1.2, 3), (3.0, 1), (20.0, 1)])
+def test_a_pass_leaves_the_busy_cores_to_others(load, share):
+    with Shares(cores=4, load=lambda: load).take() as threads:
+        assert threads == share

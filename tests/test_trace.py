@@ -1,8 +1,6 @@
 """A trace: what it gives, that it cannot be changed, what it holds, what it cannot read."""
 
-import tempfile
 import threading
-import weakref
 
 import numpy as np
 import pytest
@@ -11,11 +9,13 @@ import torch
 import bertviz_core as bv
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.formula.address import Address
-from bertviz_core.tracing import trace as trace_module
+from bertviz_core.tracing.env import ROWS
 from tests.factory import random_checkpoint
 
 PAIR = ("The cat sat on the mat.", "Playing in Rome?")
 PROBS, DENSE = "encoder.layer.0.attention.self.probs", "encoder.layer.1.intermediate.dense"
+LOGITS = "cls.predictions.decoder"
+ROW = np.linspace(0, 1, 21)
 
 
 @pytest.fixture(scope="module")
@@ -170,44 +170,49 @@ def test_traces_that_share_a_cache_do_not_share_numbers(model):
 def test_a_trace_holds_its_spine_and_nothing_else(model):
     trace = bv.run(model, *PAIR)
     spine = sum(trace[address].nbytes for address in trace.program.spine)
-    assert trace.nbytes == spine and trace.spilled_bytes == 0
+    assert trace.nbytes == spine
     assert trace.nbytes < sum(trace[address].nbytes for address in trace.addresses) / 4
+    assert not trace.program.by_rows & trace.program.spine
 
 
 def test_a_long_trace_of_the_bundled_model_is_small(bundled):
     trace = bv.run(bundled, "the cat sat " * 170)
     assert len(trace.tokens) == 512
-    assert trace.nbytes < 10_000_000 < 512 * 30_522 * 4 == trace.spilled_bytes
+    assert trace.nbytes < 10_000_000
 
 
-def test_tensors_in_files_are_those_in_memory(model, monkeypatch):
-    held = bv.run(model, *PAIR)
-    nbytes = held.nbytes
-    monkeypatch.setattr(trace_module, "SPILL_BYTES", 100)
-    spilled = bv.run(model, *PAIR)
-    assert spilled.nbytes == 0 and spilled.spilled_bytes == nbytes
-    for address in held.addresses:
-        assert spilled[address].tobytes() == held[address].tobytes(), address
-        with pytest.raises(ValueError, match="read-only"):
-            spilled[address][...] = 0
+@pytest.mark.parametrize("program", ["bert", "notebook", "definition"])
+@pytest.mark.parametrize("changes", [None, {LOGITS: 0.5, f"{LOGITS}[token=20]": 2.0, f"{LOGITS}[vocab=3]": ROW}],
+                         ids=["as it is", "what if"])  # fmt: skip
+def test_a_row_is_bit_for_bit_the_same_however_it_is_asked_for(model, program, changes):
+    """Alone, as a cell, after its neighbours, or with all others; with nothing cached, every time computed anew."""
+    trace = bv.run(model, *PAIR, pad_to=21, program=program, changes=changes, cache=ByteLRU(0))
+    assert LOGITS in trace.program.by_rows and 21 % ROWS  # the last block is a short one
+    for address in trace.program.by_rows:
+        whole, where = trace[address], Address(address)
+        for token in (20, 0, 15, 16, 7):
+            assert trace[where.fix(token=token)].tobytes() == whole[token].tobytes(), address
+    assert trace[f"{LOGITS}[token=16,vocab=7]"] == trace[LOGITS][16, 7]
+    np.testing.assert_array_equal(trace[f"{LOGITS}[vocab=7]"], trace[LOGITS][:, 7])
 
 
-def test_files_go_with_their_trace(model, monkeypatch, tmp_path):
-    maps, memmap = [], np.memmap
+def test_a_run_and_a_look_at_a_row_compute_no_other_rows(model):
+    cache = ByteLRU(10_000_000)
+    trace = bv.run(model, *PAIR, pad_to=40, cache=cache)
+    assert cache.nbytes == 0
+    block = ROWS * model.config.vocab_size * 4
+    for look in (trace.__getitem__, trace.explain, trace.derivatives, trace.recomputed):
+        look("cls.predictions.probs[token=17,vocab=3]")
+        assert cache.nbytes == 2 * block  # of the logits and of the probabilities
 
-    def watched(*arguments, **options):
-        array = memmap(*arguments, **options)
-        maps.append(weakref.ref(array))
-        return array
 
-    monkeypatch.setattr(trace_module, "SPILL_BYTES", 100)
-    monkeypatch.setattr(np, "memmap", watched)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    trace = bv.run(model, *PAIR)
-    assert len(maps) == len(trace.program.spine) and all(array() is not None for array in maps)
-    assert list(tmp_path.iterdir()) == []  # the files have no name that could be left behind
-    del trace
-    assert all(array() is None for array in maps)
+def test_rows_are_those_of_the_formula(model):
+    trace = bv.run(model, *PAIR, pad_to=40)
+    norm, weight = trace["cls.predictions.transform.LayerNorm"], trace[f"{LOGITS}.weight"]
+    logits = norm.astype(np.float64) @ weight + trace[f"{LOGITS}.bias"]
+    np.testing.assert_allclose(trace[LOGITS], logits, rtol=1e-5, atol=1e-5)
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    np.testing.assert_allclose(trace["cls.predictions.probs"], powers / powers.sum(axis=-1, keepdims=True), rtol=1e-5)
 
 
 def test_threads_that_look_at_once_see_the_same(model):

@@ -177,20 +177,38 @@ class Products(TorchFunctionMode):
 @pytest.mark.parametrize(
     ("address", "value", "first", "products"),
     [
-        ("cls.predictions.decoder[token=2]", 1.0, "cls.predictions.decoder", 2),  # the MLM head
-        ("encoder.layer.2.output.dense", 0.0, "encoder.layer.2.output.dense", 10),  # and the layer's 8
-        ("encoder.layer.2.intermediate.activation", "relu", "encoder.layer.2.intermediate.activation", 10),
-        ("encoder.layer.1.intermediate.activation", "relu", "encoder.layer.1.intermediate.activation", 18),
-        ("input_ids[token=1]", 5, "embeddings.word_embeddings", 26),
+        ("cls.predictions.decoder[token=2]", 1.0, None, 0),  # computed when somebody looks
+        ("cls.predictions.transform.dense", 1.0, "cls.predictions.transform.dense", 1),
+        ("encoder.layer.2.output.dense", 0.0, "encoder.layer.2.output.dense", 9),  # and the layer's 8
+        ("encoder.layer.2.intermediate.activation", "relu", "encoder.layer.2.intermediate.activation", 9),
+        ("encoder.layer.1.intermediate.activation", "relu", "encoder.layer.1.intermediate.activation", 17),
+        ("input_ids[token=1]", 5, "embeddings.word_embeddings", 25),
     ],
 )
 def test_only_what_a_change_reaches_is_computed_again(folder, address, value, first, products):
     trace = bv.run(bv.load_model(folder), *PAIR)
     with Products() as counted:
         changed = trace.with_changes({address: value})
-    assert changed.computed[0] == first
+    assert next(iter(changed.computed), None) == first
     assert set(changed.computed) == set(trace.computed) & trace.program.reached([address.partition("[")[0]])
     assert counted.count == products
+
+
+@pytest.mark.parametrize(
+    "leaf", ["query", "products", "scaled", "scores", "probs", "context", "mean", "variance", "normalized", "dense"]
+)
+def test_a_change_without_effect_moves_nothing_and_writes_over_nothing(folder, leaf):
+    trace = bv.run(bv.load_model(folder), *PAIR)
+    layer = [step.address for step in trace.program.steps if step.layer == 1]
+    first = {address: trace[address].copy() for address in layer}  # and is cached, where a later pass reads it
+    for address in layer:
+        if address.rpartition(".")[2] == leaf:
+            changed = trace.with_changes({address: first[address]})
+            assert changed.computed
+            for each in (*layer, "encoder.layer.2.output.LayerNorm", "cls.predictions.decoder"):
+                np.testing.assert_array_equal(changed[each], trace[each], err_msg=each)
+    for address in layer:
+        np.testing.assert_array_equal(trace[address], first[address], err_msg=address)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -232,11 +250,12 @@ def test_a_changed_trace_counts_what_it_does_not_share_with_the_pass_before(fold
     late = trace.with_changes({"pooler.dense": 0.0})
     assert not late.computed and late.nbytes == 0
     early = trace.with_changes({"embeddings.sum": 0.5})
-    assert early.nbytes == trace.nbytes and early.spilled_bytes == trace.spilled_bytes == 0
-    logits = trace.with_changes({"cls.predictions.decoder[token=2]": 1.0})
-    assert logits.nbytes == 4 * len(trace.tokens) * trace.model.config.vocab_size
+    assert early.nbytes == trace.nbytes
+    assert trace.with_changes({"cls.predictions.decoder[token=2]": 1.0}).nbytes == 0
+    head = trace.with_changes({"cls.predictions.transform.dense": 1.0})
+    assert head.nbytes == trace["cls.predictions.transform.LayerNorm"].nbytes
     skipped = trace.with_changes({"encoder.layer.2.output.LayerNorm": "skip"})  # its result is the layer's input itself
-    assert skipped.nbytes == logits.nbytes
+    assert skipped.nbytes == head.nbytes
 
 
 def test_a_formula_that_is_changed_is_changed_in_every_reading(folder):

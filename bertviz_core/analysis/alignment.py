@@ -208,10 +208,10 @@ def measure_scores(left: Trace, right: Trace) -> ScoreDistance | None:
     """How far apart two traces with the same tokens end; None where one has no scores over the vocabulary."""
     if not (has_own_scores(left) and has_own_scores(right)):
         return None
-    real = np.array(left.encoding.mask) == 1
-    one, other = (trace[SCORES][real] for trace in (left, right))
-    changed = int((one.argmax(axis=-1) != other.argmax(axis=-1)).sum())
-    return ScoreDistance(float(np.abs(one - other).max()), changed, int(real.sum()))
+    rows = [SCORES.fix(token=token) for token, seen in enumerate(left.encoding.mask) if seen]
+    apart = [float(np.abs(left[row] - right[row]).max()) for row in rows]
+    changed = sum(int(left[row].argmax()) != int(right[row].argmax()) for row in rows)
+    return ScoreDistance(max(apart), changed, len(rows))
 
 
 def guess_words(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:

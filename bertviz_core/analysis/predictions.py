@@ -91,5 +91,6 @@ def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
 
 
 def choose_first(trace: Trace) -> tuple[int, ...]:
-    """The id of the most probable entry at every position."""
-    return tuple(int(i) for i in trace[SCORES].argmax(axis=-1))
+    """The id of the most probable entry at every position; remembered, since it needs the logits of all."""
+    tokens = range(len(trace.tokens))
+    return remember(trace, "first choices", lambda: tuple(int(trace[SCORES.fix(token=i)].argmax()) for i in tokens))

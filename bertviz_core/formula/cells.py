@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
 from torch import Tensor
@@ -9,6 +10,24 @@ from torch import Tensor
 from bertviz_core.formula.dims import Axis, Dims
 
 At = Mapping[Axis, range]  # the axes that are narrowed, and to which indices
+
+
+class Parted(Mapping[str, Tensor]):
+    """Tensors by address of which a part can be had without the rest.
+
+    spare: the addresses whose tensors nobody reads again: what is computed from them may take their place in memory.
+    """
+
+    spare: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def part(self, address: str, dims: Dims, at: At) -> Tensor:
+        """Only the cells `at` of a tensor, every axis kept in place."""
+
+
+def read_part(env: Mapping[str, Tensor], address: str, dims: Dims, at: At) -> Tensor:
+    """The cells `at` of one of the tensors, without the rest of it where that can be."""
+    return env.part(address, dims, at) if isinstance(env, Parted) else narrow(env[address], dims, at)
 
 
 def narrow(tensor: Tensor, dims: Dims, at: At) -> Tensor:

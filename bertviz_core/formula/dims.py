@@ -74,6 +74,11 @@ def combine(left: Dims, right: Dims) -> Dims:
     return wide
 
 
+def align(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
+    """How to index a tensor of `dims` so that it lines up with `wide`."""
+    return tuple(slice(None) if axis in dims else None for axis in wide)
+
+
 def contract(left: Dims, right: Dims) -> Dims:
     """The axes of a matrix product: the left's last axis is summed against the right's last but one.
 

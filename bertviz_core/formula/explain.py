@@ -10,7 +10,7 @@ from itertools import chain
 import torch
 
 from bertviz_core.formula.address import Address, Block
-from bertviz_core.formula.cells import At, narrow
+from bertviz_core.formula.cells import At, narrow, read_part
 from bertviz_core.formula.nodes import Env, Symbol
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import Step
@@ -73,12 +73,8 @@ def differentiate(env: Env, step: Step, at: At) -> tuple[float, ...]:
     cuts: dict[str, At] = {}
     for leaf, cut in needed:  # of a leaf that the formula names twice, with different cells, all cells are taken
         cuts[leaf.address] = cut if cuts.get(leaf.address, cut) == cut else {}
-    tape = {leaf.address: env[leaf.address] for leaf, _ in needed}
-    varying = {
-        leaf.address: narrow(tape[leaf.address], leaf.axes, cuts[leaf.address]).clone().requires_grad_()
-        for leaf, _ in needed
-        if tape[leaf.address].is_floating_point()
-    }
+    tape = {leaf.address: read_part(env, leaf.address, leaf.axes, cuts[leaf.address]) for leaf, _ in needed}
+    varying = {name: cells.clone().requires_grad_() for name, cells in tape.items() if cells.is_floating_point()}
     result = step.expr.work({**tape, **varying}, at).sum()
     found = torch.autograd.grad(result, list(varying.values()), allow_unused=True) if result.requires_grad else ()
     slopes = {name: slope for name, slope in zip(varying, found, strict=False) if slope is not None}

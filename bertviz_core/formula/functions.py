@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from bertviz_core.formula.cells import At
 from bertviz_core.formula.dims import VOCAB, Axis, Dims, replace_axes
-from bertviz_core.formula.nodes import ATOM, POSTFIX, PRODUCT, SUM, Env, Expr, Paint, Symbol, paint_plain, parenthesize
+from bertviz_core.formula.nodes import (
+    ATOM,
+    POSTFIX,
+    PRODUCT,
+    SUM,
+    Env,
+    Expr,
+    Paint,
+    Symbol,
+    is_own,
+    paint_plain,
+    parenthesize,
+)
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.tex import bracket, bracket_negative, take_ends, write_sum
 
@@ -34,8 +47,11 @@ class Unary(Expr):
 
     def _place(self, axis: Axis) -> int:
         """The axis as PyTorch counts it from the end."""
-        dims = self.inner.dims()
-        return dims.index(axis) - len(dims)
+        return self._inner_dims.index(axis) - len(self._inner_dims)
+
+    @cached_property
+    def _inner_dims(self) -> Dims:
+        return self.inner.dims()
 
 
 class Square(Unary):
@@ -43,6 +59,10 @@ class Square(Unary):
 
     def apply(self, *parts: Tensor) -> Tensor:
         return parts[0].square()
+
+    def value(self, env: Env) -> Tensor:
+        inner = self.inner.value(env)
+        return torch.square(inner, out=inner if is_own(self.inner, env) else None)
 
     def latex(self, paint: Paint = paint_plain) -> str:
         return f"{{{bracket(self.inner.latex(paint), self.inner.tex_level, ATOM)}}}^2"

@@ -23,8 +23,8 @@ import torch
 from torch import Tensor
 
 from bertviz_core.errors import DimsError
-from bertviz_core.formula.cells import At, narrow, restrict
-from bertviz_core.formula.dims import Dims, combine, contract, list_names
+from bertviz_core.formula.cells import At, Parted, narrow, read_part, restrict
+from bertviz_core.formula.dims import Dims, align, combine, contract, list_names
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.tex import bracket, bracket_negative, write_products
 
@@ -50,6 +50,11 @@ class Expr:
 
     def dims(self) -> Dims:
         raise NotImplementedError
+
+    @property
+    def fresh(self) -> bool:
+        """Whether its value is a tensor of its own, that nobody else holds."""
+        return bool(self.parts)
 
     @property
     def worked_level(self) -> int:
@@ -132,7 +137,7 @@ class Symbol(Expr):
         return env[self.address]
 
     def work(self, env: Env, at: At) -> Tensor:
-        cells = narrow(env[self.address], self.axes, at)
+        cells = read_part(env, self.address, self.axes, at)
         return cells.double() if cells.is_floating_point() else cells
 
     def operands(self, env: Env, at: At) -> Iterator[tuple[Symbol, At]]:
@@ -186,24 +191,29 @@ class _Elementwise(_Binary):
 
     sign: ClassVar[str]
     number_sign: ClassVar[str]
+    operate: ClassVar[Callable[..., Tensor]]
 
     def dims(self) -> Dims:
         return combine(self.left.dims(), self.right.dims())
 
     def apply(self, *parts: Tensor) -> Tensor:
-        left, right = (
-            cells if index is None else cells[index] for index, cells in zip(self._indices, parts, strict=True)
-        )
-        return self._operate(left, right)
+        return self.operate(*self._line_up(*parts))
+
+    def value(self, env: Env) -> Tensor:
+        sides = self._line_up(*(part.value(env) for part in self.parts))
+        for part, index, side in zip(self.parts, self._indices, sides, strict=True):
+            if index is None and side.dim() and is_own(part, env) and side.dtype == torch.result_type(*sides):
+                return self.operate(*sides, out=side)
+        return self.operate(*sides)
+
+    def _line_up(self, *parts: Tensor) -> tuple[Tensor, ...]:
+        return tuple(part if index is None else part[index] for index, part in zip(self._indices, parts, strict=True))
 
     @cached_property
     def _indices(self) -> tuple[tuple[slice | None, ...] | None, ...]:
         """How to index each side so that they line up; None where it does as it is. Asked for in every step learned."""
         dims = self.dims()
-        return tuple(None if part.dims() in ((), dims) else _align(part.dims(), dims) for part in self.parts)
-
-    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
-        raise NotImplementedError
+        return tuple(None if part.dims() in ((), dims) else align(part.dims(), dims) for part in self.parts)
 
     def latex(self, paint: Paint = paint_plain) -> str:
         left, right = (part.latex(paint) for part in self.parts)
@@ -229,25 +239,19 @@ class _Elementwise(_Binary):
 class Add(_Elementwise):
     sign = number_sign = "+"
     level = tex_level = SUM
-
-    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
-        return left + right
+    operate = staticmethod(torch.add)
 
 
 class Sub(_Elementwise):
     sign = number_sign = "-"
     level = tex_level = SUM
-
-    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
-        return left - right
+    operate = staticmethod(torch.sub)
 
 
 class Mul(_Elementwise):
     sign, number_sign = "*", r"\cdot"
     level = tex_level = PRODUCT
-
-    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
-        return left * right
+    operate = staticmethod(torch.mul)
 
     def _tex_sign(self) -> str:
         return r"\odot" if self.left.dims() and self.right.dims() else r"\cdot"
@@ -257,9 +261,7 @@ class Div(_Elementwise):
     sign, number_sign = "/", ""
     level = PRODUCT
     tex_level = POSTFIX  # a fraction needs no brackets, unless it carries an exponent
-
-    def _operate(self, left: Tensor, right: Tensor) -> Tensor:
-        return left / right
+    operate = staticmethod(torch.div)
 
     def _joined(self, left: str, left_level: int, sign: str, right: str, right_level: int) -> str:
         return rf"\frac{{{left}}}{{{right}}}"
@@ -294,14 +296,16 @@ class MatMul(_Binary):
         return write_products(left, right)
 
 
+def is_own(node: Expr, env: Env) -> bool:
+    """Whether the node's value may be written over: nobody else reads it, now or later, and no gradient needs it."""
+    if not torch.is_inference_mode_enabled():
+        return False
+    return node.fresh or (isinstance(node, Symbol) and isinstance(env, Parted) and node.address in env.spare)
+
+
 def parenthesize(text: str, node: Expr, level: int) -> str:
     """Code in parentheses where the node binds less tightly than its place needs."""
     return f"({text})" if node.level < level else text
-
-
-def _align(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
-    """How to index a tensor of `dims` so that it lines up with `wide`."""
-    return tuple(slice(None) if axis in dims else None for axis in wide)
 
 
 def _place(part: Expr, level: int, wide: Dims) -> str:

@@ -19,6 +19,10 @@ class _Moved(Unary):
     """The inner numbers at other places: a cell is worked like the inner cell that it is."""
 
     @property
+    def fresh(self) -> bool:
+        return self.inner.fresh
+
+    @property
     def worked_level(self) -> int:
         return self.inner.worked_level
 

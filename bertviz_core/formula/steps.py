@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import Dims, list_names
+from bertviz_core.formula.dims import TOKEN, VOCAB, Dims, list_names
 from bertviz_core.formula.nodes import Expr, Paint, Symbol, paint_plain
 from bertviz_core.formula.notations import Notation, typeset
 from bertviz_core.formula.stages import Stage
@@ -81,6 +82,12 @@ class Step:
         """The symbols the formula reads, in order of first use."""
         return tuple(dict.fromkeys(walk_symbols(self.expr)))
 
+    @cached_property
+    def read_once(self) -> frozenset[str]:
+        """The addresses that stand in the formula once."""
+        counts = Counter(leaf.address for leaf in walk_symbols(self.expr))
+        return frozenset(name for name, count in counts.items() if count == 1)
+
 
 def walk_nodes(expr: Expr) -> Iterator[Expr]:
     """An expression and everything inside it, from the left."""
@@ -117,6 +124,29 @@ class Program:
             if step.address in needed:
                 needed.update(leaf.address for leaf in step.leaves)
         return tuple(step for step in self.steps if step.address in needed)
+
+    @cached_property
+    def last_reads(self) -> Mapping[str, frozenset[str]]:
+        """By step of `forward`, the results, but for the spine's, that no later step of it reads."""
+        read, found = set(self.spine), dict[str, frozenset[str]]()
+        for step in reversed(self.forward):
+            names = {leaf.address for leaf in step.leaves if leaf.address in self.by_address}
+            found[step.address] = frozenset(names - read)
+            read |= names
+        return found
+
+    @cached_property
+    def by_rows(self) -> frozenset[str]:
+        """The steps with a number per token and vocabulary entry, and what is made from these token by token.
+
+        They are computed for the tokens that somebody looks at; none of them is needed for the spine.
+        """
+        forward, found = {step.address for step in self.forward}, set[str]()
+        for step in self.steps:
+            row = step.output.axes[:1] == (TOKEN,) and step.address not in forward
+            if row and (VOCAB in step.output.axes or any(leaf.address in found for leaf in step.leaves)):
+                found.add(step.address)
+        return frozenset(found)
 
     def reached(self, starts: Iterable[str]) -> frozenset[str]:
         """The given addresses, and every one that is computed from them."""

@@ -15,7 +15,7 @@ from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program
 from bertviz_core.learning.draws import Draw
 from bertviz_core.programs.training import HIDDEN, LOG_PROBS, LOSS, TERM, WORDS
-from bertviz_core.tracing.trace import make_inputs
+from bertviz_core.tracing.inputs import make_inputs
 
 CHUNK = 16  # passes that are computed side by side
 

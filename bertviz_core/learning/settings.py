@@ -10,8 +10,8 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import InputError, TrainingError
 from bertviz_core.programs.training import write_loss
+from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.layout import Layout
-from bertviz_core.tracing.trace import encode
 
 MAX_STEPS = 2000  # n T
 MAX_SENTENCES = 8

@@ -172,12 +172,12 @@ def _write_masked_language_model(b: Builder, config: BertConfig, x: Symbol) -> N
     active = b.add(f"{path}.activation", r"\tilde{T}", "T_act", kind.PREDICTION, Apply(dense, config.activation),
                    "The LM head's activation.", source)
     norm = _write_layer_norm(b, config, f"{path}.LayerNorm", active, r"\tilde{T}", "N", "N",
-                             result_kind=kind.PREDICTION)
+                             result_kind=kind.PREDICTION, keep=True)
     decoder = "cls.predictions.decoder"
     logits = b.add(decoder, "L", "logits", kind.PREDICTION,
                    _project(norm, decoder, r"\mathrm{vocab}", TRANSFORM, VOCAB),
                    "The logits, one per vocabulary entry: the dot product with that entry's vector, plus a bias.",
-                   source, keep=True)
+                   source)
     b.add("cls.predictions.probs", "P", "probs", kind.PREDICTION, Softmax(logits, VOCAB),
           "The softmax of the logits: a probability for each vocabulary entry.", source)
 

@@ -125,11 +125,10 @@ def _write_unembedding(w: Writer, x: Symbol) -> None:
     active = w.write(f"{path}.activation", "X_f", kind.PREDICTION, Apply(dense, GELU), "The LM head's activation.",
                      f"{_FINAL}; {_GELU}")
     norm = w.norm(f"{path}.LayerNorm", active, "X_u", r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma,\beta)$",
-                  _EPSILON, own="", result_kind=kind.PREDICTION)
+                  _EPSILON, own="", result_kind=kind.PREDICTION, keep=True)
     path = "cls.predictions.decoder"
     logits = w.write(path, "L_u", kind.PREDICTION, norm @ w.weight(path, r"{W_u}^{\top}", TRANSFORM, VOCAB, "W_u"),
-                     "The logits: one per vocabulary entry.", _UNEMBED, "There is no bias; BERT has one.",
-                     keep=True)
+                     "The logits: one per vocabulary entry.", _UNEMBED, "There is no bias; BERT has one.")
     w.write("cls.predictions.probs", "P", kind.PREDICTION, Softmax(logits, VOCAB),
             "The softmax of the logits: a probability for each vocabulary entry.", _UNEMBED,
             "Which way the softmax runs is not said: over the vocabulary, each token's column on its own.")

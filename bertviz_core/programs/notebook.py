@@ -138,10 +138,10 @@ def _write_language_model(w: Writer, x: Symbol) -> None:
     active = w.write(f"{path}.activation", r"\tilde{T}", kind.PREDICTION, Apply(dense, GELU),
                      "The LM head's activation.", "In [61]", _GELU)
     norm = w.norm(f"{path}.LayerNorm", active, "N", f"In [61]{_IN_29}", _EPSILON, epsilon=EPSILON,
-                  result_kind=kind.PREDICTION)
+                  result_kind=kind.PREDICTION, keep=True)
     path = "cls.predictions.decoder"
     logits = w.write(path, "L", kind.PREDICTION, _project(w, path, r"\mathrm{vocab}", norm, TRANSFORM, VOCAB, ""),
-                     "The logits: one per vocabulary entry.", "In [63]", keep=True)
+                     "The logits: one per vocabulary entry.", "In [63]")
     w.write("cls.predictions.argmax", r"\hat{\mathrm{id}}", kind.PREDICTION, Argmax(logits, VOCAB),
             "The top prediction: the vocabulary entry with the highest logit.", "In [65]",
             "There is no softmax: the entry with the highest logit also has the highest probability.")

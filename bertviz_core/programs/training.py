@@ -51,7 +51,7 @@ def write_loss(bert: Program) -> Program:
                  choice="The minus is printed before the sum.")
     b.add(LOSS, "J", "J", kind.PREDICTION, SumChosen(Chosen(term, HIDDEN), TOKEN),
           "The loss: the sum over the hidden tokens.", _LINE_6)
-    kept = (bert.spine - {LOGITS}) | {LOSS}
+    kept = bert.spine | {LOSS}
     forward = Program("training", (*bert.steps, *b.steps), frozenset({LOSS})).forward
     return Program("training", forward, kept & {step.address for step in forward})
 

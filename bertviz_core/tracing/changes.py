@@ -39,6 +39,13 @@ class Override:
     index: tuple[int | slice, ...]
     numbers: np.ndarray
 
+    def within(self, tokens: range) -> Override | None:
+        """What there is of it in these rows alone, of a tensor whose first axis is the token."""
+        token, *rest = self.index
+        if isinstance(token, slice):
+            return replace(self, numbers=self.numbers[tokens.start : tokens.stop]) if self.numbers.ndim else self
+        return replace(self, index=(token - tokens.start, *rest)) if token in tokens else None
+
     def covers(self, cell: Sequence[int]) -> bool:
         return all(isinstance(at, slice) or at == i for at, i in zip(self.index, cell, strict=True))
 

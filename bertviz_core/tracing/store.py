@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.tracing.changes import Changes
+from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.line import Line, Show
-from bertviz_core.tracing.trace import Cache, Trace, encode, run
+from bertviz_core.tracing.shares import CORES, Shares
+from bertviz_core.tracing.trace import Cache, Trace, run
 
 Key = tuple[object, ...]
 LONGEST_LINE = 256  # passes that wait at most
@@ -44,27 +46,30 @@ class Held:
 class TraceStore:
     """Traces by (model, revision, token ids, segments, mask, program, changes).
 
-    trace_bytes bounds the traces' spines, in memory and in temporary files, also of those that the store has dropped
-    and somebody still holds: while these take room, fewer others are kept. cache_bytes bounds what is recomputed from
-    all of them together, at_once the number of forward passes that run side by side. show: what who waits for one does
-    meanwhile, with the number of those before it. runs: how many were begun.
+    trace_bytes bounds the traces' spines, also of those that the store has dropped and somebody still holds: while
+    these take room, fewer others are kept. cache_bytes bounds what is recomputed from all of them together, at_once the
+    number of forward passes that run side by side, which share the cores. show: what who waits for one does meanwhile,
+    with the number of those before it. runs: how many were begun.
     """
 
-    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = 1,
+    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = CORES,
                  show: Show = nullcontext) -> None:  # fmt: skip
-        self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes + trace.spilled_bytes)
+        self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes)
         self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
         self._lock = threading.Lock()
         self._line = Line(at_once, LONGEST_LINE, show)
+        self._shares = Shares()
         self.runs = 0
 
-    def turn(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def turn(self, number: int | None = None) -> Iterator[None]:
         """A turn to run passes that are not stored, side by side with no more than `at_once` others.
 
-        Raises BusyError where too many wait already.
+        number: a place in the line that was drawn before. Raises BusyError where too many wait already.
         """
-        return self._line.turn()
+        with self._line.turn(number), self._shares.take():
+            yield
 
     @property
     def nbytes(self) -> int:
@@ -117,7 +122,7 @@ class TraceStore:
     def _fill(self, key: Key, pending: _Pending, make: Callable[[], Trace]) -> None:
         """Run a pass when its turn comes. Who leaves the line before leaves the pass to those who wait for it too."""
         try:
-            with self._line.turn(pending.number):
+            with self.turn(pending.number):
                 try:
                     with self._lock:
                         self.runs += 1

@@ -1,15 +1,16 @@
 """A trace: every tensor of one forward pass under its address, of which only the spine is kept.
 
 The run computes what the spine is made from, each step once, and keeps the spine. Everything else is recomputed, bit
-for bit, when somebody looks.
+for bit, when somebody looks: whole, but what has a number per vocabulary entry only for the tokens looked at, in
+blocks that begin at the same tokens for whoever asks.
 """
 
 from __future__ import annotations
 
 import itertools
-import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -23,17 +24,19 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Where
-from bertviz_core.formula.cells import At
-from bertviz_core.formula.dims import Axis, list_names
+from bertviz_core.formula.cells import At, restrict
+from bertviz_core.formula.dims import TOKEN, Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes
+from bertviz_core.tracing.env import ROWS, TraceEnv
+from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
+from bertviz_core.tracing.shares import use_threads
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
-SPILL_BYTES = 16_000_000  # a spine tensor above this lives in a temporary file, not in memory
 
 Cache = ByteLRU[tuple[object, ...], Any]  # tensors, and what was read out of them
 
@@ -44,7 +47,8 @@ class Trace:
     """The record of one forward pass. Nothing in it changes once it is made.
 
     Whatever takes an address takes it as text or read already, and raises AddressError for one that is not there.
-    before: the pass without changes, if this is one with them; computed: the addresses that the run gave new numbers.
+    before: the pass without changes, if this is one with them; computed: the addresses that the run gave new numbers;
+    threads: on how many PyTorch computed them, and computes again what is looked at.
     """
 
     def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
@@ -74,13 +78,15 @@ class Trace:
         self.program: Program = planned.program
         self.layout = Layout(model, self.program, len(self.encoding))
         self._plan = planned
+        self.threads: int = before.threads if before else torch.get_num_threads()
         self._number = next(_NUMBERS)  # its own key in a cache that traces share
         self._inputs = {path: self._changed(path, row) for path, row in make_inputs(self.encoding, model.dtype).items()}
         self._cache = cache
         self._lock = threading.RLock()
         self._reading = threading.RLock()  # of `remember`: what takes long must not keep others from the tensors
         self._spine: dict[str, Tensor] = {}
-        self.computed = tuple(self._run())
+        with self._computing():
+            self.computed = tuple(self._run())
 
     @property
     def tokens(self) -> list[str]:
@@ -105,8 +111,9 @@ class Trace:
 
     def __getitem__(self, address: Where) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
-        symbol, _ = self.layout.located(address)
-        return lock(_Env(self)[symbol.address])[(*self.layout.index(address), ...)]
+        symbol, fixed = self.layout.located(address)
+        cells = self._env().part(symbol.address, symbol.axes, {axis: range(i, i + 1) for axis, i in fixed.items()})
+        return lock(cells)[(*(0 if axis in fixed else slice(None) for axis in symbol.axes), ...)]
 
     def dims(self, address: Where) -> tuple[str, ...]:
         """The axes, by name, of what `trace[address]` gives."""
@@ -126,7 +133,7 @@ class Trace:
 
     def explain(self, address: Where) -> Explanation:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
-        return explain(_Env(self), *self._cell(address))
+        return explain(self._env(), *self._cell(address))
 
     def recomputed(self, address: Where) -> np.ndarray:
         """A slice or a cell in float64 from its recorded operands, axes as `dims` says, without the rest of its tensor.
@@ -143,7 +150,7 @@ class Trace:
     def work(self, expr: Expr, at: At) -> np.ndarray:
         """The cells `at` of an expression in float64, from the recorded numbers that it reads; every axis is kept."""
         with torch.inference_mode():
-            return lock(expr.work(_Env(self), at))
+            return lock(expr.work(self._env(), at))
 
     def derivatives(self, address: Where) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
@@ -151,58 +158,97 @@ class Trace:
         An operand that the formula names twice has its whole derivative at both places.
         """
         _, at, _ = self._cell(address)
-        return differentiate(_Env(self), self.step(address), at)
+        return differentiate(self._env(), self.step(address), at)
 
     @cached_property
     def nbytes(self) -> int:
         """Bytes of memory that the run took for its spine; what is that of the pass before is counted there."""
-        return self._weigh_spine(spilled=False)
-
-    @cached_property
-    def spilled_bytes(self) -> int:
-        """Bytes that it took in temporary files."""
-        return self._weigh_spine(spilled=True)
-
-    def _weigh_spine(self, spilled: bool) -> int:
-        storages = [tensor.untyped_storage() for tensor in self._spine.values() if _is_large(tensor) == spilled]
+        storages = [tensor.untyped_storage() for tensor in self._spine.values()]
         shared = self.before._spine.values() if self.before else ()
         elsewhere = {tensor.untyped_storage().data_ptr() for tensor in shared}
         sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
         return sum(size for place, size in sizes.items() if place not in elsewhere)
 
+    def _env(self, recent: dict[str, Tensor] | None = None) -> TraceEnv:
+        return TraceEnv(self.program, self._tensor, self._block, recent)
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        with torch.inference_mode(), use_threads(self.threads):
+            yield
+
     def _run(self) -> Iterator[str]:
         """Compute the spine, as far as it is not that of the pass before, and say what was computed."""
         recent: dict[str, Tensor] = {}
-        env = _Env(self, recent)
-        with torch.inference_mode():
-            for step in self.program.forward:
-                if not self.reached(step.address):
-                    continue
+        mine: set[str] = set()  # of the recent tensors, those that nobody else holds
+        env = self._env(recent)
+        for step in self.program.forward:
+            if self.reached(step.address):
+                over = self.program.last_reads[step.address]
+                env.spare = over & mine & step.read_once
                 result = self._changed(step.address, step.expr.value(env))
                 yield step.address
+                for name in over:
+                    recent.pop(name, None)
                 if step.address in self.program.spine:
                     recent.clear()
-                    self._spine[step.address] = _spill(self._checked(step.address, result))
+                    self._spine[step.address] = self._checked(step.address, result)
                 else:
                     recent[step.address] = result
+                    if step.expr.fresh:
+                        mine.add(step.address)
+        env.spare = frozenset()
+        if self.before is not None:
+            self._check_rows(env)
 
-    def _tensor(self, address: str, env: _Env) -> Tensor:
+    def _check_rows(self, env: TraceEnv) -> None:
+        """Compute now what is computed by rows, if a change made numbers so large that their products may overflow."""
+        limit = torch.finfo(self.model.dtype).max ** 0.5
+        for address in self.program.by_rows:
+            read = [self._spine[leaf.address] for leaf in self.step(address).leaves if leaf.address in self._spine]
+            if any(bool(tensor.abs().max() > limit) for tensor in read):
+                self._checked(address, env[address])
+
+    def _tensor(self, address: str, env: TraceEnv) -> Tensor:
         for held in (self._spine, self._inputs, self.model.parameters):
             if address in held:
                 return held[address]
         if self.before is not None and not self.reached(address):
             return self.before._tensor(address, env)
+        if address in self.program.by_rows:
+            return env.rows(address, range(-(-self.layout.tokens // ROWS)))
         key = (self._number, address)
         with self._lock:
             found = self._cache.get(key)
             if found is None:
-                with torch.inference_mode():
+                with self._computing():
                     found = self._changed(address, self.program.by_address[address].expr.value(env))
                 self._cache.put(key, found, found.nbytes)
             return found
 
-    def _changed(self, address: str, tensor: Tensor) -> Tensor:
+    def _block(self, address: str, number: int, env: TraceEnv) -> Tensor:
+        """One block of rows of a step that is computed by rows."""
+        if self.before is not None and not self.reached(address):
+            return self.before._block(address, number, env)
+        tokens = range(number * ROWS, min((number + 1) * ROWS, self.layout.tokens))
+        step, key = self.program.by_address[address], (self._number, address, number)
+        with self._lock:
+            found = self._cache.get(key)
+            if found is None:
+                parts = {
+                    leaf.address: env.part(leaf.address, leaf.axes, restrict({TOKEN: tokens}, leaf.axes))
+                    for leaf in step.leaves
+                }
+                with self._computing():
+                    found = self._changed(address, step.expr.value(parts), tokens)
+                self._cache.put(key, found, found.nbytes)
+            return found
+
+    def _changed(self, address: str, tensor: Tensor, tokens: range | None = None) -> Tensor:
+        """The tensor, or its rows of these tokens, with what was put in place of its numbers."""
         overrides = self.overrides(address)
+        if tokens is not None:
+            overrides = [inside for override in overrides if (inside := override.within(tokens)) is not None]
         if overrides:
             tensor = tensor.clone()
         for override in overrides:
@@ -222,56 +268,9 @@ class Trace:
         return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
 
 
-class _Env(Mapping[str, Tensor]):
-    """The trace's tensors by address, as expressions read them.
-
-    What it has handed out it holds, so that one request computes nothing twice, however small the cache is.
-    """
-
-    def __init__(self, trace: Trace, recent: dict[str, Tensor] | None = None) -> None:
-        self._trace = trace
-        self._recent = {} if recent is None else recent
-
-    def __getitem__(self, address: str) -> Tensor:
-        found = self._recent.get(address)
-        if found is None:
-            found = self._recent[address] = self._trace._tensor(address, self)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._trace.addresses)
-
-    def __len__(self) -> int:
-        return len(self._trace.addresses)
-
-
-def make_inputs(encoding: Encoding, dtype: torch.dtype) -> dict[str, Tensor]:
-    """The four numbers of every token by address, as a program reads them: each (token,)."""
-    return {
-        "input_ids": torch.tensor(encoding.ids),
-        "position_ids": torch.tensor(encoding.positions),
-        "token_type_ids": torch.tensor(encoding.segments),
-        "attention_mask": torch.tensor(encoding.mask, dtype=dtype),
-    }
-
-
 def _hold(value: Value) -> Value:
     """A change's value as it was given, whatever becomes of the caller's array."""
     return lock(np.array(value, dtype=np.float64)) if np.ndim(value) else value
-
-
-def _is_large(tensor: Tensor) -> bool:
-    return tensor.nbytes > SPILL_BYTES
-
-
-def _spill(tensor: Tensor) -> Tensor:
-    """The same numbers in a temporary file that vanishes with them, if they are many."""
-    if not _is_large(tensor):
-        return tensor
-    with tempfile.TemporaryFile(prefix="bertviz-") as file:
-        array = tensor.numpy()
-        array.tofile(file)
-        return torch.from_numpy(np.memmap(file, dtype=array.dtype, mode="r+", shape=array.shape))
 
 
 def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
@@ -289,30 +288,3 @@ def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad
     )
     trace = Trace(model, encoding, program, cache)
     return trace.with_changes(changes) if changes else trace
-
-
-def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
-           masked: Iterable[int] = ()) -> Encoding:  # fmt: skip
-    """The tokens of a text, or of two, as the model reads them. Raises InputError for what it cannot read."""
-    longest = model.config.max_position_embeddings
-    if pad_to is not None and not 1 <= pad_to <= longest:
-        raise InputError(
-            f"The input can be padded to between 1 and {longest} tokens, not {pad_to}. Choose a length in between."
-        )
-    encoding = check_encoding(model, model.tokenizer.encode(text, text_pair, pad_to))
-    return model.tokenizer.masked(encoding, masked)
-
-
-def check_encoding(model: Model, encoding: Encoding) -> Encoding:
-    """The same tokens, if the model has room for them. Raises InputError otherwise."""
-    longest = model.config.max_position_embeddings
-    if len(encoding) > longest:
-        raise InputError(
-            f"The text has {len(encoding)} tokens; this model reads at most {longest}. "
-            f"Shorten it by {len(encoding) - longest}."
-        )
-    if max(encoding.segments, default=0) >= model.config.type_vocab_size:
-        raise InputError(
-            "This model knows only one segment, so it cannot read a second sentence. Leave the second sentence empty."
-        )
-    return encoding

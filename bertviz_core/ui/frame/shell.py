@@ -12,7 +12,8 @@ import streamlit as st
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import BertvizError, BusyError, CheckpointError
 from bertviz_core.tracing.changes import Changes
-from bertviz_core.tracing.trace import Trace, encode
+from bertviz_core.tracing.inputs import encode
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map

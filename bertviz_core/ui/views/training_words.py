@@ -13,7 +13,7 @@ from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.tracing.trace import encode
+from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.trace import run as run_pass
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
