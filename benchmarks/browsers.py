@@ -18,7 +18,14 @@ from users import EXAMPLES, THINK_S
 from tests.browser import FLAGS, WIDE, App
 
 _PAGES = ("Overview", "Attention weights", "Heads", "Layers", "Embeddings")
-_GONE = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "502", "503")  # while nobody answers
+_GONE = (
+    "WebSocket connection",
+    "server is not responding",
+    "ERR_CONNECTION_REFUSED",
+    "ERR_EMPTY_RESPONSE",
+    "502",
+    "503",
+)  # while nobody answers
 
 
 def act(app: App, random: Random) -> None:
