@@ -2,7 +2,7 @@
 
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.tracing import line as line_module
 from bertviz_core.tracing import store as store_module
+from bertviz_core.tracing.shares import CORES
 from bertviz_core.ui.frame import ready, resources
 from tests import test_store
 
@@ -61,7 +62,7 @@ def wait_until(true):
 
 
 def test_who_waits_is_told_how_many_are_before_and_goes_on_in_order(models, slow_run, shown):
-    store, threads = bv.TraceStore(show=shown), []
+    store, threads = bv.TraceStore(at_once=1, show=shown), []
     for i, text in enumerate(["cat", "mat", "rome", "the cat", "mat"]):  # the last one waits for another's pass
         threads.append(get_in_thread(store, str(i), models[0], text))
         wait_until(lambda i=i: shown.told.get(str(i)))
@@ -74,7 +75,7 @@ def test_who_waits_is_told_how_many_are_before_and_goes_on_in_order(models, slow
 
 
 def test_who_leaves_the_line_takes_nobody_along(models, slow_run, shown):
-    store = bv.TraceStore(show=shown)
+    store = bv.TraceStore(at_once=1, show=shown)
     first, _ = get_in_thread(store, "first", models[0], "cat")
     wait_until(lambda: shown.told.get("first"))
     leaver, left = get_in_thread(store, "leaver", models[0], "mat")
@@ -91,7 +92,7 @@ def test_who_leaves_the_line_takes_nobody_along(models, slow_run, shown):
 
 def test_a_line_that_is_too_long_is_refused_in_words(models, slow_run, shown, monkeypatch):
     monkeypatch.setattr(store_module, "LONGEST_LINE", 1)
-    store = bv.TraceStore(show=shown)
+    store = bv.TraceStore(at_once=1, show=shown)
     waiting = []
     for i, text in enumerate(["cat", "mat"]):
         waiting.append(get_in_thread(store, str(i), models[0], text))
@@ -148,10 +149,13 @@ def test_a_page_says_how_many_are_before_it_and_goes_on_by_itself(monkeypatch, w
     monkeypatch.setattr(resources.st, "spinner", spin)
     at = AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60)
     at.query_params["text"] = f"Nobody else reads this {what}."
-    with (resources.get_store() if what == "forward pass" else resources.get_line()).turn():
+    line, turns = (resources.get_store(), CORES) if what == "forward pass" else (resources.get_line(), 1)
+    with ExitStack() as taken:
+        for _ in range(turns):
+            taken.enter_context(line.turn())
         page = threading.Thread(target=at.run)
         page.start()
-        wait_until(lambda: any("1 before you" in text for text in said))
+        wait_until(lambda: any(f"{turns} before you" in text for text in said))
     page.join(60)
     resources.get_line.clear()
     assert not at.exception and "Nobody else reads this" in at.title[0].value
