@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -240,7 +241,8 @@ def test_a_replica_that_dies_or_hangs_is_started_again_and_a_new_one_serves_befo
             with pytest.raises(ProcessLookupError):
                 os.kill(pid, 0)
 
-    asyncio.run(live())
+    with ThreadPoolExecutor(1) as pool:  # the browser tests leave a running loop in this thread
+        pool.submit(asyncio.run, live()).result()
 
 
 def test_a_replica_is_told_what_is_safe_and_the_operator_has_the_last_word(monkeypatch):

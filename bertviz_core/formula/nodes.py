@@ -297,10 +297,10 @@ class MatMul(_Binary):
 
 
 def is_own(node: Expr, env: Env) -> bool:
-    """Whether the node's value may be written over: nobody else reads it, now or later, and no gradient needs it."""
-    if not torch.is_inference_mode_enabled():
+    """Whether the node's value may be written over: a trace's, that nobody else reads and no gradient needs."""
+    if not (isinstance(env, Parted) and torch.is_inference_mode_enabled()):
         return False
-    return node.fresh or (isinstance(node, Symbol) and isinstance(env, Parted) and node.address in env.spare)
+    return node.fresh or (isinstance(node, Symbol) and node.address in env.spare)
 
 
 def parenthesize(text: str, node: Expr, level: int) -> str:

@@ -35,7 +35,8 @@ class Bar:
         """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed."""
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
             st.html('<button class="bv-skip" data-skip>Skip to the first picture</button>', width="content")
-            show_menu("Pages", f"menu-{page}", site.list_all, icon=":material/menu:", help="All pages")
+            with st.container(width="content"):
+                show_menu("Pages", f"menu-{page}", site.list_all, icon=":material/menu:", help="All pages")
             st.html('<b class="bv-brand">BERT</b>', width="content")
             tokens = st.container(key="tokens", width="stretch")
             editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary",
