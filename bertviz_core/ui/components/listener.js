@@ -123,9 +123,11 @@ class Listener {
       const chosen = document.querySelector(selector);
       const what = chosen && `${location.pathname} ${chosen.dataset.token}`;
       if (!chosen || what === this.brought[selector]) continue;
-      this.brought[selector] = what;
-      const [box, around] = [chosen, chosen.closest(row)].map((each) => each.getBoundingClientRect());
-      chosen.closest(row).scrollLeft += box.left + box.width / 2 - around.left - around.width / 2;
+      const around = chosen.closest(row);
+      around.scrollLeft += findMiddle(chosen) - findMiddle(around);
+      // While what stands beyond it is still to come, the row cannot be scrolled that far.
+      const off = Math.abs(findMiddle(chosen) - findMiddle(around));
+      if (off < around.clientWidth / 2) this.brought[selector] = what;
     }
   }
 

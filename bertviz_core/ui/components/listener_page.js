@@ -59,6 +59,11 @@ function findScroller(element) {
   return scroller ?? document.scrollingElement;
 }
 
+function findMiddle(element) {
+  const { left, width } = element.getBoundingClientRect();
+  return left + width / 2;
+}
+
 // How an element is found once the page has drawn it anew.
 function nameAgain(opener) {
   if (opener.dataset.cell) return `[data-cell="${CSS.escape(opener.dataset.cell)}"]`;
