@@ -78,11 +78,14 @@ def _draw_value(rng: random.Random) -> str:
 
 
 def damage(folder: Path, rng: random.Random) -> str:
-    """Spoil one thing about a checkpoint's folder. Gives what was done, to be read."""
+    """Spoil one thing about a checkpoint's folder, if what was spoiled before allows it. Says what was done."""
     act: Callable[[Path, random.Random], str] = rng.choice(
         (_spoil_bytes, _spoil_header, _spoil_header, _spoil_config, _spoil_config, _spoil_vocabulary, _lose_file)
     )
-    return act(folder, rng)
+    try:
+        return act(folder, rng)
+    except (OSError, ValueError, LookupError) as error:
+        return f"nothing more ({error})"
 
 
 def copy_checkpoint(source: Path, folder: Path) -> Path:

@@ -54,6 +54,7 @@ class Conversation:
     said: list[str] = field(default_factory=list)
     _screen: dict[tuple[int, ...], Seen] = field(default_factory=dict)
     _states: dict[str, WidgetState] = field(default_factory=dict)
+    _drawn: set[str] = field(default_factory=set)  # the widgets of the last whole run, by id
     _kept: dict[str, tuple[int, ForwardMsg]] = field(default_factory=dict)  # by hash: the run that had it last
     _runs: int = 0
 
@@ -135,6 +136,8 @@ class Conversation:
             case "page_not_found":
                 self.trouble.append("no such page")
             case "script_finished":
+                if said.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:  # a browser forgets what is gone
+                    self._states = {name: state for name, state in self._states.items() if name in self._drawn}
                 if said.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                     self.trouble.append("compile error")
                     return True
@@ -159,7 +162,7 @@ class Conversation:
         """Another run of the page, or of some parts of it: what it does not send again is gone."""
         self._screen = {at: seen for at, seen in self._screen.items() if parts and seen.part not in parts}
         if not parts:
-            self.folds, self.links = [], {}
+            self.folds, self.links, self._drawn = [], {}, set()
 
     def _keep(self, said: ForwardMsg) -> ForwardMsg:
         if said.HasField("ref_hash"):
@@ -173,6 +176,7 @@ class Conversation:
         if said.delta.HasField("add_block"):
             block = said.delta.add_block
             self.folds += [block.expandable.id] if block.expandable.id else []
+            self._drawn.add(block.expandable.id)
             if block.popover.label == "Pages":
                 self.menu = block.popover.id, said.delta.fragment_id
         if said.delta.HasField("new_element"):
@@ -204,6 +208,7 @@ class Conversation:
 
     def _fill(self, name: str, value: str, told: bool) -> None:
         """A widget stands on screen: with the value that the server gives it, or that it had here."""
+        self._drawn.add(name)
         if told or name not in self._states:
             self._states[name] = WidgetState(id=name, string_value=value)
 

@@ -295,6 +295,11 @@ def test_a_bad_name(name, text, tmp_path, monkeypatch):
     assert text in refusal(name)
 
 
+def test_a_longest_text_that_is_no_number_is_passed_over(folder):
+    write("tokenizer_config.json", '{"tokenizer_class": "BertTokenizer", "model_max_length": {}}')(folder)
+    assert len(bv.run(bv.load_model(str(folder)), "rome").tokens) > 2
+
+
 def test_a_file_for_a_folder(folder):
     assert "is a file. Give the folder" in refusal(folder / WEIGHTS)
 

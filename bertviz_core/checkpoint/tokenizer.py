@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from transformers import AutoTokenizer, BertTokenizer
+from transformers.tokenization_utils_base import LARGE_INTEGER
 
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.wordpiece import Record, Rules, record
@@ -241,6 +242,8 @@ def load_tokenizer(folder: Path, vocab_size: int) -> Tokenizer:
             f"The tokenizer {type(library).__name__} runs in Python only, which is not supported. Choose a model with "
             "a tokenizer.json or a vocab.txt."
         )
+    if not isinstance(library.model_max_length, (int, float)):  # the file may say anything; the library compares it
+        library.model_max_length = LARGE_INTEGER
     state = json.loads(library.backend_tokenizer.to_str())
     _check_vocabulary(library, state["model"], listed, vocab_size)
     return Tokenizer(library, Rules.from_library(state), vocab_size)
