@@ -98,7 +98,7 @@ def _show_padding() -> str:
     return st.selectbox(
         "Pad to", PAD_TO, key=bind_field("pad", NO_PADDING), accept_new_options=True,
         on_change=take_field, args=("pad",), width=150,
-        format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
+        format_func=lambda wish: "No padding" if wish == NO_PADDING else wish,  # what is typed comes back as it is shown
         help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
     ) or NO_PADDING  # fmt: skip
 
