@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.fields import bind_field, take_field
+from bertviz_core.ui.frame.fields import Field, bind_field, take_field
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
@@ -59,13 +61,14 @@ class Asked:
 
 def show_sentence_editor() -> Asked:
     """The sentence, the second one, the model, and how formulas are written."""
+    first, second = bind_field("text", EXAMPLES[0].text), bind_field("pair", "")
     text = st.text_input(
-        "Sentence", key=bind_field("text", EXAMPLES[0].text), max_chars=LONGEST_TEXT,
-        on_change=take_field, args=("text",), placeholder="Type a sentence; write [MASK] for a token to predict",
+        "Sentence", first.value, key=first.key, max_chars=LONGEST_TEXT, on_change=take_field, args=("text",),
+        placeholder="Type a sentence; write [MASK] for a token to predict",
     )  # fmt: skip
     pair = st.text_input(
-        "Second sentence (optional)", key=bind_field("pair", ""), max_chars=LONGEST_TEXT,
-        on_change=take_field, args=("pair",), placeholder="A second sentence makes a pair",
+        "Second sentence (optional)", second.value, key=second.key, max_chars=LONGEST_TEXT, on_change=take_field,
+        args=("pair",), placeholder="A second sentence makes a pair",
     )  # fmt: skip
     _show_examples()
     with st.container(horizontal=True):
@@ -82,32 +85,36 @@ def _show_examples() -> None:
 
 def _show_model() -> str:
     names, free = list_models()
-    key = bind_field("model", names[0])
-    linked = state.read("model")
+    field = bind_field("model", names[0])
     names = (*names, *list_own())
-    if not free and linked not in names:  # the menu cannot say it; what loads the model refuses it, in words
-        return str(linked)
-    return st.selectbox(
-        "Model", names, key=key, accept_new_options=free, format_func=_name_model, on_change=take_field,
-        args=("model",),
+    if not free and field.value not in names:  # the menu cannot say it; what loads the model refuses it, in words
+        return str(field.value)
+    return _show_menu(
+        "Model", "model", field, names, accept_new_options=free, format_func=_name_model,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
-    ) or names[0]  # fmt: skip
+    )  # fmt: skip
 
 
 def _show_padding() -> str:
-    return st.selectbox(
-        "Pad to", PAD_TO, key=bind_field("pad", NO_PADDING), accept_new_options=True,
-        on_change=take_field, args=("pad",), width=150,
-        format_func=lambda wish: "No padding" if wish == NO_PADDING else wish,  # what is typed comes back as it is shown
+    return _show_menu(
+        "Pad to", "pad", bind_field("pad", NO_PADDING), PAD_TO, accept_new_options=True, width=150,
+        format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
         help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
-    ) or NO_PADDING  # fmt: skip
+    )  # fmt: skip
 
 
 def _show_notation() -> Notation:
-    return st.selectbox(
-        "Formulas with tokens as", NOTATIONS, key=bind_field("formulas", NOTATIONS[0], NOTATIONS),
-        format_func=_NOTATIONS.__getitem__, on_change=take_field, args=("formulas",), width=180,
-    ) or NOTATIONS[0]  # fmt: skip
+    field = bind_field("formulas", NOTATIONS[0], NOTATIONS)
+    return _show_menu(
+        "Formulas with tokens as", "formulas", field, NOTATIONS, format_func=_NOTATIONS.__getitem__, width=180
+    )
+
+
+def _show_menu(label: str, name: str, field: Field, options: Sequence[Any], **looks: Any) -> Any:
+    """A menu of the options, and of what was set that is none of them."""
+    offered = [*options, *({field.value} - {None, *options})]
+    place = offered.index(field.value) if field.value in offered else 0
+    return st.selectbox(label, offered, place, key=field.key, on_change=take_field, args=(name,), **looks) or options[0]
 
 
 def show_head_menus(config: BertConfig, chosen: Selection) -> None:

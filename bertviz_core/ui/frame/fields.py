@@ -1,13 +1,14 @@
 """Widgets in a menu that may be closed, and that stand in the URL.
 
-A browser keeps what a widget in a closed menu said, and sends it again with whatever happens next. Where a link, Back,
-or another control has set something else meanwhile, that undoes it. There the widget is made anew, under another key.
+A browser keeps what a widget in a closed menu said, and sends it again with whatever happens next; and it does not
+take a value that the session sets meanwhile, but the default, once the menu is opened. So where a link, Back, or
+another control has set something else, the widget is made anew, under another key; and its value is its default too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from bertviz_core.ui.frame import state
 
@@ -15,17 +16,21 @@ _OF_INPUT = ("text", "pair", "model")  # after another one of these there are ot
 _MADE = "field-of-"  # how often the widget of a parameter was made, and what it says
 
 
-def bind_field(key: str, usual: Any, options: Collection[Any] = ()) -> str:
-    """`state.bind`, for such a widget: gives the widget's own key."""
+class Field(NamedTuple):
+    """A widget's own key, and what it says unless somebody has just used it."""
+
+    key: str
+    value: Any
+
+
+def bind_field(key: str, usual: Any, options: Collection[Any] = ()) -> Field:
+    """`state.bind`, for such a widget."""
     state.bind(key, usual, options)
     count, said = state.read(_MADE + key, (0, None))
     if said != state.read(key):
         count, said = count + 1, state.read(key)
         state.write(_MADE + key, (count, said))
-    name = _name_field(key, count)
-    if state.read(name) is None:
-        state.write(name, said)
-    return name
+    return Field(_name_field(key, count), said)
 
 
 def take_field(key: str) -> None:
