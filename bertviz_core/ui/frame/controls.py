@@ -63,11 +63,11 @@ def show_sentence_editor() -> Asked:
     """The sentence, the second one, the model, and how formulas are written."""
     first, second = bind_field("text", EXAMPLES[0].text), bind_field("pair", "")
     text = st.text_input(
-        "Sentence", first.value, key=first.key, max_chars=LONGEST_TEXT, on_change=take_field, args=("text",),
+        "Sentence", str(first.value), key=first.key, max_chars=LONGEST_TEXT, on_change=take_field, args=("text",),
         placeholder="Type a sentence; write [MASK] for a token to predict",
     )  # fmt: skip
     pair = st.text_input(
-        "Second sentence (optional)", second.value, key=second.key, max_chars=LONGEST_TEXT, on_change=take_field,
+        "Second sentence (optional)", str(second.value), key=second.key, max_chars=LONGEST_TEXT, on_change=take_field,
         args=("pair",), placeholder="A second sentence makes a pair",
     )  # fmt: skip
     _show_examples()
