@@ -162,11 +162,17 @@ def test_the_chosen_token_of_a_long_sentence_is_in_view(app):
     assert is_within(row.bounding_box(), chosen.bounding_box())
 
 
+IN_THE_MAP = """() => {
+  const [map, here] = ['.st-key-map', '[class*="st-key-map-here-"]'].map(
+    (each) => document.querySelector(each).getBoundingClientRect());
+  return map.left <= here.left && here.right <= map.right;
+}"""
+
+
 def test_the_stage_of_the_page_is_in_view_on_a_phone(chromium, server):
     with visit(chromium, server, PHONE) as app:
         app.open("sentence")
-        here = app.page.locator('[class*="st-key-map-here-"]')
-        assert is_within(app.page.locator(".st-key-map").bounding_box(), here.bounding_box())
+        app.page.wait_for_function(IN_THE_MAP, timeout=10_000)
 
 
 def is_within(outer, inner):

@@ -117,17 +117,17 @@ class Listener {
   }
 
   // Of the sentence's tokens in the bar the chosen one comes into view, of the map's stages the page's own; once, so that
-  // one may look at others.
+  // one may look at others, and again where what came to stand beside it has moved it.
   bringChosen() {
     for (const [selector, row] of Object.entries(CHOSEN)) {
       const chosen = document.querySelector(selector);
-      const what = chosen && `${location.pathname} ${chosen.dataset.token}`;
-      if (!chosen || what === this.brought[selector]) continue;
+      if (!chosen) continue;
       const around = chosen.closest(row);
-      around.scrollLeft += findMiddle(chosen) - findMiddle(around);
-      // While what stands beyond it is still to come, the row cannot be scrolled that far.
-      const off = Math.abs(findMiddle(chosen) - findMiddle(around));
-      if (off < around.clientWidth / 2) this.brought[selector] = what;
+      const off = Math.round(findMiddle(chosen) - findMiddle(around));
+      const what = [location.pathname, chosen.dataset.token, off + Math.round(around.scrollLeft)].join(" ");
+      if (what === this.brought[selector]) continue;
+      this.brought[selector] = what;
+      around.scrollLeft += off;
     }
   }
 
