@@ -11,7 +11,8 @@ browsers.
 server again and again, in turn by SIGKILL and SIGTERM, and starts it anew: who comes back by URL must see what was
 there. --churn has every user leave after a few choices, and another one come: prints the memory as it goes on, and how
 much it grew from the second quarter of the time to the last. --app, a folder or a commit, may be given more than once:
-then the rows of all take turns. --url has the users visit a server that runs already, whose processes --pid names.
+then the rows of all take turns; with @2 behind its name it is served by `python -m deploy`, two processes behind nginx.
+--url has the users visit a server that runs already, whose processes --pid names.
 """
 
 from __future__ import annotations
@@ -69,6 +70,15 @@ class Row:
     @property
     def trouble(self) -> Counter[str]:
         return self.tally.trouble + Counter({f"browser: {key}": n for key, n in self.browsers.trouble.items()})
+
+
+@dataclass(frozen=True)
+class App:
+    """An app that is measured, by its name in the table. processes: behind nginx; 0 for Streamlit by itself."""
+
+    name: str
+    folder: Path
+    processes: int
 
 
 class Outside:
@@ -198,15 +208,22 @@ def print_row(name: str, users: int, row: Row, tracebacks: int) -> None:
         print(f"  {count} x {what}")
 
 
-def hold_and_print(name: str, folder: Path, python: str, plan: Plan) -> Row:
+def hold_and_print(app: App, python: str, plan: Plan) -> Row:
     """A row of the table, on a server of its own."""
-    with serving(folder, python) as server:
+    with serving(app.folder, python, app.processes) as server:
         if not plan.cold:  # each page once
             asyncio.run(hold_class(server, Plan(users=4, seconds=20.0, seed=999)))
         row = asyncio.run(hold_class(server, plan))
         server.stop()
-        print_row(name, plan.users, row, server.log.read_text(errors="replace").count("Traceback"))
+        print_row(app.name, plan.users, row, server.log.read_text(errors="replace").count("Traceback"))
     return row
+
+
+def find_app(named: str, stack: ExitStack) -> App:
+    """What --app names; a commit is checked out until the stack is closed."""
+    place, _, processes = named.partition("@")
+    folder = Path(place).resolve() if Path(place).is_dir() else stack.enter_context(checked_out(place))
+    return App(f"{Path(place).resolve().name}@{processes}".rstrip("@"), folder, int(processes or 0))
 
 
 def print_growth(row: Row) -> None:
@@ -224,7 +241,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--kill-every", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--churn", action="store_true")
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--app", action="append", metavar="FOLDER|COMMIT", help="instead of this tree")
+    parser.add_argument("--app", action="append", metavar="FOLDER|COMMIT[@PROCESSES]", help="instead of this tree")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that runs the app")
     parser.add_argument("--url", help="a server that runs already")
     parser.add_argument("--pid", type=int, nargs="+", default=[], help="its processes; their children are found")
@@ -238,8 +255,7 @@ def main() -> None:
         os.setpriority(os.PRIO_PROCESS, 0, -5)
     print(_HEAD)
     with ExitStack() as stack:
-        apps = [(name, Path(name).resolve() if Path(name).is_dir() else stack.enter_context(checked_out(name)))
-                for name in asked.app or [str(ROOT)]]  # fmt: skip
+        apps = [find_app(name, stack) for name in asked.app or [str(ROOT)]]
         for seed in range(asked.cold or asked.rounds):
             for users in asked.users:
                 plan = Plan(users, asked.seconds, bool(asked.cold), asked.kill_every, asked.churn, asked.browsers,
@@ -248,8 +264,8 @@ def main() -> None:
                     row = asyncio.run(hold_class(Outside(asked.url, asked.pid), plan))
                     print_row(asked.url.partition("//")[2], users, row, 0)
                     continue
-                for name, folder in apps:
-                    row = hold_and_print(Path(name).name, folder, asked.python, plan)
+                for app in apps:
+                    row = hold_and_print(app, asked.python, plan)
                     if asked.churn:
                         print_growth(row)
 

@@ -50,12 +50,14 @@ def measure_memory(pids: Sequence[int]) -> int:
 class Server:
     """The app of a folder on a port of its own, which can be killed and started again.
 
-    spent: milliseconds of processor time of the processes that are gone.
+    processes: as many behind nginx, as `python -m deploy` starts them; 0 is Streamlit's one process by itself. spent:
+    milliseconds of processor time of the processes that are gone.
     """
 
     folder: Path
     log: Path
     python: str = sys.executable
+    processes: int = 0
     port: int = 0
     spent: float = 0.0
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
@@ -71,8 +73,10 @@ class Server:
     def start(self) -> None:
         """Start it, and wait until it listens: as a cold server, which has drawn no page yet."""
         self.port = self.port or _find_port()
-        command = [self.python, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port),
-                   "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]  # fmt: skip
+        alone = ["streamlit", "run", "app.py", "--server.port", str(self.port), "--server.address", "127.0.0.1",
+                 "--server.fileWatcherType", "none"]  # fmt: skip
+        many = ["deploy", "--address=127.0.0.1", f"--port={self.port}", f"--processes={self.processes}"]
+        command = [self.python, "-m", *(many if self.processes else alone)]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
                 command, cwd=self.folder, env={**os.environ, "BERTVIZ_MODELS": "bundled"}, stdin=subprocess.DEVNULL,
@@ -109,10 +113,10 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, python: str = sys.executable) -> Iterator[Server]:
+def serving(folder: Path, python: str = sys.executable, processes: int = 0) -> Iterator[Server]:
     """The app of a folder on a free port, run by an interpreter that has what it needs."""
     with tempfile.TemporaryDirectory() as place:
-        server = Server(folder, Path(place) / "server.log", python)
+        server = Server(folder, Path(place) / "server.log", python, processes)
         server.start()
         try:
             yield server
