@@ -60,7 +60,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
     for place in list_way(stride)[1:]:
         info, came_from = PAGES[place], app.title
         app.follow(info.title)
-        assert {key: app.query.get(key) for key in EVERYTHING} == EVERYTHING, (came_from, info.title)
+        assert app.query == EVERYTHING, (came_from, info.title)
         assert app.explained == EVERYTHING["walk"], (came_from, info.title)
         assert app.chosen() == ("Layer 3", "Head 5", "token 2 sat"), (came_from, info.title)
         turn = ALL_PAIRS or PAGES.index(info) % 4 == 0
@@ -153,6 +153,17 @@ def test_back_undoes_every_choice_and_forward_does_it_again(app, fresh, choices)
         with app.rerun():
             app.page.go_forward()
         assert (app.page.url, app.shown()) == there, kind
+
+
+def test_a_word_that_is_clicked_is_followed_through_the_layers(app, fresh):
+    app.open("layers")
+    other = app.page.locator("[data-choose^='followed=']:not(.bv-follow)").first
+    name, value = other.get_attribute("data-choose").split("=")
+    with app.rerun():
+        other.click()
+    assert app.query == {name: value}
+    assert app.page.locator(".bv-follow").first.get_attribute("data-choose") == f"{name}={value}"
+    assert fresh(app.page.url) == app.shown()
 
 
 def test_the_link_that_is_shared_shows_all(app, fresh):

@@ -8,7 +8,7 @@ from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.ui.frame import state
 
-_FOLLOWED, _NOTED = "followed", "noted"
+_FOLLOWED, _NOTED = "vectors-followed", "axes-noted"
 
 
 def forget_followed() -> None:
