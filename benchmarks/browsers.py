@@ -30,7 +30,7 @@ _GONE = (
 
 def act(app: App, random: Random) -> None:
     """Choose something, and wait until it is drawn."""
-    number = app.page.locator("[data-cell]:visible").first
+    number = app.page.locator('[data-cell]:not([data-cell=""]):visible').first
     match random.choices(("head", "token", "number", "write", "go"), (30, 15, 20, 10, 25))[0]:
         case "head":
             label, size = random.choice((("Layer", 6), ("Head", 12)))

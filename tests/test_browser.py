@@ -124,6 +124,13 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
         assert app.page.get_by_test_id("stPopoverBody").get_by_role("link").count() == len(PAGES)
 
 
+def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
+    app.open("layers")
+    for title in ("Layers", "Heads", "Heads"):
+        app.follow(title)
+        app.page.get_by_test_id("stPopoverBody").wait_for(state="detached")
+
+
 def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     app.open("attention", **CHOICE, open="maps")
     files = {}

@@ -19,6 +19,8 @@ const SCROLLED = '.katex-display, [data-testid="stVerticalBlock"]:has(> [class*=
 const PICTURE = ".js-plotly-plot, [data-picture]";
 const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here-"]': ".st-key-map" };
 const EDITOR = ".st-key-editor button";
+const PAGES = '.st-key-bar [class*="st-key-menu-"] button';
+const LINK = '[data-testid="stPopoverBody"] [data-testid="stPageLink"] a';
 const TYPED = '[class*="st-key-text-field-"] input, [class*="st-key-pair-field-"] input';
 const TITLE = "#bv-drawer-title";
 const DRAWER = ".st-key-drawer";
@@ -80,7 +82,7 @@ class Listener {
     const early = { capture: true, passive: true };
     const touch = ({ pointerType }) => Object.assign(this, { touched: pointerType === "touch", held: null });
     listen("pointerdown", touch, early);
-    listen("keydown", ({ key, target }) => key === "Enter" && target.matches?.(TYPED) && turnEditor(true), early);
+    listen("keydown", ({ key, target }) => key === "Enter" && target.matches?.(TYPED) && turnMenu(EDITOR, true), early);
     for (const name of ["pointerdown", "wheel", "touchmove", "keydown"]) listen(name, () => this.release(), early);
     this.changed = new MutationObserver(() => this.plan());
     this.changed.observe(this.app, {
@@ -137,7 +139,9 @@ class Listener {
     const said = event.target.closest?.(SAYING);
     const pressed = event.target.closest?.(PRESSED);
     if (event.target.closest?.(EDITOR)) enterEditor();
-    if (event.target.closest?.('[class*="st-key-example-"] button')) turnEditor(true);
+    if (event.target.closest?.('[class*="st-key-example-"] button')) turnMenu(EDITOR, true);
+    // Another page has a menu of its own, which is closed; the same page has not.
+    if (event.target.closest?.(LINK)?.pathname === location.pathname) turnMenu(PAGES, true);
     const named = this.plots.get(event.target.closest?.(".js-plotly-plot"))?.readName(event);
     if (named) return named.asKey ? this.send("choose", `key_token=${named.token}`) : this.send("token", named.token);
     if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
@@ -151,7 +155,7 @@ class Listener {
   obey(said) {
     const { save, copy } = said.dataset;
     if ("skip" in said.dataset) return enterPicture();
-    if ("write" in said.dataset) return turnEditor(false);
+    if ("write" in said.dataset) return turnMenu(EDITOR, false);
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
     if (copy) return copyText(copy === "link" ? location.href : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);

@@ -93,9 +93,10 @@ function mendLink(element) {
   link?.setAttribute("href", `.${link.getAttribute("href")}`);
 }
 
-// Open the sentence's editor, or close it. Later: a click that is still on its way would count as one beside it.
-function turnEditor(open) {
-  setTimeout(() => document.querySelector(`${EDITOR}[aria-expanded="${open}"]`)?.click());
+// Press a menu's button where the menu is open, or where it is not. Later: a click that is still on its way would count as
+// one beside it.
+function turnMenu(button, open) {
+  setTimeout(() => document.querySelector(`${button}[aria-expanded="${open}"]`)?.click());
 }
 
 // Whoever opens the editor writes: over the whole sentence, or where they click then.
