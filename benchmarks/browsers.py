@@ -15,9 +15,10 @@ from random import Random
 from playwright.sync_api import Error, sync_playwright
 from users import EXAMPLES, THINK_S
 
+from bertviz_core.ui.frame.site import PAGES
 from tests.browser import FLAGS, WIDE, App
 
-_PAGES = ("Overview", "Attention weights", "Heads", "Layers", "Embeddings")
+_TITLES = [info.title for info in PAGES]
 _GONE = (
     "WebSocket connection",
     "server is not responding",
@@ -43,7 +44,7 @@ def act(app: App, random: Random) -> None:
         case "write":
             app.type(random.choice(EXAMPLES))
         case _:
-            app.follow(random.choice(_PAGES))
+            app.follow(random.choice(_TITLES))
 
 
 def visit(app: App, seconds: float, random: Random) -> dict[str, object]:
