@@ -30,21 +30,23 @@ _GONE = (
 
 
 def act(app: App, random: Random) -> None:
-    """Choose something, and wait until it is drawn."""
+    """Choose something that is not chosen already, and wait until it is drawn."""
     number = app.page.locator('[data-cell]:not([data-cell=""]):visible').first
     match random.choices(("head", "token", "number", "write", "go"), (30, 15, 20, 10, 25))[0]:
         case "head":
             label, size = random.choice((("Layer", 6), ("Head", 12)))
-            app.choose(label, f"{label} {random.randrange(size)}")
-        case "token":
-            app.point(random.randrange(4))
+            others = {f"{label} {i}" for i in range(size)}.difference(app.chosen())
+            app.choose(label, random.choice(sorted(others)))
+        case "token" if (others := app.page.locator('.bv-chips [aria-checked="false"]')).count():
+            with app.rerun():
+                others.nth(random.randrange(min(4, others.count()))).click()
         case "number" if number.count():
             with app.rerun():
                 number.click()
         case "write":
-            app.type(random.choice(EXAMPLES))
+            app.type(random.choice([text for text in EXAMPLES if text != app.query.get("text", EXAMPLES[0])]))
         case _:
-            app.follow(random.choice(_TITLES))
+            app.follow(random.choice([title for title in _TITLES if title != app.title]))
 
 
 def visit(app: App, seconds: float, random: Random) -> dict[str, object]:
