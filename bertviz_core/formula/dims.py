@@ -79,6 +79,11 @@ def align(dims: Dims, wide: Dims) -> tuple[slice | None, ...]:
     return tuple(slice(None) if axis in dims else None for axis in wide)
 
 
+def is_trailing(dims: Dims, wide: Dims) -> bool:
+    """Whether `dims` are the last of `wide`, in their order: then PyTorch's own broadcasting lines them up."""
+    return dims == wide[len(wide) - len(dims) :]
+
+
 def contract(left: Dims, right: Dims) -> Dims:
     """The axes of a matrix product: the left's last axis is summed against the right's last but one.
 

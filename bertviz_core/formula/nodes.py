@@ -24,7 +24,7 @@ from torch import Tensor
 
 from bertviz_core.errors import DimsError
 from bertviz_core.formula.cells import At, Parted, narrow, read_part, restrict
-from bertviz_core.formula.dims import Dims, align, combine, contract, list_names
+from bertviz_core.formula.dims import Dims, align, combine, contract, is_trailing, list_names
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.tex import bracket, bracket_negative, write_products
 
@@ -164,7 +164,12 @@ class Constant(Expr):
         return ()
 
     def apply(self, *parts: Tensor) -> Tensor:
-        return torch.tensor(self.amount, dtype=torch.float64)
+        return self._tensor
+
+    @cached_property
+    def _tensor(self) -> Tensor:
+        with torch.inference_mode(False):  # gradients pass it too
+            return torch.tensor(self.amount, dtype=torch.float64)
 
     def latex(self, paint: Paint = paint_plain) -> str:
         return bracket_negative(self.tex)
@@ -201,8 +206,8 @@ class _Elementwise(_Binary):
 
     def value(self, env: Env) -> Tensor:
         sides = self._line_up(*(part.value(env) for part in self.parts))
-        for part, index, side in zip(self.parts, self._indices, sides, strict=True):
-            if index is None and side.dim() and is_own(part, env) and side.dtype == torch.result_type(*sides):
+        for part, side in zip(self._whole, sides, strict=True):
+            if part is not None and is_own(part, env) and side.dtype == torch.result_type(*sides):
                 return self.operate(*sides, out=side)
         return self.operate(*sides)
 
@@ -211,9 +216,15 @@ class _Elementwise(_Binary):
 
     @cached_property
     def _indices(self) -> tuple[tuple[slice | None, ...] | None, ...]:
-        """How to index each side so that they line up; None where it does as it is. Asked for in every step learned."""
+        """How to index each side so that they line up; None where PyTorch's own broadcasting does it."""
         dims = self.dims()
-        return tuple(None if part.dims() in ((), dims) else align(part.dims(), dims) for part in self.parts)
+        return tuple(None if is_trailing(part.dims(), dims) else align(part.dims(), dims) for part in self.parts)
+
+    @cached_property
+    def _whole(self) -> tuple[Expr | None, ...]:
+        """The sides that have a cell for each one of the result; None for a side that is repeated."""
+        dims = self.dims()
+        return tuple(part if dims and part.dims() == dims else None for part in self.parts)
 
     def latex(self, paint: Paint = paint_plain) -> str:
         left, right = (part.latex(paint) for part in self.parts)
@@ -267,6 +278,10 @@ class Div(_Elementwise):
         return rf"\frac{{{left}}}{{{right}}}"
 
 
+# Of so few rows PyTorch computes a product two to three times as fast from the other side.
+FEW_ROWS = 4
+
+
 class MatMul(_Binary):
     """A matrix product: the left's last axis summed against the right's last but one, which must share its name."""
 
@@ -276,7 +291,10 @@ class MatMul(_Binary):
         return contract(self.left.dims(), self.right.dims())
 
     def apply(self, *parts: Tensor) -> Tensor:
-        return parts[0] @ parts[1]
+        left, right = parts
+        if left.ndim == right.ndim == 2 and len(left) <= FEW_ROWS:
+            return (right.mT @ left.mT).mT.contiguous()
+        return left @ right
 
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         summed = self.left.dims()[-1]
@@ -315,6 +333,6 @@ def _place(part: Expr, level: int, wide: Dims) -> str:
 
 
 def _write_index(dims: Dims, wide: Dims) -> str:
-    if not dims or dims == wide[len(wide) - len(dims) :]:
-        return ""  # PyTorch's own broadcasting lines trailing axes up
+    if is_trailing(dims, wide):
+        return ""
     return "[" + ", ".join(":" if axis in dims else "None" for axis in wide) + "]"
