@@ -8,7 +8,10 @@ st.set_page_config(page_title="BERT, every number", page_icon="bertviz_core/ui/f
 @st.cache_resource(show_spinner="The server has just started and loads the model. This page goes on by itself …")
 def prepare() -> None:
     """Have all that every page needs loaded, once; who waits for that meanwhile reads why."""
-    from bertviz_core.ui.frame.ready import prepare_process  # noqa: PLC0415 - slow the first time: what says so comes first
+    # Slow the first time, so what says so comes first; and the shell first, as on every page: threads that come in by
+    # different modules at once can each hold what the other one waits for.
+    import bertviz_core.ui.frame.shell  # noqa: PLC0415, F401
+    from bertviz_core.ui.frame.ready import prepare_process  # noqa: PLC0415
 
     prepare_process()
 

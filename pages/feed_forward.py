@@ -1,11 +1,8 @@
 """The feed-forward network of one layer: every token by itself, widened, activated, narrowed."""
 
-from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.panels.panel import show_panel
-from bertviz_core.ui.views import feed_forward, feed_forward_functions
+from bertviz_core.ui.views import feed_forward, feed_forward_functions, feed_forward_tokens
 
 view = open_page(
     "feed_forward",
@@ -13,27 +10,17 @@ view = open_page(
     "pre-activation), applies the activation function, and adds its own direction, times its activation.",
     feed_forward.write_headline,
 )
-before, after, output = (
-    Address.in_layer(view.chosen.layer, leaf)
-    for leaf in ("intermediate.dense", "intermediate.activation", "output.dense")
-)
-WIDE = 18_500  # cells of the two widest maps of the app
-
 feed_forward.show_neurons(view)
 feed_forward.show_sum(view)
 with fold("neurons", "**All neurons** · of every token, before and after the activation function") as opened:
     if opened:
-        for address, see in ((before, "Pre-activations: one column per neuron"),
-                             (after, "Activations: one column per neuron")):  # fmt: skip
-            figure, note = draw_tensor(view, address, cells=WIDE)
-            show_panel(view, address, see, figure, note=note)
+        feed_forward_tokens.show_neurons(view)
 with fold("functions", "**GELU beside ReLU** · and its tanh form") as opened:
     if opened:
         feed_forward_functions.show_functions(view)
 with fold("output", "**Output** · of the feed-forward network, for all tokens") as opened:
     if opened:
-        figure, note = draw_tensor(view, output)
-        show_panel(view, output, "Output of the feed-forward network, for all tokens", figure, note=note)
+        feed_forward_tokens.show_output(view)
 with fold("table", "**The same, as a table** · every neuron of this token") as opened:
     if opened:
         feed_forward_functions.show_table(view)

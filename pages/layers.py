@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from bertviz_core.analysis.layers import Lens
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import layers, layers_flow, layers_ladder, layers_way
@@ -13,7 +12,7 @@ view = open_page(
     "compared, and the LM head can read each of them.",
     layers_ladder.write_headline,
 )
-lens = Lens(view.trace, view.chosen.token) if "cls.predictions.probs" in view.trace else None
+lens = layers_ladder.read_lens(view)
 way, near = st.columns([27, 10], gap="small")
 with way:
     if lens:

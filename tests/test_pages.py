@@ -85,6 +85,14 @@ def decoded(numbers):
     return np.frombuffer(base64.b64decode(numbers["bdata"]), dtype=numbers["dtype"]).reshape(shape)
 
 
+@pytest.mark.parametrize("info", PAGES, ids=lambda info: info.name)
+def test_a_page_comes_in_by_the_shell(info):
+    """On a cold server pages run at once. Modules imported in different orders by two threads are a deadlock."""
+    page = Path(APP).with_name("pages") / f"{info.name}.py"
+    first, *_ = re.findall(r"\n(from bertviz_core.*)", page.read_text(encoding="utf-8"))
+    assert first.startswith("from bertviz_core.ui.frame.shell import")
+
+
 def test_every_page_opens(scene):
     for info in PAGES:
         page = scene[info.name]

@@ -84,6 +84,11 @@ def is_trailing(dims: Dims, wide: Dims) -> bool:
     return dims == wide[len(wide) - len(dims) :]
 
 
+def write_index(dims: Dims, wide: Dims) -> str:
+    """The same as code, behind the tensor's name; nothing where broadcasting does it."""
+    return "" if is_trailing(dims, wide) else f"[{', '.join(':' if axis in dims else 'None' for axis in wide)}]"
+
+
 def contract(left: Dims, right: Dims) -> Dims:
     """The axes of a matrix product: the left's last axis is summed against the right's last but one.
 

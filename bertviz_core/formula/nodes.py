@@ -24,8 +24,9 @@ from torch import Tensor
 
 from bertviz_core.errors import DimsError
 from bertviz_core.formula.cells import At, Parted, narrow, read_part, restrict
-from bertviz_core.formula.dims import Dims, align, combine, contract, is_trailing, list_names
+from bertviz_core.formula.dims import Dims, align, combine, contract, is_trailing, list_names, write_index
 from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.tensors import make_constant, multiply
 from bertviz_core.formula.tex import bracket, bracket_negative, write_products
 
 Env = Mapping[str, Tensor]
@@ -164,12 +165,7 @@ class Constant(Expr):
         return ()
 
     def apply(self, *parts: Tensor) -> Tensor:
-        return self._tensor
-
-    @cached_property
-    def _tensor(self) -> Tensor:
-        with torch.inference_mode(False):  # gradients pass it too
-            return torch.tensor(self.amount, dtype=torch.float64)
+        return make_constant(self.amount)
 
     def latex(self, paint: Paint = paint_plain) -> str:
         return bracket_negative(self.tex)
@@ -206,25 +202,19 @@ class _Elementwise(_Binary):
 
     def value(self, env: Env) -> Tensor:
         sides = self._line_up(*(part.value(env) for part in self.parts))
-        for part, side in zip(self._whole, sides, strict=True):
-            if part is not None and is_own(part, env) and side.dtype == torch.result_type(*sides):
+        for part, (_, whole), side in zip(self.parts, self._fit, sides, strict=True):
+            if whole and is_own(part, env) and side.dtype == torch.result_type(*sides):
                 return self.operate(*sides, out=side)
         return self.operate(*sides)
 
     def _line_up(self, *parts: Tensor) -> tuple[Tensor, ...]:
-        return tuple(part if index is None else part[index] for index, part in zip(self._indices, parts, strict=True))
+        return tuple(part if index is None else part[index] for part, (index, _) in zip(parts, self._fit, strict=True))
 
     @cached_property
-    def _indices(self) -> tuple[tuple[slice | None, ...] | None, ...]:
-        """How to index each side so that they line up; None where PyTorch's own broadcasting does it."""
-        dims = self.dims()
-        return tuple(None if is_trailing(part.dims(), dims) else align(part.dims(), dims) for part in self.parts)
-
-    @cached_property
-    def _whole(self) -> tuple[Expr | None, ...]:
-        """The sides that have a cell for each one of the result; None for a side that is repeated."""
-        dims = self.dims()
-        return tuple(part if dims and part.dims() == dims else None for part in self.parts)
+    def _fit(self) -> tuple[tuple[tuple[slice | None, ...] | None, bool], ...]:
+        """How to index each side so that they line up, None where broadcasting does it; and whether it is whole."""
+        dims, sides = self.dims(), [part.dims() for part in self.parts]
+        return tuple((None if is_trailing(side, dims) else align(side, dims), side == dims != ()) for side in sides)
 
     def latex(self, paint: Paint = paint_plain) -> str:
         left, right = (part.latex(paint) for part in self.parts)
@@ -278,10 +268,6 @@ class Div(_Elementwise):
         return rf"\frac{{{left}}}{{{right}}}"
 
 
-# Of so few rows PyTorch computes a product two to three times as fast from the other side.
-FEW_ROWS = 4
-
-
 class MatMul(_Binary):
     """A matrix product: the left's last axis summed against the right's last but one, which must share its name."""
 
@@ -291,10 +277,7 @@ class MatMul(_Binary):
         return contract(self.left.dims(), self.right.dims())
 
     def apply(self, *parts: Tensor) -> Tensor:
-        left, right = parts
-        if left.ndim == right.ndim == 2 and len(left) <= FEW_ROWS:
-            return (right.mT @ left.mT).mT.contiguous()
-        return left @ right
+        return multiply(*parts)
 
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         summed = self.left.dims()[-1]
@@ -328,11 +311,5 @@ def parenthesize(text: str, node: Expr, level: int) -> str:
 
 def _place(part: Expr, level: int, wide: Dims) -> str:
     """The part's code, indexed so that it lines up with `wide`."""
-    index = _write_index(part.dims(), wide)
+    index = write_index(part.dims(), wide)
     return parenthesize(part.code(), part, ATOM if index else level) + index
-
-
-def _write_index(dims: Dims, wide: Dims) -> str:
-    if is_trailing(dims, wide):
-        return ""
-    return "[" + ", ".join(":" if axis in dims else "None" for axis in wide) + "]"

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from bertviz_core.formula.cells import At, Parted, narrow
 from bertviz_core.formula.dims import TOKEN, Dims
-from bertviz_core.formula.nodes import FEW_ROWS
 from bertviz_core.formula.steps import Program
+from bertviz_core.formula.tensors import FEW_ROWS
 
 ROWS = FEW_ROWS  # tokens in a block of rows: more cost one look more, fewer cost more where all are looked at
 

@@ -58,6 +58,11 @@ def quote(word: str) -> str:
     return f"“{escape_markdown(word)}”"
 
 
+def read_lens(view: View) -> layers.Lens | None:
+    """What the LM head reads of the chosen token at every stage; None without one."""
+    return layers.Lens(view.trace, view.chosen.token) if "cls.predictions.probs" in view.trace else None
+
+
 def show_ladder(view: View, lens: layers.Lens) -> None:
     """The lead: the likeliest words after every layer, the followed one marked on its way. A click follows another."""
     probs = lens.probs
