@@ -212,7 +212,7 @@ class _Elementwise(_Binary):
 
     @cached_property
     def _fit(self) -> tuple[tuple[tuple[slice | None, ...] | None, bool], ...]:
-        """How to index each side so that they line up, None where broadcasting does it; and whether it is whole."""
+        """Of each side: how to index it so that it lines up, None where broadcasting does; whether it has all axes."""
         dims, sides = self.dims(), [part.dims() for part in self.parts]
         return tuple((None if is_trailing(side, dims) else align(side, dims), side == dims != ()) for side in sides)
 

@@ -124,12 +124,12 @@ class Listener {
     for (const [selector, row] of Object.entries(CHOSEN)) {
       const chosen = document.querySelector(selector);
       if (!chosen) continue;
-      const around = chosen.closest(row);
-      const off = Math.round(findMiddle(chosen) - findMiddle(around));
-      const what = [location.pathname, chosen.dataset.token, off + Math.round(around.scrollLeft)].join(" ");
-      if (what === this.brought[selector]) continue;
-      this.brought[selector] = what;
-      around.scrollLeft += off;
+      const [around, before] = [chosen.closest(row), this.brought[selector]];
+      const what = `${location.pathname} ${chosen.dataset.token}`;
+      const place = around.scrollLeft + chosen.getBoundingClientRect().left - around.getBoundingClientRect().left;
+      if (before?.what === what && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
+      this.brought[selector] = { what, place };
+      around.scrollLeft += findMiddle(chosen) - findMiddle(around);
     }
   }
 

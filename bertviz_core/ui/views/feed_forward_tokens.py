@@ -7,7 +7,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.panel import show_panel
 
-WIDE = 18_500  # cells of the two widest maps of the app
+_WIDE = 18_500  # cells of the two widest maps of the app
 
 
 def show_neurons(view: View) -> None:
@@ -15,7 +15,7 @@ def show_neurons(view: View) -> None:
     for leaf, see in (("intermediate.dense", "Pre-activations: one column per neuron"),
                       ("intermediate.activation", "Activations: one column per neuron")):  # fmt: skip
         address = Address.in_layer(view.chosen.layer, leaf)
-        figure, note = draw_tensor(view, address, cells=WIDE)
+        figure, note = draw_tensor(view, address, cells=_WIDE)
         show_panel(view, address, see, figure, note=note)
 
 
