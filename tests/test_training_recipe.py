@@ -139,6 +139,27 @@ def test_it_does_not_go_on_with_other_settings(ground, capsys, option, value):
     assert f"{option} was" in said and f"now {value}" in said and "--out" in said
 
 
+def test_a_run_may_be_made_shorter_on_the_way(ground, capsys):
+    """And it can be made again from its record: by the first pace up to the step that stands there, then the second."""
+    out, again = ground / "shorter", ground / "shorter again"
+    assert main(command(ground, out, "--until", 30)) == 3
+    assert steps_logged(out) == 30
+    shorter = ("--steps", 60, "--repace")
+    assert main(command(ground, out, *shorter, "--until", 45)) == 3
+    assert main(command(ground, out, *shorter)) == 0
+    record = json.loads((out / MODEL / "training.json").read_text())
+    assert record["steps"] == steps_logged(out) == 60
+    assert record["earlier"] == [{"steps": STEPS, "threads": 1, "until": 30}]
+    log, whole = ([json.loads(line) for line in (each / LOG).read_text().splitlines()]
+                  for each in (out, ground / "whole"))  # fmt: skip
+    assert log[29]["rate"] == whole[29]["rate"] and log[30]["rate"] < whole[30]["rate"] and log[-1]["rate"] > 0
+    assert main(command(ground, again, "--until", 30)) == 3
+    assert main(command(ground, again, *shorter)) == 0
+    assert weights(again) == weights(out)
+    assert main(command(ground, out, "--steps", 50, "--repace")) == 2
+    assert "has done 60 already" in capsys.readouterr().err
+
+
 def test_it_does_not_go_on_with_another_corpus(ground, capsys, tmp_path):
     (tmp_path / "corpus.txt").write_text((ground / "corpus.txt").read_text() + "\na cat sat.\n", encoding="utf-8")
     words = command(ground, ground / "whole")

@@ -14,12 +14,12 @@ from transformers.utils import logging
 from bertviz_core.errors import BertvizError
 from training.evaluate import Exam, evaluate, write_report
 from training.facts import write_facts
-from training.run import MODEL, run
+from training.run import MODEL, Sitting, run
 from training.settings import Settings, name_option
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what is asked; gives the exit status: 0 done, 2 it cannot be done, 3 out of time with its place kept."""
+    """Do what is asked; gives the exit status: 0 done, 2 it cannot be done, 3 stopped on the way, the place kept."""
     given = _make_parser().parse_args(arguments)
     os.environ.setdefault("RAYON_NUM_THREADS", str(given.threads))  # the tokenizer's
     logging.disable_progress_bar()  # the library's, for every file that it reads
@@ -57,7 +57,11 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--start", type=Path, required=True, help="checkpoint folder to start from")
     command.add_argument("--out", type=Path, required=True, help=f"folder of the run; its result is in {MODEL}/ there")
     command.add_argument("--minutes", type=float, default=0, help="stop after as long, keeping the place; 0: no limit")
+    command.add_argument("--until", type=int, default=0, help="stop after this step, keeping the place; 0: no limit")
     command.add_argument("--save-every", type=int, default=200, help="steps from one kept place to the next")
+    command.add_argument(
+        "--repace", action="store_true", help="go on with other --steps or --threads than before; the record says so"
+    )
     for one in fields(Settings):
         option, text = name_option(one.name), one.metadata["help"]
         if isinstance(one.default, bool):
@@ -70,11 +74,12 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 def _act_run(given: argparse.Namespace) -> int:
     settings = Settings(**{one.name: getattr(given, one.name) for one in fields(Settings)})
-    done = run(given.corpus, given.start, given.out, settings, given.minutes, max(1, given.save_every))
+    sitting = Sitting(given.minutes, given.until, max(1, given.save_every), given.repace)
+    done = run(given.corpus, given.start, given.out, settings, sitting)
     if done:
         print(given.out / MODEL)
         return 0
-    print("Out of time. The place is kept: give the same command to go on.", file=sys.stderr)
+    print("Stopped on the way. The place is kept: give the same command to go on.", file=sys.stderr)
     return 3
 
 

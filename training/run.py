@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from training.examples import Examples, cap_glosses, make_examples, mend_documen
 from training.log import Log, Progress
 from training.model import WEIGHTS, check_sizes, digest_file, measure_losses, predict, read_model, write_model
 from training.optimizer import make_optimizer, set_rates
-from training.settings import Settings, compare_settings, describe_run
+from training.settings import EARLIER, Settings, compare_settings, describe_run, list_paces
 from training.state import State, read_state, write_state
 from training.vocabulary import Vocabulary, read_vocabulary
 
@@ -115,10 +116,23 @@ class Training:
         self.optimizer.load_state_dict({"state": entries, "param_groups": self.optimizer.state_dict()["param_groups"]})
 
 
-def run(corpus: Path, start: Path, out: Path, settings: Settings, minutes: float = 0, save_every: int = 200) -> bool:
+@dataclass(frozen=True)
+class Sitting:
+    """How much of a run is done at once; of what the weights end at, only a changed pace decides something.
+
+    minutes, until: stop after as long, or after this step, keeping the place; 0 is no limit. save_every: steps from one
+    kept place to the next. repace: go on although the steps in all, or the threads, are others than before.
+    """
+
+    minutes: float = 0
+    until: int = 0
+    save_every: int = 200
+    repace: bool = False
+
+
+def run(corpus: Path, start: Path, out: Path, settings: Settings, sitting: Sitting) -> bool:
     """Train, or go on where the run in `out` stands; True once it is through and `out`/model is written.
 
-    minutes: stop after as long, keeping the place; 0 is no limit. save_every: steps from one kept place to the next.
     Raises InputError or CheckpointError where the run was begun otherwise, or a file cannot be read.
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -128,10 +142,10 @@ def run(corpus: Path, start: Path, out: Path, settings: Settings, minutes: float
         training = Training(start, settings)
         about = describe_run(settings, digest_documents(documents), digest_file(start / WEIGHTS))
         check_sizes(training.model, vocabulary, settings.pair_length)
-        step = _find_place(out, about, training)
+        step, about[EARLIER] = _find_place(out, about, training, sitting.repace)
         if step < settings.steps:
             data = Data(_make_examples(documents, vocabulary, settings), vocabulary, settings)
-            step = _learn_on(training, data, out, about, step, minutes, save_every)
+            step = _learn_on(training, data, out, about, step, sitting)
         if step == settings.steps:
             write_model(out / MODEL, training.model, training.result, start, {**about, "made_anew": training.anew})
     return step == settings.steps
@@ -167,34 +181,37 @@ def _make_examples(documents: Sequence[Document], vocabulary: Vocabulary, settin
     return cap_glosses(examples, settings.gloss_share, settings.seed)
 
 
-def _find_place(out: Path, about: dict[str, Any], training: Training) -> int:
-    """How many steps are done; the training is put there."""
+def _find_place(out: Path, about: dict[str, Any], training: Training, repace: bool) -> tuple[int, list[dict[str, int]]]:
+    """How many steps are done, and the paces that the run has had before this one; the training is put there."""
     if not (out / STATE).is_file():
-        return 0
+        return 0, []
     state = read_state(out / STATE)
-    if changed := compare_settings(state.run, about):
+    changed = compare_settings(state.run, about, repace)
+    if changed:
         raise InputError(
             f"The run in {out} was begun otherwise: {'; '.join(changed)}. Go on with what it was begun with, or give "
-            "another --out."
+            "another --out. (Other --steps or --threads on the way: --repace.)"
         )
+    if state.step > about["steps"]:
+        raise InputError(f"--steps is {about['steps']}, and the run in {out} has done {state.step} already.")
     try:
         training.restore(dict(state.tensors))
     except (KeyError, RuntimeError) as error:
         raise CheckpointError(f"The place kept in {out} is of another model ({error}). Give another --out.") from error
-    return state.step
+    return state.step, list_paces(state.run, about, state.step)
 
 
-def _learn_on(training: Training, data: Data, out: Path, about: dict[str, Any], step: int, minutes: float,
-              save_every: int) -> int:  # fmt: skip
-    """Learn to the last step or the last minute; gives how many steps are done."""
-    steps, first, kept, end = training.settings.steps, step, step, time.monotonic() + (minutes * 60 or math.inf)
+def _learn_on(training: Training, data: Data, out: Path, about: dict[str, Any], step: int, sitting: Sitting) -> int:
+    """Learn to the last step, the last of the sitting or the last minute; gives how many steps are done."""
+    steps, first, kept = training.settings.steps, step, step
+    last, end = min(steps, sitting.until or steps), time.monotonic() + (sitting.minutes * 60 or math.inf)
     log, progress = Log(out / LOG, step), Progress(step, steps)
-    while step < steps and (step == first or time.monotonic() < end):  # one step at least: any limit gets on
+    while step < last and (step == first or time.monotonic() < end):  # one step at least: any limit gets on
         kind, batch = data.draw(step)
         measured = training.learn(step, batch)
         step += 1
         log.write({"step": step, "kind": kind, **measured, **progress.advance(int(batch.mask.sum()), measured["loss"])})
-        if step % save_every == 0 or step == steps:
+        if step % sitting.save_every == 0 or step == steps:
             write_state(out / STATE, State(step, about, training.tensors()))
             kept = step
     if step > kept:

@@ -47,6 +47,8 @@ class Settings:
             raise InputError(f"--frozen-steps is {self.frozen_steps}; it must be less than --steps, {self.steps}.")
 
 
+EARLIER = "earlier"  # in a run's record: its paces before the last
+_PACE = ("steps", "threads")  # what may be changed on the way
 _FROM_0 = ("seed", "split", "frozen_steps", "rate", "head_rate", "frozen_rate", "weight_decay")
 _SHARES = {"gloss_share": (0.0, 1.0), "warm_up": (0.0, 0.9), "average": (0.0, 0.9999), "layer_decay": (0.1, 1.0)}
 _LEAST = {"held_out": 2, "pair_length": 8, "clip": 1e-3}
@@ -75,14 +77,21 @@ def name_option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def compare_settings(begun: dict[str, Any], asked: dict[str, Any]) -> list[str]:
-    """Where a run was begun otherwise than is asked now, in words."""
-    names = sorted({*begun, *asked})
+def compare_settings(begun: dict[str, Any], asked: dict[str, Any], repace: bool = False) -> list[str]:
+    """Where a run was begun otherwise than is asked now, in words; `repace`: its pace may differ."""
+    names = {*begun, *asked} - {EARLIER} - ({*_PACE} if repace else set())
     return [
         f"{name_option(name)} was {begun.get(name)}, now {asked.get(name)}"
-        for name in names
+        for name in sorted(names)
         if begun.get(name) != asked.get(name)
     ]
+
+
+def list_paces(begun: dict[str, Any], asked: dict[str, Any], step: int) -> list[dict[str, int]]:
+    """The paces that a run had before the one asked now, each with the step up to which it was kept."""
+    before = [*begun.get(EARLIER, ())]
+    pace = {name: begun[name] for name in _PACE}
+    return before if all(asked[name] == pace[name] for name in _PACE) else [*before, {**pace, "until": step}]
 
 
 def describe_run(settings: Settings, corpus: str, start: str) -> dict[str, Any]:
