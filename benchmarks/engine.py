@@ -1,11 +1,12 @@
 """What BERT-base costs here: the pass beside the library's, bytes held, seconds until an address is there, loading.
 
-    python benchmarks/engine.py [--tokens 512] [--threads 1 2] [--clock cpu]
+    python benchmarks/engine.py [--tokens 512] [--threads 1 2] [--clock cpu] [--lens PYTHON]
 
 The model has BERT-base's sizes and random parameters: costs do not depend on the numbers. A pass is ours with the
 logits of one masked token, as a page asks for them, against the library's whole model, logits of all; both in turns.
-`--clock cpu` counts processor time, which other load on the machine changes little; with one thread it is what an idle
-machine takes.
+`--lens PYTHON` adds TransformerLens with the same parameters, everything cached; PYTHON is that of an environment of
+its own, after `pip install transformer-lens==4.3.0`. `--clock cpu` counts processor time, which other load on the machine
+changes little; with one thread it is what an idle machine takes.
 
 The contract decides the exit status: at most 40 MB held in memory and nothing on disk; any address, and of what is
 computed by rows any row, there within an eighth of the time that the run took. Targets are printed beside what was
@@ -17,13 +18,18 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gc
+import json
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from transformers import BertConfig as LibraryConfig
 from transformers import BertForPreTraining
@@ -43,12 +49,13 @@ from bertviz_core.programs.config import BertConfig
 MAX_BYTES, MAX_SHARE = 40_000_000, 1 / 8  # a layer alone is a twelfth of the run
 TARGETS = {12: 0.85, 32: 0.80, 128: 0.78, 512: 0.75}  # of the library's time, by tokens
 LOAD_TARGET = 0.6
-LOGITS = "cls.predictions.decoder[token=7]"
+TOKEN, CLOSE = 7, 1e-3
+LOGITS = f"cls.predictions.decoder[token={TOKEN}]"
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 LAYER = 6
 HEADS = (MLM, POOLER, NEXT_SENTENCE)
 ROW = "{:<54}{:>12}{:>12}"
-PASS = "{:<8}{:>12}{:>12}{:>12}{:>8}{:>8}"
+PASS = "{:<8}{:>12}{:>12}{:>12}{:>8}{:>8}{:>12}{:>8}"
 
 
 def models() -> tuple[Model, BertForPreTraining]:
@@ -118,9 +125,50 @@ def access(model: Model, encoding: Encoding, clock: Callable[[], float], times: 
     return max(read) <= MAX_SHARE * run
 
 
-def passes(model: Model, library: BertForPreTraining, clock: Callable[[], float], times: int) -> None:
-    """Print the run, alone and with one token's logits, against the library's whole model."""
-    print("\n" + PASS.format("tokens", "run", "and a row", "library", "ratio", "target"))
+class Lens:
+    """TransformerLens in a process of its own, with the parameters of `library`."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def run(self, encoding: Encoding, token: int | None = None) -> dict[str, Any]:
+        """One pass with everything cached, and a token's logits. Raises RuntimeError where the process has ended."""
+        assert self._process.stdin and self._process.stdout
+        asked = {"ids": encoding.ids, "threads": torch.get_num_threads(), "token": token}
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        if not (line := self._process.stdout.readline()):
+            raise RuntimeError(f"TransformerLens ended with status {self._process.wait()}; it says above why.")
+        return json.loads(line)
+
+    def check(self, model: Model, encoding: Encoding) -> str:
+        """What it keeps, once its logits are found to be ours."""
+        answer = self.run(encoding, TOKEN)
+        apart = np.abs(np.array(answer["logits"]) - bv.run(model, encoding)[LOGITS]).max()
+        if not apart <= CLOSE:
+            raise RuntimeError(f"TransformerLens gives other logits: they are up to {apart} apart.")
+        return f"TransformerLens caches {answer['entries']} entries; logits at most {apart:.0e} from ours"
+
+
+@contextmanager
+def open_lens(python: str, library: BertForPreTraining) -> Iterator[Lens | None]:
+    if not python:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        library.save_pretrained(folder)
+        words = [python, str(Path(__file__).with_name("lens_peer.py")), folder]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            yield Lens(process)
+            assert process.stdin
+            process.stdin.close()
+
+
+def passes(
+    model: Model, library: BertForPreTraining, lens: Lens | None, clock: Callable[[], float], times: int
+) -> None:
+    """Print the run, alone and with one token's logits, against the library's whole model, and TransformerLens."""
+    print("\n" + PASS.format("tokens", "run", "and a row", "library", "ratio", "target", "Lens" if lens else "", ""))
     for length, target in TARGETS.items():
         encoding = random_input(length)
         batch = {
@@ -128,14 +176,19 @@ def passes(model: Model, library: BertForPreTraining, clock: Callable[[], float]
             "attention_mask": torch.tensor([encoding.mask]),
             "token_type_ids": torch.tensor([encoding.segments]),
         }
-        works = (
+        works = [
             lambda encoding=encoding: bv.run(model, encoding),
             lambda encoding=encoding: bv.run(model, encoding)[LOGITS],
             lambda batch=batch: library(**batch),
-        )
+        ]
+        if lens:
+            works.append(lambda encoding=encoding: lens.run(encoding))
         with torch.inference_mode():
             taken = seconds(clock, times, *works)
-        print(PASS.format(length, *(f"{1000 * each:.1f} ms" for each in taken), f"{taken[1] / taken[2]:.2f}", target))
+        ours, theirs = taken[1:3]
+        beside = (f"{1000 * taken[3]:.1f} ms", f"{ours / taken[3]:.2f}") if lens else ("", "")
+        found = (*(f"{1000 * each:.1f} ms" for each in taken[:3]), f"{ours / theirs:.2f}", target)
+        print(PASS.format(length, *found, *beside))
 
 
 def loading(library: BertForPreTraining, clock: Callable[[], float], times: int) -> None:
@@ -156,16 +209,22 @@ def main() -> int:
     options.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     options.add_argument("--times", type=int, default=5)
     options.add_argument("--clock", choices=CLOCKS, default="wall")
+    options.add_argument("--lens", metavar="PYTHON", default="", help="where transformer-lens is installed")
     asked = options.parse_args()
+    if asked.lens and asked.clock != "wall":
+        options.error("--lens needs the wall clock: it is another process")
     clock = CLOCKS[asked.clock]
     model, library = models()
     encoding = random_input(asked.tokens)
     kept = [memory(model, encoding)]
-    for threads in asked.threads:
-        torch.set_num_threads(threads)
-        print(f"\n{threads} thread{'s' if threads > 1 else ''}, {asked.clock} clock")
-        passes(model, library, clock, asked.times)
-        kept.append(access(model, encoding, clock, asked.times))
+    with open_lens(asked.lens, library) as lens:
+        if lens:
+            print(f"\n{lens.check(model, random_input(12))}")
+        for threads in asked.threads:
+            torch.set_num_threads(threads)
+            print(f"\n{threads} thread{'s' if threads > 1 else ''}, {asked.clock} clock")
+            passes(model, library, lens, clock, asked.times)
+            kept.append(access(model, encoding, clock, asked.times))
     loading(library, clock, asked.times)
     print("\nThe contract", "holds" if all(kept) else "is broken")
     return 0 if all(kept) else 1
