@@ -5,8 +5,8 @@
 The model has BERT-base's sizes and random parameters: costs do not depend on the numbers. A pass is ours with the
 logits of one masked token, as a page asks for them, against the library's whole model, logits of all; both in turns.
 `--lens PYTHON` adds TransformerLens with the same parameters, everything cached; PYTHON is that of an environment of
-its own, after `pip install transformer-lens==4.3.0`. `--clock cpu` counts processor time, which other load on the machine
-changes little; with one thread it is what an idle machine takes.
+its own, after `pip install transformer-lens==4.3.0`. `--clock cpu` counts processor time, which other load on the
+machine changes little; with one thread it is what an idle machine takes.
 
 The contract decides the exit status: at most 40 MB held in memory and nothing on disk; any address, and of what is
 computed by rows any row, there within an eighth of the time that the run took. Targets are printed beside what was
