@@ -46,7 +46,7 @@ def draw_neurons(
         for near in _join_near(named, after, 0.06 * top)
     ]  # fmt: skip
     if cut:
-        texts.append(write_text(f"◂ {cut:,} more, to {before.min():.1f}".replace("-", "\N{MINUS SIGN}"), low, 0.0,
+        texts.append(write_text(f"◂ {cut:,} to {before.min():.1f}".replace("-", "\N{MINUS SIGN}"), low, 0.0,
                                 set_font(colors.faint), xanchor="left", yanchor="bottom", yshift=8))  # fmt: skip
     return make_chart(
         [
@@ -65,8 +65,8 @@ def draw_neurons(
                  "fillcolor": colors.line, "opacity": 0.3, "line": {"width": 0}, "layer": "below"}],
         xaxis=set_axis(colors, "pre-activation", range=[low, high]),
         yaxis=set_axis(colors, "activation", grid=True, range=[min(-0.35, 1.05 * float(after.min(initial=0.0))), top],
-                       domain=[0.34, 1]),
-        yaxis2=set_axis(colors, "neurons", domain=[0, 0.28], nticks=3),
+                       domain=[0.4, 1]),
+        yaxis2=set_axis(colors, "neurons", domain=[0, 0.27], nticks=3),
     )  # fmt: skip
 
 
