@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.checkpoint import model
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.resources import get_shelf, get_store
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
 from tests.test_bad_checkpoints import CONFIG, FILES, TENSORS, TOKENIZER
@@ -146,6 +147,19 @@ def test_a_model_that_the_server_does_not_offer_is_refused_without_a_look(app, m
     assert "view" not in at.session_state
     next(button for button in at.button if button.label == "Use the bundled model").click().run()
     assert said(at) == [] and at.session_state["view"].trace.model.name == "bundled"
+
+
+def test_a_wrong_setting_of_the_server_is_said(app, monkeypatch):
+    for shared in (get_shelf, get_store):
+        shared.clear()
+    monkeypatch.setenv("BERTVIZ_CACHE_MB", "much")
+    at = app({})
+    assert said(at) == [escape_markdown(
+        "BERTVIZ_CACHE_MB is 'much', but takes a positive number of megabytes, such as 1600. Whoever runs this server "
+        "can mend that."
+    )]  # fmt: skip
+    monkeypatch.undo()
+    assert said(at.run()) == [] and at.session_state["view"].text == GOOD
 
 
 @pytest.mark.parametrize(("query", "message"), REMARKED.values(), ids=REMARKED)

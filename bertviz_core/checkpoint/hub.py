@@ -15,12 +15,12 @@ from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id
 
 from bertviz_core.checkpoint.weights import INDEX, WEIGHTS, read_shard_names
-from bertviz_core.errors import CheckpointError
+from bertviz_core.environment import read_bytes
+from bertviz_core.errors import CheckpointError, InputError
 
 BUNDLED = "bundled"
 BUNDLED_FOLDER = Path(__file__).parents[1] / "models" / "bundled"
 SILENCE_S = 10.0  # a download that stands still for longer is given up
-_LARGEST_GB, _SETTING = 3.0, "BERTVIZ_MAX_MODEL_GB"
 
 _FILES = ("config.json", WEIGHTS, INDEX, "vocab.txt", "tokenizer.json", "tokenizer_config.json",
           "special_tokens_map.json", "added_tokens.json")  # fmt: skip
@@ -39,17 +39,10 @@ class Located:
 
 def read_limit() -> int:
     """Bytes that the files of one model may have. Raises CheckpointError where the setting is no such number."""
-    setting = os.environ.get(_SETTING, "").strip()
     try:
-        limit = float(setting or _LARGEST_GB) * 1e9
-        if not 0 < limit < 1e15:
-            raise ValueError
-    except ValueError:
-        raise CheckpointError(
-            f"{_SETTING} is {setting[:40]!r}, but takes a positive number of gigabytes, such as 1.5. Whoever runs this "
-            "server can mend that."
-        ) from None
-    return int(limit)
+        return read_bytes("BERTVIZ_MAX_MODEL_GB", 3.0)
+    except InputError as error:
+        raise CheckpointError(str(error)) from None
 
 
 def measure_weights(folder: Path) -> int:

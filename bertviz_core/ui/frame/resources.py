@@ -15,6 +15,7 @@ from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
+from bertviz_core.environment import read_bytes
 from bertviz_core.errors import CheckpointError
 from bertviz_core.learning import Queue
 from bertviz_core.tracing.line import Line
@@ -22,7 +23,8 @@ from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
-_DRAWN_BYTES = 64_000_000
+_KEPT_MB = 1600.0  # of what can be made again, unless the setting says otherwise
+_TRACES, _RECOMPUTED, _DRAWN = 10 / 16, 5 / 16, 1 / 16  # shares of it
 _RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
@@ -104,13 +106,19 @@ def get_shelf() -> ModelShelf:
 @st.cache_resource(show_spinner=False)
 def get_store() -> TraceStore:
     """The process's traces."""
-    return TraceStore(show=_show_place)
+    room = _read_room()
+    return TraceStore(int(_TRACES * room), int(_RECOMPUTED * room), show=_show_place)
 
 
 @st.cache_resource(show_spinner=False)
 def get_drawn() -> ByteLRU[tuple[object, ...], Any]:
     """What pages have worked out to be drawn, by what it depends on; whoever takes it must not change it."""
-    return ByteLRU(_DRAWN_BYTES)
+    return ByteLRU(int(_DRAWN * _read_room()))
+
+
+def _read_room() -> int:
+    """Bytes for what is kept to be there at once, and can be made again. Raises InputError."""
+    return read_bytes("BERTVIZ_CACHE_MB", _KEPT_MB)
 
 
 @st.cache_resource(show_spinner=False)
