@@ -131,6 +131,18 @@ def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
         app.page.get_by_test_id("stPopoverBody").wait_for(state="detached")
 
 
+@pytest.mark.parametrize("menu", ["Pages", "What if"])
+def test_a_link_beside_an_open_menu_leads_to_its_page(app, menu):
+    """The menu closes, and asks for a run of its page, which is left by then."""
+    app.open("layers")
+    app.open_menu(menu)
+    with app.rerun():
+        app.page.locator(".st-key-map").get_by_role("link", name="heads out").click()
+    app.page.wait_for_timeout(500)
+    app.settle()
+    assert app.title == "Attention output"
+
+
 def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     app.open("attention", **CHOICE, open="maps")
     files = {}
