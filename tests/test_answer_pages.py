@@ -134,10 +134,15 @@ def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome):
     assert "A line leads to each row's largest weight." in silent and "is shown" not in silent
 
 
-@pytest.mark.parametrize("token", [6, 8])
-def test_the_layers_open_where_the_answer_appears_and_other_pages_at_a_head(rome, monkeypatch, token):
-    opened, head = open_layer_for_answer(rome, token), open_head(rome, token)
-    assert opened.layer != head.layer  # else nothing could be told apart
+def test_the_layers_open_where_the_answer_appears_and_other_pages_at_a_head(rome, monkeypatch):
+    places = {t: (open_layer_for_answer(rome, t), open_head(rome, t)) for t in range(len(rome.tokens))}
+    apart = [token for token, (opened, head) in places.items() if opened.layer != head.layer]
+    assert len(apart) > 3  # else nothing could be told apart
+    for token in apart:
+        check_where_pages_open(rome, monkeypatch, token, *places[token])
+
+
+def check_where_pages_open(rome, monkeypatch, token, opened, head):
     asked = {"token": str(token)}
     monkeypatch.setattr(place.state, "read", lambda key, default=None: asked.get(key, default))
     assert place.choose_place(rome, "layers") == (Selection(opened.layer, head.head, token), [])

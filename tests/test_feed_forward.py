@@ -82,10 +82,12 @@ def test_neurons_that_are_all_silent_leave_the_bias(double):
     assert not found.shares.any() and found.bias == pytest.approx(1)
 
 
-def test_a_sixth_of_the_bundled_models_neurons_is_active(rome):
+def test_few_of_the_bundled_models_neurons_are_active_and_write_most(rome):
+    """What the page is about: a token's neurons are mostly silent."""
     found = measure_neurons(rome, 2, 8)
-    assert found.active.sum() == 252 and found.active.mean() == pytest.approx(0.164, abs=5e-4)
-    assert found.shares[~found.active].sum() == pytest.approx(0.072, abs=5e-4)
+    before = rome["encoder.layer.2.intermediate.dense[token=8]"]
+    assert found.active.sum() == (before > 0).sum() and 0.05 < found.active.mean() < 0.35
+    assert found.shares[found.active].sum() > 0.6
 
 
 @pytest.mark.parametrize("sublayer", SUBLAYERS)

