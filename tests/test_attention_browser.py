@@ -8,7 +8,7 @@ CELL = "encoder.layer.2.attention.self.products[head=0,query=8,key=5]"
 
 
 def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app):
-    app.open("attention", layer="2", head="0", open="product")
+    app.open("attention", layer="2", head="0", open="product", key_token="6")
     keys = app.page.locator(".bv-aligned")
     assert keys.locator('[aria-pressed="true"]').inner_text().split() == ["6", "as"]
     with app.rerun():

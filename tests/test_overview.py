@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
+from bertviz_core.analysis.openings import open_head
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import controls, state
 from bertviz_core.ui.views import formulas, overview
@@ -86,7 +87,8 @@ def test_every_formula_stands_with_a_number_of_its_own(rome):
     assert not at.exception
     html = "".join(element.proto.body for element in at.get("html"))
     shown = dict(re.findall(r'class="bv-row" data-cell="([^"]+)".*?<b>(.+?)</b>', html))
-    steps = [step.address for step in rome.program.steps if step.layer in (None, 2)]
+    opened = open_head(rome, 8).layer
+    steps = [step.address for step in rome.program.steps if step.layer in (None, opened)]
     assert [cell.partition("[")[0] for cell in shown] == steps
     for cell, value in shown.items():
         assert value == format_number(float(rome[cell])), cell
@@ -123,11 +125,11 @@ def test_a_strip_is_seen_whole_in_a_layer_alone():
     assert read_canvas(open_app(level="layer", strip="sum2", play="7"))["place"]["strip"] is None
 
 
-def test_what_the_url_says_wrongly_has_its_usual_value():
-    data = read_canvas(open_app(**ELSEWHERE))
-    assert {**data["place"], "why": ""} == {"level": "pass", "layer": 2, "head": 0, "token": 8, "component": None,
-                                            "strip": None, "stop": 0, "window": 0, "why": ""}  # fmt: skip
-    assert data["why"].startswith("Layer 2, head 0 is shown: of all heads it gives the largest attention weight")
+def test_what_the_url_says_wrongly_has_its_usual_value(rome):
+    data, usual = read_canvas(open_app(**ELSEWHERE)), open_head(rome, 8)
+    assert {**data["place"], "why": ""} == {"level": "pass", "layer": usual.layer, "head": usual.head, "token": 8,
+                                            "component": None, "strip": None, "stop": 0, "window": 0, "why": ""}  # fmt: skip
+    assert data["why"] == usual.reason
 
 
 def test_the_explained_cell_and_its_operands_are_marked():
