@@ -127,8 +127,8 @@ def test_a_strip_is_seen_whole_in_a_layer_alone():
 
 def test_what_the_url_says_wrongly_has_its_usual_value(rome):
     data, usual = read_canvas(open_app(**ELSEWHERE)), open_head(rome, 8)
-    assert {**data["place"], "why": ""} == {"level": "pass", "layer": usual.layer, "head": usual.head, "token": 8,
-                                            "component": None, "strip": None, "stop": 0, "window": 0, "why": ""}  # fmt: skip
+    nothing = dict.fromkeys(("component", "strip")) | dict.fromkeys(("stop", "window"), 0)
+    assert data["place"] == {"level": "pass", "layer": usual.layer, "head": usual.head, "token": 8, **nothing}
     assert data["why"] == usual.reason
 
 
