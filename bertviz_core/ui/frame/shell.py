@@ -56,6 +56,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         bar = Bar.open(info.name)
     with bar.editor:
         asked = show_sentence_editor()
+    bar.show_model(asked.model)
     try:
         model = _load_model(asked.model)
         typed = encode(model, asked.text, asked.pair)
