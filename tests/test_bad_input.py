@@ -55,6 +55,19 @@ REMARKED = {
     "masks in words": ({"mask": "a;b"}, "Masked positions are whole numbers"),
     "masks outside": ({"mask": "0,99"}, "Only words and word pieces can be masked"),
 }
+BLANKS = {
+    "[mask]": (
+        {"text": "I [mask] you."},
+        "“[mask]” was read as the characters it is made of. To hide a word, write [MASK].",
+    ),
+    "[Mask] in the pair": ({"pair": "You [Mask] me."}, "“[Mask]” was read"),
+    "a line": ({"text": "I ____ you."}, "“____” was read"),
+}
+NO_BLANKS = {
+    "a real one": {"text": "I [MASK] you, you ____ me."},
+    "a token hidden": {"text": "I ___ you.", "mask": "1"},
+    "names with underscores": {"text": "snake_case and __init__, a mask [masked]"},
+}
 SHOWN = {
     "emoji": {"text": "I ❤️ 🤗 and 👩🏽‍🚀"},
     "right to left": {"text": "שלום עולם مرحبا"},
@@ -167,6 +180,17 @@ def test_what_does_not_fit_is_remarked_upon(app, query, message):
     at = app(query)
     assert len(said(at)) == 1 and message in said(at)[0].replace("\\", ""), said(at)
     assert at.session_state["view"].text == GOOD
+
+
+@pytest.mark.parametrize(("query", "message"), BLANKS.values(), ids=BLANKS)
+def test_a_blank_that_hides_nothing_is_remarked_upon(app, query, message):
+    (remark,) = said(app(query))
+    assert message in remark.replace("\\", "")
+
+
+@pytest.mark.parametrize("query", NO_BLANKS.values(), ids=NO_BLANKS)
+def test_what_is_no_blank_is_not_remarked_upon(app, query):
+    assert said(app(query)) == []
 
 
 @pytest.mark.parametrize("query", SHOWN.values(), ids=SHOWN)

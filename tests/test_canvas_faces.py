@@ -44,10 +44,23 @@ def test_every_face_shows_its_own_numbers_and_marks_what_was_changed(app, passes
     assert sum(before[cell] != after[cell] for cell in CELLS) >= 3
     edge, middle = app.page.evaluate(LOOK, CHANGED)
     assert edge != middle
-    assert "Underlined cells were changed." in app.page.locator(".bvc-drawn").text_content()
+    assert "Underlined numbers were changed." in app.page.locator(".bvc-drawn").text_content()
 
 
 def test_what_was_not_changed_is_not_marked(app):
     show_cell(app, "After", UNCHANGED, 1)
     edge, middle = app.page.evaluate(LOOK, UNCHANGED)
     assert edge == middle
+
+
+def test_printed_shares_of_attention_are_underlined_where_a_change_moved_them(app):
+    app.open(changes="encoder.layer.2.attention.self.probs[head=1]:0", layer=2, head=1, token=8)
+    app.page.wait_for_selector('line[data-changed="2"]', state="attached")
+    keys = app.page.evaluate("""layers => layers.map(layer => [
+        [...document.querySelectorAll(`line[data-changed="${layer}"]`)].map(({dataset}) => Number(dataset.key)),
+        [...document.querySelectorAll(`path[data-layer="${layer}"]`)].map(({dataset}) => Number(dataset.weight)),
+    ])""", [1, 2])  # fmt: skip
+    (before, _), (after, weights) = keys
+    assert before == [] and sum(weights) == pytest.approx(11 / 12, abs=1e-3)  # a mean over heads, of which one gives 0
+    strongest = np.argsort(weights)[::-1][: len(after)].tolist()
+    assert sorted(after) == sorted(strongest)

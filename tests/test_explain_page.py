@@ -20,7 +20,7 @@ LAYER = "encoder.layer.2"
 NUMBER = r"−?[\d.,]+(?:e[+−]\d+)?"
 TITLE = re.compile(rf'class="bv-address">(?P<address>[^<]+)<.+class="bv-value"[^>]*>(?P<value>{NUMBER})<', re.DOTALL)
 EXACT = re.compile(
-    rf"Recorded: (?P<recorded>{NUMBER})\. Recomputed in double precision from (?P<count>[\d,]+) operands: "
+    rf"Recorded: (?P<recorded>{NUMBER})\. Recomputed in double precision from (?P<count>[\d,]+) (?P<noun>operands?): "
     rf"(?P<recomputed>{NUMBER})\. Difference: (?P<difference>{NUMBER})\."
 )
 
@@ -103,6 +103,7 @@ def test_a_number_of_every_address_stands_on_the_page_as_in_the_trace(page, rome
         assert title["address"] == address
         assert title["value"] == exact["recorded"] == format_number(rome[address].item())
         assert exact["recomputed"] == format_number(why.recomputed) and number(exact["count"]) == len(why.operands)
+        assert exact["noun"] == ("operand" if len(why.operands) == 1 else "operands")
         assert number(exact["difference"]) <= 1e-5 * scale(rome, why), address
         assert_parts(rome, why, table)
         assert chart

@@ -145,3 +145,20 @@ def test_every_neuron_of_the_table_offers_its_number_before_and_after_the_activa
     assert [cell.split(".")[4].partition("[")[0] for cell, _ in cells] == ["dense", "activation"] * 12
     for cell, number in cells:
         assert float(number.replace("\N{MINUS SIGN}", "-")) == pytest.approx(float(trace[cell]), abs=5e-5)
+
+
+def test_the_caption_and_the_row_agree_on_what_neurons_that_are_not_active_bring():
+    at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60)
+    at.query_params.update({"layer": "5", "token": "8"})
+    at.run().switch_page("pages/feed_forward.py").run()
+    assert not at.exception
+    (told,) = (each.value for each in at.caption if "neurons are active" in each.value)
+    count, share, most = re.search(
+        r"The other ([\d,]+) together make up (\S+)\s% of the sum, at most (\S+)\s% each", told
+    ).groups()
+    found = measure_neurons(at.session_state["view"].trace, 5, 8)
+    quiet = found.shares[found.before <= 0]
+    assert count == f"{len(quiet):,}" and float(share) == pytest.approx(100 * quiet.sum(), abs=0.05)
+    assert float(most) == pytest.approx(100 * abs(quiet).max(), abs=0.05) and float(share) > 1
+    (chart,) = (spec for each in at.get("plotly_chart") if f"{count} not active" in (spec := each.proto.spec))
+    assert share in chart and "silent" not in chart

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_share
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_share, write_plain_sum
 
 PLAIN = {0.0: "0.0000", -0.4321: "−0.4321", 1.2345678: "1.2346", 2e-5: "2.000e−05", 123456.0: "1.235e+05", 12: "12",
          1234: "1,234", math.inf: "inf", -math.inf: "−inf", math.nan: "nan"}  # fmt: skip
@@ -29,6 +29,14 @@ def test_a_part_of_a_whole(value, text):
 ])  # fmt: skip
 def test_a_probability(value, text):
     assert format_share(value) == text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+@pytest.mark.parametrize(("terms", "text"), [
+    ([0.5, -0.0117, 2.0], "0.5000 + (−0.0117) + 2.0000"), ([-0.5, -2e-5], "−0.5000 + (−2.000e−05)"),
+    ([-1.0], "−1.0000"),
+])  # fmt: skip
+def test_a_sum_brackets_what_is_negative_behind_a_plus(terms, text):
+    assert write_plain_sum(terms) == text
 
 
 @pytest.mark.parametrize(("value", "text"), LATEX.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 DECIMALS = 4
 
@@ -28,6 +29,12 @@ def format_number(value: float | int) -> str:
     else:
         text = f"{value:.3e}"
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def write_plain_sum(terms: Iterable[float]) -> str:
+    """A sum as plain text, all of its terms; a negative one behind the first stands in parentheses: `0.1 + (−0.2)`."""
+    first, *others = map(format_number, terms)
+    return " + ".join([first, *(f"({term})" if term.startswith("\N{MINUS SIGN}") else term for term in others)])
 
 
 def format_percent(part: float) -> str:

@@ -79,7 +79,7 @@ def curve(s: Scene) -> Truth:
     return Truth(
         drawn,
         np.stack([x, y, found["lengths"], found["shares"]], axis=1),
-        told=[active, len(x) - active],
+        told=[active, len(x) - active, found["shares"][x <= 0].sum(), abs(found["shares"][x <= 0]).max()],
         tables=[{name: column.tolist() for name, column in columns.items()}],
         rows=[str(i) for i in top],
     )
@@ -90,9 +90,9 @@ def contributions(s: Scene) -> Truth:
     found, bias = neurons(s), s.own("output.dense.bias")
     top = found["top"].tolist()
     rest = [i for i in range(len(found["after"])) if i not in top]
-    loud, silent = [i for i in rest if found["before"][i] > 0], [i for i in rest if found["before"][i] <= 0]
+    loud, quiet = [i for i in rest if found["before"][i] > 0], [i for i in rest if found["before"][i] <= 0]
     groups = {f"neuron {i}": [i] for i in top[:5]} | {"7 next": top[5:], f"{len(loud):,} more active": loud,
-                                                      f"{len(silent):,} silent": silent}  # fmt: skip
+                                                      f"{len(quiet):,} not active": quiet}  # fmt: skip
     rows = {name: found["parts"][members].sum(axis=0) for name, members in groups.items() if members}
     rows |= {"bias": bias, "output": found["total"]}
     total = found["total"]

@@ -42,7 +42,8 @@ function drawRibbons(canvas, sketch) {
     const stage = canvas.stages.get(`ribbons.${layer}`);
     if (!box || !stage || box.a < 0.05 || box.w < 8) continue;
     const weights = Array.from(stage.values);
-    drawBundle(canvas, sketch, { name: `ribbons.${layer}`, box, weights, outside: data.outside[layer], layer });
+    const marked = weights.map((_, row) => isMarked(stage, { row }));
+    drawBundle(canvas, sketch, { name: `ribbons.${layer}`, box, weights, marked, outside: data.outside[layer], layer });
   }
   drawCollected(canvas, sketch);
 }
@@ -55,10 +56,13 @@ function drawCollected(canvas, sketch) {
   const elsewhere = explained.cell && !/context/.test(explained.cell);
   if (box.a < 0.05 || box.w < 8 || stage?.layer !== place.layer || elsewhere || !canvas.data.tokens[at]) return;
   const weights = Array.from({ length: canvas.data.tokens.length }, (_, key) => readValue(stage, { row: at, key }));
-  drawBundle(canvas, sketch, { name: "collect", box, weights, outside: canvas.data.outside.head, layer: place.layer });
+  const marked = weights.map((_, key) => isMarked(stage, { row: at, key }));
+  const outside = canvas.data.outside.head;
+  drawBundle(canvas, sketch, { name: "collect", box, weights, marked, outside, layer: place.layer });
 }
 
-function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
+// marked: of which of the weights a change has moved.
+function drawBundle(canvas, sketch, { name, box, weights, marked, outside, layer }) {
   const { frame, data } = canvas;
   const rows = seenRows(frame, weights.length);
   const answering = canvas.hover?.where?.key ?? canvas.pointed;
@@ -77,7 +81,7 @@ function drawBundle(canvas, sketch, { name, box, weights, outside, layer }) {
     });
   }
   drawStub(canvas, sketch, `${name} below`, box, { weight: hidden.after, end: stack(hidden.after), depth, side: 1 });
-  printShares(canvas, sketch, name, box, weights, depth, rows);
+  printShares(canvas, sketch, { name, box, weights, marked, depth, rows, layer });
 }
 
 // Where ribbons end at the chosen row: one on the other, together as high as the row.
@@ -115,8 +119,9 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
   printShare(sketch, `${key} share`, box.x + 2, edge + (side < 0 ? 1 : 9) - 4.5, words, box.a);
 }
 
-// The strongest weights, printed where their ribbons begin, on paper: read alike on all of them.
-function printShares(canvas, sketch, name, box, weights, depth, rows) {
+// The strongest weights, printed where their ribbons begin, on paper: read alike on all of them. Those that a change
+// has moved are underlined as cells are.
+function printShares(canvas, sketch, { name, box, weights, marked, depth, rows, layer }) {
   if (box.w < 36 || depth < 0.05) return;
   const shown = rows.filter((key) => !(canvas.quiet && canvas.data.tokens[key].special) && isSeen(canvas.frame, key));
   const order = shown.sort((a, b) => weights[b] - weights[a]).slice(0, box.w > 60 ? 4 : 2);
@@ -125,7 +130,13 @@ function printShares(canvas, sketch, name, box, weights, depth, rows) {
     if (weight < STRONG) break;
     const words = writeShare(weight);
     if (measure(words, 12, true, 600) > box.w - 4) continue;
-    printShare(sketch, `${name} share ${key}`, box.x + 2, rowMiddle(canvas.frame, key), words, box.a);
+    const [x, y] = [box.x + 2, rowMiddle(canvas.frame, key)];
+    printShare(sketch, `${name} share ${key}`, x, y, words, box.a);
+    if (!marked[key]) continue;
+    sketch.line(`${name} share ${key} mark`, x + 3, y + 7, x + 3 + measure(words, 12, true, 600), y + 7, {
+      stroke: "var(--bvc-text)", "stroke-width": 2, opacity: cut(box.a, 3), "data-changed": layer,
+      "data-key": key + canvas.data.window.start,
+    });
   }
 }
 

@@ -176,7 +176,7 @@ function writeEnd(value) {
 
 function tellNote(canvas) {
   const { data, frame: { parts }, place, quiet, token } = canvas;
-  const marks = data.changed ? ["Underlined cells were changed."] : [];
+  const marks = data.changed ? ["Underlined numbers were changed."] : [];
   const signs = "Grey is negative.";
   if (place.strip) return [signs, ...marks];
   if (place.level === "head") return [signs, `Row ${token}: what it asks, and what it is answered.`, ...marks];

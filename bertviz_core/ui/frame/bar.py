@@ -5,12 +5,14 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.ui.frame import share, site
 from bertviz_core.ui.frame.menu import show_menu
+from bertviz_core.ui.frame.resources import BUNDLED
 from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 
@@ -25,6 +27,7 @@ _LONGEST = 120  # characters of a text that could not be read as tokens
 class Bar:
     """The places of the bar, from left to right; they are filled as far as a run gets."""
 
+    brand: DeltaGenerator
     tokens: DeltaGenerator
     editor: DeltaGenerator
     place: DeltaGenerator
@@ -37,7 +40,7 @@ class Bar:
             st.html('<button class="bv-skip" data-skip>Skip to the first picture</button>', width="content")
             with st.container(width="content"):
                 show_menu("Pages", f"menu-{page}", site.list_all, icon=":material/menu:", help="All pages")
-            st.html('<b class="bv-brand">BERT</b>', width="content")
+            brand = st.container(key="brand", width="content")
             tokens = st.container(key="tokens", width="stretch")
             editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary",
                                 help="Edit the sentence, add a second one, choose a model")  # fmt: skip
@@ -46,7 +49,12 @@ class Bar:
             with actions:
                 own = st.container(width="content")
                 share.show_menu()
-        return cls(tokens, editor, place, own)
+        return cls(brand, tokens, editor, place, own)
+
+    def show_model(self, name: str) -> None:
+        """Whose numbers all pages show, where it is not the model that the visitor finds here."""
+        own = "" if name == BUNDLED else _render_model(name)
+        self.brand.html(f'<div class="bv-brand"><b>BERT</b>{own}</div>')
 
     def show_tokens(self, view: View) -> None:
         """The tokens in the order in which they are read, each a button that chooses it."""
@@ -56,6 +64,12 @@ class Bar:
         """What was typed, where no tokens could be made of it."""
         shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
         self.tokens.html(f'<div class="bv-chips"><span>{escape(shown)}</span></div>')
+
+
+def _render_model(name: str) -> str:
+    """A model's name without the folder or the account that it lies in; whole where it is pointed at, or read aloud."""
+    whole, short = escape(f"Model: {name}"), escape(Path(name).name or name)
+    return f'<span class="bv-model" role="note" title="{whole}" aria-label="{whole}">{short}</span>'
 
 
 def _render_tokens(view: View) -> str:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.ui.frame.labels import escape_markdown, quote
 
 NO_PADDING = "off"
 PAD_TO = (NO_PADDING, "16", "32", "64", "128", "256", "512")
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_MEANT_AS_MASK = re.compile(r"\[mask\]|_{3,}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,12 @@ class Preparation:
     remarks: tuple[str, ...]
 
 
-def prepare(model: Model, typed: Encoding, pad: str, mask: str) -> Preparation:
-    """What of the wishes fits this input and this model."""
+def prepare(model: Model, typed: Encoding, text: str, pad: str, mask: str) -> Preparation:
+    """What of the wishes fits this input and this model. text: what was typed, the second sentence behind the first."""
     pad_to, first = _read_padding(pad, len(typed), model.config.max_position_embeddings)
     masked, second = _read_masked(mask, model, typed)
-    return Preparation(pad_to, masked, tuple(remark for remark in (first, *second) if remark))
+    remarks = (first, *second, "" if masked else _remark_blank(model, typed, text))
+    return Preparation(pad_to, masked, tuple(remark for remark in remarks if remark))
 
 
 def _read_padding(pad: str, tokens: int, longest: int) -> tuple[int | None, str]:
@@ -55,3 +58,12 @@ def _read_masked(mask: str, model: Model, typed: Encoding) -> tuple[tuple[int, .
     if positions - maskable:
         remarks.append("Only words and word pieces can be masked; the other positions in the URL are ignored.")
     return tuple(sorted(positions & maskable)), remarks
+
+
+def _remark_blank(model: Model, typed: Encoding, text: str) -> str:
+    """Of a text that seems to leave a blank for the model to fill, but hides nothing."""
+    found = _MEANT_AS_MASK.search(text)
+    if found is None or model.tokenizer.mask_id is None or model.tokenizer.mask_id in typed.ids:
+        return ""
+    mask = model.tokenizer.token(model.tokenizer.mask_id)
+    return f"{quote(found[0])} was read as the characters it is made of. To hide a word, write {escape_markdown(mask)}."

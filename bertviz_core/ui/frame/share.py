@@ -9,7 +9,10 @@ from urllib.parse import urlencode
 import segno
 import streamlit as st
 
+from bertviz_core.checkpoint.hub import BUNDLED, find_folder
 from bertviz_core.ui.frame import menu, state
+from bertviz_core.ui.frame.labels import quote
+from bertviz_core.ui.frame.resources import OWN, has_model
 
 _LONGEST_CODE = 1800  # characters; a code of more cannot be read from the back of a room
 
@@ -25,9 +28,26 @@ def _write_link() -> str:
     return f"{st.context.url or ''}" + (f"?{urlencode(says)}" if says else "")
 
 
+def _tell_limits() -> list[str]:
+    """Where the link does not lead to the models whose passes are on screen, as Markdown."""
+    named = [name for name in dict.fromkeys((state.read("model", ""), state.read_against())) if name]
+    own = [name for name in named if name.startswith(OWN)]
+    said = [
+        f"{' and '.join(map(quote, own))}: trained here, and gone when this visit ends. Others find an error instead. "
+        "They can train it again on the page Training, where you can also download its weights for them."
+    ] if own else []  # fmt: skip
+    # Only of a model that is here: whoever asks for another one learns nothing about folders.
+    folders = [name for name in named if name not in (*own, BUNDLED) and has_model(name) and find_folder(name)]
+    return said + [f"{quote(name)} is a folder where this app runs: the link works only there." for name in folders]
+
+
 def _show_link() -> None:
     link = _write_link()
-    st.markdown("All that you see stands in this link: the sentence, the place, the changes, the explained number.")
+    limits = _tell_limits()
+    what = "All that you see stands" if not limits else "All that you see but the model stands"
+    st.markdown(f"{what} in this link: the sentence, the place, the changes, the explained number.")
+    for limit in limits:
+        st.warning(limit, icon=":material/warning:")
     st.code(link, language=None, wrap_lines=True)
     if len(link) > _LONGEST_CODE:
         st.caption("The sentence is too long for a code that a phone could read.")

@@ -56,10 +56,11 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         bar = Bar.open(info.name)
     with bar.editor:
         asked = show_sentence_editor()
+    bar.show_model(asked.model)
     try:
         model = _load_model(asked.model)
         typed = encode(model, asked.text, asked.pair)
-        preparation = prepare(model, typed, asked.pad, asked.mask)
+        preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask)
         found = run_changes(
             _run_trace(model, asked, preparation), asked.changes, partial(_run_trace, model, asked, preparation)
         )

@@ -14,7 +14,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import SHARES, draw_bars
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, write_plain_sum
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.follow import follow
@@ -122,9 +122,7 @@ def _write_component(view: View, component: int) -> str:
     most = max(found, key=lambda name: abs(found[name]))
     apart = float(trace[_NORM.enter("normalized").fix(token=token, hidden=component)])
     side = "below" if apart < 0 else "above"
-    summands = (
-        f"{format_number(found['word'])} + {format_number(found['position'])} + {format_number(found['segment'])}"
-    )
+    summands = write_plain_sum(found.values())
     return (
         f"Component {component}: {summands} = {format_number(total)}, most of it from the {most}. The sum lies "
         f"{format_number(abs(apart))} standard deviations {side} the vector's mean; γ and β scale and shift that."

@@ -73,11 +73,14 @@ def show_neurons(view: View) -> None:
             st.html(_RULES)
             show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
         active, count = int(found.active.sum()), len(found.active)
+        quiet = found.shares[~found.active]
+        share, most = write_share(float(quiet.sum())), write_share(float(np.abs(quiet).max(initial=0.0)))
         st.caption(
             f"{tell_words(view)}"
-            f"{active:,} of {count:,} neurons have a pre-activation above 0; the other {count - active:,} are nearly "
-            "silent. A circle's area is the length that the neuron writes: its activation times the length of its row "
-            "of W₂. A share is the part along the sum of all."
+            f"{active:,} of {count:,} neurons are active: their pre-activation is above 0. The other "
+            f"{count - active:,} together make up {share} of the sum, at most {most} each. A circle's area is the "
+            "length that the neuron writes: its activation times the length of its row of W₂. A share is the part "
+            "along the sum of all."
         )
         formula, worked = st.columns([7, 3], vertical_alignment="center")
         formula.markdown(f"${view.typeset(trace.step(after))}$")
@@ -191,6 +194,6 @@ def _group(found: Neurons) -> dict[str, list[int]]:
     top = found.strongest(SHOWN)
     rest = np.setdiff1d(np.arange(len(found.active)), top)
     groups = {f"neuron {i}": [i] for i in top[:_FIRST]} | {f"{len(top) - _FIRST} next": top[_FIRST:]}
-    loud, silent = rest[found.active[rest]].tolist(), rest[~found.active[rest]].tolist()
-    groups |= {f"{len(loud):,} more active": loud, f"{len(silent):,} silent": silent}
+    loud, quiet = rest[found.active[rest]].tolist(), rest[~found.active[rest]].tolist()
+    groups |= {f"{len(loud):,} more active": loud, f"{len(quiet):,} not active": quiet}
     return {name: members for name, members in groups.items() if members}

@@ -48,8 +48,9 @@ def _write_text(view: View, why: Explanation) -> str:
     """The formula in letters and with numbers, and how exactly they give the number."""
     if why.step is None:
         return "\n\n".join([_write_end(view, why), describe_change(view, why)])
+    operands = "1 operand" if why.count == 1 else f"{why.count:,} operands"
     exact = (
-        f"Recorded: {format_number(why.value)}. Recomputed in double precision from {why.count:,} operands: "
+        f"Recorded: {format_number(why.value)}. Recomputed in double precision from {operands}: "
         f"{format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
     )
     formulas = (f"$$\n{latex}\n$$" for latex in (view.typeset(why.step), style.break_lines(why.latex)))
