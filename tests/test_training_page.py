@@ -1,5 +1,7 @@
 """The page of training: its fields, its controls, its numbers explained, and the trained model on other pages."""
 
+import base64
+import json
 import re
 import runpy
 import time
@@ -73,7 +75,8 @@ def test_at_rest_nothing_is_trained_and_the_page_says_so():
     at = opened()
     run = at.session_state["training-run"]
     assert not errors(at) and not run.records and not run.going
-    assert "Nothing is trained yet: 3 sentences, 240 steps" in at.title[0].value
+    assert "Nothing is trained yet: 3 sentences, 240 steps. Press **Start**" in at.title[0].value
+    assert at.button(key="training-go").label == "Start"
     assert "not the steps" in " ".join(caption.value for caption in at.caption)
     assert len(at.get("plotly_chart")) == 2
 
@@ -114,10 +117,22 @@ def test_a_step_that_gives_no_number_breaks_off_with_a_message():
     assert at.button(key="training-go").disabled and not at.button(key="training-reset").disabled
 
 
+def test_the_headline_begins_and_ends_where_its_line_does(trained):
+    losses = next(
+        json.loads(element.proto.spec)["data"][0]["y"]
+        for element in trained.get("plotly_chart")
+        if element.proto.id.endswith("-chart-training-loss")
+    )
+    line = np.frombuffer(base64.b64decode(losses["bdata"]), dtype=losses["dtype"])
+    told = f"went from **{line[0]:.2f}** in step 1 to **{line[-1]:.2f}** over the last 4 of 4 steps"
+    assert told in trained.title[0].value and len(line) == 4
+
+
 def test_one_step_and_all_of_its_numbers():
     at = press(opened(), "training-step")
     run = at.session_state["training-run"]
     (record,) = run.records
+    assert at.button(key="training-go").label == "Go on"
     trace = run.training.trace(1)
     probs = [trace[f"cls.predictions.probs[token={i},vocab={record.ids[i]}]"].item() for i in record.hidden]
     np.testing.assert_allclose(record.before, probs, rtol=1e-6)
