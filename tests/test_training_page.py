@@ -242,6 +242,15 @@ def test_the_trained_model_is_chosen_on_other_pages_and_compared_with_the_untrai
     assert trained.session_state["training-run"] is run and len(run.records) == 4  # what is used is not what is trained
 
 
+def test_another_model_in_the_editor_is_compared_with_none(trained):
+    trained.query_params.update({"open": "use", "walk": ""})
+    trained.run()
+    trained.button(key="training-use-True").click().run()
+    assert trained.query_params["against"] == "yours, untrained"
+    next(one for one in trained.selectbox if one.label == "Model").set_value("bundled").run()
+    assert not errors(trained) and not {"model", "against"} & set(trained.query_params)
+
+
 def test_a_model_of_another_visit_is_not_there_and_the_app_says_what_to_do():
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params["model"] = "yours, 4 steps"
@@ -259,3 +268,14 @@ def test_the_loss_per_token_is_the_sum_of_losses_by_the_sum_of_tokens():
 
 def test_what_rose_is_ranked_and_what_fell_is_not_among_it():
     assert rank_risen(np.array([0.5, 0.1, 0.2, 0.3]), np.array([0.4, 0.3, 0.25, 0.3]), 3) == [1, 2]
+
+
+@pytest.mark.parametrize("label", ["Use the bundled model", "Open Training"])
+def test_a_page_that_cannot_be_run_keeps_its_parameters(label):
+    at = opened(model="yours, 15 steps", passes="5", texts="The cat sat.")
+    assert "is not there" in errors(at)
+    assert (at.query_params["passes"], at.query_params["texts"]) == ("5", "The cat sat.")
+    next(button for button in at.button if button.label == label).click().run()
+    assert not errors(at) and at.session_state["training-run"].asked.settings.passes == 5
+    assert (at.query_params["passes"], at.query_params["texts"]) == ("5", "The cat sat.")
+    assert "model" not in at.query_params and at.session_state["view"].trace.model.name == "bundled"

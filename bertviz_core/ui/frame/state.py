@@ -33,6 +33,7 @@ _COMMON = ("text", "pair", "model", "pad", _SHOW, "formulas", *_UNDRAWN)
 # usual values; which parameters each page has of its own; whether somebody has just chosen something here.
 _SAYS, _LINKED, _PAGE, _USUAL, _OWN, _CHOSE = "url-says", "url-linked", "url-page", "url-usual", "url-own", "url-chose"
 _LEFT = "url-left"  # what it says to widgets that have not been drawn yet
+_UNREAD = "url-unread"  # what it says to the widgets of a page that cannot be run
 _KEPT = "url-kept"  # what all widgets that stand in it said when it was last written
 
 
@@ -60,7 +61,7 @@ def begin_run(page: str) -> None:
     for key in session.get(_USUAL, {}):
         if key in session or key in kept:
             session[key] = session[key] if key in session else kept[key]
-    session[_SAYS], session[_PAGE] = says, page
+    session[_SAYS], session[_PAGE], session[_UNREAD] = says, page, {}
     session.setdefault(_OWN, {})[page] = []
 
 
@@ -80,6 +81,12 @@ def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
         session[key] = usual
 
 
+def keep_unread() -> None:
+    """The page cannot be run: the URL keeps what it says to its widgets."""
+    session = st.session_state
+    session[_UNREAD] = {key: text for key, text in session[_SAYS].items() if key not in _COMMON}
+
+
 def publish() -> None:
     """Write the URL, if it says anything else than what is on screen: a step of the browser's history."""
     says = list_query()
@@ -97,8 +104,9 @@ def list_query(page: str = "") -> dict[str, str]:
     own = session.get(_OWN, {}).get(page or session.get(_PAGE), ())
     common = _COMMON if here else [key for key in _COMMON if key != _OPEN]
     usual = session.get(_USUAL, {})
-    says = {key: pack(_write(value)) for key in (*common, *own)
-            if (value := session.get(key)) not in (None, usual.get(key, ""))}  # fmt: skip
+    chosen = {key: pack(_write(value)) for key in (*common, *own)
+              if (value := session.get(key)) not in (None, usual.get(key, ""))}  # fmt: skip
+    says = {**session[_UNREAD], **chosen} if here else chosen
     if page:
         session.setdefault(_LINKED, {})[page] = says
     return says
