@@ -7,6 +7,7 @@ import runpy
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import quote_plus
 
 import numpy as np
 import pytest
@@ -211,6 +212,26 @@ def test_a_link_to_a_step_that_was_not_taken_says_so(address):
     at = opened(walk=address)
     said = " ".join(element.value for element in at.info)
     assert not at.exception and "cannot be explained" in texts(at) and "has not been taken" in said
+
+
+def test_the_drawer_of_a_step_closes_where_its_page_is_left(page):
+    at = press(opened(passes="1", texts="A cat."), "training-step")
+    explain(at, name_loss(at.session_state["training-run"].records[-1]))
+    page["name"] = "notation"
+    at.run()
+    page["name"] = "training"
+    assert 'id="bv-drawer-title"' not in texts(at) and "walk" not in at.query_params
+
+
+@pytest.mark.parametrize("address", ["J[step=6]", "update:cls.predictions.bias[step=1,vocab=7]"])
+def test_a_link_to_a_step_on_another_page_says_where_it_is_told(page, address):
+    page["name"] = "notation"
+    at = opened(walk=address)
+    page["name"] = "training"
+    said = " ".join(element.value for element in at.info).replace("\\", "")
+    assert not at.exception and f"{address} is a number of the page Training" in said
+    (link,) = [one for one in at.get("page_link") if one.proto.label == "Page: Training"]
+    assert f"walk={quote_plus(address)}" in link.proto.query_string and at.query_params["walk"] == address
 
 
 @pytest.mark.parametrize("address", ["J", "update:nope"])
