@@ -125,7 +125,7 @@ def test_the_headline_begins_and_ends_where_its_line_does(trained):
         if element.proto.id.endswith("-chart-training-loss")
     )
     line = np.frombuffer(base64.b64decode(losses["bdata"]), dtype=losses["dtype"])
-    told = f"went from **{line[0]:.2f}** in step 1 to **{line[-1]:.2f}** over the last 4 of 4 steps"
+    told = f"per hidden word went from **{line[0]:.2f}** in the first to **{line[-1]:.2f}** over the last 4"
     assert told in trained.title[0].value and len(line) == 4
 
 

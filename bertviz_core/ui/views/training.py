@@ -59,8 +59,8 @@ def write_headline(view: View) -> str:
         return f"Does it learn? Step {len(records)} took J from **{first}** to **{last}**, with the same tokens hidden"
     line = average(records)
     return (
-        f"Does it learn? −log P per hidden word went from **{line[0]:.2f}** in step 1 to **{line[-1]:.2f}** over the "
-        f"last {min(OVER, len(records))} of {len(records):,} steps{_say_risen(run)}"
+        f"Does it learn? In {len(records):,} steps −log P per hidden word went from **{line[0]:.2f}** in the first to "
+        f"**{line[-1]:.2f}** over the last {min(OVER, len(records))}{_say_risen(run)}"
     )
 
 
