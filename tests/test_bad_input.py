@@ -175,6 +175,12 @@ def test_a_wrong_setting_of_the_server_is_said(app, monkeypatch):
     assert said(at.run()) == [] and at.session_state["view"].text == GOOD
 
 
+def test_a_link_that_compares_with_a_model_that_is_gone_shows_its_own(app):
+    at = app({"against": "yours, untrained"})
+    assert len(at.info) == 1 and len(said(at)) == 1 and "Nothing is compared" in said(at)[0], said(at)
+    assert at.session_state["view"].trace.model.name == "bundled" and "against" not in at.query_params
+
+
 @pytest.mark.parametrize(("query", "message"), REMARKED.values(), ids=REMARKED)
 def test_what_does_not_fit_is_remarked_upon(app, query, message):
     at = app(query)

@@ -34,7 +34,7 @@ def test_the_loss_falls_below_a_tenth_of_its_start(app):
     app.open("training")
     assert "Nothing is trained yet: 3 sentences" in app.page.locator("h1").inner_text()
     began = time.monotonic()
-    button(app, "Go on").click()
+    button(app, "Start").click()
     wait_for(app, "All steps are done")
     assert time.monotonic() - began < 60
     app.settle()
@@ -51,7 +51,7 @@ def test_the_loss_falls_below_a_tenth_of_its_start(app):
 
 def test_pause_go_on_stop_and_reset(app):
     app.open("training", **LONG)
-    button(app, "Go on").click()
+    button(app, "Start").click()
     wait_for(app, r"[1-9]\d* of 1800 steps")
     button(app, "Pause").click()
     button(app, "Go on").wait_for()
@@ -75,10 +75,10 @@ def test_another_browser_waits_in_the_queue_until_the_tab_before_it_is_gone(chro
         first = open_window(chromium, **WIDE).new_page()
         query = "&".join(f"{key}={value}" for key, value in LONG.items())
         first.goto(f"{server}/training?{query}")
-        first.get_by_role("button", name="Go on", exact=True).click()
+        first.get_by_role("button", name="Start", exact=True).click()
         first.get_by_text("Running").first.wait_for(timeout=60_000)
         second.open("training", passes=500)
-        button(second, "Go on").click()
+        button(second, "Start").click()
         wait_for(second, "1 before you")
         first.close()
         began = time.monotonic()

@@ -1,10 +1,13 @@
 """The page of training: its fields, its controls, its numbers explained, and the trained model on other pages."""
 
+import base64
+import json
 import re
 import runpy
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import quote_plus
 
 import numpy as np
 import pytest
@@ -73,7 +76,8 @@ def test_at_rest_nothing_is_trained_and_the_page_says_so():
     at = opened()
     run = at.session_state["training-run"]
     assert not errors(at) and not run.records and not run.going
-    assert "Nothing is trained yet: 3 sentences, 240 steps" in at.title[0].value
+    assert "Nothing is trained yet: 3 sentences, 240 steps. Press **Start**" in at.title[0].value
+    assert at.button(key="training-go").label == "Start"
     assert "not the steps" in " ".join(caption.value for caption in at.caption)
     assert len(at.get("plotly_chart")) == 2
 
@@ -114,10 +118,22 @@ def test_a_step_that_gives_no_number_breaks_off_with_a_message():
     assert at.button(key="training-go").disabled and not at.button(key="training-reset").disabled
 
 
+def test_the_headline_begins_and_ends_where_its_line_does(trained):
+    losses = next(
+        json.loads(element.proto.spec)["data"][0]["y"]
+        for element in trained.get("plotly_chart")
+        if element.proto.id.endswith("-chart-training-loss")
+    )
+    line = np.frombuffer(base64.b64decode(losses["bdata"]), dtype=losses["dtype"])
+    told = f"per hidden word went from **{line[0]:.2f}** in the first to **{line[-1]:.2f}** over the last 4"
+    assert told in trained.title[0].value and len(line) == 4
+
+
 def test_one_step_and_all_of_its_numbers():
     at = press(opened(), "training-step")
     run = at.session_state["training-run"]
     (record,) = run.records
+    assert at.button(key="training-go").label == "Go on"
     trace = run.training.trace(1)
     probs = [trace[f"cls.predictions.probs[token={i},vocab={record.ids[i]}]"].item() for i in record.hidden]
     np.testing.assert_allclose(record.before, probs, rtol=1e-6)
@@ -198,6 +214,26 @@ def test_a_link_to_a_step_that_was_not_taken_says_so(address):
     assert not at.exception and "cannot be explained" in texts(at) and "has not been taken" in said
 
 
+def test_the_drawer_of_a_step_closes_where_its_page_is_left(page):
+    at = press(opened(passes="1", texts="A cat."), "training-step")
+    explain(at, name_loss(at.session_state["training-run"].records[-1]))
+    page["name"] = "notation"
+    at.run()
+    page["name"] = "training"
+    assert 'id="bv-drawer-title"' not in texts(at) and "walk" not in at.query_params
+
+
+@pytest.mark.parametrize("address", ["J[step=6]", "update:cls.predictions.bias[step=1,vocab=7]"])
+def test_a_link_to_a_step_on_another_page_says_where_it_is_told(page, address):
+    page["name"] = "notation"
+    at = opened(walk=address)
+    page["name"] = "training"
+    said = " ".join(element.value for element in at.info).replace("\\", "")
+    assert not at.exception and f"{address} is a number of the page Training" in said
+    (link,) = [one for one in at.get("page_link") if one.proto.label == "Page: Training"]
+    assert f"walk={quote_plus(address)}" in link.proto.query_string and at.query_params["walk"] == address
+
+
 @pytest.mark.parametrize("address", ["J", "update:nope"])
 def test_a_number_of_every_step_asks_which(address):
     said = " ".join(element.value for element in opened(walk=address).info)
@@ -227,6 +263,15 @@ def test_the_trained_model_is_chosen_on_other_pages_and_compared_with_the_untrai
     assert trained.session_state["training-run"] is run and len(run.records) == 4  # what is used is not what is trained
 
 
+def test_another_model_in_the_editor_is_compared_with_none(trained):
+    trained.query_params.update({"open": "use", "walk": ""})
+    trained.run()
+    trained.button(key="training-use-True").click().run()
+    assert trained.query_params["against"] == "yours, untrained"
+    next(one for one in trained.selectbox if one.label == "Model").set_value("bundled").run()
+    assert not errors(trained) and not {"model", "against"} & set(trained.query_params)
+
+
 def test_a_model_of_another_visit_is_not_there_and_the_app_says_what_to_do():
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params["model"] = "yours, 4 steps"
@@ -244,3 +289,14 @@ def test_the_loss_per_token_is_the_sum_of_losses_by_the_sum_of_tokens():
 
 def test_what_rose_is_ranked_and_what_fell_is_not_among_it():
     assert rank_risen(np.array([0.5, 0.1, 0.2, 0.3]), np.array([0.4, 0.3, 0.25, 0.3]), 3) == [1, 2]
+
+
+@pytest.mark.parametrize("label", ["Use the bundled model", "Open Training"])
+def test_a_page_that_cannot_be_run_keeps_its_parameters(label):
+    at = opened(model="yours, 15 steps", passes="5", texts="The cat sat.")
+    assert "is not there" in errors(at)
+    assert (at.query_params["passes"], at.query_params["texts"]) == ("5", "The cat sat.")
+    next(button for button in at.button if button.label == label).click().run()
+    assert not errors(at) and at.session_state["training-run"].asked.settings.passes == 5
+    assert (at.query_params["passes"], at.query_params["texts"]) == ("5", "The cat sat.")
+    assert "model" not in at.query_params and at.session_state["view"].trace.model.name == "bundled"

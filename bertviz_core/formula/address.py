@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from bertviz_core.errors import AddressError
 
 GRADIENT, UPDATE, FIRST, SECOND = "grad", "update", "first", "second"  # of a parameter in one step of training
+LOSS = "J"  # of one step of training; what it is made from is further down this path
 _PATH = re.compile(rf"(({GRADIENT}|{UPDATE}|{FIRST}|{SECOND}):)?[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 _INDEX = re.compile(r"([a-z_]+)=([0-9]{1,9})")
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.(.+)")
@@ -46,6 +47,11 @@ class Address:
     def made(self) -> str:
         """What training makes of the parameter: "grad", "update", "first" or "second"; "" for the tensor itself."""
         return self.path.rpartition(":")[0]
+
+    @property
+    def of_training(self) -> bool:
+        """Whether it names a number of a step of training, which is in no forward pass."""
+        return bool(self.made) or self.path.partition(".")[0] == LOSS
 
     @property
     def parameter(self) -> Address:

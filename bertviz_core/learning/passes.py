@@ -10,11 +10,12 @@ from torch import Tensor
 from torch.func import vmap
 
 from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.formula.address import LOSS
 from bertviz_core.formula.nodes import Env
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program
 from bertviz_core.learning.draws import Draw
-from bertviz_core.programs.training import HIDDEN, LOG_PROBS, LOSS, TERM, WORDS
+from bertviz_core.programs.training import HIDDEN, LOG_PROBS, TERM, WORDS
 from bertviz_core.tracing.inputs import make_inputs
 
 CHUNK = 16  # passes that are computed side by side

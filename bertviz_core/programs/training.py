@@ -9,7 +9,7 @@ Every statement is one step, as in `bert`: what is typeset, computed and worked 
 from __future__ import annotations
 
 from bertviz_core.formula import steps as kind
-from bertviz_core.formula.address import FIRST, GRADIENT, SECOND, UPDATE
+from bertviz_core.formula.address import FIRST, GRADIENT, LOSS, SECOND, UPDATE
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.functions import Sqrt, Square
 from bertviz_core.formula.loss_nodes import Chosen, LogSoftmax, Negative, Pick, SumChosen
@@ -18,7 +18,7 @@ from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Builder, Program, declare_input
 from bertviz_core.errors import TrainingError
 
-LOGITS, LOG_PROBS, TERM, LOSS = "cls.predictions.decoder", "J.log_probs", "J.term", "J"
+LOGITS, LOG_PROBS, TERM = "cls.predictions.decoder", f"{LOSS}.log_probs", f"{LOSS}.term"
 RATE, FIRST_CORRECTION, SECOND_CORRECTION = "eta", "adamw.first_correction", "adamw.second_correction"
 BETA_1, BETA_2, EPSILON, DECAY = 0.9, 0.999, 1e-6, 0.01  # AdamW as BERT was trained with it
 

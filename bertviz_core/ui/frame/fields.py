@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from bertviz_core.ui.frame import state
 
-_OF_INPUT = ("text", "pair", "model")  # after another one of these there are other tokens
+_SENTENCES, _MODEL = ("text", "pair"), "model"  # after another one of these there are other tokens
 _MADE = "field-of-"  # how often the widget of a parameter was made, and what it says
 
 
@@ -34,14 +34,19 @@ def bind_field(key: str, usual: Any, options: Collection[Any] = ()) -> Field:
 
 
 def take_field(key: str) -> None:
-    """What the widget says is chosen; where that is another sentence or model, nothing among its tokens is."""
+    """What the widget says is chosen; where that is another sentence or model, nothing among its tokens is.
+
+    Another model is compared with none.
+    """
     count, _ = state.read(_MADE + key)
     said = state.read(_name_field(key, count))
     state.write(_MADE + key, (count, said))
     state.write(key, said)
     state.note_choice()
-    if key in _OF_INPUT:
+    if key in _SENTENCES:
         state.forget_tokens()
+    elif key == _MODEL:
+        state.choose_model(said)
 
 
 def _name_field(key: str, count: int) -> str:

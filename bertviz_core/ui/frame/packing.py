@@ -1,4 +1,4 @@
-"""Texts as a URL can hold them: a long one compressed."""
+"""What a URL can hold: a widget's value as text, and a long text compressed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,25 @@ import base64
 import binascii
 import zlib
 from functools import lru_cache
+from typing import Any
 
 _LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text is compressed
 _LONGEST_PACKED = 20_000  # characters that are unpacked at most
 _PACKED = "z."  # before a compressed text
+
+
+def write_value(value: Any) -> str:
+    """A widget's value as text. value: a text, a whole number or a truth value."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def read_as(usual: Any, text: str) -> Any:
+    """A parameter's text as a value of the usual one's type; the usual one where it is none."""
+    if isinstance(usual, bool):
+        return {"true": True, "false": False}.get(text.lower(), usual)
+    if isinstance(usual, int):
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else usual
+    return text
 
 
 @lru_cache(maxsize=256)

@@ -23,7 +23,16 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.reconnect import run_anew_on_reconnect
-from bertviz_core.ui.frame.resources import BUNDLED, get_line, get_model, get_shelf, get_store, has_model
+from bertviz_core.ui.frame.resources import (
+    BUNDLED,
+    OWN,
+    get_line,
+    get_model,
+    get_shelf,
+    get_store,
+    has_model,
+    list_models,
+)
 from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
 from bertviz_core.ui.frame.what_if import run_changes
@@ -64,15 +73,16 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         found = run_changes(
             _run_trace(model, asked, preparation), asked.changes, partial(_run_trace, model, asked, preparation)
         )
-        found = _compare_models(found, asked, preparation)
+        found, missing = _compare_models(found, asked, preparation)
     except BertvizError as error:
         bar.show_text(asked.text)
         st.title(info.title, anchor=False)
+        state.keep_unread()
         _show_error(error, asked.model)
     else:
         chosen, remarks = choose_place(found.before, info.name)
         view = View(asked.text, asked.pair, typed, found, chosen, colors, asked.notation)
-        for remark in (*preparation.remarks, *remarks):
+        for remark in (*preparation.remarks, *missing, *remarks):
             st.info(remark, icon=":material/info:")
         state.keep_view(view)
         page.run()  # before the rest of the frame: what is sent first is drawn first
@@ -120,17 +130,24 @@ def _run_trace(model: Model, asked: Asked, preparation: Preparation, changes: Ch
     return get_store().get(model, asked.text, asked.pair, preparation.pad_to, preparation.masked, changes=changes)
 
 
-def _compare_models(found: Outcome, asked: Asked, preparation: Preparation) -> Outcome:
-    """The pass of the model that is compared with as the one before; only of one that was made from the same."""
+def _compare_models(found: Outcome, asked: Asked, preparation: Preparation) -> tuple[Outcome, list[str]]:
+    """The pass of the model that is compared with as the one before; only of one that was made from the same.
+
+    And a remark, where that model is not there: then nothing is compared any more.
+    """
     name, model = state.read_against(), found.after.model
     if name in ("", asked.model):
-        return found
-    other = _load_model(name)
+        return found, []
+    try:
+        other = _load_model(name)
+    except CheckpointError as error:
+        state.compare_no_more()
+        return found, [f"Nothing is compared: the other model cannot be had. {escape_markdown(str(error))}"]
     if other.config != model.config or other.tokenizer.vocabulary != model.tokenizer.vocabulary:
-        return found
+        return found, []
     show = state.read_shown()
     before = _run_trace(other, asked, preparation)
-    return replace(found, before=before, show=show if show in SHOWN else AFTER)
+    return replace(found, before=before, show=show if show in SHOWN else AFTER), []
 
 
 def _show_error(error: BertvizError, model: str) -> None:
@@ -139,5 +156,8 @@ def _show_error(error: BertvizError, model: str) -> None:
         with st.container(horizontal=True):
             st.button("Try again", on_click=get_shelf().forget_failure, args=(model,))
             st.button("Use the bundled model", on_click=state.choose_model, args=(BUNDLED,))
+            if model.startswith(OWN) and st.button("Open Training", type="primary"):
+                state.choose_model(list_models()[0][0])
+                site.switch_to("training")
     elif isinstance(error, BusyError):
         st.button("Try again")

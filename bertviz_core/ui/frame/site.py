@@ -107,6 +107,11 @@ def show_link(info: PageInfo, label: str = "", icon: str | None = None, **query:
                  query_params={**state.list_query(info.name), **query})  # fmt: skip
 
 
+def switch_to(name: str) -> None:
+    """Go to the page of this name with all that is chosen; this run ends here."""
+    st.switch_page(state.read(_DECLARED)[name], query_params=state.list_query(name))
+
+
 def list_all() -> None:
     """Links to all pages, in their sections."""
     for section, pages in group_pages().items():

@@ -15,7 +15,7 @@ import streamlit as st
 
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
-from bertviz_core.ui.frame.packing import pack, unpack
+from bertviz_core.ui.frame.packing import pack, read_as, unpack, write_value
 
 if TYPE_CHECKING:
     from bertviz_core.ui.frame.view import View
@@ -25,6 +25,7 @@ _STEP = "~"
 _OF_TOKENS = ("token", "key_token", "mask", "window")  # positions: they mean nothing once there are other tokens
 _VIEW, _CHANGES, _SHOW, _WALK, _OPEN, _AGAIN = "view", "changes", "show", "walk", "open", "again"
 _AGAINST = "against"
+_TRAINING = "training"  # the page that alone can tell of the numbers of its steps
 # What stands in the URL of every page. Positions, layer and head are text, empty where a rule chooses them.
 # No widget has the first ones as its key.
 _UNDRAWN = ("mask", _CHANGES, _AGAINST, "layer", "head", "token", "key_token", _WALK, _OPEN)
@@ -33,6 +34,7 @@ _COMMON = ("text", "pair", "model", "pad", _SHOW, "formulas", *_UNDRAWN)
 # usual values; which parameters each page has of its own; whether somebody has just chosen something here.
 _SAYS, _LINKED, _PAGE, _USUAL, _OWN, _CHOSE = "url-says", "url-linked", "url-page", "url-usual", "url-own", "url-chose"
 _LEFT = "url-left"  # what it says to widgets that have not been drawn yet
+_UNREAD = "url-unread"  # what it says to the widgets of a page that cannot be run
 _KEPT = "url-kept"  # what all widgets that stand in it said when it was last written
 
 
@@ -52,6 +54,8 @@ def begin_run(page: str) -> None:
         session[_LEFT] = {key: text for key, text in says.items() if key not in _COMMON}
     elif came:
         session[_OPEN] = ""
+        if not _goes_along(page):
+            session[_WALK] = ""
     for key in _UNDRAWN:
         session.setdefault(key, "")
     kept = session.get(_KEPT, {})
@@ -60,7 +64,7 @@ def begin_run(page: str) -> None:
     for key in session.get(_USUAL, {}):
         if key in session or key in kept:
             session[key] = session[key] if key in session else kept[key]
-    session[_SAYS], session[_PAGE] = says, page
+    session[_SAYS], session[_PAGE], session[_UNREAD] = says, page, {}
     session.setdefault(_OWN, {})[page] = []
 
 
@@ -75,9 +79,15 @@ def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
     if key not in _COMMON and key not in own:
         own.append(key)
     if key in session[_LEFT]:
-        session[key] = _read_as(usual, unpack(session[_LEFT].pop(key)))
+        session[key] = read_as(usual, unpack(session[_LEFT].pop(key)))
     if key not in session or (options and session[key] not in options):
         session[key] = usual
+
+
+def keep_unread() -> None:
+    """The page cannot be run: the URL keeps what it says to its widgets."""
+    session = st.session_state
+    session[_UNREAD] = {key: text for key, text in session[_SAYS].items() if key not in _COMMON}
 
 
 def publish() -> None:
@@ -95,26 +105,15 @@ def list_query(page: str = "") -> dict[str, str]:
     session = st.session_state
     here = page in ("", session.get(_PAGE))
     own = session.get(_OWN, {}).get(page or session.get(_PAGE), ())
-    common = _COMMON if here else [key for key in _COMMON if key != _OPEN]
+    stays = () if here else (_OPEN,) if _goes_along(page) else (_OPEN, _WALK)
+    common = [key for key in _COMMON if key not in stays]
     usual = session.get(_USUAL, {})
-    says = {key: pack(_write(value)) for key in (*common, *own)
-            if (value := session.get(key)) not in (None, usual.get(key, ""))}  # fmt: skip
+    chosen = {key: pack(write_value(value)) for key in (*common, *own)
+              if (value := session.get(key)) not in (None, usual.get(key, ""))}  # fmt: skip
+    says = {**session.get(_UNREAD, {}), **chosen} if here else chosen
     if page:
         session.setdefault(_LINKED, {})[page] = says
     return says
-
-
-def _write(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _read_as(usual: Any, text: str) -> Any:
-    """A parameter's text as a value of the usual one's type; the usual one where it is none."""
-    if isinstance(usual, bool):
-        return {"true": True, "false": False}.get(text.lower(), usual)
-    if isinstance(usual, int):
-        return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else usual
-    return text
 
 
 # What is run, and the place in it that is looked at.
@@ -173,7 +172,7 @@ def choose(key: str, text: str) -> None:
     """Set what the URL names by a key: something that a page has bound, or a position."""
     usual = {**dict.fromkeys(_UNDRAWN, ""), **st.session_state.get(_USUAL, {})}
     if key in usual:
-        _choose(**{key: _read_as(usual[key], text)})
+        _choose(**{key: read_as(usual[key], text)})
 
 
 def pad_to(length: str) -> None:
@@ -228,6 +227,22 @@ def read_walk() -> tuple[str, ...]:
     """The cells walked through, as text; none where the drawer is closed."""
     way = st.session_state.get(_WALK, "")
     return tuple(way.split(_STEP))[:_LONGEST_WALK] if way else ()
+
+
+def find_other_page(cell: str) -> str:
+    """The page that alone can tell of a cell, if that is another one than this; else ""."""
+    return "" if _is_told_on(st.session_state.get(_PAGE, ""), cell) else _TRAINING
+
+
+def _goes_along(page: str) -> bool:
+    """Whether the drawer stays open on the way to a page."""
+    return all(_is_told_on(page, cell) for cell in read_walk()[-1:])
+
+
+def _is_told_on(page: str, cell: str) -> bool:
+    with suppress(AddressError):
+        return page == _TRAINING or not read_address(cell).of_training
+    return True
 
 
 def open_drawer(way: Sequence[object]) -> None:

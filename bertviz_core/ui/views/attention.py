@@ -25,6 +25,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.aligned import Numbers, show_rows, write_short
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.looks import name_weight, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_passes_html, tell_pass, tell_words
@@ -45,17 +46,12 @@ _SEE = {
 
 def write_headline(view: View) -> str:
     """Which key the chosen token looks at most; and which word, where that is none."""
-    row, tokens = read_row(view, "probs"), view.trace.tokens
-    most = int(row.argmax())
-    word = open_key(view.trace, view.chosen.layer, view.chosen.head, view.chosen.token)
-    said = f"Who looks at whom? {quote(read_word(view))} looks hardest at {_name_weight(tokens[most], row[most])}"
-    if word.key == most:
+    row, chosen = read_row(view, "probs"), view.chosen
+    word = open_key(view.trace, chosen.layer, chosen.head, chosen.token)
+    said = f"Who looks at whom? {tell_hardest(row, chosen.token, view.trace.tokens)}"
+    if word.key == int(row.argmax()) or not row.any():
         return said
-    return f"{said}; of the other words at {_name_weight(word.key_text, word.weight)}"
-
-
-def _name_weight(text: str, weight: float) -> str:
-    return f"**{quote(text)}: {format_percent(float(weight))}**"
+    return f"{said}; of the other words at {name_weight(word.key_text, float(word.weight))}"
 
 
 def choose_key(view: View) -> tuple[int, str]:

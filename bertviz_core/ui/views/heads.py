@@ -26,6 +26,7 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
+from bertviz_core.ui.panels.looks import tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
 from bertviz_core.ui.panels.passes import show_passes, tell_pass
@@ -60,14 +61,9 @@ def _read(trace: Trace) -> Summary:
 
 def write_headline(view: View) -> str:
     """Where the chosen head looks; and what the answer loses without it, once somebody has asked for that."""
-    trace, (layer, head, token) = view.trace, (view.chosen.layer, view.chosen.head, view.chosen.token)
-    row = trace[_find_weights(view).fix(query=token)]
-    key = int(row.argmax())
-    here, there = (escape_markdown(trace.tokens[i]) for i in (token, key))
-    return (
-        f"Which head looks where? In layer {layer}, head {head}, “{here}” looks hardest at **“{there}”: "
-        f"{format_percent(float(row[key]))}**{_write_loss(view)}"
-    )
+    row = view.trace[_find_weights(view).fix(query=view.chosen.token)]
+    looks = tell_hardest(row, view.chosen.token, view.trace.tokens)
+    return f"Which head looks where? In layer {view.chosen.layer}, head {view.chosen.head}, {looks}{_write_loss(view)}"
 
 
 def _write_loss(view: View) -> str:

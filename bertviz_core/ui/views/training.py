@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.analysis.training import OVER
 from bertviz_core.errors import TrainingError
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import QUERY
@@ -34,6 +35,7 @@ from bertviz_core.ui.views.training_step import show_step
 from bertviz_core.ui.views.training_told import name_loss, tell
 from bertviz_core.ui.views.training_words import show_before_and_now
 
+_START = "Start"  # what the button says that goes on with a training, before its first step
 _EVERY_S = 1.0  # between two looks at a training that waits or runs
 _SIDES, _BELOW = (10, 23), (9, 5)
 _RULES = Path(__file__).with_name("training.css")
@@ -51,14 +53,14 @@ def write_headline(view: View) -> str:
     if run.going:
         return f"Does it learn? It is being trained: {read}, {steps:,} steps"
     if not records:
-        return f"Does it learn? Nothing is trained yet: {read}, {steps:,} steps. Press **Go on**"
+        return f"Does it learn? Nothing is trained yet: {read}, {steps:,} steps. Press **{_START}**"
     if len(records) <= count:
         first, last = (format_number(loss) for loss in (records[-1].loss, records[-1].loss_after))
         return f"Does it learn? Step {len(records)} took J from **{first}** to **{last}**, with the same tokens hidden"
     line = average(records)
     return (
-        f"Does it learn? −log P per hidden word went from **{line[count - 1]:.2f}** to **{line[-1]:.2f}** in "
-        f"{len(records):,} steps{_say_risen(run)}"
+        f"Does it learn? In {len(records):,} steps −log P per hidden word went from **{line[0]:.2f}** in the first to "
+        f"**{line[-1]:.2f}** over the last {min(OVER, len(records))}{_say_risen(run)}"
     )
 
 
@@ -162,8 +164,8 @@ def _show_controls(run: Run) -> None:
             st.button("Pause", key="training-pause", icon=":material/pause:", type="primary", on_click=pause,
                       args=(run,))  # fmt: skip
         else:
-            st.button("Go on", key="training-go", icon=":material/play_arrow:", type="primary", disabled=ended,
-                      on_click=go_on, args=(run,))  # fmt: skip
+            st.button("Go on" if run.records else _START, key="training-go", icon=":material/play_arrow:",
+                      type="primary", disabled=ended, on_click=go_on, args=(run,))  # fmt: skip
         st.button("Step", key="training-step", disabled=going or ended, on_click=take_step, args=(run,),
                   help="One step: lines 3 to 7 for the next sentence.")  # fmt: skip
         st.button("Stop", key="training-stop", disabled=ended or not (going or run.records), on_click=stop,

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.errors import AddressError, TrainingError
 from bertviz_core.figures.training import draw_loss_along
-from bertviz_core.formula.address import GRADIENT, UPDATE, Address, read_address
+from bertviz_core.formula.address import GRADIENT, LOSS, UPDATE, Address, read_address
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION, QUERY
@@ -22,7 +22,7 @@ from bertviz_core.ui.frame.labels import quote
 from bertviz_core.ui.frame.told import Told
 from bertviz_core.ui.frame.view import View
 
-_STEP, _LOSS, _TERM, _LENGTH = "step", "J", "J.term", "J.gradient_length"
+_STEP, _LOSS, _TERM, _LENGTH = "step", LOSS, f"{LOSS}.term", f"{LOSS}.gradient_length"
 _SHOWN = 12  # parts that are listed
 
 

@@ -42,18 +42,30 @@ def show_drawer(view: View) -> None:
             elif isinstance(shown, Told):
                 _show_told(view, shown, str(way[-1]))
             else:
-                st.html('<h2 id="bv-drawer-title" tabindex="-1">This number cannot be explained</h2>')
-                st.info(escape_markdown(str(shown)), icon=":material/info:")
-                _show_address_field(str(way[-1]))
+                _show_refused(str(way[-1]), shown)
     state.publish()
 
 
 def _try(view: View, cell: Where) -> Explained | Told | AddressError:
     """What a URL asks to be explained, or why it cannot be."""
+    elsewhere = state.find_other_page(str(cell))
+    if elsewhere:
+        title = site.get_page(elsewhere).title
+        return AddressError(f"{cell} is a number of the page {title}, of a step that was taken there.")
     try:
         return find_told(str(cell)) or work_out(view, cell)
     except AddressError as error:
         return error
+
+
+def _show_refused(cell: str, error: AddressError) -> None:
+    """Why a number is not explained here, and the page that explains it, if there is one."""
+    st.html('<h2 id="bv-drawer-title" tabindex="-1">This number cannot be explained here</h2>')
+    st.info(escape_markdown(str(error)), icon=":material/info:")
+    elsewhere = state.find_other_page(cell)
+    if elsewhere:
+        site.show_link(site.get_page(elsewhere), f"Page: {site.get_page(elsewhere).title}")
+    _show_address_field(cell)
 
 
 def _show(view: View, shown: Explained) -> None:
