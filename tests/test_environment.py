@@ -3,7 +3,7 @@
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.environment import read_bytes
+from bertviz_core.checkpoint.environment import read_bytes
 from bertviz_core.ui.frame import resources
 
 

@@ -14,7 +14,6 @@ LONGEST = 320  # lines of a file
 # beside its own or from one that comes later.
 LEVELS = (
     (f"{CORE}.errors",),
-    (f"{CORE}.environment",),
     (f"{CORE}.formula",),
     (f"{CORE}.programs",),
     (f"{CORE}.checkpoint",),

@@ -14,8 +14,8 @@ from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id
 
+from bertviz_core.checkpoint.environment import read_bytes
 from bertviz_core.checkpoint.weights import INDEX, WEIGHTS, read_shard_names
-from bertviz_core.environment import read_bytes
 from bertviz_core.errors import CheckpointError, InputError
 
 BUNDLED = "bundled"

@@ -11,11 +11,11 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bertviz_core.checkpoint.environment import read_bytes
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
-from bertviz_core.environment import read_bytes
 from bertviz_core.errors import CheckpointError
 from bertviz_core.learning import Queue
 from bertviz_core.tracing.line import Line
