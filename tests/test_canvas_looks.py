@@ -56,7 +56,8 @@ def show(app, **query):
 
 
 @pytest.mark.parametrize("app", ["low", "wide"], indirect=True)
-def test_every_label_is_there_and_nothing_is_covered(app):
+def test_every_label_is_there_and_nothing_is_covered(app, rome):
+    means = [rome[f"encoder.layer.{i}.attention.self.probs"][:, 8].mean(axis=0) for i in range(6)]
     texts = app.page.locator(".bvc-drawn text")
     for walk in ("", OUTPUT.format(0, 7)):
         show(app, walk=walk)
@@ -65,7 +66,8 @@ def test_every_label_is_there_and_nothing_is_covered(app):
         for label in ("attention", "output"):
             assert texts.get_by_text(label, exact=True).count() >= 6, (label, walk)
         assert texts.get_by_text("neurons", exact=True).count() >= (1 if walk else 7)
-        assert texts.get_by_text("72\N{NO-BREAK SPACE}%", exact=True).count() == 1
+        for share in (format_percent(float(mean.max())) for mean in means):
+            assert texts.get_by_text(share, exact=True).count() >= 1, (share, walk)
         assert [app.page.evaluate(find) for find in (BLEMISHES, COVERED, FAINT)] == [[], [], []]
 
 

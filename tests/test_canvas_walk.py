@@ -1,5 +1,6 @@
 """The walk of nine stops on the first page's canvas: played, stepped, left and interrupted."""
 
+from bertviz_core.analysis.openings import open_key
 from tests.canvas import open_canvas, press, wait_for_query
 
 
@@ -22,8 +23,8 @@ def test_the_walk_is_played_stepped_and_left(still):
 
 def test_without_motion_a_stop_is_drawn_as_it_ends(still, rome):
     open_canvas(still, level="head", play=4)
-    score = rome["encoder.layer.2.attention.self.scores[head=0,query=8,key=6]"]
-    still.page.wait_for_selector(f".bvc-drawn text:has-text('√32 = {float(score):.2f}')")
+    scores = rome["encoder.layer.2.attention.self.scores[head=0,query=8]"]
+    still.page.wait_for_selector(f".bvc-drawn text:has-text('√32 = {float(scores[open_key(rome, 2, 0, 8).key]):.2f}')")
 
 
 def test_who_leaves_while_it_plays_arrives(app):

@@ -49,7 +49,15 @@ def test_printed_factors_make_the_printed_product():
         decimals = fit_product((one, other), one * other, 2)
         assert put(float(put(one, decimals)) * float(put(other, decimals)), 2) == put(one * other, 2)
     assert fit_product((0.5, 0.5), 0.25, 2) == 2
-    assert fit_quotient(37.011, 32**0.5, 37.011 / 32**0.5, 2) == 2
+
+
+def test_a_printed_dividend_gives_the_printed_quotient_by_the_divisor_itself():
+    rng, divisor = np.random.default_rng(1), 32**0.5
+    for dividend in 30 * rng.standard_normal(300):
+        decimals = fit_quotient(dividend, divisor, dividend / divisor, 2)
+        assert put(float(put(dividend, decimals)) / divisor, 2) == put(dividend / divisor, 2)
+    assert fit_quotient(37.011, divisor, 37.011 / divisor, 2) == 2
+    assert fit_quotient(31.0268, divisor, 31.0268 / divisor, 2) == 3  # 31.03 would give 5.49 for 5.48
 
 
 def test_a_chain_has_its_sums_right():

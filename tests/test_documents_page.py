@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.documents import DOCUMENTS, find_document
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.ui.frame.site import PAGES
 from tests.latex import balanced
@@ -152,7 +153,7 @@ def test_the_headline_tells_how_far_apart_the_two_end(page, bundled):
                   for name in ("bert", "forward-pass-note"))  # fmt: skip
     cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
     best = bv.run(bundled, TEXT)["cls.predictions.probs"][MASK].max()
-    assert f"**{cosine:.4f}**".replace("-", "−") in title and f"“people” **{100 * best:.0f}\xa0%**" in title
+    assert f"**{cosine:.4f}**".replace("-", "−") in title and f"“people” **{format_percent(best)}**" in title
 
 
 def test_documents_read_what_bert_reads_masked_and_padded(bundled):

@@ -53,7 +53,7 @@ def test_words_are_guessed_at_each_token_of_each_pass(traces):
         for trace, ids in zip(traces, found, strict=True):
             if PROBS in trace:
                 assert ids == rank(trace[PROBS][token], k), (token, k)
-    assert len({tuple(ids) for ids in first}) >= 12  # of 20 places, four of which are asked for twice
+    assert len({tuple(ids) for ids in first}) >= 10  # of 20 places, four of which are asked for twice
 
 
 def test_the_lens_is_read_at_each_token_of_each_pass(traces):

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from bertviz_core.analysis.parts import take_apart
+from bertviz_core.analysis.predictions import rank_words
 from bertviz_core.analysis.walk import choose_stops, choose_way, list_turns, tell_story
 from bertviz_core.formula.address import Address, parse
 
@@ -26,9 +27,11 @@ def test_the_story_goes_from_operand_to_operand_down_to_a_token_id(rome):
     assert layers == sorted(layers, reverse=True) and set(layers) == set(range(6))
 
 
-def test_the_story_follows_the_largest_part_that_depends_on_the_words(rome):
-    turns = list_turns(rome, PREDICTION)
-    assert [turn.cell for turn in turns] == list(tell_story(rome, PREDICTION)) and turns[-1].choice is None
+@pytest.mark.parametrize("token", range(12))
+def test_the_story_follows_the_largest_part_that_depends_on_the_words(rome, token):
+    start = Address("cls.predictions.probs").fix(token=token, vocab=rank_words(rome, token, 1)[0][2])
+    turns = list_turns(rome, start)
+    assert [turn.cell for turn in turns] == list(tell_story(rome, start)) and turns[-1].choice is None
     constant = {*rome.model.parameters, "position_ids", "token_type_ids", "attention_mask",
                 "embeddings.position_embeddings", "embeddings.token_type_embeddings"}  # fmt: skip
     passed = []
@@ -41,14 +44,20 @@ def test_the_story_follows_the_largest_part_that_depends_on_the_words(rome):
             larger = max(found, key=lambda part: abs(part.amount))
             assert way.passed == (larger if abs(larger.amount) > abs(way.part.amount) else None)
             passed += [way.passed] if way.passed else []
-    assert passed and all(operand.path in constant for part in passed for operand in part.operands)
+    assert all(operand.path in constant for part in passed for operand in part.operands)
 
 
 def test_a_larger_bias_is_passed_and_said(rome):
-    way = chosen(rome, "cls.predictions.transform.dense[token=8,transform=164]")
-    assert way.operand.path == "encoder.layer.5.output.LayerNorm"
-    assert way.passed.operands == (Address("cls.predictions.transform.dense.bias").fix(transform=164),)
-    assert abs(way.passed.amount) > abs(way.part.amount)
+    bias, seen = Address("cls.predictions.transform.dense.bias"), set()
+    for column in range(0, 384, 7):
+        way = chosen(rome, f"cls.predictions.transform.dense[token=8,transform={column}]")
+        amount = float(rome.model.parameters[bias.path][column])
+        assert way.operand.path == "encoder.layer.5.output.LayerNorm"
+        assert bool(way.passed) == (abs(amount) > abs(way.part.amount))
+        if way.passed:
+            assert way.passed.operands == (bias.fix(transform=column),) and way.passed.amount == pytest.approx(amount)
+        seen.add(bool(way.passed))
+    assert seen == {True, False}
 
 
 def test_through_attention_the_story_takes_the_value_and_not_its_weight(rome):

@@ -45,8 +45,8 @@ def fit_product(factors: tuple[float, float], product: float, decimals: int) -> 
 
 
 def fit_quotient(dividend: float, divisor: float, quotient: float, decimals: int) -> int:
-    """The fewest decimals of a dividend and divisor whose printed quotient is the recorded one."""
-    return fit_results([((dividend, divisor), quotient)], decimals, lambda one, other: one / other if other else 0.0)
+    """The fewest decimals of a dividend whose printed quotient is the recorded one, printed with `decimals`."""
+    return fit_results([((dividend, 1.0), quotient)], decimals, lambda one, _: one / divisor)
 
 
 def fit_results(

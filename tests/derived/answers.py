@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from bertviz_core.tracing.trace import Trace
 from tests.derived.reading import Panel
 from tests.derived.truth import (
     ELSEWHERE,
@@ -162,11 +163,17 @@ def story_without(s: Scene) -> Truth:
     """The story's number where a stop is 0; not of the number itself, and not of the token's id."""
     panel = s.shown.find("story", "Without each stop")
     start, *stops = panel.cells
-    path, at = read_cell(start)
-    value = float(s[path][tuple(at.values())])
-    without = [None, *(float(s.trace.with_changes({stop: 0.0})[start]) for stop in stops[:-1]), None]
+    value = read_probability(s.trace, start)
+    without = [None, *(read_probability(s.trace.with_changes({stop: 0.0}), start) for stop in stops[:-1]), None]
     change = [None if x is None else x - value for x in without]
     return Truth(tables=[{"without it": without, "change": change}])
+
+
+def read_probability(trace: Trace, start: str) -> float:
+    """In double precision from the logits: a change may be smaller than what a probability is rounded by."""
+    path, at = read_cell(start)
+    assert path == "cls.predictions.probs"
+    return float(softmax(trace["cls.predictions.decoder"][at["token"]])[at["vocab"]])
 
 
 @truth("story", "operands-story-*")
