@@ -23,16 +23,16 @@ def pass_over_late_requests() -> None:
 
 
 def pass_over_late(request: Request) -> Request:
-    """The request without those of fragments of another page than the one that was asked for last."""
-    asked: WeakKeyDictionary[AppSession, str] = WeakKeyDictionary()
+    """The request without those of fragments of the page that the request before has left."""
+    left: WeakKeyDictionary[AppSession, str] = WeakKeyDictionary()
 
     @wraps(request)
     def request_unless_late(session: AppSession, client_state: ClientState | None) -> None:
         if client_state is not None:
             page = client_state.page_script_hash
-            if not client_state.fragment_id:
-                asked[session] = page
-            elif asked.get(session) not in (None, "", page):  # a page that was asked for by its name has none yet
+            if not client_state.fragment_id:  # a page that is asked for by its name has no hash yet
+                left[session] = session.page_script_hash if page != session.page_script_hash else ""
+            elif page == left.get(session, "") != "":
                 return
         request(session, client_state)
 
