@@ -39,6 +39,7 @@ CHOICES_OF_A_VISIT = 5  # under churn
 _LOOK_S = 1.0  # between two looks at the memory
 _SAY_S = 30.0  # between two lines about it, under churn
 _MB = 1_000_000
+_TRACEBACK, _LONGEST = "Traceback (most recent call last):", 4_000  # characters of one that are printed
 _HEAD = (f"{'app':14s}{'users':>6}{'runs':>7}{'median':>8}{'95th':>7}{'longest':>8}{'first':>7}{'errors':>7}{'back':>6}"
          f"{'MB':>7}{'ms/run':>8}{'client':>8}")  # fmt: skip
 
@@ -187,11 +188,11 @@ def find_growth(memory: Sequence[tuple[float, int]]) -> tuple[float, float]:
     return before, after - before
 
 
-def print_row(name: str, users: int, row: Row, tracebacks: int) -> None:
-    """A line of the table; below it what went wrong, how often."""
-    tally = row.tally
+def print_row(name: str, users: int, row: Row, log: str) -> None:
+    """A line of the table; below it what went wrong, how often, and the first traceback of the server's log."""
+    tally, (_, *tracebacks) = row.tally, log.split(_TRACEBACK)
     runs = len(tally.times) + len(tally.back)
-    errors, peak = sum(row.trouble.values()) + tracebacks, max((held for _, held in row.memory), default=0)
+    errors, peak = sum(row.trouble.values()) + len(tracebacks), max((held for _, held in row.memory), default=0)
     spent = row.spent_ms / max(1, runs + len(row.browsers.times))
     times = [find_percentile(tally.times, percent) for percent in (50, 95)]
     print(f"{name[:13]:14s}{users:6d}{runs:7d}{times[0]:8.2f}{times[1]:7.2f}{max(tally.times, default=0):8.2f}"
@@ -204,8 +205,10 @@ def print_row(name: str, users: int, row: Row, tracebacks: int) -> None:
         times = [find_percentile(row.browsers.times, percent) for percent in (50, 95)]
         print(f"  in the browsers, until all was drawn: {len(row.browsers.times)} choices, median {times[0]:.2f} s, "
               f"95th percentile {times[1]:.2f} s")  # fmt: skip
-    for what, count in [*row.trouble.most_common(8), *([("tracebacks in the log", tracebacks)] if tracebacks else [])]:
+    for what, count in row.trouble.most_common(8):
         print(f"  {count} x {what}")
+    if tracebacks:
+        print(f"  {len(tracebacks)} x tracebacks in the log; the first: {tracebacks[0].strip()[:_LONGEST]}")
 
 
 def hold_and_print(app: App, python: str, plan: Plan) -> Row:
@@ -215,7 +218,7 @@ def hold_and_print(app: App, python: str, plan: Plan) -> Row:
             asyncio.run(hold_class(server, Plan(users=4, seconds=20.0, seed=999)))
         row = asyncio.run(hold_class(server, plan))
         server.stop()
-        print_row(app.name, plan.users, row, server.log.read_text(errors="replace").count("Traceback"))
+        print_row(app.name, plan.users, row, server.log.read_text(errors="replace"))
     return row
 
 
