@@ -265,7 +265,7 @@ def main() -> None:
                             asked.disturbed, seed)  # fmt: skip
                 if asked.url:
                     row = asyncio.run(hold_class(Outside(asked.url, asked.pid), plan))
-                    print_row(asked.url.partition("//")[2], users, row, 0)
+                    print_row(asked.url.partition("//")[2], users, row, "")
                     continue
                 for app in apps:
                     row = hold_and_print(app, asked.python, plan)
