@@ -53,6 +53,8 @@ def make_environment(processes: int) -> dict[str, str]:
         "BERTVIZ_MODELS": "bundled",
         # What one replica has signed, another one believes.
         "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),
+        # With what a process needs anyway, about 1 GB for each: as many are counted on.
+        "BERTVIZ_CACHE_MB": "400",
     }
     if processes > 1:
         chosen["OMP_NUM_THREADS"] = "1"  # the cores are taken: one process each

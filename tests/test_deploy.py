@@ -246,10 +246,10 @@ def test_a_replica_that_dies_or_hangs_is_started_again_and_a_new_one_serves_befo
 
 
 def test_a_replica_is_told_what_is_safe_and_the_operator_has_the_last_word(monkeypatch):
-    for name in ("BERTVIZ_MODELS", "STREAMLIT_SERVER_COOKIE_SECRET", "OMP_NUM_THREADS"):
+    for name in ("BERTVIZ_MODELS", "BERTVIZ_CACHE_MB", "STREAMLIT_SERVER_COOKIE_SECRET", "OMP_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
     told = make_environment(2)
-    assert told["BERTVIZ_MODELS"] == "bundled" and told["OMP_NUM_THREADS"] == "1"
+    assert told["BERTVIZ_MODELS"] == "bundled" and told["OMP_NUM_THREADS"] == "1" and told["BERTVIZ_CACHE_MB"] == "400"
     assert len(told["STREAMLIT_SERVER_COOKIE_SECRET"]) == 64
     assert "OMP_NUM_THREADS" not in make_environment(1)
     monkeypatch.setenv("BERTVIZ_MODELS", "")
