@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 
-from deploy.machine import count_processes
+from deploy.machine import BESIDE_BYTES, LEAST, count_processes, count_share
 from deploy.service import serve
 
 NEEDED = {"nginx": "nginx", "setpriv": "util-linux"}  # a program, and the package of Debian that it is in
@@ -31,6 +31,12 @@ def main() -> int:
         parser.error(f"this needs Linux and {' and '.join(missing)}: apt-get install {' '.join(missing)}")
     if asked.processes < 1:
         parser.error(f"--processes is {asked.processes}, and must be at least 1")
+    if "BERTVIZ_MEMORY_MB" not in os.environ and count_share(asked.processes) < LEAST:
+        parser.error(
+            f"this machine or its container has too little memory for {asked.processes} of the app's processes: each "
+            f"takes at least {LEAST / 1e6:.0f} MB, and {BESIDE_BYTES / 1e6:.0f} MB are for all that runs beside them. "
+            "Give it more memory, or fewer processes (--processes)"
+        )
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     return asyncio.run(serve(asked.address, asked.port, asked.processes))
 

@@ -10,6 +10,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+from deploy.machine import count_share
 from deploy.proxy import Place, compress_assets, render_config
 from deploy.replicas import CHILD, Replica, end
 
@@ -53,8 +54,8 @@ def make_environment(processes: int) -> dict[str, str]:
         "BERTVIZ_MODELS": "bundled",
         # What one replica has signed, another one believes.
         "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),
-        # With what a process needs anyway, about 1 GB for each: as many are counted on.
-        "BERTVIZ_CACHE_MB": "400",
+        # Its part of what the container has: all that a process keeps is bounded by that.
+        "BERTVIZ_MEMORY_MB": f"{count_share(processes) / 1e6:.0f}",
     }
     if processes > 1:
         chosen["OMP_NUM_THREADS"] = "1"  # the cores are taken: one process each

@@ -7,9 +7,9 @@ import pytest
 from huggingface_hub import constants
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.checkpoint import model
+from bertviz_core.checkpoint import memory, model
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_shelf, get_store
+from bertviz_core.ui.frame.resources import get_shelf, get_store, get_watch
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
 from tests.test_bad_checkpoints import CONFIG, FILES, TENSORS, TOKENIZER
@@ -163,12 +163,13 @@ def test_a_model_that_the_server_does_not_offer_is_refused_without_a_look(app, m
 
 
 def test_a_wrong_setting_of_the_server_is_said(app, monkeypatch):
-    for shared in (get_shelf, get_store):
+    for shared in (get_shelf, get_store, get_watch):
         shared.clear()
-    monkeypatch.setenv("BERTVIZ_CACHE_MB", "much")
+    monkeypatch.setenv("BERTVIZ_MEMORY_MB", "much")
+    monkeypatch.setattr(memory, "count_bytes", lambda: 2_000_000_000)
     at = app({})
     assert said(at) == [escape_markdown(
-        "BERTVIZ_CACHE_MB is 'much', but takes a positive number of megabytes, such as 1600. Whoever runs this server "
+        "BERTVIZ_MEMORY_MB is 'much', but takes a positive number of megabytes, such as 1600. Whoever runs this server "
         "can mend that."
     )]  # fmt: skip
     monkeypatch.undo()

@@ -23,7 +23,7 @@ import yaml
 from huggingface_hub import SpaceCard, SpaceHardware
 
 from deploy import replicas
-from deploy.machine import PROCESS_BYTES, count_bytes, count_cores, count_processes
+from deploy.machine import BESIDE_BYTES, PROCESS_BYTES, count_bytes
 from deploy.proxy import HEALTH, Place, compress_assets, render_config
 from deploy.rehearse import read_steps
 from deploy.replicas import CHILD, Replica
@@ -246,27 +246,15 @@ def test_a_replica_that_dies_or_hangs_is_started_again_and_a_new_one_serves_befo
 
 
 def test_a_replica_is_told_what_is_safe_and_the_operator_has_the_last_word(monkeypatch):
-    for name in ("BERTVIZ_MODELS", "BERTVIZ_CACHE_MB", "STREAMLIT_SERVER_COOKIE_SECRET", "OMP_NUM_THREADS"):
+    for name in ("BERTVIZ_MODELS", "BERTVIZ_MEMORY_MB", "STREAMLIT_SERVER_COOKIE_SECRET", "OMP_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
     told = make_environment(2)
-    assert told["BERTVIZ_MODELS"] == "bundled" and told["OMP_NUM_THREADS"] == "1" and told["BERTVIZ_CACHE_MB"] == "400"
+    assert told["BERTVIZ_MODELS"] == "bundled" and told["OMP_NUM_THREADS"] == "1"
+    assert int(told["BERTVIZ_MEMORY_MB"]) == round((count_bytes() - BESIDE_BYTES) / 2e6)
     assert len(told["STREAMLIT_SERVER_COOKIE_SECRET"]) == 64
     assert "OMP_NUM_THREADS" not in make_environment(1)
     monkeypatch.setenv("BERTVIZ_MODELS", "")
     assert make_environment(2)["BERTVIZ_MODELS"] == ""
-
-
-def test_processes_are_as_many_as_cores_and_memory_carry(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
-    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 64 * PROCESS_BYTES // 4096}.get)
-    assert (count_cores(tmp_path), count_bytes(tmp_path), count_processes(tmp_path)) == (8, 64 * PROCESS_BYTES, 8)
-    (tmp_path / "cpu.max").write_text("250000 100000\n")
-    (tmp_path / "memory.max").write_text("max\n")
-    assert count_processes(tmp_path) == 3
-    (tmp_path / "memory.max").write_text(f"{2 * PROCESS_BYTES + 1}\n")
-    assert count_processes(tmp_path) == 2
-    (tmp_path / "memory.max").write_text("1000000\n")
-    assert count_processes(tmp_path) == 1
 
 
 def test_all_files_agree_on_port_user_health_and_memory():
@@ -279,7 +267,9 @@ def test_all_files_agree_on_port_user_health_and_memory():
     assert {app[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "readiness", "liveness")} == {HEALTH}
     assert f":{port}{HEALTH}" in IMAGE["HEALTHCHECK"]
     processes = int(next(each["value"] for each in app["env"] if each["name"] == "BERTVIZ_PROCESSES"))
-    assert app["resources"]["requests"] == {"cpu": str(processes), "memory": f"{processes * PROCESS_BYTES >> 30}Gi"}
+    assert app["resources"]["requests"]["cpu"] == str(processes)
+    limit = int(app["resources"]["limits"]["memory"].removesuffix("Gi")) << 30
+    assert processes <= (limit - BESIDE_BYTES) // PROCESS_BYTES
     assert SpaceCard.load(DEPLOY / "space.md").data.app_port == int(port)
 
 

@@ -15,6 +15,7 @@ from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id
 
 from bertviz_core.checkpoint.environment import read_bytes
+from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.checkpoint.weights import INDEX, WEIGHTS, read_shard_names
 from bertviz_core.errors import CheckpointError, InputError
 
@@ -38,9 +39,12 @@ class Located:
 
 
 def read_limit() -> int:
-    """Bytes that the files of one model may have. Raises CheckpointError where the setting is no such number."""
+    """Bytes that the files of one model may have: as many as are set, and no more than there is memory for.
+
+    Raises CheckpointError where a setting is no such number.
+    """
     try:
-        return read_bytes("BERTVIZ_MAX_MODEL_GB", 3.0)
+        return min(read_bytes("BERTVIZ_MAX_MODEL_GB", 3.0), read_budget().bounds.models)
     except InputError as error:
         raise CheckpointError(str(error)) from None
 

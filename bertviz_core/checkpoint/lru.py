@@ -43,6 +43,12 @@ class ByteLRU(Generic[K, V]):
             while self._bytes > self.max_bytes:
                 self._drop(next(iter(self._held)))
 
+    def clear(self) -> None:
+        """Let go of everything."""
+        with self._lock:
+            self._held.clear()
+            self._bytes = 0
+
     def _drop(self, key: K) -> None:
         if key in self._held:
             self._bytes -= self._held.pop(key)[1]

@@ -3,15 +3,55 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
 
 from bertviz_core.checkpoint.environment import read_bytes
+from bertviz_core.checkpoint.machine import LEAST, count_bytes
+from bertviz_core.errors import InputError
 
 SETTING = "BERTVIZ_MEMORY_MB"
+FIXED = 370_000_000  # bytes of its own that a warm process holds: modules, tokenizers, threads
+BUNDLED = 50_000_000  # of the bundled model, which is never let go
+PASS = 50_000_000  # that a pass over 512 tokens takes of the bundled model's size, beside what stays of it
+VISIT = 200_000  # that a visitor's session holds, beside the passes that it looks at
 _SHARE = 0.8  # of what the machine or its container has: the rest is for what runs beside the app
 _TRAINING = 0.35  # of the whole: for the process that trains
-_LIMITS = Path("/sys/fs/cgroup")
+# Of what is left of the server's part, by what it is for: the share, and the bytes beyond which more is of no use.
+_SHARES = {
+    "models": (0.30, 4_000_000_000 - BUNDLED),
+    "traces": (0.20, 1_000_000_000),
+    "recomputed": (0.10, 500_000_000),
+    "drawn": (0.02, 100_000_000),
+    "sessions": (0.10, 200_000_000),
+    "passes": (0.28, 500_000_000),
+}
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bytes. models: of the parameters of all models, the bundled one among them; traces: of the spines of traces;
+    recomputed: of what was worked out from them; drawn: of what pages draw; sessions: of what visitors hold beside
+    that; passes: of what is at work."""
+
+    models: int
+    traces: int
+    recomputed: int
+    drawn: int
+    sessions: int
+    passes: int
+
+    @property
+    def passes_at_once(self) -> int:
+        return max(1, self.passes // PASS)
+
+    @property
+    def visits(self) -> int:
+        """How many sessions may be connected."""
+        return self.sessions // VISIT
+
+    @property
+    def total(self) -> int:
+        return sum(getattr(self, field.name) for field in fields(self))
 
 
 @dataclass(frozen=True)
@@ -29,18 +69,38 @@ class Budget:
         """What is left for the process that answers visitors."""
         return self.whole - self.training
 
+    @property
+    def bounds(self) -> Bounds:
+        """The server's part, less what is fixed, shared out."""
+        rooms = share_out(self.server - FIXED - BUNDLED)
+        return Bounds(**{**rooms, "models": rooms["models"] + BUNDLED})
+
+
+def share_out(room: int) -> dict[str, int]:
+    """Bytes for each use by its share; what is beyond the most that a use can need goes to the others."""
+    found: dict[str, int] = {}
+    while True:
+        open_ = {name: share for name, (share, _) in _SHARES.items() if name not in found}
+        left, weight = room - sum(found.values()), sum(open_.values())
+        parts = {name: int(left * share / weight) for name, share in open_.items()}
+        full = {name: _SHARES[name][1] for name, part in parts.items() if part >= _SHARES[name][1]}
+        if not full:
+            return {**found, **parts}
+        found |= full
+
 
 def read_budget() -> Budget:
     """What whoever runs the app has set, else four fifths of what this machine or its container has.
 
-    Raises InputError where the setting is no positive number.
+    Raises InputError where the setting is no positive number, and where it is too small.
     """
-    return Budget(read_bytes(SETTING, _SHARE * count_bytes() / 1e6))
-
-
-def count_bytes(limits: Path = _LIMITS) -> int:
-    """Memory that this process may use, by the machine and by the container's limit."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    file = limits / "memory.max"
-    limit = file.read_text(encoding="ascii").strip() if file.is_file() else ""
-    return min(memory, int(limit)) if limit.isdecimal() else memory
+    budget = Budget(read_bytes(SETTING, _SHARE * count_bytes() / 1e6))
+    if budget.whole < LEAST:
+        given = f"{SETTING} is {budget.whole / 1e6:.0f}"
+        if not os.environ.get(SETTING, "").strip():
+            given = f"this machine or its container leaves {budget.whole / 1e6:.0f}"
+        raise InputError(
+            f"A process of this app takes at least {LEAST / 1e6:.0f} megabytes of memory, but {given}. Whoever runs "
+            "this server can mend that: with more memory, or with fewer processes on it."
+        )
+    return budget

@@ -8,10 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from weakref import WeakSet
 
 import torch
 
-from bertviz_core.checkpoint.hub import locate, measure_weights, read_limit
+from bertviz_core.checkpoint.hub import BUNDLED, locate, measure_weights, read_limit
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.checkpoint.pool import Pool
@@ -27,12 +28,16 @@ class ModelShelf:
 
     max_bytes bounds all that are alive, also those that had to go and that somebody still looks at: one that finds no
     room beside them is refused. Whoever waits for a model that is being downloaded keeps nobody waiting who wants
-    another. dropped: told of each model that had to go, so that nobody else keeps it alive.
+    another. dropped: told of each model that had to go, so that nobody else keeps it alive; guard: called before a
+    model is loaded, and raises BusyError where there is no memory for anything new.
     """
 
-    def __init__(self, max_bytes: int = MODEL_BYTES, dropped: Callable[[Model], None] | None = None) -> None:
+    def __init__(self, max_bytes: int = MODEL_BYTES, dropped: Callable[[Model], None] | None = None,
+                 guard: Callable[[], object] = lambda: None) -> None:  # fmt: skip
         torch.set_num_threads(1)  # many sessions on few cores: best throughput with one thread each
         self._models: Pool[str, Model] = Pool(max_bytes, lambda model: model.nbytes, dropped)
+        self._own: WeakSet[Model] = WeakSet()  # made here: nothing could load them again
+        self._guard = guard
         self._failures: ByteLRU[str, tuple[float, str]] = ByteLRU(FAILURES)
         self._loading: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -59,7 +64,12 @@ class ModelShelf:
 
     def adopt(self, key: str, model: Model) -> None:
         """Keep a model that was made here under a key of its own, as one that was loaded: under the same bound."""
+        self._own.add(model)
         self._models.put(key, model)
+
+    def clear(self) -> None:
+        """Let go of the models that can be loaded again, but for the bundled one, which all need."""
+        self._models.drop(lambda model: model.name != BUNDLED and model not in self._own)
 
     def find(self, key: str) -> Model | None:
         """A model that was loaded or adopted; None where it was not, or had to go."""
@@ -74,6 +84,7 @@ class ModelShelf:
         if time.monotonic() - failed_at < RETRY_AFTER_S:
             raise CheckpointError(reason)
         try:
+            self._guard()
             place = locate(name)
             with self._reading:
                 self._make_room(name, place.folder)

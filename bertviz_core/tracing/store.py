@@ -49,26 +49,30 @@ class TraceStore:
     trace_bytes bounds the traces' spines, also of those that the store has dropped and somebody still holds: while
     these take room, fewer others are kept. cache_bytes bounds what is recomputed from all of them together, at_once the
     number of forward passes that run side by side, which share the cores. show: what who waits for one does meanwhile,
-    with the number of those before it. runs: how many were begun.
+    with the number of those before it; guard: called before each pass that is not stored, and raises BusyError where
+    there is no memory for it. runs: how many were begun.
     """
 
     def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = CORES,
-                 show: Show = nullcontext) -> None:  # fmt: skip
+                 show: Show = nullcontext, guard: Callable[[], object] = lambda: None) -> None:  # fmt: skip
         self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes)
         self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
         self._lock = threading.Lock()
         self._line = Line(at_once, LONGEST_LINE, show)
         self._shares = Shares()
+        self._guard = guard
         self.runs = 0
 
     @contextmanager
     def turn(self, number: int | None = None) -> Iterator[None]:
         """A turn to run passes that are not stored, side by side with no more than `at_once` others.
 
-        number: a place in the line that was drawn before. Raises BusyError where too many wait already.
+        number: a place in the line that was drawn before. Raises BusyError where too many wait already, and where the
+        memory is full.
         """
         with self._line.turn(number), self._shares.take():
+            self._guard()
             yield
 
     @property
@@ -80,6 +84,11 @@ class TraceStore:
         """The same bytes by who holds them."""
         kept = self._traces.kept_bytes
         return Held(kept, max(0, self._traces.nbytes - kept), self._cache.nbytes)
+
+    def clear(self) -> None:
+        """Let go of all that can be made again. A trace that somebody looks at stays, for whoever else asks for it."""
+        self._traces.drop(lambda _: True)
+        self._cache.clear()
 
     def forget_model(self, model: Model) -> None:
         """Keep no trace of a model that is gone, since each one holds on to its parameters."""

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from PIL import Image
 
+from bertviz_core.checkpoint.machine import settle_allocator
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.imports import import_plotly
 from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.late import pass_over_late_requests
-from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_store, list_models
+from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_store, get_watch, list_models
 
 # What Streamlit, and pyarrow for its tables, import at their first use.
 _LAZY = ("packaging.tags", "pyarrow.pandas_compat", "pyarrow.vendored.version", "streamlit.material_icon_names")
@@ -27,6 +28,7 @@ _INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files
 
 def prepare_process() -> None:
     """Import what is imported late, load the bundled model and run the examples. To be called by one session alone."""
+    settle_allocator()
     pass_over_late_requests()
     for found in pkgutil.walk_packages([str(_INTERFACE)], "bertviz_core.ui."):
         importlib.import_module(found.name)
@@ -34,7 +36,8 @@ def prepare_process() -> None:
     Image.preinit()
     for name in _LAZY:
         importlib.import_module(name)
-    if BUNDLED in list_models()[0]:
-        with suppress(BertvizError):  # the page will say it
+    with suppress(BertvizError):  # the page will say it
+        get_watch().start()
+        if BUNDLED in list_models()[0]:
             for example in EXAMPLES:
                 get_store().get(get_model(BUNDLED), example.text, example.pair or None)

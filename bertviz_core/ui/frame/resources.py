@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bertviz_core.checkpoint.environment import read_bytes
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
-from bertviz_core.errors import CheckpointError
+from bertviz_core.checkpoint.watch import Watch
+from bertviz_core.errors import BusyError, CheckpointError
 from bertviz_core.learning import Queue
 from bertviz_core.tracing.line import Line
+from bertviz_core.tracing.shares import CORES
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.visits import count_visits
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
-_KEPT_MB = 1600.0  # of what can be made again, unless the setting says otherwise
-_TRACES, _RECOMPUTED, _DRAWN = 10 / 16, 5 / 16, 1 / 16  # shares of it
 _RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
@@ -84,6 +86,29 @@ def _get_own(name: str) -> Model:
     return found
 
 
+def admit() -> None:
+    """Look after the memory, before a page is run. Raises BusyError for a visit for which there is no room.
+
+    Who has a page already goes on.
+    """
+    get_watch().look()
+    most, visits = read_budget().bounds.visits, count_visits()
+    if visits > most and state.read_view() is None:
+        raise BusyError(
+            f"{most} visitors at a time have room in this server's memory, and {visits} are here. Try again in a "
+            "minute."
+        )
+
+
+@contextmanager
+def tell_if_busy() -> Iterator[None]:
+    """To stand around costly work in a part of a page: where there is no room for it, the page says so and goes on."""
+    try:
+        yield
+    except BusyError as error:
+        st.error(escape_markdown(str(error)), icon=":material/error:")
+
+
 def watch_connection() -> Callable[[], bool]:
     """Tells, whenever it is called, whether this session's browser is connected."""
     found = get_script_run_ctx()
@@ -100,25 +125,34 @@ def get_queue() -> Queue:
 @st.cache_resource(show_spinner=False)
 def get_shelf() -> ModelShelf:
     """The process's models; one that has to go takes its traces along."""
-    return ModelShelf(dropped=get_store().forget_model)
+    watch = get_watch()
+    shelf = ModelShelf(read_budget().bounds.models, get_store().forget_model, watch.refuse_if_full)
+    watch.empty_with(shelf.clear)
+    return shelf
 
 
 @st.cache_resource(show_spinner=False)
 def get_store() -> TraceStore:
     """The process's traces."""
-    room = _read_room()
-    return TraceStore(int(_TRACES * room), int(_RECOMPUTED * room), show=_show_place)
+    watch, bounds = get_watch(), read_budget().bounds
+    at_once = min(CORES, bounds.passes_at_once)
+    store = TraceStore(bounds.traces, bounds.recomputed, at_once, _show_place, watch.refuse_if_full)
+    watch.empty_with(store.clear)
+    return store
 
 
 @st.cache_resource(show_spinner=False)
 def get_drawn() -> ByteLRU[tuple[object, ...], Any]:
     """What pages have worked out to be drawn, by what it depends on; whoever takes it must not change it."""
-    return ByteLRU(int(_DRAWN * _read_room()))
+    drawn: ByteLRU[tuple[object, ...], Any] = ByteLRU(read_budget().bounds.drawn)
+    get_watch().empty_with(drawn.clear)
+    return drawn
 
 
-def _read_room() -> int:
-    """Bytes for what is kept to be there at once, and can be made again. Raises InputError."""
-    return read_bytes("BERTVIZ_CACHE_MB", _KEPT_MB)
+@st.cache_resource(show_spinner=False)
+def get_watch() -> Watch:
+    """The watch over the process's memory. Raises InputError where there is too little to begin with."""
+    return Watch(read_budget().server)
 
 
 @st.cache_resource(show_spinner=False)

@@ -26,6 +26,7 @@ from bertviz_core.ui.frame.reconnect import run_anew_on_reconnect
 from bertviz_core.ui.frame.resources import (
     BUNDLED,
     OWN,
+    admit,
     get_line,
     get_model,
     get_shelf,
@@ -67,6 +68,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         asked = show_sentence_editor()
     bar.show_model(asked.model)
     try:
+        admit()
         model = _load_model(asked.model)
         typed = encode(model, asked.text, asked.pair)
         preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask)

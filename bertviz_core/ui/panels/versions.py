@@ -11,7 +11,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.resources import get_store
+from bertviz_core.ui.frame.resources import get_store, tell_if_busy
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_difference
 
@@ -35,7 +35,8 @@ def show_versions(view: View, address: Address) -> None:
         asked = state.read(f"compare-{address}")
         for document in DOCUMENTS:
             if document.number == asked:
-                _show_difference(view, address, document)
+                with tell_if_busy():
+                    _show_difference(view, address, document)
 
 
 def _compare(address: str, number: str) -> None:

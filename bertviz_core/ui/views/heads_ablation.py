@@ -17,7 +17,7 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_store
+from bertviz_core.ui.frame.resources import get_store, tell_if_busy
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.derived import show_values
@@ -36,6 +36,11 @@ _FORMULA = r"\Delta_{l,h} = P\bigl(A^{(l)}_h = 0\bigr) - P"
 def show_ablation(view: View, all_heads: Summary) -> None:
     """The map of what each head is worth to one probability, made on request."""
     state.rerun_if_asked()
+    with tell_if_busy():
+        _show_ablation(view, all_heads)
+
+
+def _show_ablation(view: View, all_heads: Summary) -> None:
     trace = find_base(view)
     offered = list_outcomes(trace, view.chosen.token, _CHOICES)
     if not offered:
