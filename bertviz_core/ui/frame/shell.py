@@ -69,7 +69,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     try:
         model = _load_model(asked.model)
         typed = encode(model, asked.text, asked.pair)
-        preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask)
+        preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask, asked.pair)
         found = run_changes(
             _run_trace(model, asked, preparation), asked.changes, partial(_run_trace, model, asked, preparation)
         )
