@@ -17,6 +17,7 @@ from tests.test_pages import title_of
 
 APP = str(Path(__file__).parent.parent / "app.py")
 GOOD = "a good sentence"
+NO_MODEL = "neither a folder with a BERT checkpoint that this app can read nor"
 LONG = "The text has 602 tokens; this model reads at most 512"
 
 # What the URL holds, and the message that stands in the page.
@@ -26,14 +27,14 @@ REFUSED = {
     "invisible characters": ({"text": "\u200b\u200d\ufeff"}, "The text is empty once"),
     "600 tokens": ({"text": "word " * 600}, LONG),
     "a pair of 600 tokens": ({"text": "word " * 300, "pair": "word " * 299}, "602 tokens"),
-    "no such model": ({"model": "no such model"}, "neither a folder on this machine nor"),
+    "no such model": ({"model": "no such model"}, NO_MODEL),
     "a URL for a model": (
         {"model": "https://huggingface.co/bert-base-uncased"},
-        "neither a folder on this machine nor",
+        NO_MODEL,
     ),
-    "markup for a model": ({"model": "<script>alert(1)</script>"}, "neither a folder on this machine nor"),
+    "markup for a model": ({"model": "<script>alert(1)</script>"}, NO_MODEL),
     "no network": ({"model": "google-bert/bert-large-uncased"}, "could not be reached"),
-    "a folder without a model": ({"model": "/"}, "no config.json in"),
+    "a folder without a model": ({"model": "/"}, NO_MODEL),
 }
 REMARKED = {
     "a layer too many": ({"layer": "6"}, "There is no layer 6 in this model, only 0 to 5"),

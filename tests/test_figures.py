@@ -32,6 +32,7 @@ from bertviz_core.figures.softmax import draw_all_scores, draw_rank_curve, draw_
 from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_row_strips, draw_taken_squares
+from bertviz_core.figures.texts import Rich
 from bertviz_core.figures.training import draw_loss_along, draw_losses, draw_word_rises
 from bertviz_core.figures.weights import draw_overview, draw_weights
 from tests.test_pages import decoded
@@ -84,8 +85,8 @@ CASES = {
         "shares": lambda c: draw_bars(SHARE, WORDS, c, INK, name="share", ends=SHARES),
     },
     "draw_areas": {
-        "a narrow last column": lambda c: draw_areas({"a": {"b": 50, "c": 1}, "d": {"e": 1, "f": 0, "g": 1}},
-                                                     dict.fromkeys("bcefg", INK), c),
+        "a narrow last column": lambda c: draw_areas({"a": {WORDS[0]: 50, "c": 1}, "d": {WORDS[1]: 1, "f": 0, "g": 1}},
+                                                     dict.fromkeys([*WORDS, "c", "f", "g"], INK), c),
     },
     "draw_counts": {"kinds": lambda c: draw_counts([1, 20, 30_000], WORDS[:3], c, INK, name="rows")},
     "draw_curve": {
@@ -161,14 +162,15 @@ CASES = {
     "draw_sorted_terms": {"both signs": lambda c: draw_sorted_terms(SIGNED, WORDS, c, INK)},
     "draw_all_scores": {
         "three marked": lambda c: draw_all_scores(np.array([3, 0, 5]), np.linspace(-1, 1, 4),
-                                                  {"one": 0.9, "two": 0.5, "three": -0.5}, "two", c, INK),
+                                                  dict(zip(WORDS, (0.9, 0.5, -0.5), strict=False)), WORDS[1], c, INK),
     },
     "draw_stack": {
-        "with groups": lambda c: draw_stack({"one": 0.5, "two": 0.01, "3–30": 0.3, "31 on": 0.19}, "one", 2, c, INK),
-        "without": lambda c: draw_stack({"one": 0.6, "two": 0.4}, "two", 0, c, INK),
+        "with groups": lambda c: draw_stack({WORDS[0]: 0.5, WORDS[1]: 0.01, "3–30": 0.3, "31 on": 0.19}, WORDS[0], 2, c,
+                                             INK),
+        "without": lambda c: draw_stack({WORDS[0]: 0.6, WORDS[1]: 0.4}, WORDS[1], 0, c, INK),
     },
     "draw_rank_curve": {
-        "one pass": lambda c: draw_rank_curve(np.sort(SHARE)[::-1], {"first": 1, "last": SIZE}, c, INK),
+        "one pass": lambda c: draw_rank_curve(np.sort(SHARE)[::-1], {WORDS[0]: 1, WORDS[1]: SIZE}, c, INK),
         "two passes": lambda c: draw_rank_curve(np.sort(SHARE)[::-1], {"first": 1}, c, INK, np.sort(SHARE)[::-1]),
     },
     "draw_enlarged_strips": {
@@ -243,7 +245,7 @@ def test_plotly_takes_every_kind_as_it_is(draw, theme):
 @pytest.mark.parametrize("draw", VARIANTS)
 def test_a_chart_is_plain_and_small(draw):
     for part in walk(draw(LIGHT).spec):
-        assert type(part) in (dict, list, tuple, str, int, float, bool, np.ndarray), type(part)
+        assert type(part) in (dict, list, tuple, str, Rich, int, float, bool, np.ndarray), type(part)
         if isinstance(part, np.ndarray):
             assert part.dtype in (np.float32, np.int32), part.dtype
 

@@ -257,14 +257,16 @@ def test_a_text_is_neither_cut_nor_filled_by_the_files_settings(tmp_path):
     assert len(edited(tmp_path, edit).encode("the cat sat on the mat")) == 8
 
 
-@pytest.mark.parametrize("setting", [{"split_special_tokens": True}, {"model_input_names": ["input_ids"]}], ids=str)
-def test_masks_and_segments_do_not_depend_on_the_files_settings(tmp_path, setting):
+@pytest.mark.parametrize(
+    ("setting", "second"), [({"split_special_tokens": True}, 1), ({"model_input_names": ["input_ids"]}, 0)], ids=str
+)
+def test_masks_do_not_depend_on_the_files_settings_and_segments_only_where_they_name_none(tmp_path, setting, second):
     shutil.copytree(BUNDLED_FOLDER, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.safetensors"))
     settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, **setting}))
     encoding = load_tokenizer(tmp_path, 30522).encode("a [MASK]", "b", pad_to=8)
     assert encoding.tokens == ("[CLS]", "a", "[MASK]", "[SEP]", "b", "[SEP]", "[PAD]", "[PAD]")
-    assert encoding.segments == (0, 0, 0, 0, 1, 1, 0, 0)
+    assert encoding.segments == (0, 0, 0, 0, second, second, 0, 0)
     assert encoding.mask == (1, 1, 1, 1, 1, 1, 0, 0)
 
 

@@ -39,7 +39,8 @@ _SENTENCES: tuple[tuple[type[BaseException], str], ...] = (  # the first family 
     ),
     (
         RepositoryNotFoundError,
-        "There is no public model {name} on the Hugging Face hub, and no such folder here. Check the spelling.",
+        "There is no public model {name} on the Hugging Face hub, and no folder of this name with one here. Check "
+        "the spelling.",
     ),
     (
         OfflineModeIsEnabled,

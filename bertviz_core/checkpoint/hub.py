@@ -69,21 +69,24 @@ def locate(name: str) -> Located:
         validate_repo_id(name)
     except HFValidationError:
         raise CheckpointError(
-            f"{name[:120]!r} is neither a folder on this machine nor a Hugging Face model id, which looks like "
-            "google-bert/bert-base-uncased. Check the spelling."
+            f"{name[:120]!r} is neither a folder with a BERT checkpoint that this app can read nor a Hugging Face "
+            "model id, which looks like google-bert/bert-base-uncased. Check the spelling; a folder needs config.json, "
+            f"{WEIGHTS} and the tokenizer's files."
         ) from None
     return _find_cached(name) or _download(name)
 
 
 def find_folder(name: str) -> Path | None:
-    """The folder of this name, or of the bundled model; None where there is none. Raises CheckpointError for a file."""
+    """The checkpoint's folder of this name, or of the bundled model; None where there is none.
+
+    A file, a folder of other things and nothing at all are the same here: strangers may ask about any path, and shall
+    not learn what lies there.
+    """
     if name == BUNDLED:
         return BUNDLED_FOLDER
     try:
         path = Path(name).expanduser()
-        if path.is_file():
-            raise CheckpointError(f"{name} is a file. Give the folder that contains it.")
-        return path.resolve() if path.is_dir() else None
+        return path.resolve() if (path / "config.json").is_file() else None
     except (OSError, ValueError, RuntimeError):  # a name too long, with a NUL, or of an unknown user's home
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -66,6 +67,12 @@ class Model:
     def parameter_count(self) -> int:
         """How many numbers were learned, a tied matrix counted once."""
         return sum({tensor.data_ptr(): tensor.numel() for tensor in self.parameters.values()}.values())
+
+    @cached_property
+    def largest(self) -> float:
+        """The size of the largest number that was learned."""
+        ends = [end.item() for tensor in self.parameters.values() if tensor.numel() for end in torch.aminmax(tensor)]
+        return max(map(abs, ends), default=0.0)
 
     @property
     def nbytes(self) -> int:

@@ -23,6 +23,7 @@ from bertviz_core.programs.config import read_json
 _ENCODED_BYTES = 1_000_000  # of inputs that are remembered
 _TOKEN_BYTES = 200  # of one token in them, roughly
 _FILES = ("tokenizer.json", "vocab.txt")
+_CAN_LACK = ("mask_token", "pad_token")  # of the special tokens
 _EXTRA_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 
 
@@ -72,13 +73,13 @@ class Tokenizer:
         _check_text("The sentence", text)
         if pair is not None:
             _check_text("The second sentence", pair)
-        result = self._library(text, pair, return_token_type_ids=True, split_special_tokens=False, verbose=False)
+        result = self._library(text, pair, split_special_tokens=False, verbose=False)
         ids = [int(i) for i in result["input_ids"]]
         if len(ids) <= self._library.num_special_tokens_to_add(pair=pair is not None):
             raise InputError(
                 "The text is empty once control characters are removed. Type a sentence with visible characters."
             )
-        segments = [int(s) for s in result["token_type_ids"]]
+        segments = [int(s) for s in result.get("token_type_ids") or [0] * len(ids)]  # as the model takes none given
         fill = max(0, (pad_to or 0) - len(ids))
         return Encoding(
             tokens=tuple(self._library.convert_ids_to_tokens(ids)) + (self.pad_token,) * fill,
@@ -230,13 +231,9 @@ def _check_unicode(what: str, text: str) -> None:
 def load_tokenizer(folder: Path, vocab_size: int) -> Tokenizer:
     """The tokenizer of a checkpoint folder. Raises CheckpointError where files are missing, broken or do not fit."""
     listed = _list_tokens(folder)
-    try:
-        library = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # the library raises many kinds, down to bare Exception from its Rust part
-        raise CheckpointError(
-            f"The tokenizer files cannot be read ({_take_first_line(error)}). Save them again with transformers: "
-            "tokenizer.save_pretrained(folder)."
-        ) from error
+    library = _open(folder)
+    invented = {name: None for name in _CAN_LACK if getattr(library, name, None) not in (None, *listed)}
+    library = _open(folder, **invented) if invented else library
     if not getattr(library, "is_fast", False):
         raise CheckpointError(
             f"The tokenizer {type(library).__name__} runs in Python only, which is not supported. Choose a model with "
@@ -247,6 +244,17 @@ def load_tokenizer(folder: Path, vocab_size: int) -> Tokenizer:
     state = json.loads(library.backend_tokenizer.to_str())
     _check_vocabulary(library, state["model"], listed, vocab_size)
     return Tokenizer(library, Rules.from_library(state), vocab_size)
+
+
+def _open(folder: Path, **absent: None) -> Any:
+    """The library's tokenizer. absent: special tokens that it shall do without, not give a row that the model lacks."""
+    try:
+        return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **absent)
+    except Exception as error:  # the library raises many kinds, down to bare Exception from its Rust part
+        raise CheckpointError(
+            f"The tokenizer files cannot be read ({_take_first_line(error)}). Save them again with transformers: "
+            "tokenizer.save_pretrained(folder)."
+        ) from error
 
 
 def _check_vocabulary(library: Any, model: dict[str, Any], listed: set[str], vocab_size: int) -> None:

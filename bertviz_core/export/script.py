@@ -33,8 +33,8 @@ def write_script(trace: Trace, weights: str = "model.safetensors") -> str:
             "",
             f"w = read({weights!r}, dtype={trace.model.dtype})",
             "",
-            f"# {' '.join(trace.tokens)}".encode("unicode_escape").decode(),
-            *(f"# changed: {change}" for change in list_changes(trace.changes)),
+            write_comment(" ".join(trace.tokens)),
+            *(write_comment(f"changed: {change}") for change in list_changes(trace.changes)),
             *write_inputs(trace),
             "",
             *(write_parameter(trace, symbol) for symbol in trace.program.parameters),
@@ -43,6 +43,11 @@ def write_script(trace: Trace, weights: str = "model.safetensors") -> str:
             "",
         ]
     )
+
+
+def write_comment(text: str) -> str:
+    """A comment of one line, whatever stands in the text: a line break in it would begin a line of code."""
+    return f"# {text.encode('unicode_escape').decode()}"
 
 
 def write_inputs(trace: Trace) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_degrees, format_number
 
 _ARC = 24  # points of the angle's arc
@@ -31,7 +32,8 @@ def draw_triangle(
     names = ("skip", "added", "sum")
     lines = [
         {"type": "scatter", "x": [start[0], end[0]], "y": [start[1], end[1]], "mode": "lines+markers", "name": name,
-         "line": {"color": ink, "width": 3}, "hovertemplate": f"{name}<br><b>{length:.6f}</b><extra></extra>",
+         "line": {"color": ink, "width": 3},
+         "hovertemplate": Rich(f"{escape(name)}<br><b>{length:.6f}</b><extra></extra>"),
          "marker": {"color": ink, "size": [0, 12], "symbol": "arrow", "angleref": "previous"}}
         for (start, end), name, ink, length in zip(ways, names, inks, (skip, added, total), strict=True)
     ]  # fmt: skip
@@ -72,15 +74,15 @@ def _name_sides(
     )
     sides = zip(ways, ("skip", "added", "sum"), lengths, inks, places, strict=True)
     named = [
-        write_text(f"{name} <b>{length:.2f}</b>", (start[0] + end[0]) / 2, (start[1] + end[1]) / 2, set_font(ink, 13),
-                   **place)
+        write_text(Rich(f"{escape(name)} <b>{length:.2f}</b>"), (start[0] + end[0]) / 2, (start[1] + end[1]) / 2,
+                   set_font(ink, 13), **place)
         for (start, end), name, length, ink, place in sides
     ]  # fmt: skip
     if not math.isfinite(angle):
         return named
     corner = ways[0][1]
     place = {"yanchor": "top", "xanchor": "left", "xshift": 8, "yshift": -4}
-    return [*named, write_text(f"<b>{format_degrees(angle)}</b>", *corner, set_font(colors.text, 13), **place)]
+    return [*named, write_text(bold(format_degrees(angle)), *corner, set_font(colors.text, 13), **place)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +113,7 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         axes[f"yaxis{i + 1 if i else ''}"] = _set_strip_axis(strip, limit, (top - height, top), colors)
         traces.append(_draw_strip(strip, axis))
         texts += _write_largest(strip, chosen, axis, limit, colors)
-        texts.append(_write_aside(f"<b>{format_number(float(strip.values[chosen]))}</b>", top - height / 2, colors))
+        texts.append(_write_aside(bold(format_number(float(strip.values[chosen]))), top - height / 2, colors))
         shapes += _draw_band(strip, axis)
     width = len(strips[0].values)
     frame = {"type": "rect", "xref": "x", "yref": "paper", "x0": chosen - 1.5, "x1": chosen + 1.5, "y0": 0, "y1": 1,
@@ -135,7 +137,7 @@ def _draw_strip(strip: Strip, axis: str) -> Spec:
     return {
         "type": "bar", "x0": 0, "dx": 1, "y": pack(strip.values), "yaxis": axis, "name": strip.name, "meta": strip.cell,
         "marker": {"color": strip.color, "line": {"width": 0}},
-        "hovertemplate": f"{strip.name}, component %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>",
+        "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>"),
     }  # fmt: skip
 
 

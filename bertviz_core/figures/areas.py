@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, set_axis, write_text
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_percent
 
 _HEIGHT = 270
@@ -31,9 +32,11 @@ def draw_areas(columns: Mapping[str, Mapping[str, int]], inks: Mapping[str, str]
         share, below = sums[column] / whole, 0.0
         for name, count in parts.items():
             height = count / max(sums[column], 1)
-            text = f"{name}<br>{count:,}{' · ' if share >= _BROAD else '<br>'}{format_percent(count / whole)}"
+            between = " · " if share >= _BROAD else "<br>"
+            text = Rich(f"{escape(name)}<br>{count:,}{between}{format_percent(count / whole)}")
             room = share >= _WIDE and height >= _HIGH
-            tiles.append((start / whole, share, below, height, text if room else "", f"{column}: {text}", inks[name]))
+            said = Rich(f"{escape(column)}: {text}")
+            tiles.append((start / whole, share, below, height, text if room else "", said, inks[name]))
             if share < _WIDE:
                 beside.append((below + height / 2, f"{name} {format_percent(count / whole)}"))
             below += height
@@ -57,7 +60,7 @@ def _draw_tiles(tiles: Sequence[tuple], colors: Palette) -> Spec:
         "textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "constraintext": "none",
         "textfont": {"size": 12, "color": colors.text}, "customdata": hovers,
         "marker": {"color": [f"{ink}{_FILL}" for ink in inks], "line": {"color": colors.surface, "width": 2}},
-        "hovertemplate": "%{customdata}<extra></extra>",
+        "hovertemplate": Rich("%{customdata}<extra></extra>"),
     }  # fmt: skip
 
 

@@ -13,13 +13,17 @@ from bertviz_core.figures.base import (
     make_chart,
     make_tracks,
     name_rows,
+    name_ticks,
     pack,
     set_axis,
     set_font,
     write_text,
 )
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.numbers import format_number
+
+_TICKS = 32  # words below bars: more would run into each other
 
 
 def draw_products(
@@ -34,7 +38,7 @@ def draw_products(
 ) -> Chart:
     """The terms of a sum as bars in the given order, and the sum so far as a line. title: of the axis of names;
     total: the sum of all terms and how many they are, where only some are drawn."""
-    end = float(running[-1])
+    end, places = float(running[-1]), list(range(len(names)))  # by name, two of the same name would be one
     said = write_text(f"sum {format_number(end)}", len(names) - 1, end, set_font(colors.text), xanchor="right",
                       yshift=14 if end >= 0 else -14, bgcolor=colors.surface, opacity=0.9)  # fmt: skip
     if total is not None:  # above the chart: at the end of the line it would be taken for the sum
@@ -43,14 +47,14 @@ def draw_products(
                           yanchor="bottom")  # fmt: skip
     return make_chart(
         [
-            {"type": "bar", "x": list(names), "y": pack(terms), "marker": {"color": color},
-             "hovertemplate": "%{x}<br>term: <b>%{y:.6f}</b><extra></extra>"},
-            {"type": "scatter", "x": list(names), "y": pack(running), "mode": "lines+markers", "marker": {"size": 4},
-             "line": {"color": colors.text, "width": 1.5, "shape": "hv"},
-             "hovertemplate": "with %{x}<br>sum so far: <b>%{y:.6f}</b><extra></extra>"},
+            {"type": "bar", "x": places, "y": pack(terms), "marker": {"color": color}, "customdata": list(names),
+             "hovertemplate": Rich("%{customdata}<br>term: <b>%{y:.6f}</b><extra></extra>")},
+            {"type": "scatter", "x": places, "y": pack(running), "mode": "lines+markers", "marker": {"size": 4},
+             "line": {"color": colors.text, "width": 1.5, "shape": "hv"}, "customdata": list(names),
+             "hovertemplate": Rich("with %{customdata}<br>sum so far: <b>%{y:.6f}</b><extra></extra>")},
         ],
         340, colors, right=16, top=24, bargap=0.2,
-        xaxis=set_axis(colors, title, type="category"), yaxis=set_axis(colors, grid=True),
+        xaxis=set_axis(colors, title, **name_ticks(names, _TICKS)), yaxis=set_axis(colors, grid=True),
         annotations=[said],
     )  # fmt: skip
 
@@ -61,12 +65,13 @@ def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[st
     return make_chart(
         [
             {"type": "bar", "x": pack(powers), "base": pack(running - powers).tolist(), "y": rows, "orientation": "h",
-             "marker": {"color": colors.kinds["attention"]}, "customdata": list(words), "texttemplate": "%{x:.4f}",
+             "marker": {"color": colors.kinds["attention"]}, "customdata": list(words),
+             "texttemplate": Rich("%{x:.4f}"),
              "text": pack(powers), "textposition": "outside", "cliponaxis": False, "textfont": set_font(colors.text),
-             "hovertemplate": "%{customdata}<br>e^(S − max): <b>%{text:.6f}</b><extra></extra>"},
+             "hovertemplate": Rich("%{customdata}<br>e^(S − max): <b>%{text:.6f}</b><extra></extra>")},
             {"type": "scatter", "x": pack(running), "y": rows, "mode": "lines+markers", "marker": {"size": 4},
              "line": {"color": colors.text, "width": 1, "shape": "vh"}, "customdata": list(words),
-             "hovertemplate": "with %{customdata}<br>denominator so far: <b>%{x:.6f}</b><extra></extra>"},
+             "hovertemplate": Rich("with %{customdata}<br>denominator so far: <b>%{x:.6f}</b><extra></extra>")},
         ],
         len(rows) * BAR_HEIGHT + 70, colors, right=56, bargap=BAR_GAP, shapes=make_tracks(len(rows), colors),
         xaxis=set_axis(colors, "sum of the exponentials so far", grid=True, range=[0, 1.02 * float(running[-1])]),

@@ -19,6 +19,7 @@ from bertviz_core.figures.base import (
     set_legend,
 )
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.numbers import format_number
 
 BAR_HEIGHT = 26
@@ -43,7 +44,7 @@ def draw_bars(
     texts = [format_number(float(x)) for x in values]
     scale: Spec = {"range": list(ends)} if ends else _leave_room(np.asarray(values))
     axis = set_axis(colors, name, grid=True, **scale)
-    hover = "%{customdata}<br><b>%{x:.6f}</b><extra></extra>"
+    hover = Rich("%{customdata}<br><b>%{x:.6f}</b><extra></extra>")
     return _draw_rows(values, words, texts, colors, color, axis, hover, row)
 
 
@@ -52,7 +53,7 @@ def draw_counts(numbers: Sequence[int], words: Sequence[str], colors: Palette, c
     end = float(np.log10(max(*numbers, 10))) * 1.02
     axis = set_axis(colors, f"{name}, logarithmic", grid=True, type="log", range=[0, end], dtick=1)
     texts = [f"{n:,}" for n in numbers]
-    hover = "%{customdata}<br><b>%{x:,}</b><extra></extra>"
+    hover = Rich("%{customdata}<br><b>%{x:,}</b><extra></extra>")
     return _draw_rows(np.array(numbers), words, texts, colors, color, axis, hover)
 
 
@@ -109,7 +110,7 @@ def draw_curve(
              "line": {"color": colors.text, "width": 1.5}, "hoverinfo": "skip"},
             {"type": "scatter", "x": pack(at), "y": pack(on), "mode": "markers", "name": "this token",
              "marker": {"color": color, "size": 5, "opacity": 0.55},
-             "hovertemplate": "%{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>"},
+             "hovertemplate": Rich("%{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>")},
         ],
         height, colors, right=16, picked_from=len(lines) + 1, showlegend=bool(others), legend=set_legend(),
         xaxis=set_axis(colors, "pre-activation", grid=True), yaxis=set_axis(colors, "activation", grid=True),

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from _plotly_utils.utils import convert_to_base64
 
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import LONGEST, LONGEST_TICK, escape, escape_in_space
 
 Spec = dict[str, Any]  # a part of what Plotly.js draws, in its own terms
 Cells = Sequence[str] | str
@@ -62,16 +63,27 @@ class _Drawn(go.Figure):
         self._spec = spec  # and nothing of what a figure has that is going to be changed
 
     def to_dict(self) -> Spec:
-        sent = _copy_outline(self._spec)
+        sent = _write_out(self._spec)
         convert_to_base64(sent)
         return sent
 
 
-def _copy_outline(part: Any) -> Any:
-    """The same dicts and lists anew, of the same numbers and arrays."""
+def _write_out(part: Any, longest: int = LONGEST) -> Any:
+    """The same dicts and lists anew, of the same numbers and arrays; every text so that it is drawn as it stands.
+
+    Here and nowhere else, as all charts pass here. longest: characters of a text.
+    """
+    if isinstance(part, str):
+        return escape(part, longest)
     if isinstance(part, dict):
-        return {key: _copy_outline(value) for key, value in part.items()}
-    return [_copy_outline(value) for value in part] if isinstance(part, list | tuple) else part
+        sent = {key: _write_out(value, LONGEST_TICK if key == "ticktext" else longest)
+                for key, value in part.items() if key != "meta"}  # fmt: skip
+        if "meta" in part:
+            sent["meta"] = part["meta"]  # addresses, which are not drawn
+        if part.get("type") == "scatter3d" and "text" in part:
+            sent["text"] = [escape_in_space(text) for text in part["text"]]
+        return sent
+    return [_write_out(value, longest) for value in part] if isinstance(part, list | tuple) else part
 
 
 def to_plotly(chart: Chart) -> go.Figure:
@@ -129,9 +141,10 @@ def set_axis(colors: Palette, title: str = "", grid: bool = False, *, standoff: 
     }  # fmt: skip
 
 
-def name_ticks(words: Sequence[str]) -> Spec:
-    """Words at 0, 1, 2 and so on of an axis."""
-    return {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": list(words)}
+def name_ticks(words: Sequence[str], most: int | None = None) -> Spec:
+    """Words at 0, 1, 2 and so on of an axis. most: that are printed, evenly spaced; all, if it is not given."""
+    shown = range(0, len(words), -(-len(words) // most) if most and words else 1)
+    return {"tickmode": "array", "tickvals": list(shown), "ticktext": [words[i] for i in shown]}
 
 
 def name_rows(words: Sequence[str], colors: Palette) -> Spec:

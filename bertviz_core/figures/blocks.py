@@ -21,6 +21,7 @@ from bertviz_core.figures.base import (
 )
 from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_number
 
 _ROW, _SMALL, _MANY = 20, 15, 16  # pixels of a row, and of one where there are more rows than the last
@@ -82,7 +83,9 @@ def _make_block(block: Block, i: int, start: int, across: tuple[float, float], e
         "type": "heatmap", "z": pack(block.values), "x0": 0, "dx": 1, "y0": start, "dy": 1, "zmin": -end, "zmax": end,
         "colorscale": colors.shade(block.kind), "colorbar": scale, "xgap": 1, "ygap": 1, "name": block.name,
         "xaxis": f"x{i + 1 if i else ''}", "meta": block.cells,
-        "hovertemplate": f"{block.name}, token %{{y}}<br>component %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
+        "hovertemplate": Rich(
+            f"{escape(block.name)}, token %{{y}}<br>component %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>"
+        ),
     }  # fmt: skip
 
 
@@ -93,7 +96,7 @@ def _write_end(end: float) -> str:
 
 def _name_block(block: Block, left: float, colors: Palette) -> Spec:
     font = {"size": 14, "color": colors.kinds[block.kind]}
-    return write_text(f"<b>{block.name}</b>", left, 1, font, xref="paper", yref="paper", xanchor="left",
+    return write_text(bold(block.name), left, 1, font, xref="paper", yref="paper", xanchor="left",
                       yanchor="bottom", yshift=4)  # fmt: skip
 
 
@@ -135,17 +138,17 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
     strips = [
         {"type": "heatmap", "z": pack(values[None]), "x0": shown.start, "dx": 1, "zmin": -end, "zmax": end,
          "colorscale": colors.shade(kind), "showscale": False, "yaxis": axis, "meta": cell,
-         "hovertemplate": f"{name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>"}
+         "hovertemplate": Rich(f"{escape(name)} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>")}
         for values, end, axis, cell, name in zip((shown.x, shown.weights), shown.ends, ("y3", "y2"), shown.cells, names,
                                                  strict=False)
     ]  # fmt: skip
     bars = {
         "type": "bar", "x": list(range(shown.start, shown.start + len(products))), "y": pack(products),
         "marker": {"color": [colors.kinds[kind] if x >= 0 else colors.faint for x in products]},
-        "hovertemplate": f"{names[2]} %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>",
+        "hovertemplate": Rich(f"{escape(names[2])} %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>"),
     }  # fmt: skip
     numbers = (float(shown.x[best]), float(shown.weights[best]), float(products[best]))
-    said = "{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers))
+    said = Rich("{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers)))
     left = best > len(products) / 2
     axes: dict[str, Any] = {
         name: set_axis(colors, domain=list(part), showticklabels=False) for name, part in _STRIPS.items()

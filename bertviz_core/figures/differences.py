@@ -11,6 +11,7 @@ import numpy as np
 from bertviz_core.figures.base import Chart, Spec
 from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.numbers import format_number
 
 APART = "after − before"
@@ -139,7 +140,7 @@ def _draw_map(trace: Spec, apart: np.ndarray, end: float, colors: Palette) -> Sp
         drawn["colorbar"] = {**trace["colorbar"], "tickvals": bar["tickvals"], "ticktext": bar["ticktext"]}
     if "text" in trace:  # numbers in the cells
         del drawn["text"]
-        drawn["texttemplate"] = "%{z:.2f}"
+        drawn["texttemplate"] = Rich("%{z:.2f}")
     return _say(drawn)
 
 
@@ -156,7 +157,7 @@ def _draw_values(trace: Spec, apart: np.ndarray, colors: Palette) -> Spec:
 
 def _say(trace: Spec) -> Spec:
     if "hovertemplate" in trace:
-        trace["hovertemplate"] = trace["hovertemplate"].replace("<b>", f"{APART} <b>", 1)
+        trace["hovertemplate"] = Rich(trace["hovertemplate"].replace("<b>", f"{APART} <b>", 1))
     return trace
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, bold
 
 _LARGEST, _BINS = 24, 30  # pixels across the largest circle; bars of the histogram
 _LEFT = 3.0  # pre-activations further below 0 than this are not drawn if they are few: there the curve is flat
@@ -41,7 +42,7 @@ def draw_neurons(
     sizes = _LARGEST * np.sqrt(lengths / (lengths.max(initial=0.0) or 1.0))
     top = max(float(after.max(initial=0.0)), 1.0) * 1.12
     texts = [
-        write_text(f"<b>{', '.join(map(str, near))}</b>", float(before[near[0]]), float(after[near[0]]),
+        write_text(bold(", ".join(map(str, near))), float(before[near[0]]), float(after[near[0]]),
                    set_font(colors.text), xanchor="right", xshift=-float(sizes[near[0]]) / 2 - 5)
         for near in _join_near(named, after, 0.06 * top)
     ]  # fmt: skip
@@ -52,13 +53,13 @@ def draw_neurons(
         [
             {"type": "bar", "x": pack(middles), "y": pack(counts), "width": float(edges[1] - edges[0]), "yaxis": "y2",
              "marker": {"color": [color if x > 0 else colors.faint for x in middles.tolist()], "opacity": 0.6},
-             "hovertemplate": "%{y:,.0f} neurons<extra></extra>"},
+             "hovertemplate": Rich("%{y:,.0f} neurons<extra></extra>")},
             {"type": "scatter", "x": pack(curve[0]), "y": pack(curve[1]), "mode": "lines", "name": function,
              "line": {"color": colors.text, "width": 1.5}, "hoverinfo": "skip"},
             {"type": "scatter", "x": pack(before), "y": pack(after), "mode": "markers", "name": "this token",
              "marker": {"color": color, "size": pack(np.maximum(sizes, 2.5)), "opacity": 0.55,
                         "line": {"color": colors.surface, "width": 0.5}},
-             "hovertemplate": "neuron %{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>"},
+             "hovertemplate": Rich("neuron %{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>")},
         ],
         400, colors, right=12, top=12, bottom=36, picked_from=2, annotations=texts, bargap=0,
         shapes=[{"type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": 0, "y0": 0, "y1": 1,

@@ -10,6 +10,7 @@ import numpy as np
 from bertviz_core.figures.base import Chart, Spec, pack, set_axis, set_font
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import bold
 
 LARGEST = 40  # tokens; with more of them the lines would be a thicket
 _MAP, _LINES = 0.68, (0.69, 1)  # parts of the width
@@ -56,7 +57,7 @@ def _draw_lines(queries: Sequence[int], keys: np.ndarray, color: str, width: flo
 def _name_keys(tokens: Sequence[str], looked: int, colors: Palette) -> Spec:
     """The keys once more, where the lines end; the one that the chosen query looks at in colour."""
     tints = [colors.kinds["attention"] if i == looked else colors.faint for i in range(len(tokens))]
-    words = [f"<b>{token}</b>" if i == looked else token for i, token in enumerate(tokens)]
+    words = [bold(token) if i == looked else token for i, token in enumerate(tokens)]
     return {
         "type": "scatter", "x": [1.05] * len(tokens), "y": list(range(len(tokens))), "xaxis": "x2", "mode": "text",
         "text": words, "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",

@@ -9,6 +9,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, make_outline, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_number
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
@@ -80,7 +81,9 @@ def draw_heatmap(
         "dy": rows.step, "zmin": low, "zmax": limit, "colorscale": colors.share if share else colors.signed,
         "colorbar": make_color_bar(values, low, limit, colors), "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
-        "hovertemplate": f"{rows.name} %{{y}}<br>{columns.name} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>",
+        "hovertemplate": Rich(
+            f"{escape(rows.name)} %{{y}}<br>{escape(columns.name)} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>"
+        ),
     }  # fmt: skip
     return make_chart(
         [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=34,

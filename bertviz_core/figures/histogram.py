@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, make_chart, pack, set_axis
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.numbers import format_number
 
 
@@ -21,7 +22,7 @@ def draw_histogram(counts: np.ndarray, edges: np.ndarray, colors: Palette, color
     bars = {
         "type": "bar", "x": pack((edges[:-1] + edges[1:]) / 2), "y": pack(counts), "width": float(edges[1] - edges[0]),
         "customdata": name_intervals(edges), "marker": {"color": color, "line": {"width": 0}},
-        "hovertemplate": "%{customdata}<br><b>%{y:,.0f}</b> numbers<extra></extra>",
+        "hovertemplate": Rich("%{customdata}<br><b>%{y:,.0f}</b> numbers<extra></extra>"),
     }  # fmt: skip
     return make_chart(
         [bars], 300, colors, right=16, bargap=0,

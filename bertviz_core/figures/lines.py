@@ -19,6 +19,7 @@ from bertviz_core.figures.base import (
     write_text,
 )
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, escape
 
 _DASHES, _MARKERS = ("solid", "dash", "dot"), ("circle", "square", "diamond")
 _DRAWN = 400
@@ -32,7 +33,7 @@ def draw_shares_by_stage(series: Mapping[str, np.ndarray], stages: Sequence[str]
             {"type": "scatter", "x": list(range(len(stages))), "y": pack(values), "mode": "lines+markers", "name": name,
              "line": {"color": color, "width": 2, "dash": dash}, "marker": {"symbol": marker, "size": 8},
              "customdata": list(stages),
-             "hovertemplate": name.replace("%{", "% {") + ", %{customdata}<br><b>%{y:.6f}</b><extra></extra>"}
+             "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{y:.6f}}</b><extra></extra>")}
             for (name, values), dash, marker in zip(series.items(), _DASHES, _MARKERS, strict=False)
         ],
         320, colors, right=16, showlegend=True, legend=set_legend({"family": MONOSPACE, "size": 12}),
@@ -52,7 +53,7 @@ def draw_growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Pal
         [
             {"type": "scatter", "x": pack(drawn), "y": pack(shares[drawn - 1]), "mode": "lines",
              "line": {"color": color, "width": 2, "shape": "hv"},
-             "hovertemplate": "the top %{x:,}<br><b>%{y:.6f}</b><extra></extra>"},
+             "hovertemplate": Rich("the top %{x:,}<br><b>%{y:.6f}</b><extra></extra>")},
             {"type": "scatter", "x": counts, "y": [float(shares[count - 1]) for count in counts], "mode": "markers",
              "marker": {"color": color, "size": 9}, "hoverinfo": "skip"},
         ],

@@ -21,6 +21,7 @@ from bertviz_core.figures.base import (
 )
 from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich
 
 _SPLIT, _GAP = 0.77, 0.04  # where the weights end and the results begin
 _MAX_HEIGHT = 520
@@ -103,7 +104,7 @@ def _make_map(values: np.ndarray, end: float, colors: Palette, where: str, **set
     """A signed map without an axis name of its own. where: what a cell is called, pointed at."""
     return {
         "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.signed,
-        "hovertemplate": f"{where}<b>%{{z:.6f}}</b><extra></extra>", **settings,
+        "hovertemplate": Rich(f"{where}<b>%{{z:.6f}}</b><extra></extra>"), **settings,
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, name_rows, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_number
 
 _FAR = 0.45  # opacity of what is not picked
@@ -35,11 +36,11 @@ def draw_softmax_row(scores: np.ndarray, shares: np.ndarray, names: Sequence[str
         [
             {"type": "bar", "x": pack(scores), "y": rows, "orientation": "h", "customdata": list(names),
              "marker": {"color": colors.faint, "opacity": opacity},
-             "hovertemplate": "%{customdata}<br>score: <b>%{x:.6f}</b><extra></extra>"},
+             "hovertemplate": Rich("%{customdata}<br>score: <b>%{x:.6f}</b><extra></extra>")},
             {"type": "bar", "x": pack(shares), "y": rows, "orientation": "h", "customdata": list(names), "xaxis": "x2",
              "marker": {"color": color, "opacity": opacity}, **numbers, "textposition": "outside", "cliponaxis": False,
              "textfont": set_font(colors.text),
-             "hovertemplate": "%{customdata}<br>probability: <b>%{x:.6f}</b><extra></extra>"},
+             "hovertemplate": Rich("%{customdata}<br>probability: <b>%{x:.6f}</b><extra></extra>")},
         ],
         (22 if wide else 16) * len(rows) + 70, colors, right=12, bargap=0.25,
         yaxis=name_rows(names, colors),
@@ -59,7 +60,7 @@ def draw_row(values: np.ndarray, picked: int | None, colors: Palette, color: str
         [
             {"type": "scatter", "x": places, "y": pack(values), "mode": "lines",
              "line": {"color": color, "width": 1.2, "shape": "hvh"},
-             "hovertemplate": f"{title} %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>"},
+             "hovertemplate": Rich(f"{escape(title)} %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>")},
             {"type": "scatter", "x": marked, "y": pack(values[marked]), "mode": "markers", "hoverinfo": "skip",
              "marker": {"color": colors.text, "size": 10, "symbol": "circle-open", "line": {"width": 2}}},
         ],
@@ -100,7 +101,7 @@ def draw_point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colo
             {"type": "scatter", "x": [at, at, float(x[0])], "y": [low, on, on], "mode": "lines", "hoverinfo": "skip",
              "line": {"color": color, "width": 1, "dash": "dash"}},
             {"type": "scatter", "x": [at], "y": [on], "mode": "markers", "marker": {"color": color, "size": 11},
-             "cliponaxis": False, "hovertemplate": "%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>"},
+             "cliponaxis": False, "hovertemplate": Rich("%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>")},
         ],
         300, colors, right=16, top=28,
         annotations=[_say(f"{format_number(at)} → {format_number(on)}", "right", colors.text)],
@@ -124,7 +125,7 @@ def draw_sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequ
     return make_chart(
         [
             {"type": "bar", "x": pack(lengths), "base": pack(starts).tolist(), "y": rows, "orientation": "h",
-             "customdata": labels, "hovertemplate": "%{customdata}<br><b>%{text}</b><extra></extra>",
+             "customdata": labels, "hovertemplate": Rich("%{customdata}<br><b>%{text}</b><extra></extra>"),
              "marker": {"color": list(kinds)}, "text": texts, "textposition": "none"},
             {"type": "scatter", "x": pack(np.repeat(ends, 2)), "y": steps, "mode": "lines", "hoverinfo": "skip",
              "line": {"color": colors.faint, "width": 1, "dash": "dot"}},

@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.figures.base import MONOSPACE, Chart, Spec, make_chart, pack, set_axis, set_font
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, bold, escape, escape_in_space
 
 _HEIGHT = 520
 _NARROW = np.array([190.0, 400.0])  # pixels that the points are spread over on a phone
@@ -64,7 +65,7 @@ def _make_scatter(points: np.ndarray, **settings: object) -> Spec:
     """Points (point, component) as a flat or solid scatter."""
     places = dict(zip("xyz", map(pack, points.T), strict=False))
     kind = "scatter3d" if len(places) == 3 else "scatter"
-    return {"type": kind, **places, **settings, "hovertemplate": "%{customdata}<extra></extra>"}
+    return {"type": kind, **places, **settings, "hovertemplate": Rich("%{customdata}<extra></extra>")}
 
 
 def _draw_lines(points: np.ndarray, tokens: Sequence[str], stages: Sequence[str], color: str) -> Spec:
@@ -97,9 +98,10 @@ def _draw_way(
     """The chosen token's path, its stages named, the token itself at one of them."""
     sizes = [10 if i == at else 5 for i in range(len(stages))]
     named = zip(texts, places, strict=False)
+    draw = escape_in_space if points.shape[1] == 3 else escape
     return _make_scatter(
         points, mode="lines+markers+text",
-        text=[(f"<b>{text}</b>" if i == at else text) if place else "" for i, (text, place) in enumerate(named)],
+        text=[(bold(text, draw) if i == at else text) if place else "" for i, (text, place) in enumerate(named)],
         textposition=[place or _PLACES[0] for place in places[: len(texts)]], line={"color": color, "width": 3},
         marker={"color": color, "size": sizes, "opacity": 1}, customdata=[f"{token}, {stage}" for stage in stages],
         textfont=set_font(color, _FONT),

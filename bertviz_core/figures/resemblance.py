@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, make_chart, name_ticks, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, bold
 
 
 def draw_resemblance(
@@ -27,13 +28,13 @@ def draw_resemblance(
             {"type": "scatter", "x": places, "y": pack(joined), "mode": "lines", "opacity": 0.5,
              "line": {"color": colors.faint, "width": 1},
              "customdata": [names[i] for i in others for _ in (*stages, "")],
-             "hovertemplate": "%{customdata}<br><b>%{y:.6f}</b><extra></extra>"},
+             "hovertemplate": Rich("%{customdata}<br><b>%{y:.6f}</b><extra></extra>")},
             {"type": "scatter", "x": list(range(len(stages))), "y": pack(cosines[nearest]), "mode": "lines+markers",
              "line": {"color": color, "width": 2.5}, "marker": {"color": color, "size": 6}, "name": name,
-             "hovertemplate": "%{y:.6f}<extra></extra>"},
+             "hovertemplate": Rich("%{y:.6f}<extra></extra>")},
         ],
         260, colors, right=16, shapes=[band],
-        annotations=[write_text(f"<b>{name}</b>", at, float(cosines[nearest, at]), set_font(color), yshift=14)],
+        annotations=[write_text(bold(name), at, float(cosines[nearest, at]), set_font(color), yshift=14)],
         xaxis=set_axis(colors, "after", **name_ticks(stages)),
         yaxis=set_axis(colors, "cosine", grid=True, range=[low - 0.05, high + 0.12]),
     )  # fmt: skip

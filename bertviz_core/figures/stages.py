@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.figures.base import MONOSPACE, Chart, Spec, make_chart, name_ticks, pack, set_axis, set_legend
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, escape
 
 _STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))
 
@@ -43,5 +44,5 @@ def _draw_line(title: str, values: np.ndarray, stages: Sequence[str], color: str
         "type": "scatter", "x": list(range(len(stages))), "y": pack(values), "mode": "lines+markers", "name": title,
         "line": {"color": color, "width": 2, "dash": dash}, "marker": {"symbol": marker, "size": 8},
         "customdata": list(stages), "hoverlabel": {"font": {"family": MONOSPACE}},
-        "hovertemplate": f"{title}, %{{customdata}}<br><b>%{{y:.6~g}}</b><extra></extra>",
+        "hovertemplate": Rich(f"{escape(title)}, %{{customdata}}<br><b>%{{y:.6~g}}</b><extra></extra>"),
     }  # fmt: skip

@@ -21,6 +21,7 @@ from bertviz_core.figures.base import (
 )
 from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, bold, escape
 
 ROW = 24  # pixels
 _HEAD = 44  # pixels for the columns' names
@@ -72,7 +73,7 @@ def _draw_column(column: BarColumn, number: int) -> Spec:
     drawn = {
         "type": "bar", "x": pack(column.values), "y": list(range(len(column.values))), "orientation": "h",
         "marker": {"color": column.color}, "customdata": list(column.texts),
-        "hovertemplate": f"%{{y}}<br>{column.title}: <b>%{{customdata}}</b><extra></extra>",
+        "hovertemplate": Rich(f"%{{y}}<br>{escape(column.title)}: <b>%{{customdata}}</b><extra></extra>"),
     }  # fmt: skip
     if column.cells:
         drawn["meta"] = column.cells if isinstance(column.cells, str) else list(column.cells)
@@ -91,7 +92,7 @@ def _set_column(column: BarColumn, colors: Palette, domain: tuple[float, float])
 
 def _name_column(column: BarColumn, start: float, colors: Palette) -> Spec:
     font = {"size": 12, "color": colors.text}
-    return write_text(f"<b>{column.title}</b>", start, 1, font, xref="paper", yref="paper", xanchor="left",
+    return write_text(bold(column.title), start, 1, font, xref="paper", yref="paper", xanchor="left",
                       yanchor="bottom", yshift=6, align="left")  # fmt: skip
 
 
@@ -99,7 +100,7 @@ def _write_numbers(column: BarColumn, x: float, colors: Palette, last: bool) -> 
     """Numbers under each other, beside the bars; those of a sum are bold."""
     end = len(column.texts) - 1
     return [
-        write_text(f"<b>{text}</b>" if last and row == end else text, x, row, set_font(colors.text), xref="paper",
+        write_text(bold(text) if last and row == end else text, x, row, set_font(colors.text), xref="paper",
                    xanchor="left", xshift=6)
         for row, text in enumerate(column.texts) if text
     ]  # fmt: skip
@@ -144,7 +145,7 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     filled = {"symbol": "square", "size": _size(full), "color": colors.kinds["value"], "line": {"width": 0}}
     sums = [write_text(text, head, count, set_font(colors.text)) for head, text in enumerate(shown.sums)]
     return make_chart(
-        [{**place, "marker": outline, "customdata": said, "hovertemplate": f"{hover}<extra></extra>"},
+        [{**place, "marker": outline, "customdata": said, "hovertemplate": Rich(f"{hover}<extra></extra>")},
          {**place, "marker": filled, "hoverinfo": "skip"}],
         (count + 1) * ROW + _HEAD + 8, colors, top=_HEAD, bottom=4, right=4, annotations=sums,
         shapes=[make_outline((chosen - 0.5, chosen + 0.5), (-0.5, count + 0.5), colors)],
@@ -164,7 +165,7 @@ def draw_row_strips(values: np.ndarray, rows: Sequence[str], end: float, marked:
     bar = {**make_color_bar(values, -end, end, colors), "y": 0, "yanchor": "top", "ypad": 8}
     drawn = {
         "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.signed, "ygap": 3,
-        "colorbar": bar, "hovertemplate": "%{y}<br>component %{x}<br><b>%{z:.6f}</b><extra></extra>",
+        "colorbar": bar, "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.6f}</b><extra></extra>"),
     }  # fmt: skip
     return make_chart(
         [drawn], len(rows) * ROW + _HEAD + 48, colors, top=_HEAD, bottom=44, right=28,

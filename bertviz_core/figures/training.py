@@ -9,6 +9,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, set_legend, write_text
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_number, format_percent
 
 HEIGHT = 300
@@ -48,7 +49,7 @@ def draw_losses(
                                      "opacity": [0.3] * (last - 1) + [1.0] * min(last, 1)},
              "customdata": [[format_number(float(loss)), int(count)]
                             for loss, count in zip(losses, hidden, strict=True)],
-             "hovertemplate": "step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>"},
+             "hovertemplate": Rich("step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>")},
         ],
         height, colors, right=12, top=12, picked_from=len(drawn), showlegend=len(drawn) > 1,
         legend=set_legend({"size": 12, "color": colors.text}),
@@ -72,7 +73,7 @@ def _draw_line(name: str, values: np.ndarray, dash: str, colors: Palette) -> Spe
     color = colors.kinds["query" if dash == _DASHES[0] else "key"]
     return {"type": "scatter", "x": pack(np.arange(1, len(values) + 1)), "y": pack(values), "mode": "lines",
             "name": name, "line": {"color": color, "width": 2, "dash": dash},
-            "hovertemplate": f"step %{{x}}<br>{name}: <b>%{{y:.3f}}</b><extra></extra>"}  # fmt: skip
+            "hovertemplate": Rich(f"step %{{x}}<br>{escape(name)}: <b>%{{y:.3f}}</b><extra></extra>")}  # fmt: skip
 
 
 def _mark_ahead(last: int, total: int, colors: Palette) -> list[Spec]:
@@ -120,11 +121,10 @@ def draw_word_rises(
 def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None, colors: Palette) -> Spec:
     """ink: the colour of a word that stands out."""
     line = {"color": ink, "width": 2.5} if ink else {"color": colors.faint, "width": 1}
-    name = word.replace("%{", "% {")
     mode = "lines+markers" if ink and len(steps) <= _MARKED else "lines"
     return {"type": "scatter", "x": pack(steps), "y": pack(shares), "mode": mode,
             "line": line, "marker": {"size": 4}, "opacity": 1.0 if ink else 0.35, "name": word,
-            "hovertemplate": f"{name} after step %{{x}}<br><b>%{{y:.4f}}</b><extra></extra>"}  # fmt: skip
+            "hovertemplate": Rich(f"{escape(word)} after step %{{x}}<br><b>%{{y:.4f}}</b><extra></extra>")}  # fmt: skip
 
 
 def _name_words(
@@ -167,10 +167,10 @@ def draw_loss_along(
              "line": {"color": warm, "width": 1.5, "dash": "dot"}, "hoverinfo": "name"},
             {"type": "scatter", "x": pack(weights), "y": pack(losses), "mode": "lines", "name": "J",
              "line": {"color": color, "width": 2},
-             "hovertemplate": "weight %{x:.4f}<br>J = <b>%{y:.4f}</b><extra></extra>"},
+             "hovertemplate": Rich("weight %{x:.4f}<br>J = <b>%{y:.4f}</b><extra></extra>")},
             *({"type": "scatter", "x": [place[0]], "y": [place[1]], "mode": "markers", "name": name,
                "marker": {"size": 10, "color": fill, "line": {"color": colors.text, "width": 2}},
-               "hovertemplate": f"{name}: %{{x:.4f}}<br>J = <b>%{{y:.4f}}</b><extra></extra>"}
+               "hovertemplate": Rich(f"{escape(name)}: %{{x:.4f}}<br>J = <b>%{{y:.4f}}</b><extra></extra>")}
               for name, place, fill in points),
         ],
         height, colors, right=12, showlegend=True, legend=set_legend({"size": 12, "color": colors.text}),

@@ -10,6 +10,7 @@ import numpy as np
 from bertviz_core.figures.base import Chart, Spec, make_outline, set_font, write_text
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich
 
 ROW, LOWEST, HIGHEST = 25, 7, 400  # pixels: of a row, of a row at least, of all rows where these are many
 _BELOW, _RIGHT = 46, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
@@ -77,7 +78,9 @@ def draw_overview(
         blocks, Side("queries", **axis), Side("keys", **axis), colors, share=True, end=end, gaps=False, height=270,
         name_inside=True,
     )  # fmt: skip
-    said = "query %{customdata[0]}, key %{customdata[1]}<br><b>%{z:.6f}</b>, the largest of its block<extra></extra>"
+    said = Rich(
+        "query %{customdata[0]}, key %{customdata[1]}<br><b>%{z:.6f}</b>, the largest of its block<extra></extra>"
+    )
     drawn = {**chart.traces[0], "customdata": places.tolist(), "hovertemplate": said}
     edges = (window.start - 0.5, window.stop - 0.5)
     shapes: list[Spec] = [make_outline(edges, edges, colors)]

@@ -99,12 +99,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> BertConfig:
-    """Read config.json. Raises CheckpointError where it is missing, broken or not BERT's."""
-    if not path.is_file():
-        raise CheckpointError(
-            f"There is no config.json in {path.parent}, so it is not a checkpoint. Give the folder that holds "
-            "config.json, model.safetensors and the tokenizer's files."
-        )
+    """Read config.json. Raises CheckpointError where it is broken or not BERT's."""
     return parse_config(read_json(path))
 
 

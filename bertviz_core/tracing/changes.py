@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from bertviz_core.checkpoint.tokenizer import Encoding
-from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.errors import AddressError, BertvizError, InputError
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.dims import KEY
 from bertviz_core.formula.functions import Softmax
@@ -111,8 +111,22 @@ def read_changes(text: str) -> list[tuple[str, str | float]]:
     """The changes of a line that `write_changes` wrote or somebody edited; nothing in it is checked yet."""
     pairs = (part.rpartition(_BECOMES) for part in text.split(_BETWEEN) if part.strip())
     return [
-        (address.strip() or value.strip(), _read_value(value.strip() if address else "")) for address, _, value in pairs
+        (_tidy(address.strip() or value.strip()), _read_value(value.strip() if address else ""))
+        for address, _, value in pairs
     ]
+
+
+def tidy_changes(changes: Changes) -> dict[str, Value]:
+    """The same changes, each address as this package writes it. Raises AddressError for what is none."""
+    return {str(read_address(address)): value for address, value in changes.items()}
+
+
+def _tidy(address: str) -> str:
+    """An address as this package writes it; what is none as it came, to be named where it is refused."""
+    try:
+        return str(read_address(address))
+    except AddressError:
+        return address
 
 
 def check_changes(layout: Layout, encoding: Encoding, asked: Iterable[tuple[str, Value]]

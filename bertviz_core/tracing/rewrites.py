@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -22,6 +23,7 @@ REWRITES: Mapping[str, str] = {
     SKIP: "the layer returns its input unchanged (…output.LayerNorm)",
     f"{EPSILON}=1e-5": "a different epsilon (…LayerNorm.normalized)",
 }
+_DECIMAL = re.compile(r"[0-9.eE+-]{1,30}")  # the rule is quoted as it came, so nothing else may stand in it
 _EPSILONS = {r"\varepsilon", r"\epsilon"}
 
 
@@ -78,7 +80,7 @@ def _skip_layer(program: Program, step: Step, _: str) -> Expr:
 
 def _replace_epsilon(_: Program, step: Step, text: str) -> Expr:
     try:
-        epsilon = float(text)
+        epsilon = float(text) if _DECIMAL.fullmatch(text) else math.nan
     except ValueError:
         epsilon = math.nan
     if not 0 < epsilon < math.inf:

@@ -29,7 +29,7 @@ from bertviz_core.formula.dims import TOKEN, Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program, Step
-from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes
+from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes, tidy_changes
 from bertviz_core.tracing.env import ROWS, TraceEnv
 from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
@@ -63,7 +63,7 @@ class Trace:
         InputError for a change that cannot be made, and for one that leaves no finite numbers.
         """
         before = self.before or self
-        every = {**self.changes, **changes}
+        every = {**self.changes, **tidy_changes(changes)}
         if not every:
             return before
         trace = Trace.__new__(Trace)

@@ -169,8 +169,10 @@ function clamp(index, size) {
   return Math.min(Math.max(index, 0), size - 1);
 }
 
+// A text as Plotly draws it: without its tags, and the signs that would be read as such (figures/texts.py).
 function plain(text) {
-  return text === undefined ? "" : String(text).replace(/<[^>]*>/g, "");
+  if (text === undefined) return "";
+  return String(text).replace(/<[^>]*>/g, "").replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(code));
 }
 
 // A number as it is read out, with a minus that is called one.

@@ -99,7 +99,7 @@ class List extends Offer {
 
   get words() {
     const { customdata, text } = this.trace;
-    return [customdata, text].find((each) => Array.isArray(each) && typeof each[0] === "string");
+    return [customdata, text].find((each) => Array.isArray(each) && typeof each[0] === "string")?.map(plain);
   }
 }
 

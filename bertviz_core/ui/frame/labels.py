@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bertviz_core.formula.texts import spell_controls
 from bertviz_core.tracing.trace import Trace
 
 
@@ -14,8 +15,8 @@ def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
 
 
 def escape_markdown(text: str) -> str:
-    """Markdown that shows a text as it stands: a model's name, an error's words."""
-    return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text)
+    """Markdown that shows a text as it stands, in its line: a model's name, an error's words."""
+    return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", spell_controls(text))
 
 
 def quote(text: str) -> str:

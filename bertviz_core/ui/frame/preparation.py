@@ -12,6 +12,10 @@ from bertviz_core.ui.frame.labels import escape_markdown, quote
 NO_PADDING = "off"
 PAD_TO = (NO_PADDING, "16", "32", "64", "128", "256", "512")
 
+_NO_SEGMENTS = (
+    "This checkpoint's tokenizer does not tell a second sentence from the first: the tokens of both are in segment 0."
+)
+
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MEANT_AS_MASK = re.compile(r"\[mask\]|_{3,}", re.IGNORECASE)
 
@@ -25,11 +29,15 @@ class Preparation:
     remarks: tuple[str, ...]
 
 
-def prepare(model: Model, typed: Encoding, text: str, pad: str, mask: str) -> Preparation:
-    """What of the wishes fits this input and this model. text: what was typed, the second sentence behind the first."""
+def prepare(model: Model, typed: Encoding, text: str, pad: str, mask: str, pair: str | None = None) -> Preparation:
+    """What of the wishes fits this input and this model.
+
+    text: what was typed, the second sentence behind the first; pair: the second one, if there is one.
+    """
     pad_to, first = _read_padding(pad, len(typed), model.config.max_position_embeddings)
     masked, second = _read_masked(mask, model, typed)
-    remarks = (first, *second, "" if masked else _remark_blank(model, typed, text))
+    blank = "" if masked else _remark_blank(model, typed, text)
+    remarks = (first, *second, blank, _NO_SEGMENTS if pair and not any(typed.segments) else "")
     return Preparation(pad_to, masked, tuple(remark for remark in remarks if remark))
 
 

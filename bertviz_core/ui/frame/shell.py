@@ -20,6 +20,7 @@ from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, note_head_menus, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
 from bertviz_core.ui.frame.reconnect import run_anew_on_reconnect
@@ -71,11 +72,12 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         admit()
         model = _load_model(asked.model)
         typed = encode(model, asked.text, asked.pair)
-        preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask)
+        preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask, asked.pair)
         found = run_changes(
             _run_trace(model, asked, preparation), asked.changes, partial(_run_trace, model, asked, preparation)
         )
         found, missing = _compare_models(found, asked, preparation)
+        check_kept(found.before)
     except BertvizError as error:
         bar.show_text(asked.text)
         st.title(info.title, anchor=False)
@@ -84,10 +86,11 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     else:
         chosen, remarks = choose_place(found.before, info.name)
         view = View(asked.text, asked.pair, typed, found, chosen, colors, asked.notation)
-        for remark in (*preparation.remarks, *missing, *remarks):
+        for remark in (*preparation.remarks, *missing, *remarks, *tell_overflow(view.trace)):
             st.info(remark, icon=":material/info:")
         state.keep_view(view)
-        page.run()  # before the rest of the frame: what is sent first is drawn first
+        with kept_usable(view.trace):
+            page.run()  # before the rest of the frame: what is sent first is drawn first
         bar.show_tokens(view)
         with bar.place:
             show_head_menus(model.config, chosen)
@@ -96,7 +99,8 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         with frame:
             show_map(info)
             what_if.show_line(found, chosen.token)
-        show_drawer(view)
+        with kept_usable(view.trace):
+            show_drawer(view)
         note_head_menus()
     with frame:
         run_anew_on_reconnect()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial, wraps
 from typing import Concatenate, ParamSpec
@@ -18,6 +16,7 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import SIDES, open_card, show_downloads, show_worked_link, write_npy
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
+from bertviz_core.ui.panels.spreadsheet import write_csv
 
 
 @dataclass(frozen=True)
@@ -112,14 +111,11 @@ def _show(view: View, found: Sequence[Derived]) -> None:
 
 def show_values(name: str, values: Values) -> None:
     """A menu that saves derived numbers. name: of the files."""
-    show_downloads(name, partial(_write_csv, values), partial(write_npy, values.matrix))
+    show_downloads(name, lambda: write_csv(_list_rows(values)), partial(write_npy, values.matrix))
 
 
-def _write_csv(values: Values) -> bytes:
+def _list_rows(values: Values) -> Iterator[list[str | float]]:
     """The matrix with the names of its rows and columns."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(["", *values.columns])
+    yield ["", *values.columns]
     for name, row in zip(values.rows, values.matrix, strict=True):
-        writer.writerow([name, *(repr(float(x)) for x in row)])
-    return out.getvalue().encode("utf-8")
+        yield [name, *map(float, row)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.passes import write_passes
+from bertviz_core.ui.panels.spreadsheet import write_csv
 from bertviz_core.ui.panels.versions import show_versions
 
 SIDES = (3, 2)  # the widths of a panel's chart and of its formula
@@ -142,7 +142,7 @@ def choose_cell(view: View, where: Address, at: Mapping[str, int]) -> Address:
 def show_values(trace: Trace, address: Address) -> None:
     """A menu of a tensor's or slice's values."""
     name = "-".join([address.path, *(f"{axis}{i}" for axis, i in address.index)])
-    show_downloads(name, partial(_write_csv, trace, address), lambda: write_npy(trace[address]))
+    show_downloads(name, lambda: write_csv(_list_rows(trace, address)), lambda: write_npy(trace[address]))
 
 
 def show_downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
@@ -170,20 +170,17 @@ def _show_code(view: View, step: Step, address: Address) -> None:
     show_versions(view, address)
 
 
-def _write_csv(trace: Trace, address: Address) -> bytes:
+def _list_rows(trace: Trace, address: Address) -> Iterator[list[str | float]]:
     """The values with one line a row: the leading axes' indices (and tokens), then the last axis across."""
     values, dims = trace[address], trace.dims(address)
     table = values.reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
     lead = dims[:-1]
-    out = io.StringIO()
-    writer = csv.writer(out)
     last = dims[-1] if dims else "value"
     text = ["text"] if TOKEN_AXES & set(lead) else []
-    writer.writerow([*lead, *text, *(f"{last} {i}" for i in range(table.shape[1]))])
+    yield [*lead, *text, *(f"{last} {i}" for i in range(table.shape[1]))]
     for place, row in zip(np.ndindex(values.shape[:-1]), table, strict=True):
         token = [trace.tokens[i] for axis, i in zip(lead, place, strict=True) if axis in TOKEN_AXES][:1]
-        writer.writerow([*place, *token, *(repr(float(x)) for x in row)])
-    return out.getvalue().encode("utf-8")
+        yield [*place, *token, *map(float, row)]
 
 
 def write_npy(values: np.ndarray) -> bytes:

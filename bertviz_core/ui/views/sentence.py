@@ -47,7 +47,7 @@ def write_headline(view: View) -> str:
         return sentence_answer.write_headline(view)
     if _NEXT in trace:
         share = float(trace[_NEXT.enter("probs")][0])
-        if max(trace.encoding.segments):
+        if view.pair or max(trace.encoding.segments):
             return f"Does the second sentence follow the first? **{format_percent(share)}** that it does"
         return f"Does a second sentence follow? There is none; BERT says **{format_percent(share)}** all the same"
     if _CLASSES in trace and "token" not in trace.dims(_CLASSES):
@@ -64,7 +64,7 @@ def offer_pair(view: View) -> None:
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
             sentence_answer.offer_question()
         return
-    if _NEXT not in view.trace or max(view.trace.encoding.segments):
+    if _NEXT not in view.trace or view.pair or max(view.trace.encoding.segments):
         return
     with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
         st.caption("It is about two sentences: write a second  \none under the pencil in the bar, or", width="content")

@@ -1,0 +1,34 @@
+"""Texts that other people wrote, such as a vocabulary's entries, so that each character of them can be seen."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_PICTURES, _DELETE = 0x2400, 0x7F  # Unicode's signs for the first control characters, and for the last of ASCII
+# What is not seen but turns or splits what stands around it. The two joiners are left: words and emoji need them.
+_UNSEEN = frozenset("\u00ad\u061c\u180e\u200b\u200e\u200f\ufeff\ufff9\ufffa\ufffb") | frozenset(
+    map(chr, [*range(0x202A, 0x202F), *range(0x2060, 0x2065), *range(0x2066, 0x2070)])
+)
+
+
+def spell_controls(text: str) -> str:
+    """The text with a visible sign for each character that is none: line breaks, controls, marks of direction."""
+    if text.isprintable():  # none of them is; nor are spaces of other kinds, which stay
+        return text
+    return "".join(map(_spell, text))
+
+
+def _spell(sign: str) -> str:
+    code = ord(sign)
+    if code < 0x20:
+        return chr(_PICTURES + code)
+    if code == _DELETE:
+        return "\u2421"
+    if sign in _UNSEEN or unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp"):
+        return f"⟨U+{code:04X}⟩"
+    return sign
+
+
+def shorten(text: str, longest: int) -> str:
+    """The text, or its beginning and an ellipsis, of at most so many characters."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"

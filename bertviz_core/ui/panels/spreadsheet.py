@@ -1,0 +1,22 @@
+"""Rows as a .csv file that a spreadsheet can open without running what is in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+_BEGINS = tuple("=+-@\t\r\n＝＋－＠")  # with one of these a spreadsheet takes a cell for a formula
+_TEXT = "'"
+
+
+def write_csv(rows: Iterable[Iterable[str | float]]) -> bytes:
+    """The rows as a file. A text that begins like a formula gets an apostrophe before it, as spreadsheets mark texts;
+    numbers stay as they are."""
+    out = io.StringIO()
+    csv.writer(out).writerows([_mark(cell) for cell in row] for row in rows)
+    return out.getvalue().encode("utf-8")
+
+
+def _mark(cell: str | float) -> str | float:
+    return _TEXT + cell if isinstance(cell, str) and cell.startswith(_BEGINS) else cell
