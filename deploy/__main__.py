@@ -11,6 +11,7 @@ import sys
 
 from deploy.machine import count_processes
 from deploy.service import serve
+from edge.headers import read_frames
 
 NEEDED = {"nginx": "nginx", "setpriv": "util-linux"}  # a program, and the package of Debian that it is in
 
@@ -31,6 +32,10 @@ def main() -> int:
         parser.error(f"this needs Linux and {' and '.join(missing)}: apt-get install {' '.join(missing)}")
     if asked.processes < 1:
         parser.error(f"--processes is {asked.processes}, and must be at least 1")
+    try:
+        read_frames()
+    except ValueError as error:
+        parser.error(str(error))
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     return asyncio.run(serve(asked.address, asked.port, asked.processes))
 
