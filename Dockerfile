@@ -22,7 +22,8 @@ RUN python -m compileall -q .
 
 USER 1000
 # Visitors are offered the bundled model only. docker run -e BERTVIZ_MODELS= offers every model,
-# -e BERTVIZ_MODELS=bundled,some/model a list of them.
+# -e BERTVIZ_MODELS=bundled,some/model a list of them. -e BERTVIZ_FRAME_ANCESTORS="'self' https://course.example.org"
+# lets pages there show the app in a frame.
 ENV HOME=/home/user HF_HOME=/home/user/.cache/huggingface
 EXPOSE 8501
 HEALTHCHECK --start-period=60s --timeout=5s \

@@ -1,8 +1,7 @@
 """An interactive visual explorer of BERT: `streamlit run app.py`."""
 
 import streamlit as st
-
-st.set_page_config(page_title="BERT, every number", page_icon="bertviz_core/ui/frame/icon.png", layout="wide")
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 @st.cache_resource(show_spinner="The server has just started and loads the model. This page goes on by itself …")
@@ -16,9 +15,16 @@ def prepare() -> None:
     prepare_process()
 
 
-prepare()
+if get_script_run_ctx(suppress_warning=True):  # a visitor's session
+    st.set_page_config(page_title="BERT, every number", page_icon="bertviz_core/ui/frame/icon.png", layout="wide")
+    prepare()
 
-from bertviz_core.ui.frame.shell import run_app  # noqa: E402 - by then it is there
-from bertviz_core.ui.walk.drawer import show_drawer  # noqa: E402
+    from bertviz_core.ui.frame.shell import run_app  # by then it is there
+    from bertviz_core.ui.walk.drawer import show_drawer
 
-run_app(show_drawer)
+    run_app(show_drawer)
+else:  # the server starts: `streamlit run` looks for an app by this name
+    from edge.guard import list_middleware
+    from edge.welcome import welcome
+
+    app = st.App(__file__, lifespan=welcome, middleware=list_middleware())

@@ -103,7 +103,7 @@ class Session:
     def _visit(self) -> None:
         if not self.cookie:
             with urllib.request.urlopen(self.service.url, timeout=60) as page:
-                self.cookie = page.headers["Set-Cookie"].partition(";")[0]
+                self.cookie = "; ".join(each.partition(";")[0] for each in page.headers.get_all("Set-Cookie"))
         url, speaks = self.service.url.replace("http", "ws") + "/_stcore/stream", [Subprotocol("streamlit")]
         with connect(
             url, subprotocols=speaks, additional_headers={"Cookie": self.cookie}, max_size=None, open_timeout=60

@@ -11,6 +11,7 @@ import sys
 
 from deploy.machine import BESIDE_BYTES, LEAST, count_processes, count_share
 from deploy.service import serve
+from edge.headers import read_frames
 
 NEEDED = {"nginx": "nginx", "setpriv": "util-linux"}  # a program, and the package of Debian that it is in
 
@@ -37,6 +38,10 @@ def main() -> int:
             f"takes at least {LEAST / 1e6:.0f} MB, and {BESIDE_BYTES / 1e6:.0f} MB are for all that runs beside them. "
             "Give it more memory, or fewer processes (--processes)"
         )
+    try:
+        read_frames()
+    except ValueError as error:
+        parser.error(str(error))
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     return asyncio.run(serve(asked.address, asked.port, asked.processes))
 

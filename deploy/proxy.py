@@ -6,9 +6,10 @@ import gzip
 import os
 import pwd
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from string import Template
+
+from edge.headers import CLOSED, CLOSED_TEXT, find_static, list_headers, read_frames, write_cookie_rules
 
 HERE = Path(__file__).parent
 HEALTH = "/_stcore/health"  # answers 200 as soon as one replica is warm
@@ -38,6 +39,8 @@ def render_config(place: Place, processes: int) -> str:
         [f"{server}{'' if number == home else ' backup'};" for number, server in enumerate(servers)]
         for home in range(processes)
     ]
+    frames = read_frames()
+    headers = list_headers(frames)
     return _Blanks((HERE / "nginx.conf").read_text(encoding="utf-8")).substitute(
         user=_name_user(),
         folder=place.folder,
@@ -47,6 +50,12 @@ def render_config(place: Place, processes: int) -> str:
         every=_indent([f"{server};" for server in servers]),
         homes="".join(f"    upstream home_{home} {{\n{_indent(lines)}\n    }}\n" for home, lines in enumerate(homes)),
         routes=_indent([f"{number} home_{number};" for number in range(processes)]),
+        headers=_indent([f'add_header {name} "{value}" always;' for name, value in headers.items()]),
+        hidden=_indent([f"proxy_hide_header {name};" for name in headers]),
+        plain_rules=write_cookie_rules(frames, encrypted=False),
+        encrypted_rules=write_cookie_rules(frames, encrypted=True),
+        closed="|".join(CLOSED),
+        closed_text=CLOSED_TEXT,
     )
 
 
@@ -61,9 +70,7 @@ def _indent(lines: list[str]) -> str:
 
 def compress_assets(folder: Path) -> None:
     """Write Streamlit's static files, each compressed, below folder/static, so that none is compressed twice."""
-    spec = find_spec("streamlit")
-    assert spec is not None and spec.origin is not None
-    source = Path(spec.origin).parent / "static"
+    source = find_static()
     for file in (source / "static").rglob("*"):
         if file.is_file():
             target = folder / file.relative_to(source)

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -183,8 +183,11 @@ def rehearse(root: Path, install: bool = False) -> Rehearsal:
     return rehearsal
 
 
-def check_start(rehearsal: Rehearsal) -> float:
-    """Start it and wait for its health. Returns the seconds until then; nothing may be written outside of /tmp."""
+def check_start(rehearsal: Rehearsal, look: Callable[[str], None] = lambda _: None) -> float:
+    """Start it and wait for its health. Returns the seconds until then; nothing may be written outside of /tmp.
+
+    look: is given the URL while it serves.
+    """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     before, start = rehearsal.list_files(), time.monotonic()
@@ -194,6 +197,7 @@ def check_start(rehearsal: Rehearsal) -> float:
             assert time.monotonic() - start < 120, "not healthy after two minutes"
             time.sleep(0.2)
         seconds = time.monotonic() - start
+        look(f"http://127.0.0.1:{port}")
         written = {path for path in rehearsal.list_files() - before if path.parts[0] != "tmp"}
     assert not written, f"written outside of /tmp: {sorted(written)}"
     left = {path for path in rehearsal.list_files() - before if path.parts[0] == "tmp"}

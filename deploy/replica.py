@@ -13,6 +13,7 @@ import streamlit as st
 import uvicorn
 
 from bertviz_core.ui.frame.ready import prepare_process
+from edge.guard import list_middleware
 
 ROOT = Path(__file__).parents[1]
 
@@ -28,12 +29,11 @@ def serve(socket: str) -> None:
     """Serve the app on a socket that is there as soon as the app is warm: uvicorn opens it after `warm_up`."""
     logging.getLogger("uvicorn.access").disabled = True  # a request holds the visitor's sentence
     uvicorn.run(
-        st.App(ROOT / "app.py", lifespan=warm_up),
+        st.App(ROOT / "app.py", lifespan=warm_up, middleware=list_middleware()),
         uds=socket,
-        # As `streamlit run` has them: the largest message in bytes, and no compression, which costs time.
+        # As `streamlit run` has them; no compression, which costs time.
         ws="websockets-sansio",
         log_config=None,  # Streamlit sets up logging, for uvicorn too
-        ws_max_size=200 << 20,
         ws_per_message_deflate=False,
         # Only nginx can reach the socket, so what it says of the visitor is true.
         forwarded_allow_ips="*",

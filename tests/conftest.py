@@ -9,6 +9,7 @@ from tests.browser import app, chromium, server, still, window  # noqa: F401 - f
 from tests.factory import base_sized_checkpoint
 from tests.learning import learner, trained  # noqa: F401 - fixtures
 from tests.listener import calm, phone, tab, trial  # noqa: F401 - fixtures
+from tests.nginx import nginx, place  # noqa: F401 - fixtures
 
 torch.set_num_threads(1)  # most matrices here are too small to be worth a second thread
 

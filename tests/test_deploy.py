@@ -1,21 +1,13 @@
 """The service: nginx in front of replicas, the replicas themselves, and the files for other machines."""
 
 import asyncio
-import gzip
-import http.client
-import http.server
 import os
 import re
 import shutil
 import signal
-import socket
-import socketserver
 import subprocess
 import sys
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,11 +16,13 @@ from huggingface_hub import SpaceCard, SpaceHardware
 
 from deploy import replicas
 from deploy.machine import BESIDE_BYTES, PROCESS_BYTES, count_bytes
-from deploy.proxy import HEALTH, Place, compress_assets, render_config
+from deploy.proxy import HEALTH, compress_assets, render_config
 from deploy.rehearse import read_steps
 from deploy.replicas import CHILD, Replica
 from deploy.service import make_environment, roll
-from deploy.space import is_large, list_shipped, make_space
+from deploy.space import FRAMES, is_large, list_shipped, make_space
+from edge.headers import ANCESTORS, Frames
+from tests.nginx import ask, need_nginx, stub
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -47,81 +41,6 @@ class Answer(http.server.BaseHTTPRequestHandler):
 time.sleep(0.2)
 socketserver.UnixStreamServer(sys.argv[1], Answer).serve_forever()
 """
-
-
-class Stub(http.server.BaseHTTPRequestHandler):
-    """A replica as nginx sees it: says its number, and has one file that only it has."""
-
-    number = -1
-
-    def do_GET(self):
-        missing = self.path.startswith("/media/") and self.path != f"/media/{self.number}"
-        self.send_response(404 if missing else 200)
-        self.end_headers()
-        self.wfile.write(str(self.number).encode())
-
-    def address_string(self):
-        return ""
-
-    def log_message(self, *_):
-        pass
-
-
-@contextmanager
-def stub(place, number):
-    """A stub replica in service; gone, socket and all but its name, at the end."""
-    handler = type("Numbered", (Stub,), {"number": number})
-    place.socket(number).unlink(missing_ok=True)
-    with socketserver.UnixStreamServer(str(place.socket(number)), handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield
-        server.shutdown()
-
-
-@pytest.fixture
-def place(tmp_path):
-    """A free port, and a folder whose path is short enough for sockets."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    return Place("127.0.0.1", port, tmp_path)
-
-
-def need_nginx():
-    if shutil.which("nginx") is None or shutil.which("setpriv") is None:
-        pytest.skip("No nginx, or no setpriv: install Debian's packages nginx and util-linux.")
-
-
-def answers(place):
-    with socket.socket() as line:
-        return line.connect_ex((place.address, place.port)) == 0
-
-
-@pytest.fixture
-def nginx(place):
-    """nginx as it is configured for two replicas, of which none is there; what it logs is kept."""
-    need_nginx()
-    config, log = place.folder / "nginx.conf", place.folder / "log"
-    asset = place.folder / "assets" / "static" / "js" / "index.abc.js.gz"
-    asset.parent.mkdir(parents=True)
-    asset.write_bytes(gzip.compress(b"let x = 1;" * 100))
-    config.write_text(render_config(place, 2), encoding="utf-8")
-    with log.open("wb") as output, subprocess.Popen(["nginx", "-e", "stderr", "-c", config], stderr=output) as server:
-        deadline = time.monotonic() + 20
-        while not answers(place):
-            assert server.poll() is None and time.monotonic() < deadline, log.read_text()
-            time.sleep(0.02)
-        yield place
-        server.terminate()
-
-
-def ask(place, path, method="GET", body=None, **headers):
-    """The status, the headers and the body of an answer."""
-    line = http.client.HTTPConnection(place.address, place.port, timeout=10)
-    line.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
-    answer = line.getresponse()
-    found = answer.status, answer.headers, answer.read()
-    line.close()
-    return found
 
 
 def test_a_cold_service_says_so_to_visitors_and_to_machines(nginx):
@@ -144,8 +63,9 @@ def test_visitors_are_spread_over_the_replicas_and_stay_where_they_are(nginx):
             for path in ("/", "/_stcore/stream", HEALTH):
                 _, later, again = ask(nginx, path, Cookie=cookie.partition(";")[0])
                 assert again == body and "Set-Cookie" not in later
-        framed = ask(nginx, "/", X_Forwarded_Proto="https")[1]["Set-Cookie"]
-        assert framed.endswith("SameSite=None; Secure; Partitioned")
+        for proto in ("https", "https, http"):
+            encrypted = ask(nginx, "/", X_Forwarded_Proto=proto)[1]["Set-Cookie"]
+            assert encrypted.endswith("; Path=/; HttpOnly; SameSite=Lax; Secure")
         assert "Set-Cookie" in ask(nginx, "/", Cookie="bertviz_home=7")[1]
 
 
@@ -162,16 +82,12 @@ def test_who_has_lost_their_replica_is_served_by_another_until_it_is_back(nginx)
             assert ask(nginx, "/media/2", Cookie="bertviz_home=0")[0] == 404
 
 
-def test_static_files_are_compressed_and_kept_and_the_rest_is_limited(nginx):
+def test_static_files_are_compressed_and_kept(nginx):
     status, headers, body = ask(nginx, "/static/js/index.abc.js", Accept_Encoding="gzip")
     assert (status, headers["Content-Encoding"], headers["Content-Type"]) == (200, "gzip", "text/javascript")
     assert headers["Cache-Control"] == "public, immutable, max-age=31536000" and body[:2] == b"\x1f\x8b"
     assert ask(nginx, "/static/js/index.abc.js")[2] == b"let x = 1;" * 100
     assert ask(nginx, "/static/js/index.old.js")[0] == 404
-    with stub(nginx, 0):
-        assert ask(nginx, "/_stcore/upload_file/a/b", "PUT", b"x" * (1 << 20) + b"x")[0] == 413
-        for path in ("metrics", "script-health-check", "agent/mcp"):
-            assert ask(nginx, f"/_stcore/{path}")[0] == 404
 
 
 @pytest.mark.parametrize("processes", [1, 16])
@@ -270,6 +186,7 @@ def test_all_files_agree_on_port_user_health_and_memory():
     assert app["resources"]["requests"]["cpu"] == str(processes)
     limit = int(app["resources"]["limits"]["memory"].removesuffix("Gi")) << 30
     assert processes <= (limit - BESIDE_BYTES) // PROCESS_BYTES
+    assert not Frames(next(each["value"] for each in app["env"] if each["name"] == ANCESTORS)).foreign
     assert SpaceCard.load(DEPLOY / "space.md").data.app_port == int(port)
 
 
@@ -290,6 +207,8 @@ def test_a_space_has_all_that_the_image_needs_and_what_the_hub_wants(tmp_path):
     made = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
     own = {Path(name) for name in ("README.md", ".gitattributes", "Dockerfile", ".dockerignore")}
     assert made == own | set(list_shipped())
+    told = read_steps((tmp_path / "Dockerfile").read_text())[-1]
+    assert (told.word, told.rest) == ("ENV", f'{ANCESTORS}="{FRAMES}"') and Frames(FRAMES).foreign  # the hub's own page
     rules = [line.split()[0][1:] for line in (tmp_path / ".gitattributes").read_text().splitlines()]
     assert {path for path in made if is_large(tmp_path / path)} == {path for path in made if path.suffix in rules}
     card = SpaceCard.load(tmp_path / "README.md").data
@@ -302,7 +221,7 @@ def test_a_space_has_all_that_the_image_needs_and_what_the_hub_wants(tmp_path):
 
 def test_secrets_and_leftovers_are_not_shipped(tmp_path):
     shutil.copyfile(ROOT / ".dockerignore", tmp_path / ".dockerignore")
-    kept = (".streamlit/config.toml", "app.py", "bertviz_core/a/secrets.toml.py", "deploy/nginx.conf")
+    kept = (".streamlit/config.toml", "app.py", "bertviz_core/a/secrets.toml.py", "deploy/nginx.conf", "edge/guard.py")
     for name in (*kept, ".streamlit/secrets.toml", "bertviz_core/a/__pycache__/b.pyc", ".env", "deploy/space.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()

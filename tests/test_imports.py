@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CORE = "bertviz_core"
+CORE, EDGE = "bertviz_core", "edge"
 LONGEST = 320  # lines of a file
 
 # Every package, in levels: a module imports from its own package and from the levels before it, never from a package
 # beside its own or from one that comes later.
 LEVELS = (
-    (f"{CORE}.errors",),
+    (f"{CORE}.errors", EDGE),
     (f"{CORE}.formula",),
     (f"{CORE}.programs",),
     (f"{CORE}.checkpoint",),
@@ -31,18 +31,18 @@ LEVELS = (
 )
 ROOMS = tuple(room for level in LEVELS for room in level)
 DOORS = (CORE, f"{CORE}.ui")  # what holds rooms, and has nothing of its own but an __init__
-SHOWN = (f"{CORE}.ui", "pages", "app")
+SHOWN = (f"{CORE}.ui", "pages", "app", EDGE)
 # library, where it may be imported (None: anywhere else), where it may not
 LIBRARIES = (
     ("streamlit", SHOWN, ()),
     ("plotly", (f"{CORE}.figures.base", f"{CORE}.figures.imports"), ()),
-    ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages")),
+    ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages", EDGE)),
 )
 
 
 def modules(root):
     """Every module of the product by dotted name: the core, the pages, the app."""
-    files = [*(root / CORE).rglob("*.py"), *(root / "pages").rglob("*.py"), root / "app.py"]
+    files = [file for folder in (CORE, EDGE, "pages") for file in (root / folder).rglob("*.py")] + [root / "app.py"]
     return {dotted(file.relative_to(root)): file for file in files if file.is_file()}
 
 
@@ -186,7 +186,7 @@ def test_a_package_says_in_a_line_what_it_is_for(package):
 
 
 def test_files_can_be_read_at_one_go():
-    folders = (CORE, "pages", "tests", "benchmarks", "training")
+    folders = (CORE, EDGE, "pages", "tests", "benchmarks", "training")
     files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
     long = {str(file.relative_to(ROOT)): n for file in files
             if (n := len(file.read_text(encoding="utf-8").splitlines())) > LONGEST}  # fmt: skip

@@ -16,6 +16,7 @@ from bertviz_core.ui.frame.resources import list_models
 from deploy.rehearse import check_start, rehearse
 from deploy.service import make_environment
 from deploy.space import list_shipped
+from tests.edge import ask, check_messages, cookies, tells
 
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -114,12 +115,26 @@ def test_the_app_runs_on_the_image_files_alone(image):
     subprocess.run([sys.executable, "-c", script], cwd=image, check=True, timeout=90)
 
 
+def check_edge(url):
+    """Of the real service: what its replicas say through nginx, and what they refuse where nginx does not."""
+    status, headers, _ = ask(url, "/attention", X_Forwarded_Proto="https")
+    assert status == 200 and tells(headers)
+    given = cookies(headers)
+    assert set(given) == {"bertviz_home", "bertviz_visitor"}
+    assert all(rest[-4:] == ["Path=/", "HttpOnly", "SameSite=Lax", "Secure"] for rest in given.values())
+    assert cookies(ask(url, "/_stcore/health", X_Forwarded_Proto="https")[1])["_streamlit_xsrf"][-1] == "Secure"
+    assert json.loads(ask(url, "/_stcore/host-config")[2])["allowedOrigins"] == []
+    assert ask(url, "/_stcore/upload_file/a/b", "PUT", b"x")[0] == 404
+    assert ask(url, "/", "POST")[0] == 405 and ask(url, "/", "GET", b"x")[0] == 413
+    check_messages(url)
+
+
 def test_every_step_of_the_image_runs_without_rights_and_it_starts_healthy_and_ends_well():
     if shutil.which("nginx") is None or shutil.which("setpriv") is None:
         pytest.skip("No nginx, or no setpriv: install Debian's packages nginx and util-linux.")
     with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:  # sockets need short paths
         Path(folder).chmod(0o755)
         rehearsal = rehearse(Path(folder))
-        check_start(rehearsal)
+        check_start(rehearsal, check_edge)
     assert [line.split()[0] for line in rehearsal.left_out] == ["apt-get"]
     assert all(word in rehearsal.left_out[0] for word in ("nginx", "useradd"))

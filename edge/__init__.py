@@ -1,0 +1,1 @@
+"""Headers, cookies and refusals, before the app is asked."""

@@ -1,0 +1,162 @@
+"""What the server says before Streamlit does: headers and cookies on every answer, and what is refused.
+
+It wraps the app of both servers, `streamlit run` and the processes of `python -m deploy`. The messages of an open web
+socket do not come by here.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn import Config
+
+from edge.headers import CLOSED, CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
+
+VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser are known to be of one
+# Bytes of one message on a web socket from a browser. The longest that the app's own pages send was 86 KB: both
+# sentences and those of a training full of Chinese characters by chance, in their fields and, compressed, in the URL.
+LARGEST_MESSAGE = 1 << 18
+_METHODS = ("GET", "HEAD", "OPTIONS")
+_CLOSED = re.compile(rf"/({'|'.join(CLOSED)})(/|$)")
+_FILES = re.compile(r"/(static|media|component|_stcore)/")  # what is not a page
+_KNOWN = re.compile(rf"(^|;\s*){VISITOR}=[0-9a-f]{{32}}(;|$)")
+_RULES = re.compile(r";\s*(samesite=\w*|secure|partitioned)(?=;|$)", re.IGNORECASE)
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class Guard:
+    """The app behind its edge, as an ASGI application."""
+
+    def __init__(self, app: ASGIApp, frames: Frames) -> None:
+        self._app, self._frames = app, frames
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in list_headers(frames).items()]
+        self._named = {name for name, _ in self._headers}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._answer(scope, receive, self._dress(scope, send))
+        elif scope["type"] == "websocket" and not is_own_page(Headers(scope=scope)):
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            if scope["type"] == "lifespan":
+                bound_messages(receive)
+            await self._app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with a sentence where it is refused and also where the app fails."""
+        begun = False
+
+        async def note(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        refused = refuse(scope)
+        if refused:
+            await refused(scope, receive, send)
+            return
+        try:
+            await self._app(scope, receive, note)
+        except Exception:
+            if not begun:
+                await PlainTextResponse("The server failed. Load the page again.\n", 500)(scope, receive, send)
+            raise  # the server logs it
+
+    def _dress(self, scope: Scope, send: Send) -> Send:
+        """What sends an answer with our headers, and cookies with our attributes."""
+        heard = Headers(scope=scope)
+        rules = write_cookie_rules(self._frames, is_encrypted(scope, heard))
+        given = [(b"set-cookie", _write_visitor(rules))] if needs_visitor(scope, heard) else []
+
+        async def send_dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                told = [
+                    (name, _rewrite_cookie(value, rules) if name.lower() == b"set-cookie" else value)
+                    for name, value in message["headers"]
+                    if name.lower() not in self._named
+                ]
+                message = {**message, "headers": [*told, *given, *self._headers]}
+            await send(message)
+
+        return send_dressed
+
+
+def list_middleware() -> list[Middleware]:
+    """The edge, as `st.App` takes it. Ends the process where the operator's word about frames cannot be read."""
+    try:
+        return [Middleware(Guard, frames=read_frames())]
+    except ValueError as error:
+        raise SystemExit(str(error)) from error
+
+
+def refuse(scope: Scope) -> Response | None:
+    """The answer to a request that the app has no use for: an upload, anything with a body, an operator's question."""
+    heard = Headers(scope=scope)
+    if _CLOSED.search(scope["path"]):
+        status, text = 404, CLOSED_TEXT
+    elif scope["method"] not in _METHODS:
+        status, text = 405, f"The app answers {', '.join(_METHODS)}; it was asked to {scope['method']}."
+    elif "transfer-encoding" in heard or heard.get("content-length", "0") != "0":
+        status, text = 413, "The app takes requests without a body; this one has one."
+    else:
+        return None
+    refused = PlainTextResponse(f"{text}\n", status, {"Connection": "close"})  # nobody reads what may still come
+    if status == 405:
+        refused.headers["Allow"] = ", ".join(_METHODS)
+    return refused
+
+
+def is_own_page(heard: Headers) -> bool:
+    """Whether a web socket was asked for by a page of this server, or by no browser.
+
+    Streamlit refuses others too, but first asks a server elsewhere for this machine's address, and answers nobody
+    meanwhile. Pages of this machine and of `server.corsAllowedOrigins` are left to it.
+    """
+    origin = heard.get("origin")
+    if origin is None:
+        return True
+    own = urlsplit(origin)
+    return own.netloc == heard.get("host") or own.hostname in (
+        *LOCAL, *(urlsplit(each).hostname for each in st.get_option("server.corsAllowedOrigins"))
+    )  # fmt: skip
+
+
+def is_encrypted(scope: Scope, heard: Headers) -> bool:
+    """Whether a visitor's connection is, as the server or what stands in front of it says."""
+    told = heard.get("x-forwarded-proto", "").split(",")[0].strip().lower()
+    return (told or scope["scheme"]) in ("https", "wss")
+
+
+def needs_visitor(scope: Scope, heard: Headers) -> bool:
+    """Whether a page is asked for by somebody who has no cookie of their own, of the form that we give."""
+    page = scope["method"] == "GET" and not _FILES.search(scope["path"])
+    return page and not any(_KNOWN.search(value) for value in heard.getlist("cookie"))
+
+
+def bound_messages(receive: Receive) -> None:
+    """Have the server that starts refuse long messages before it has them in memory.
+
+    `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
+    its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
+    """
+    config = getattr(getattr(receive, "__self__", None), "config", None)
+    if not isinstance(config, Config):
+        raise RuntimeError("The largest message of a web socket is set on uvicorn, and another server runs the app.")
+    config.ws_max_size = LARGEST_MESSAGE
+
+
+def _write_visitor(rules: str) -> bytes:
+    """A new cookie, which nobody can guess."""
+    return f"{VISITOR}={secrets.token_hex(16)}; Path=/; HttpOnly; {rules}".encode()
+
+
+def _rewrite_cookie(value: bytes, rules: str) -> bytes:
+    """Another's cookie with our attributes for where it is sent."""
+    return f"{_RULES.sub('', value.decode('latin-1'))}; {rules}".encode("latin-1")

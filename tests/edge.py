@@ -1,0 +1,80 @@
+"""What a server says to browsers, asked over the wire; for `streamlit run` and for the service."""
+
+import http.client
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from edge.guard import LARGEST_MESSAGE
+
+NAMES = ("Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Permissions-Policy")
+ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
+
+
+def ask(url, path, method="GET", body=None, **headers):
+    """The status, the headers and the body of an answer."""
+    line = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+    line.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+    answer = line.getresponse()
+    found = answer.status, answer.headers, answer.read().decode(errors="replace")
+    line.close()
+    return found
+
+
+def tells(headers):
+    """Whether an answer says all that every answer says, each thing once."""
+    told = {name: headers.get_all(name) or [] for name in NAMES}
+    return (
+        all(len(values) == 1 for values in told.values())
+        and told["X-Content-Type-Options"] == ["nosniff"]
+        and told["Referrer-Policy"] == ["no-referrer"]
+        and "script-src 'self'" in told["Content-Security-Policy"][0]
+        and "unsafe-eval'" not in told["Content-Security-Policy"][0].replace("wasm-unsafe-eval", "")
+    )
+
+
+def cookies(headers):
+    """The cookies that an answer sets: values and attributes, by name."""
+    set_ = [each.partition("=") for each in headers.get_all("Set-Cookie") or []]
+    return {name: rest.split("; ") for name, _, rest in set_}
+
+
+def open_line(url, **headers):
+    return connect(
+        f"{url.replace('http', 'ws')}/_stcore/stream", subprotocols=["streamlit"], max_size=None,
+        additional_headers=headers,
+    )  # fmt: skip
+
+
+def run_page(line, padding=0):
+    """Ask for a page by a message of about so many bytes, and read up to the end of its script's last run."""
+    request = BackMsg()
+    request.rerun_script.page_name = "notation"
+    request.rerun_script.query_string = "x=" + "x" * padding
+    line.send(request.SerializeToString())
+    message = ForwardMsg()
+    while not (message.WhichOneof("type") == "script_finished" and message.script_finished in ENDS):
+        message.ParseFromString(line.recv(60))
+    return message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+
+
+def check_messages(url):
+    """A long message closes its own socket, with the code that says so, and no other; what a page sends passes."""
+    with ThreadPoolExecutor(1) as own:  # in this thread Playwright may have a loop running
+        own.submit(_check_messages, url).result()
+
+
+def _check_messages(url):
+    with open_line(url) as other, open_line(url) as line:
+        assert run_page(other, 100_000)
+        try:
+            run_page(line, LARGEST_MESSAGE)
+        except ConnectionClosed as closed:
+            assert closed.rcvd is not None and closed.rcvd.code == 1009, closed
+        else:
+            raise AssertionError("the message was taken")
+        assert run_page(other)

@@ -1,0 +1,92 @@
+"""nginx as the service configures it, before stubs instead of replicas."""
+
+import gzip
+import http.client
+import http.server
+import shutil
+import socket
+import socketserver
+import subprocess
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from deploy.proxy import Place, render_config
+
+
+class Stub(http.server.BaseHTTPRequestHandler):
+    """A replica as nginx sees it: says its number, and has one file that only it has."""
+
+    number = -1
+
+    def do_GET(self):
+        missing = self.path.startswith("/media/") and self.path != f"/media/{self.number}"
+        self.send_response(404 if missing else 200)
+        self.send_header("Referrer-Policy", "unsafe-url")  # nginx has the last word
+        self.end_headers()
+        self.wfile.write(str(self.number).encode())
+
+    def address_string(self):
+        return ""
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def stub(place, number):
+    """A stub replica in service; gone, socket and all but its name, at the end."""
+    handler = type("Numbered", (Stub,), {"number": number})
+    place.socket(number).unlink(missing_ok=True)
+    with socketserver.UnixStreamServer(str(place.socket(number)), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield
+        server.shutdown()
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A free port, and a folder whose path is short enough for sockets."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    return Place("127.0.0.1", port, tmp_path)
+
+
+def need_nginx():
+    if shutil.which("nginx") is None or shutil.which("setpriv") is None:
+        pytest.skip("No nginx, or no setpriv: install Debian's packages nginx and util-linux.")
+
+
+def answers(place):
+    with socket.socket() as line:
+        return line.connect_ex((place.address, place.port)) == 0
+
+
+@pytest.fixture
+def nginx(place):
+    """nginx as it is configured for two replicas, of which none is there; what it logs is kept."""
+    need_nginx()
+    config, log = place.folder / "nginx.conf", place.folder / "log"
+    asset = place.folder / "assets" / "static" / "js" / "index.abc.js.gz"
+    asset.parent.mkdir(parents=True)
+    asset.write_bytes(gzip.compress(b"let x = 1;" * 100))
+    config.write_text(render_config(place, 2), encoding="utf-8")
+    with log.open("wb") as output, subprocess.Popen(["nginx", "-e", "stderr", "-c", config], stderr=output) as server:
+        deadline = time.monotonic() + 20
+        while not answers(place):
+            assert server.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.02)
+        yield place
+        server.terminate()
+
+
+def ask(place, path, method="GET", body=None, **headers):
+    """The status, the headers and the body of an answer."""
+    line = http.client.HTTPConnection(place.address, place.port, timeout=10)
+    line.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+    answer = line.getresponse()
+    found = answer.status, answer.headers, answer.read()
+    line.close()
+    return found

@@ -1,0 +1,49 @@
+"""What nginx says and refuses, before the replicas are asked and where none is there."""
+
+import pytest
+
+from deploy.proxy import HEALTH, render_config
+from edge.headers import ANCESTORS
+from tests.edge import tells
+from tests.nginx import ask, stub
+
+
+def test_every_answer_has_the_headers_once_also_where_nginx_gives_it_by_itself(nginx):
+    """Whatever the replicas say of it: on pages, files, refusals, and where no process is warm."""
+    paths = ("/", "/attention?text=x", "/static/js/index.abc.js", "/static/js/index.old.js", HEALTH, "/_stcore/stream",
+             "/media/0", "/media/2", "/_stcore/metrics", "/" + "x" * 9000)  # fmt: skip
+    cold = {path: ask(nginx, path)[:2] for path in paths}
+    with stub(nginx, 0), stub(nginx, 1):
+        warm = {path: ask(nginx, path)[:2] for path in paths}
+        large = ask(nginx, "/", "POST", b"x" * 2000)[:2]
+    assert [status for status, _ in cold.values()] == [503, 503, 200, 404, 503, 503, 503, 503, 404, 414]
+    assert [status for status, _ in warm.values()] == [200, 200, 200, 404, 200, 200, 200, 404, 404, 414]
+    assert large[0] == 413
+    assert [path for path, (_, headers) in [*cold.items(), *warm.items(), ("large", large)] if not tells(headers)] == []
+
+
+def test_nginx_refuses_uploads_and_what_is_for_the_operator(nginx):
+    with stub(nginx, 0):
+        for path in (
+            "upload_file/a/b",
+            "upload_file/../upload_file/a/b",
+            "metrics",
+            "script-health-check",
+            "agent/mcp",
+        ):
+            for method in ("GET", "PUT"):
+                status, _, said = ask(nginx, f"/_stcore/{path}", method)
+                assert status == 404 and said.startswith(b"The app takes no files")
+        assert ask(nginx, "/_stcore/upload_file/a/b", "PUT", b"x" * 1025)[0] == 413
+
+
+def test_a_page_of_another_site_shows_the_service_where_the_operator_says_so(place, monkeypatch):
+    monkeypatch.setenv(ANCESTORS, "'self' https://course.example.org")
+    config = render_config(place, 1)
+    assert config.count("frame-ancestors 'self' https://course.example.org") >= 4
+    assert 'https "SameSite=None; Secure; Partitioned"' in config and 'default "SameSite=Lax"' in config
+    monkeypatch.delenv(ANCESTORS)
+    assert 'https "SameSite=Lax; Secure"' in render_config(place, 1)
+    monkeypatch.setenv(ANCESTORS, 'https://a.test"; add_header X y')
+    with pytest.raises(ValueError, match="separated by spaces"):
+        render_config(place, 1)
