@@ -17,7 +17,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
-from bertviz_core.ui.frame.controls import Asked, note_head_menus, show_head_menus, show_sentence_editor
+from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import choose_place
@@ -45,6 +45,7 @@ _ICON = "bertviz_core/ui/frame/icon.png"
 def run_app(show_drawer: Callable[[View], None]) -> None:
     """The whole app: one run of it, in its turn, answers one request of one session. show_drawer: explains the chosen
     number."""
+    state.follow_history()
     try:
         with get_line().turn():
             _run(show_drawer)
@@ -95,7 +96,6 @@ def _run(show_drawer: Callable[[View], None]) -> None:
             show_map(info)
             what_if.show_line(found, chosen.token)
         show_drawer(view)
-        note_head_menus()
     with frame:
         run_anew_on_reconnect()
     state.publish()
