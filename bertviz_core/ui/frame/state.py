@@ -2,7 +2,8 @@
 
 The URL is the truth: whatever decides what is on screen stands in it, unless it has its usual value. A run begins by
 taking the URL where it was not this session that wrote it (a link, Back, a hand), and ends by writing it, so that each
-choice is one step of the browser's history.
+choice is one step of the browser's history. Whether an answer came too late for the address that the browser shows
+then, only the browser can tell: see `listener_history.js`.
 """
 
 from __future__ import annotations
@@ -135,6 +136,11 @@ def list_query(page: str = "") -> dict[str, str]:
     if page:
         session.setdefault(_LINKED, {})[page] = says
     return says
+
+
+def read_page() -> str:
+    """The name of the page that is run."""
+    return st.session_state.get(_PAGE, "")
 
 
 # What is run, and the place in it that is looked at.
