@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.frame import controls, state
+from bertviz_core.ui.frame import state
 from bertviz_core.ui.views import formulas, overview
 from bertviz_core.ui.views.overview_canvas import use_example
 from tests.canvas import look
@@ -182,15 +182,3 @@ def test_what_arrives_from_a_component_that_is_gone_is_forgotten(session):
     session["canvas"] = {"go": {"layer": 3}}
     take()
     assert taken == [{"layer": 3}]
-
-
-def test_a_menu_that_was_not_drawn_anew_is_no_choice(session):
-    """Where a run was broken off, the browser says with its next message what its menus showed before."""
-    session.update({"layer-menu": 2, "head-menu": 0})
-    controls.note_head_menus()
-    session.update({"layer": "3", "head": "0"})
-    controls._take_head()
-    assert session["layer"] == "3"
-    session["layer-menu"] = 4
-    controls._take_head()
-    assert session["layer"] == "4"

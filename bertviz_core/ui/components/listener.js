@@ -2,8 +2,8 @@
 // for, charts by the `meta` of their traces (listener_offer.js), elements by data-cell, -step, -keep, -close, -token,
 // -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. data-write opens the field
 // for the sentence. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
-// operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours. The parts of
-// this module stand in files beside it.
+// operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
+// of all that is drawn (listener_history.js). The parts of this module stand in files beside it.
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const ANSWER = 2000; // milliseconds in which the server's answer to a closed drawer is waited for
@@ -47,6 +47,7 @@ class Listener {
   show(data, send) {
     const moved = !isSame(data.cell, this.data.cell);
     Object.assign(this, { data, send });
+    trail.tell(data.address);
     if (!isSame(data.cell, this.left?.cell)) this.left = null;
     for (const [name, color] of Object.entries(data.colors)) {
       document.documentElement.style.setProperty(`--bv-${name}`, color);
@@ -62,6 +63,7 @@ class Listener {
   // A turn that another one has followed has nothing to close any more.
   close(turn) {
     if (turn !== this.turn) return;
+    trail.tell(null);
     this.stopped?.abort();
     this.stopped = null;
     this.changed.disconnect();

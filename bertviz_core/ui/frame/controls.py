@@ -118,28 +118,28 @@ def _show_menu(label: str, name: str, field: Field, options: Sequence[Any], **lo
 
 
 def show_head_menus(config: BertConfig, chosen: Selection) -> None:
-    """The menus of layers and heads, at the chosen ones."""
-    for name, size, here in (("Layer", config.num_hidden_layers, chosen.layer),
-                             ("Head", config.num_attention_heads, chosen.head)):  # fmt: skip
-        key = f"{name.lower()}-menu"
-        state.write(key, here)
-        st.selectbox(name, range(size), key=key, format_func=f"{name} {{}}".format, width=98, on_change=_take_head,
-                     label_visibility="collapsed")  # fmt: skip
+    """The menus of layers and heads, at the chosen ones.
+
+    A browser says with every message what its menus show. Where something else has moved the place they are made anew,
+    under other keys: what the former ones still say then is nobody's choice.
+    """
+    here = (chosen.layer, chosen.head)
+    count, said = state.read(_SHOWN, (0, here))
+    count += said != here
+    state.write(_SHOWN, (count, here))
+    keys = [f"{name}-menu-{count}" for name in ("layer", "head")]
+    for name, size, index, key in zip(
+        ("Layer", "Head"), (config.num_hidden_layers, config.num_attention_heads), here, keys, strict=True
+    ):
+        st.selectbox(name, range(size), index, key=key, format_func=f"{name} {{}}".format, width=98,
+                     on_change=_take_head, args=(count, here, *keys), label_visibility="collapsed")  # fmt: skip
 
 
-def note_head_menus() -> None:
-    """The run is complete: what it drew, these menus show."""
-    state.write(_SHOWN, _read_head_menus())
-
-
-def _read_head_menus() -> tuple[int, int]:
-    return state.read("layer-menu"), state.read("head-menu")
-
-
-def _take_head() -> None:
-    """Look at the chosen head. A browser that was not told the newest one, as its run was broken off, chooses none."""
-    chosen = _read_head_menus()
-    if chosen != state.read(_SHOWN):
+def _take_head(count: int, shown: tuple[int, int], layer_key: str, head_key: str) -> None:
+    """Look at the chosen head, if it is another one than the menus showed."""
+    chosen = state.read(layer_key), state.read(head_key)
+    if chosen != shown:
+        state.write(_SHOWN, (count, chosen))
         state.choose_head(*chosen)
 
 

@@ -17,7 +17,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
-from bertviz_core.ui.frame.controls import Asked, note_head_menus, show_head_menus, show_sentence_editor
+from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
@@ -47,6 +47,7 @@ _ICON = "bertviz_core/ui/frame/icon.png"
 def run_app(show_drawer: Callable[[View], None]) -> None:
     """The whole app: one run of it, in its turn, answers one request of one session. show_drawer: explains the chosen
     number."""
+    state.follow_history()
     try:
         with get_line().turn():
             _run(show_drawer)
@@ -101,7 +102,6 @@ def _run(show_drawer: Callable[[View], None]) -> None:
             what_if.show_line(found, chosen.token)
         with kept_usable(view.trace):
             show_drawer(view)
-        note_head_menus()
     with frame:
         run_anew_on_reconnect()
     state.publish()

@@ -107,6 +107,13 @@ def show_link(info: PageInfo, label: str = "", icon: str | None = None, **query:
                  query_params={**state.list_query(info.name), **query})  # fmt: skip
 
 
+def tell_address() -> dict[str, object]:
+    """The address of what is drawn, which the browser compares with its own: page, query, and what pages there are."""
+    first, *others = (info.name for info in PAGES)
+    page = state.read_page()
+    return {"page": "" if page == first else page, "pages": others, "query": state.list_query()}
+
+
 def switch_to(name: str) -> None:
     """Go to the page of this name with all that is chosen; this run ends here."""
     st.switch_page(state.read(_DECLARED)[name], query_params=state.list_query(name))

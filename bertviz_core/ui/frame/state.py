@@ -2,7 +2,8 @@
 
 The URL is the truth: whatever decides what is on screen stands in it, unless it has its usual value. A run begins by
 taking the URL where it was not this session that wrote it (a link, Back, a hand), and ends by writing it, so that each
-choice is one step of the browser's history.
+choice is one step of the browser's history. Whether an answer came too late for the address that the browser shows
+then, only the browser can tell: see `listener_history.js`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import streamlit as st
 
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
+from bertviz_core.ui.frame.moved import is_history_navigation
 from bertviz_core.ui.frame.packing import pack, read_as, unpack, write_value
 
 if TYPE_CHECKING:
@@ -30,9 +32,11 @@ _TRAINING = "training"  # the page that alone can tell of the numbers of its ste
 # No widget has the first ones as its key.
 _UNDRAWN = ("mask", _CHANGES, _AGAINST, "layer", "head", "token", "key_token", _WALK, _OPEN)
 _COMMON = ("text", "pair", "model", "pad", _SHOW, "formulas", *_UNDRAWN)
-# What is remembered about the URL: what it says, as it was last taken or written; what links said; on which page; the
-# usual values; which parameters each page has of its own; whether somebody has just chosen something here.
+# What is remembered about the URL: what it says, as it was last taken or written; what it said before that was written;
+# what links said; on which page; the usual values; which parameters each page has of its own; whether somebody has just
+# chosen something here; whether it has just been taken.
 _SAYS, _LINKED, _PAGE, _USUAL, _OWN, _CHOSE = "url-says", "url-linked", "url-page", "url-usual", "url-own", "url-chose"
+_SAID, _TAKEN = "url-said", "url-taken"
 _LEFT = "url-left"  # what it says to widgets that have not been drawn yet
 _UNREAD = "url-unread"  # what it says to the widgets of a page that cannot be run
 _KEPT = "url-kept"  # what all widgets that stand in it said when it was last written
@@ -41,18 +45,36 @@ _KEPT = "url-kept"  # what all widgets that stand in it said when it was last wr
 # The URL.
 
 
+def follow_history() -> None:
+    """Go where Back or Forward led, first of all, before the run waits for anything: it may be broken off for another.
+
+    Their message says of every widget what that showed elsewhere; what was taken for a choice by that is none.
+    """
+    if is_history_navigation():
+        _take(dict(st.query_params.items()))
+        st.session_state.update({_CHOSE: False, _TAKEN: True})
+
+
+def _take(says: dict[str, str]) -> None:
+    """What the URL says, and nothing else, is chosen."""
+    session = st.session_state
+    session.pop(_SAYS, None)  # a run can be broken off at every line here: the next one then takes it all anew
+    for key in (*_COMMON, *session.get(_USUAL, {}), _KEPT):
+        session.pop(key, None)
+    session.update({key: unpack(text) for key, text in says.items() if key in _COMMON})
+    session.update({_LEFT: {key: text for key, text in says.items() if key not in _COMMON}, _SAID: None, _SAYS: says})
+
+
 def begin_run(page: str) -> None:
     """Take what the URL says, where it was not this session that wrote it. page: the one that it asks for."""
     session, says = st.session_state, dict(st.query_params.items())
-    first, chose = _SAYS not in session, session.pop(_CHOSE, False)
+    chose, taken = session.pop(_CHOSE, False), session.pop(_TAKEN, False)
     came = session.get(_PAGE) != page
     linked = came and says == session.get(_LINKED, {}).get(page)
-    if first or (says != session[_SAYS] and not chose and not linked):
-        for key in (*_COMMON, *session.get(_USUAL, {}), _KEPT):
-            session.pop(key, None)
-        session.update({key: unpack(text) for key, text in says.items() if key in _COMMON})
-        session[_LEFT] = {key: text for key, text in says.items() if key not in _COMMON}
-    elif came:
+    written = says in (session.get(_SAYS), session.get(_SAID))  # here, if the browser may not know the newest yet
+    if _SAYS not in session or not (taken or chose or linked or written):
+        _take(says)
+    elif came and not taken:
         session[_OPEN] = ""
         if not _goes_along(page):
             session[_WALK] = ""
@@ -92,10 +114,10 @@ def keep_unread() -> None:
 
 def publish() -> None:
     """Write the URL, if it says anything else than what is on screen: a step of the browser's history."""
-    says = list_query()
-    if says != dict(st.query_params.items()):
+    session, says, said = st.session_state, list_query(), dict(st.query_params.items())
+    if says != said:
+        session[_SAID] = said
         st.query_params.from_dict(says)
-    session = st.session_state
     kept = {key: session[key] for key in session.get(_USUAL, {}) if key in session}
     session.update({_SAYS: says, _CHOSE: False, _KEPT: kept})
 
@@ -114,6 +136,11 @@ def list_query(page: str = "") -> dict[str, str]:
     if page:
         session.setdefault(_LINKED, {})[page] = says
     return says
+
+
+def read_page() -> str:
+    """The name of the page that is run."""
+    return st.session_state.get(_PAGE, "")
 
 
 # What is run, and the place in it that is looked at.

@@ -17,7 +17,7 @@ from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.follow import explain_clicked
 from bertviz_core.ui.frame.view import View
@@ -76,7 +76,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
         key=key,
         data={"cell": str(way[-1]) if way else None, "operands": list(lit), "token": view.chosen.token,
               "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
-              "colors": list_colors(view.colors)},
+              "colors": list_colors(view.colors), "address": site.tell_address()},
         on_cell_change=lambda: explain_clicked(sent("cell")),
         on_step_change=lambda: state.open_drawer([*way, sent("step")]),
         on_keep_change=lambda: state.open_drawer(way[: int(sent("keep"))]),
