@@ -35,10 +35,10 @@ def test_who_still_waits_counts_with_the_time_so_far():
 
 
 def test_all_is_well_when_nobody_waits_long_for_five_seconds():
-    assert find_recovery([*SLOW, *QUICK], 20.0, 40.0) == 2.5  # the last slow answer comes at 22
+    assert find_recovery([*SLOW, *QUICK], 20.0, 40.0) == 1.5  # one answer comes at 21, one at 22
     assert find_recovery(QUICK, 23.0, 40.0) == 0.0
     assert find_recovery([*SLOW, *QUICK], 20.0, 26.0) is None  # five seconds have not passed
-    assert find_recovery([*SLOW, Wait(19.5), *QUICK], 20.0, 40.0) == 2.5  # one of many may have to wait
+    assert find_recovery([*SLOW, Wait(19.5), *QUICK], 20.0, 40.0) == 2.5  # one of many may still wait
     assert find_recovery([Wait(19.5 + i / 10) for i in range(12)], 20.0, 40.0) is None
     assert find_recovery([], 20.0, 40.0) is None  # where nobody is answered, nothing is known
 
