@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 
@@ -108,15 +109,58 @@ def test_a_visitor_is_counted_from_the_wish_to_the_answer_also_over_a_broken_con
     assert guest.waits == [wait] and wait.end < math.inf
 
 
-def test_visitors_beside_a_stranger(server, monkeypatch):
-    """The whole way, with one visitor and a stranger of one second."""
-    monkeypatch.setattr(attacks, "WINDOW_S", 0.5)
-    monkeypatch.setattr(attacks, "PATIENCE_S", 0.5)
-    asked = Namespace(visitors=1, seconds=1.0)
+def test_a_visitor_beside_an_attack(server, monkeypatch):
+    async def attack(*_):
+        return {"sent": 1}
+
+    monkeypatch.setattr(attacks, "be_attacked", attack)
+    monkeypatch.setattr(attacks, "PATIENCE_S", 0.0)
+    asked = Namespace(visitors=1, seconds=0.0)
     beside = hold(Outside(server, [os.getpid()]), "slow-heads", ATTACKS["slow-heads"], "run", asked)
     with ThreadPoolExecutor(1) as own:  # in this thread Playwright may have a loop running
         met = own.submit(asyncio.run, beside).result()
-    assert met.done["connections"] > 0 and met.trouble == {} and met.memory.process > 100
+    assert met.done == {"sent": 1} and met.trouble == {} and met.recovery is None and met.memory.process > 100
+
+
+async def attack_silence():
+    """A stranger at a server that says nothing. Returns the lines that came first, and how many connections it made."""
+    taken, enough = [], asyncio.Event()
+
+    async def take(reader, writer):
+        taken.append(await reader.readline())
+        if len(taken) == 100:
+            enough.set()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(take, "127.0.0.1", 0) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        stranger = Stranger(f"http://127.0.0.1:{port}", time.monotonic() + 600)
+        attacking = asyncio.create_task(ATTACKS["slow-heads"].act(stranger))
+        await enough.wait()
+        attacking.cancel()
+        await asyncio.gather(attacking, return_exceptions=True)
+    return taken, stranger.done["connections"]
+
+
+def test_a_stranger_begins_a_hundred_requests_and_ends_none():
+    with ThreadPoolExecutor(1) as own:
+        taken, made = own.submit(asyncio.run, attack_silence()).result()
+    assert taken == [b"GET / HTTP/1.1\r\n"] * 100 and made >= 100
+
+
+def test_a_stranger_tries_again_where_it_is_refused(monkeypatch):
+    monkeypatch.setattr("stranger.AGAIN_S", 0.0)
+    stranger, tries = Stranger("", time.monotonic() + 600), iter([ConnectionError, EOFError, TimeoutError, None])
+
+    async def act():
+        if refused := next(tries):
+            raise refused
+        stranger.until = 0.0
+
+    with ThreadPoolExecutor(1) as own:
+        own.submit(asyncio.run, stranger.insist(act)).result()
+    assert [*stranger.done] == [f"refused ({name})" for name in ("ConnectionError", "EOFError", "TimeoutError")]
 
 
 def test_a_stranger_is_let_in_with_the_cookies_of_a_browser(server):
