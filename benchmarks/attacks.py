@@ -22,6 +22,7 @@ import asyncio
 import json
 import math
 import os
+import signal
 import sys
 import time
 from asyncio.subprocess import PIPE
@@ -288,6 +289,7 @@ def read_arguments() -> argparse.Namespace:
 
 def main() -> int:
     asked = read_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server ends, too
     print(_HEAD, flush=True)
     rows = []
     for name in asked.only:
