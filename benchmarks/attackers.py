@@ -175,22 +175,20 @@ async def kill_workers(stranger: Stranger) -> None:
 
 async def load_bad(stranger: Stranger) -> None:
     """Name one bad checkpoint after the other: weights of 1e30, words that are markup, files with something spoiled."""
-    with TemporaryDirectory() as name:
-        bad = await asyncio.to_thread(write_bad, Path(name))
-        numbers = count()
+    numbers = count()
 
-        async def load() -> None:
-            folder = copy_checkpoint(stranger.random.choice(bad), Path(name) / f"copy-{next(numbers)}")
-            if stranger.random.random() < 0.5:
-                damage(folder, stranger.random)
-            line, talk = await dial(stranger.url, {}), Conversation()
-            try:
-                page = stranger.random.choice(["", "attention", "predictions", "layers"])
-                await stranger.ask(line, talk, talk.open(page, urlencode({"model": folder, "text": "The cat sat."})))
-            finally:
-                await line.close()
+    async def load() -> None:
+        folder = copy_checkpoint(stranger.random.choice(stranger.bad), stranger.bad[0].with_name(f"{next(numbers)}"))
+        if stranger.random.random() < 0.5:
+            damage(folder, stranger.random)
+        line, talk = await dial(stranger.url, {}), Conversation()
+        try:
+            page = stranger.random.choice(["", "attention", "predictions", "layers"])
+            await stranger.ask(line, talk, talk.open(page, urlencode({"model": folder, "text": "The cat sat."})))
+        finally:
+            await line.close()
 
-        await stranger.together([load] * 2)
+    await stranger.together([load] * 2)
 
 
 def write_bad(place: Path) -> list[Path]:
@@ -250,11 +248,11 @@ def main() -> None:
     asked = parser.parse_args()
     with suppress(PermissionError):  # started by somebody who measures, and goes first
         os.setpriority(os.PRIO_PROCESS, 0, 0)
-    stranger = Stranger(asked.url, time.monotonic() + asked.seconds, asked.pid)
-    try:
+    with TemporaryDirectory() as name:
+        bad = write_bad(Path(name)) if ATTACKS[asked.name].open else []
+        stranger = Stranger(asked.url, time.monotonic() + asked.seconds, asked.pid, bad)
         with suppress(*REFUSALS):
             asyncio.run(attack(stranger, ATTACKS[asked.name]))
-    finally:
         print(json.dumps(stranger.done))
 
 

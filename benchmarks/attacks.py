@@ -232,7 +232,7 @@ async def be_attacked(name: str, url: str, pid: int, seconds: float) -> dict[str
     )
     assert stranger.stdout is not None
     try:
-        said, _ = await asyncio.wait_for(stranger.communicate(), seconds + 30.0)
+        said, _ = await asyncio.wait_for(stranger.communicate(), seconds + 60.0)
     except TimeoutError:  # too busy with itself to notice the time
         stranger.kill()
         return {}

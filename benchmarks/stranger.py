@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
 from lines import greet
@@ -24,11 +25,15 @@ _SAID = 100  # characters of what a page says to a stranger
 
 @dataclass
 class Stranger:
-    """Who attacks a URL until a time on the monotonic clock. pid: the server's first process, for who can end some."""
+    """Who attacks a URL until a time on the monotonic clock.
+
+    pid: the server's first process, for who can end some; bad: folders of bad checkpoints, for who can name them.
+    """
 
     url: str
     until: float
     pid: int = 0
+    bad: Sequence[Path] = ()
     done: Counter[str] = field(default_factory=Counter)
     random: Random = field(default_factory=lambda: Random(0))
 
