@@ -39,7 +39,7 @@ CHOICES_OF_A_VISIT = 5  # under churn
 _LOOK_S = 1.0  # between two looks at the memory
 _SAY_S = 30.0  # between two lines about it, under churn
 _MB = 1_000_000
-_TRACEBACK, _LONGEST = "Traceback (most recent call last):", 4_000  # characters of one that are printed
+TRACEBACK, _LONGEST = "Traceback (most recent call last):", 4_000  # characters of one that are printed
 _HEAD = (f"{'app':14s}{'users':>6}{'runs':>7}{'median':>8}{'95th':>7}{'longest':>8}{'first':>7}{'errors':>7}{'back':>6}"
          f"{'MB':>7}{'ms/run':>8}{'client':>8}")  # fmt: skip
 
@@ -190,7 +190,7 @@ def find_growth(memory: Sequence[tuple[float, int]]) -> tuple[float, float]:
 
 def print_row(name: str, users: int, row: Row, log: str) -> None:
     """A line of the table; below it what went wrong, how often, and the first traceback of the server's log."""
-    tally, (_, *tracebacks) = row.tally, log.split(_TRACEBACK)
+    tally, (_, *tracebacks) = row.tally, log.split(TRACEBACK)
     runs = len(tally.times) + len(tally.back)
     errors, peak = sum(row.trouble.values()) + len(tracebacks), max((held for _, held in row.memory), default=0)
     spent = row.spent_ms / max(1, runs + len(row.browsers.times))

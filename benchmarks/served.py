@@ -50,8 +50,8 @@ def measure_memory(pids: Sequence[int]) -> int:
 class Server:
     """The app of a folder on a port of its own, which can be killed and started again.
 
-    processes: as many behind nginx, as `python -m deploy` starts them; 0 is Streamlit's one process by itself. spent:
-    milliseconds of processor time of the processes that are gone.
+    processes: as many behind nginx, as `python -m deploy` starts them; 0 is Streamlit's one process by itself.
+    environment: what it is told besides; spent: milliseconds of processor time of the processes that are gone.
     """
 
     folder: Path
@@ -59,6 +59,7 @@ class Server:
     python: str = sys.executable
     processes: int = 0
     port: int = 0
+    environment: dict[str, str] = field(default_factory=dict)
     spent: float = 0.0
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
@@ -77,11 +78,11 @@ class Server:
                  "--server.fileWatcherType", "none"]  # fmt: skip
         many = ["deploy", "--address=127.0.0.1", f"--port={self.port}", f"--processes={self.processes}"]
         command = [self.python, "-m", *(many if self.processes else alone)]
+        told = {**os.environ, "BERTVIZ_MODELS": "bundled", **self.environment}
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
-                command, cwd=self.folder, env={**os.environ, "BERTVIZ_MODELS": "bundled"}, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=subprocess.STDOUT,
-            )  # fmt: skip
+                command, cwd=self.folder, env=told, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
         deadline = time.monotonic() + START_S
         while not _listens(self.port):
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -113,10 +114,11 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, python: str = sys.executable, processes: int = 0) -> Iterator[Server]:
-    """The app of a folder on a free port, run by an interpreter that has what it needs."""
+def serving(folder: Path, python: str = sys.executable, processes: int = 0, port: int = 0,
+            environment: dict[str, str] | None = None) -> Iterator[Server]:  # fmt: skip
+    """The app of a folder on a port, a free one by itself, run by an interpreter that has what it needs."""
     with tempfile.TemporaryDirectory() as place:
-        server = Server(folder, Path(place) / "server.log", python, processes)
+        server = Server(folder, Path(place) / "server.log", python, processes, port, environment or {})
         server.start()
         try:
             yield server

@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
-from websockets.asyncio.client import ClientConnection, connect
+from lines import dial, greet
+from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
-from websockets.typing import Subprotocol
-from wire import SPEAKS, STREAM, Conversation
+from wire import Conversation
 
 THINK_S = (2.0, 6.0)
 PATIENCE_S = 120.0  # who has no answer by then has none
@@ -21,7 +21,7 @@ COME_BACK_S = 0.5  # between two tries to reach a server that is gone
 EXAMPLES = ("When in Rome, do as the [MASK] do.", "She opened the door and [MASK] into the room.",
             "The old man was [MASK] and tired.", "The children went to bed.",
             "Unbelievably, tokenizers split electroencephalography.")  # fmt: skip
-_WORDS = """
+WORDS = """
 the a my our old small quiet happy red broken river teacher dog city window garden night question child paper reads sees
 opens forgets likes writes finds brings near under behind with without because while and then slowly often never today
 again [MASK]
@@ -52,7 +52,8 @@ class User:
     """Somebody who visits the app at a URL until a time on the monotonic clock.
 
     choices: how many a visit has before another user comes in this one's place; 0 for one long visit. disturbed: the
-    server is killed now and then, so that a broken connection is no trouble by itself.
+    server is killed now and then, so that a broken connection is no trouble by itself. think: the shortest and the
+    longest pause before a choice, in seconds.
     """
 
     url: str
@@ -61,6 +62,8 @@ class User:
     tally: Tally
     choices: int = 0
     disturbed: bool = False
+    think: tuple[float, float] = field(default_factory=lambda: THINK_S)
+    _cookies: dict[str, str] = field(default_factory=dict)
     _talk: Conversation = field(default_factory=Conversation)
     _seen: tuple[str, str, list[str]] = ("", "", [])
     _going: list[str] = field(default_factory=list)  # the page to go to, once the menu of pages is open
@@ -76,6 +79,7 @@ class User:
 
     async def _visit(self) -> None:
         self._talk, self._seen, self._going = Conversation(), ("", "", []), []
+        self._cookies = {}  # another visitor, in another browser
         self.tally.visits += 1
         page = self._random.choice(["", "", "attention", "predictions", "heads", "embeddings"])
         line = await self._reach()
@@ -83,7 +87,7 @@ class User:
             line = await self._try(line, lambda: self._talk.open(page))
             done = 0
             while time.monotonic() < self.until and (not self.choices or done < self.choices):
-                await asyncio.sleep(self._random.uniform(*THINK_S))
+                await asyncio.sleep(self._random.uniform(*self.think))
                 line = await self._try(line, self._decide)
                 if self._going:
                     line = await self._try(line, self._go_on)
@@ -141,11 +145,11 @@ class User:
             return line
 
     async def _reach(self) -> ClientConnection:
-        address = f"{self.url.replace('http', 'ws', 1).rstrip('/')}/{STREAM}"
         deadline = time.monotonic() + PATIENCE_S
         while True:
             try:
-                return await connect(address, subprotocols=[Subprotocol(SPEAKS)], max_size=None, compression=None)
+                self._cookies = self._cookies or await greet(self.url)
+                return await dial(self.url, self._cookies)
             except (OSError, InvalidHandshake, ConnectionClosed, TimeoutError):
                 if time.monotonic() > deadline:
                     self.tally.trouble["no server"] += 1
@@ -186,7 +190,7 @@ class User:
     def _write(self) -> bytes:
         if self._random.random() < 0.4:
             return self._talk.type("Sentence", self._random.choice(EXAMPLES))
-        words = self._random.choices(_WORDS, k=self._random.choice(_LENGTHS))
+        words = self._random.choices(WORDS, k=self._random.choice(_LENGTHS))
         return self._talk.type("Sentence", " ".join(words).capitalize() + ".")
 
     def _go(self) -> bytes:

@@ -36,9 +36,9 @@ class Conversation:
 
     query: what stands in the URL; page: the page's hash, as the server calls it; names: the hash of every page by its
     name in the URL; links: the query of the link to a page, by its hash; menus, fields: ids by label; folds: ids;
-    listener, menu: the ids of the component that hears clicks and of the menu of pages, if it is filled only when it is
-    opened, each with its part of the page; trouble: what a visitor must not see; said: what could be read of the answer
-    so far, in the order in which it came.
+    buttons: ids by label, and listener, menu: the ids of the component that hears clicks and of the menu of pages, if
+    it is filled only when it is opened, each with its part of the page; session: what the server calls it; trouble:
+    what a visitor must not see; said: what could be read of the answer so far, in the order in which it came.
     """
 
     query: str = ""
@@ -48,6 +48,8 @@ class Conversation:
     menus: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
     folds: list[str] = field(default_factory=list)
+    buttons: dict[str, tuple[str, str]] = field(default_factory=dict)
+    session: str = ""
     listener: tuple[str, str] = ("", "")
     menu: tuple[str, str] = ("", "")
     trouble: list[str] = field(default_factory=list)
@@ -101,6 +103,11 @@ class Conversation:
         self._states[name] = WidgetState(id=name, bool_value=opened)
         return self._ask()
 
+    def press(self, label: str) -> bytes:
+        """Press a button."""
+        name, part = self.buttons[label]
+        return self._ask(part, WidgetState(id=name, trigger_value=True))
+
     def click(self, kind: str, value: object) -> bytes:
         """Click on what says that it is of a kind, "token" or "cell" say, and of a value."""
         name, part = self.listener
@@ -125,6 +132,7 @@ class Conversation:
         said = ForwardMsg.FromString(data)
         match said.WhichOneof("type"):
             case "new_session":
+                self.session = said.new_session.initialize.session_id
                 self._begin(set(said.metadata.run.fragment_ids))
             case "navigation":
                 self.page = said.navigation.page_script_hash
@@ -162,7 +170,7 @@ class Conversation:
         """Another run of the page, or of some parts of it: what it does not send again is gone."""
         self._screen = {at: seen for at, seen in self._screen.items() if parts and seen.part not in parts}
         if not parts:
-            self.folds, self.links, self._drawn = [], {}, set()
+            self.folds, self.links, self.buttons, self._drawn = [], {}, {}, set()
 
     def _keep(self, said: ForwardMsg) -> ForwardMsg:
         if said.HasField("ref_hash"):
@@ -197,6 +205,8 @@ class Conversation:
                 typed = element.text_input
                 self.fields[typed.label] = typed.id
                 self._fill(typed.id, typed.value if typed.set_value else typed.default, typed.set_value)
+            case "button":
+                self.buttons[element.button.label] = element.button.id, part
             case "page_link":
                 self.links[element.page_link.page_script_hash] = element.page_link.query_string
             case "bidi_component" if element.bidi_component.component_name.endswith("listener"):

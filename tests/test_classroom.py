@@ -126,12 +126,12 @@ async def hold_with_a_break(url, tally, lines):
 def test_users_come_back_after_a_broken_connection_and_see_what_they_saw(server, monkeypatch):
     tally, lines = Tally(), []
 
-    async def connect(*where, **how):
-        lines.append(await users_connect(*where, **how))
+    async def dial(*where):
+        lines.append(await users_dial(*where))
         return lines[-1]
 
-    users_connect = users.connect
-    monkeypatch.setattr(users, "connect", connect)
+    users_dial = users.dial
+    monkeypatch.setattr(users, "dial", dial)
     monkeypatch.setattr(users, "THINK_S", (0.05, 0.2))
     with ThreadPoolExecutor(1) as own:  # in this thread Playwright may have a loop running
         row = own.submit(lambda: asyncio.run(hold_with_a_break(server, tally, lines))).result()
