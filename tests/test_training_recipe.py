@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,13 @@ import bertviz_core as bv
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER
 from tests.factory import SPECIAL, random_checkpoint
 from training.__main__ import main
-from training.run import LOG, MODEL, STATE
+from training.corpus import read_documents
+from training.examples import make_examples
+from training.model import digest_file
+from training.relations import make_questions, read_relations
+from training.run import LOG, MODEL, STATE, Data
+from training.settings import Settings
+from training.vocabulary import read_vocabulary
 
 ROOT = Path(__file__).parent.parent
 PLAIN = """a the cat dog bird man woman sat ran slept on in under by mat house tree river red blue old and then it was
@@ -28,7 +35,14 @@ STEPS = 160
 # Every option that leaves something behind from one step to the next.
 SETTINGS = ("--steps", STEPS, "--singles", 16, "--pairs", 8, "--pair-length", 40, "--held-out", 5, "--rate", 1e-2,
             "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.95, "--layer-decay", 0.8, "--bucket", 3,
-            "--whole-words", "--save-every", 20)  # fmt: skip
+            "--whole-words", "--save-every", 20, "--fact-share", 0.125, "--skip", 4, "--gloss-pairs")  # fmt: skip
+FACTS = """# relation: opposite
+{1} means the opposite of [MASK].
+? the opposite of {1} is [MASK].
+hot | cold
+? cold | hot
+day | night
+"""
 
 
 def write_corpus(file):
@@ -57,7 +71,7 @@ def write_start(folder, seed=0):
 
 def command(ground, out, *more):
     return [str(word) for word in ("run", ground / "corpus.txt", "--start", ground / "start", "--out", out,
-                                   *SETTINGS, *more)]  # fmt: skip
+                                   "--facts", ground / "facts", *SETTINGS, *more)]  # fmt: skip
 
 
 def steps_logged(out):
@@ -75,6 +89,8 @@ def ground(tmp_path_factory):
     folder = tmp_path_factory.mktemp("training")
     write_corpus(folder / "corpus.txt")
     write_start(folder / "start")
+    (folder / "facts").mkdir()
+    (folder / "facts" / "words.txt").write_text(FACTS, encoding="utf-8")
     assert main(command(folder, folder / "whole")) == 0
     return folder
 
@@ -176,6 +192,31 @@ def test_a_damaged_place_is_not_gone_on_from(ground, tmp_path, capsys, damage):
     assert main(command(ground, tmp_path)) == 2
     said = capsys.readouterr().err
     assert STATE in said and "damaged" in said and "delete it" in said
+
+
+def test_it_does_not_go_on_with_other_facts(ground, capsys, tmp_path):
+    (tmp_path / "words.txt").write_text(FACTS.replace("day | night", "night | day"), encoding="utf-8")
+    assert main(command(ground, ground / "whole", "--facts", tmp_path)) == 2
+    assert "--facts was" in capsys.readouterr().err
+
+
+def test_a_sitting_begins_where_the_one_before_ended_and_its_record_tells_of_it(ground, tmp_path):
+    """Its text too goes on: with --skip the first batch is the one that the other run would have read next."""
+    first = ground / "whole" / MODEL
+    words = command(ground, tmp_path, "--start", first, "--steps", 12, "--frozen-steps", 0, "--skip", 4 + STEPS)
+    assert main(words) == 0
+    record, before = (json.loads((each / "training.json").read_text()) for each in (tmp_path / MODEL, first))
+    assert before["before"] == []
+    assert record["before"] == [{name: value for name, value in before.items() if name != "before"}]
+    assert record["start"] == digest_file(first / "model.safetensors")
+    settings = Settings(steps=400, singles=16, pairs=8, pair_length=40, bucket=3)
+    vocabulary = read_vocabulary(ground / "start")
+    examples = make_examples(read_documents(ground / "corpus.txt"), vocabulary, 40)
+    questions = make_questions(read_relations(ground / "facts"), vocabulary)
+    whole, later = (Data(examples, questions, vocabulary, replace(settings, skip=skip)) for skip in (0, 151))
+    for step in range(4):
+        (kind, batch), (other, again) = whole.draw(151 + step), later.draw(step)
+        assert kind == other and torch.equal(batch.ids, again.ids)
 
 
 def test_two_runs_do_not_share_a_folder(ground, tmp_path, capsys):

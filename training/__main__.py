@@ -14,7 +14,8 @@ from transformers.utils import logging
 from bertviz_core.errors import BertvizError
 from training.evaluate import Exam, evaluate, write_report
 from training.facts import write_facts
-from training.run import MODEL, Sitting, run
+from training.relations import RELATIONS
+from training.run import MODEL, Sitting, Sources, run
 from training.settings import Settings, name_option
 
 
@@ -53,7 +54,12 @@ def _act_facts(given: argparse.Namespace) -> int:
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
-    command.add_argument("corpus", type=Path, help=".txt or .txt.xz: a sentence a line, empty line between documents")
+    command.add_argument(
+        "corpus", type=Path, nargs="+", help=".txt or .txt.xz: a sentence a line, empty line between documents"
+    )
+    command.add_argument(
+        "--facts", type=Path, help=f"folder of relations to ask, such as {RELATIONS}; none if not given"
+    )
     command.add_argument("--start", type=Path, required=True, help="checkpoint folder to start from")
     command.add_argument("--out", type=Path, required=True, help=f"folder of the run; its result is in {MODEL}/ there")
     command.add_argument("--minutes", type=float, default=0, help="stop after as long, keeping the place; 0: no limit")
@@ -75,7 +81,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 def _act_run(given: argparse.Namespace) -> int:
     settings = Settings(**{one.name: getattr(given, one.name) for one in fields(Settings)})
     sitting = Sitting(given.minutes, given.until, max(1, given.save_every), given.repace)
-    done = run(given.corpus, given.start, given.out, settings, sitting)
+    done = run(Sources(given.corpus, given.facts, given.start), given.out, settings, sitting)
     if done:
         print(given.out / MODEL)
         return 0
@@ -85,7 +91,7 @@ def _act_run(given: argparse.Namespace) -> int:
 
 def _add_evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument("model", type=Path, help="checkpoint folder")
-    command.add_argument("corpus", type=Path, help=".txt or .txt.xz; only its held-out documents are measured")
+    command.add_argument("corpus", type=Path, nargs="+", help=".txt or .txt.xz; held-out documents alone are measured")
     command.add_argument("--against", type=Path, help="a second checkpoint folder, shown as the old one")
     texts = {
         "split": "which documents are held out, as in the run",

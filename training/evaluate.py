@@ -72,7 +72,7 @@ class Report:
     answers: tuple[tuple[Prompt, tuple[Answer, ...]], ...]
 
 
-def evaluate(folders: Sequence[Path], corpus: Path, exam: Exam) -> Report:
+def evaluate(folders: Sequence[Path], corpus: Sequence[Path], exam: Exam) -> Report:
     """Measure models on the same texts with the same pieces hidden.
 
     Raises InputError or CheckpointError where the models read other pieces, or one was trained on another split.
@@ -84,7 +84,7 @@ def evaluate(folders: Sequence[Path], corpus: Path, exam: Exam) -> Report:
         _check_split(folder, exam)
         check_sizes(model, vocabulary, exam.pair_length)
     prompts = read_prompts(exam.prompts, vocabulary)
-    kept, held = split_documents(read_documents(corpus), exam.split, exam.held_out)
+    kept, held = split_documents(read_documents(*corpus), exam.split, exam.held_out)
     counts = _count_pieces(kept, vocabulary)
     examples = make_examples(held, vocabulary, exam.pair_length)
     cases = list(_make_cases(examples, vocabulary, counts, exam))

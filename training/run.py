@@ -21,13 +21,24 @@ from training.batches import PAIRS, SINGLES, Batch, Deck, make_pairs, make_singl
 from training.corpus import Document, digest_documents, read_documents, split_documents
 from training.examples import Examples, cap_glosses, make_examples, mend_documents
 from training.log import Log, Progress
-from training.model import WEIGHTS, check_sizes, digest_file, measure_losses, predict, read_model, write_model
+from training.model import (
+    WEIGHTS,
+    check_sizes,
+    digest_file,
+    measure_losses,
+    predict,
+    read_model,
+    read_record,
+    write_model,
+)
 from training.optimizer import make_optimizer, set_rates
-from training.settings import EARLIER, Settings, compare_settings, describe_run, list_paces
+from training.relations import Question, digest_questions, make_questions, read_relations
+from training.settings import BEFORE, EARLIER, Settings, compare_settings, describe_run, list_before, list_paces
 from training.state import State, read_state, write_state
 from training.vocabulary import Vocabulary, read_vocabulary
 
 STATE, LOG, MODEL = "state.safetensors", "log.jsonl", "model"
+Questions = Sequence[Sequence[Question]]  # of each fact every way to ask it
 _KINDS = (SINGLES, PAIRS)  # in turns
 _AVERAGE, _OPTIMIZER, _WEIGHT = "average.", "optimizer.", "weight."
 
@@ -35,22 +46,36 @@ _AVERAGE, _OPTIMIZER, _WEIGHT = "average.", "optimizer.", "weight."
 class Data:
     """The batches of a run, by the number of the step."""
 
-    def __init__(self, examples: Examples, vocabulary: Vocabulary, settings: Settings) -> None:
+    def __init__(self, examples: Examples, questions: Questions, vocabulary: Vocabulary, settings: Settings) -> None:
         self._examples, self._vocabulary, self._settings = examples, vocabulary, settings
+        self._questions = questions
+        asked = round(settings.fact_share * settings.singles) if questions else 0
         singles = examples.singles[:, 1] - examples.singles[:, 0]
         pairs = examples.pairs[:, 3] - examples.pairs[:, 0]
         self._decks = (
-            Deck(singles, settings.singles, settings.bucket, (settings.seed, 0)),
+            Deck(singles, settings.singles - asked, settings.bucket, (settings.seed, 0)),
             Deck(pairs, settings.pairs, settings.bucket, (settings.seed, 1)),
         )
+        self._facts = Deck(np.zeros(len(questions)), asked, 1, (settings.seed, 3)) if asked else None
 
     def draw(self, step: int) -> tuple[str, Batch]:
-        """The kind and the batch of a step."""
-        turn = step % len(_KINDS)
-        chosen = self._decks[turn].draw(step // len(_KINDS))
+        """The kind and the batch of a step, counted from the start of the run."""
+        step += self._settings.skip
+        number, turn = divmod(step, len(_KINDS))
+        chosen = self._decks[turn].draw(number)
         rng = np.random.default_rng([self._settings.seed, 2, step])
-        make = (make_singles, make_pairs)[turn]
-        return _KINDS[turn], make(self._examples, chosen, self._vocabulary, rng, self._settings.whole_words)
+        words = self._settings.whole_words
+        if _KINDS[turn] == PAIRS:
+            return PAIRS, make_pairs(self._examples, chosen, self._vocabulary, rng, words)
+        return SINGLES, make_singles(self._examples, chosen, self._vocabulary, rng, words, self._ask(number))
+
+    def _ask(self, number: int) -> list[Question]:
+        """The questions of a batch: facts in an order of their own, each in one of its sentences."""
+        if self._facts is None:
+            return []
+        rng = np.random.default_rng([self._settings.seed, 4, number])
+        asked = [self._questions[fact] for fact in self._facts.draw(number)]
+        return [several[rng.integers(len(several))] for several in asked]
 
 
 class Training:
@@ -130,24 +155,36 @@ class Sitting:
     repace: bool = False
 
 
-def run(corpus: Path, start: Path, out: Path, settings: Settings, sitting: Sitting) -> bool:
+@dataclass(frozen=True)
+class Sources:
+    """What a run reads: files of text, a folder of relations or none, and the checkpoint it starts from."""
+
+    corpus: Sequence[Path]
+    facts: Path | None
+    start: Path
+
+
+def run(sources: Sources, out: Path, settings: Settings, sitting: Sitting) -> bool:
     """Train, or go on where the run in `out` stands; True once it is through and `out`/model is written.
 
     Raises InputError or CheckpointError where the run was begun otherwise, or a file cannot be read.
     """
     out.mkdir(parents=True, exist_ok=True)
     with _settle(settings.threads), _hold(out):
-        documents = read_documents(corpus)
-        vocabulary = read_vocabulary(start)
+        documents = read_documents(*sources.corpus)
+        vocabulary = read_vocabulary(start := sources.start)
+        questions = make_questions(read_relations(sources.facts), vocabulary) if sources.facts else []
         training = Training(start, settings)
-        about = describe_run(settings, digest_documents(documents), digest_file(start / WEIGHTS))
+        digests = digest_documents(documents), digest_questions(questions), digest_file(start / WEIGHTS)
+        about = describe_run(settings, *digests)
         check_sizes(training.model, vocabulary, settings.pair_length)
         step, about[EARLIER] = _find_place(out, about, training, sitting.repace)
         if step < settings.steps:
-            data = Data(_make_examples(documents, vocabulary, settings), vocabulary, settings)
+            data = Data(_make_examples(documents, vocabulary, settings), questions, vocabulary, settings)
             step = _learn_on(training, data, out, about, step, sitting)
         if step == settings.steps:
-            write_model(out / MODEL, training.model, training.result, start, {**about, "made_anew": training.anew})
+            record = {**about, "made_anew": training.anew, BEFORE: list_before(read_record(start))}
+            write_model(out / MODEL, training.model, training.result, start, record)
     return step == settings.steps
 
 
@@ -178,7 +215,7 @@ def _hold(out: Path) -> Iterator[None]:
 def _make_examples(documents: Sequence[Document], vocabulary: Vocabulary, settings: Settings) -> Examples:
     kept, _ = split_documents(documents, settings.split, settings.held_out)
     examples = make_examples(mend_documents(kept) if settings.mend else kept, vocabulary, settings.pair_length)
-    return cap_glosses(examples, settings.gloss_share, settings.seed)
+    return cap_glosses(examples, settings.gloss_share, settings.seed, settings.gloss_pairs)
 
 
 def _find_place(out: Path, about: dict[str, Any], training: Training, repace: bool) -> tuple[int, list[dict[str, int]]]:
