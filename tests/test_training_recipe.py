@@ -280,7 +280,26 @@ def test_the_evaluation_shows_old_and_new_side_by_side(ground, capsys):
     assert sum(by_source) == int(table["next sentence right"][0]) > 0 and len(by_source) >= 2
     assert table["prompts answered first"][0] == "2"
     assert table["the cat sat by the [MASK]."][0] == "mat"
+    kinds = [int(table[f"masked pieces right, source: stories, {kind}"][0]) for kind in ("singles", "pairs")]
+    assert sum(kinds) == int(table["masked pieces right, source: stories"][0].replace(",", ""))
+    for name in ("singles", "pairs"):
+        cases = [table[f"{what}, {name}, [MASK] alone"][0] for what in ("first word copied", "right word a copy")]
+        assert cases == [table[f"masked pieces right, {name}, [MASK] alone"][0]] * 2
     assert evaluate(ground, capsys, "--held-out", 5, "--against", old, new)[1].out == said.out
+
+
+def test_the_evaluation_asks_the_facts(ground, capsys):
+    new, old = ground / "whole" / MODEL, ground / "start"
+    status, said = evaluate(ground, capsys, "--held-out", 5, "--against", old, new, "--facts", ground / "facts")
+    assert status == 0
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in said.out.splitlines()]
+    table = {row[0]: row[1:] for row in rows if row[0].startswith("facts ")}
+    assert table["facts trained, sentences held out: first"][0] == "2"
+    assert table["facts trained, sentences held out: first, opposite"][0] == "2"
+    assert table["facts held out, sentences trained: in the first 5"][0] == "1"
+    assert table["facts held out, sentences held out: first"][0] == "1"
+    _, before, after, _ = table["facts trained, sentences held out: in the first 5"]
+    assert (before, after) == ("0.0 %", "100.0 %")
 
 
 def test_a_model_is_not_measured_on_what_it_was_trained_on(ground, capsys):

@@ -1,6 +1,7 @@
 """Facts as data: what is asked, what is hidden, what is held out, and that no answer can be copied."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,11 @@ from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from bertviz_core.errors import InputError
 from training.batches import NO_DOCUMENT, SINGLES, make_singles
 from training.corpus import Document
+from training.evaluate import find_content, find_copies
 from training.examples import make_examples
-from training.prompts import PROMPTS, read_prompts
+from training.knowledge import rank_answers
+from training.model import read_model
+from training.prompts import PROMPTS, Prompt, ask, read_prompts
 from training.relations import RELATIONS, Fact, Template, make_questions, read_relations, say
 from training.run import Data
 from training.settings import Settings
@@ -117,6 +121,43 @@ def test_the_answer_alone_is_hidden_and_each_time(data, vocabulary, questions):
             whole = batch.ids[row].clone()
             whole[hidden] = batch.answers[batch.hidden[:row].sum() :][:1]
             assert tuple(whole[batch.mask[row] == 1][1:-1].tolist()) in asked
+
+
+def test_a_rank_is_that_of_the_best_right_word(questions, vocabulary):
+    """Beside `ask`, which asks one prompt after the other."""
+    model = read_model(BUNDLED_FOLDER)[0].eval()
+    several = [each[0] for each in questions[::60]]
+    ranks = rank_answers(model, several, vocabulary)
+    for question, rank in zip(several, ranks, strict=True):
+        words = [vocabulary.tokens[piece] for piece in question.pieces]
+        words[question.place] = "[MASK]"
+        prompt = Prompt(" ".join(words).replace(" ##", ""), tuple(vocabulary.tokens[one] for one in question.answers))
+        assert ask(model, prompt, vocabulary).rank == rank
+    assert len(set(ranks)) > 3
+
+
+def test_a_copy_is_a_content_word_that_stands_in_the_text(vocabulary):
+    counts = np.zeros(len(vocabulary.tokens), dtype=np.int64)
+    counts[[vocabulary.ids[word] for word in ("the", "berlin", "##s", ".", "paris")]] = (99_000, 10, 10, 10, 10)
+    content = find_content(counts, vocabulary)
+    assert [bool(content[vocabulary.ids[word]]) for word in ("the", "berlin", "##s", ".")] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    text = "the berlin is the capital of paris ."
+    examples = make_examples([Document((text, text), "other")], vocabulary, 40)
+    batch = make_singles(examples, np.arange(2), vocabulary, np.random.default_rng(0), False)
+    place = [vocabulary.cls, *vocabulary.cut([text])[0]].index(vocabulary.ids["paris"])
+    ids = torch.tensor([[vocabulary.cls, *vocabulary.cut([text])[0], vocabulary.sep]] * 2)
+    hidden = torch.zeros_like(ids, dtype=torch.bool)
+    hidden[0, place] = hidden[1, place] = True
+    batch = replace(batch, ids=ids, hidden=hidden, answers=ids[hidden])
+    said = [vocabulary.ids[word] for word in ("berlin", "the")]
+    assert find_copies(batch, np.array(said), content).tolist() == [True, False]
+    said = [vocabulary.ids[word] for word in ("paris", "london")]
+    assert find_copies(batch, np.array(said), content).tolist() == [False, False]
 
 
 def test_every_fact_is_asked_equally_often(questions, vocabulary):

@@ -101,10 +101,12 @@ def _add_evaluate(command: argparse.ArgumentParser) -> None:
         "pairs": "pairs of passages at most",
         "pair_length": "tokens of a pair at most",
         "threads": "processor threads",
+        "facts": f"folder of relations to ask, such as {RELATIONS}; none if not given",
         "prompts": "sentences with a [MASK] and the words accepted there",
     }
     for one in fields(Exam):
-        command.add_argument(name_option(one.name), type=type(one.default), default=one.default, help=texts[one.name])
+        kind = Path if one.default is None else type(one.default)
+        command.add_argument(name_option(one.name), type=kind, default=one.default, help=texts[one.name])
     command.set_defaults(act=_act_evaluate)
 
 

@@ -74,7 +74,7 @@ def _check(name: str, value: Any, choices: tuple[str, ...]) -> None:
     option = name_option(name)
     if choices and value not in choices:
         raise InputError(f"{option} is {value!r}; choose one of {', '.join(choices)}.")
-    if isinstance(value, bool | str | Path):
+    if value is None or isinstance(value, bool | str | Path):
         return
     low, high = _SHARES.get(name, (0 if name in _FROM_0 else _LEAST.get(name, 1), float("inf")))
     if not low <= value <= high or value == float("inf"):
