@@ -22,6 +22,7 @@ from tests.factory import SPECIAL, random_checkpoint
 from training.__main__ import main
 from training.corpus import read_documents
 from training.examples import make_examples
+from training.log import Pacer
 from training.model import digest_file
 from training.relations import make_questions, read_relations
 from training.run import LOG, MODEL, STATE, Data
@@ -174,6 +175,27 @@ def test_a_run_may_be_made_shorter_on_the_way(ground, capsys):
     assert weights(again) == weights(out)
     assert main(command(ground, out, "--steps", 50, "--repace")) == 2
     assert "has done 60 already" in capsys.readouterr().err
+
+
+def test_a_run_is_through_in_time_and_is_made_again_from_its_record(ground, tmp_path):
+    out, again = tmp_path / "timed", tmp_path / "again"
+    assert main(command(ground, out, "--save-every", 5, "--within", 1e-9)) == 0  # all time is over at once
+    record = json.loads((out / MODEL / "training.json").read_text())
+    assert record["steps"] == steps_logged(out) == 11  # one more than those in which the heads alone learn
+    assert record["earlier"] == [{"steps": STEPS, "threads": 1, "until": 5}]
+    for pace in record["earlier"]:
+        words = ("--steps", pace["steps"], "--repace", "--until", pace["until"])
+        assert main(command(ground, again, *words)) == 3
+    assert main(command(ground, again, "--steps", record["steps"], "--repace")) == 0
+    assert weights(again) == weights(out)
+    assert json.loads((again / MODEL / "training.json").read_text()) == record
+
+
+def test_a_run_goes_by_the_clock():
+    pacer = Pacer(end=100.0, step=10, now=0.0)
+    assert pacer.pace(20, 20.0) == 20 + 40  # half a step a second for 80 s
+    assert pacer.pace(50, 60.0) == 50 + 30  # by the speed since then alone
+    assert pacer.pace(60, 200.0) == 61  # too late: the next is the last
 
 
 def test_it_does_not_go_on_with_another_corpus(ground, capsys, tmp_path):

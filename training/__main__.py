@@ -64,6 +64,12 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, required=True, help=f"folder of the run; its result is in {MODEL}/ there")
     command.add_argument("--minutes", type=float, default=0, help="stop after as long, keeping the place; 0: no limit")
     command.add_argument("--until", type=int, default=0, help="stop after this step, keeping the place; 0: no limit")
+    command.add_argument(
+        "--within",
+        type=float,
+        default=0,
+        help="be through after about as many minutes: --steps follow the speed; 0: off",
+    )
     command.add_argument("--save-every", type=int, default=200, help="steps from one kept place to the next")
     command.add_argument(
         "--repace", action="store_true", help="go on with other --steps or --threads than before; the record says so"
@@ -80,7 +86,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 def _act_run(given: argparse.Namespace) -> int:
     settings = Settings(**{one.name: getattr(given, one.name) for one in fields(Settings)})
-    sitting = Sitting(given.minutes, given.until, max(1, given.save_every), given.repace)
+    sitting = Sitting(given.minutes, given.until, max(1, given.save_every), given.repace, given.within)
     done = run(Sources(given.corpus, given.facts, given.start), given.out, settings, sitting)
     if done:
         print(given.out / MODEL)

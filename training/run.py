@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from bertviz_core.errors import CheckpointError, InputError
 from training.batches import PAIRS, SINGLES, Batch, Deck, make_pairs, make_singles
 from training.corpus import Document, digest_documents, read_documents, split_documents
 from training.examples import Examples, cap_glosses, make_examples, mend_documents
-from training.log import Log, Progress
+from training.log import Log, Pacer, Progress
 from training.model import (
     WEIGHTS,
     check_sizes,
@@ -146,13 +146,16 @@ class Sitting:
     """How much of a run is done at once; of what the weights end at, only a changed pace decides something.
 
     minutes, until: stop after as long, or after this step, keeping the place; 0 is no limit. save_every: steps from one
-    kept place to the next. repace: go on although the steps in all, or the threads, are others than before.
+    kept place to the next. repace: go on although the steps in all, or the threads, are others than before. within: be
+    through after about as many minutes: at each kept place the steps in all become as many as the speed since the last
+    one allows, and the record says so; 0 leaves them.
     """
 
     minutes: float = 0
     until: int = 0
     save_every: int = 200
     repace: bool = False
+    within: float = 0
 
 
 @dataclass(frozen=True)
@@ -178,14 +181,14 @@ def run(sources: Sources, out: Path, settings: Settings, sitting: Sitting) -> bo
         digests = digest_documents(documents), digest_questions(questions), digest_file(start / WEIGHTS)
         about = describe_run(settings, *digests)
         check_sizes(training.model, vocabulary, settings.pair_length)
-        step, about[EARLIER] = _find_place(out, about, training, sitting.repace)
+        step, about[EARLIER] = _find_place(out, about, training, sitting.repace or sitting.within > 0)
         if step < settings.steps:
             data = Data(_make_examples(documents, vocabulary, settings), questions, vocabulary, settings)
             step = _learn_on(training, data, out, about, step, sitting)
-        if step == settings.steps:
+        if done := step == training.settings.steps:
             record = {**about, "made_anew": training.anew, BEFORE: list_before(read_record(start))}
             write_model(out / MODEL, training.model, training.result, start, record)
-    return step == settings.steps
+    return done
 
 
 @contextmanager
@@ -240,18 +243,29 @@ def _find_place(out: Path, about: dict[str, Any], training: Training, repace: bo
 
 def _learn_on(training: Training, data: Data, out: Path, about: dict[str, Any], step: int, sitting: Sitting) -> int:
     """Learn to the last step, the last of the sitting or the last minute; gives how many steps are done."""
-    steps, first, kept = training.settings.steps, step, step
-    last, end = min(steps, sitting.until or steps), time.monotonic() + (sitting.minutes * 60 or math.inf)
-    log, progress = Log(out / LOG, step), Progress(step, steps)
-    while step < last and (step == first or time.monotonic() < end):  # one step at least: any limit gets on
+    first, kept, begun = step, step, time.monotonic()
+    end, pacer = begun + (sitting.minutes * 60 or math.inf), Pacer(begun + sitting.within * 60, step, begun)
+    log, progress = Log(out / LOG, step), Progress(step, training.settings.steps)
+    last = sitting.until or math.inf
+    while step < min(last, steps := training.settings.steps) and (step == first or time.monotonic() < end):
         kind, batch = data.draw(step)
         measured = training.learn(step, batch)
         step += 1
         log.write({"step": step, "kind": kind, **measured, **progress.advance(int(batch.mask.sum()), measured["loss"])})
         if step % sitting.save_every == 0 or step == steps:
+            if sitting.within and step < steps:
+                _repace(training, about, step, pacer.pace(step, time.monotonic()))
+                progress.steps = training.settings.steps
             write_state(out / STATE, State(step, about, training.tensors()))
             kept = step
     if step > kept:
         write_state(out / STATE, State(step, about, training.tensors()))
     progress.finish()
     return step
+
+
+def _repace(training: Training, about: dict[str, Any], step: int, steps: int) -> None:
+    """Make a run as long as is said, from here on, and note up to where it was to be of another length."""
+    now = replace(training.settings, steps=max(steps, training.settings.frozen_steps + 1))
+    about[EARLIER] = list_paces(about, asdict(now), step)
+    about["steps"], training.settings = now.steps, now
