@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -14,11 +13,10 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import BertTokenizer
 
 import bertviz_core as bv
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER
-from tests.factory import SPECIAL, random_checkpoint
+from tests.recipe import FACTS, STEPS, command, make_ground, steps_logged, weights, write_start
 from training.__main__ import main
 from training.corpus import read_documents
 from training.examples import make_examples
@@ -30,70 +28,11 @@ from training.settings import Settings
 from training.vocabulary import read_vocabulary
 
 ROOT = Path(__file__).parent.parent
-PLAIN = """a the cat dog bird man woman sat ran slept on in under by mat house tree river red blue old and then it was
-    day night sun moon new . , means is to big small hot cold opposite of ##s ##ly"""
-STEPS = 160
-# Every option that leaves something behind from one step to the next.
-SETTINGS = ("--steps", STEPS, "--singles", 16, "--pairs", 8, "--pair-length", 40, "--held-out", 5, "--rate", 1e-2,
-            "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.95, "--layer-decay", 0.8, "--bucket", 3,
-            "--whole-words", "--save-every", 20, "--fact-share", 0.125, "--skip", 4, "--gloss-pairs")  # fmt: skip
-FACTS = """# relation: opposite
-{1} means the opposite of [MASK].
-? the opposite of {1} is [MASK].
-hot | cold
-? cold | hot
-day | night
-"""
-
-
-def write_corpus(file):
-    """Plain sentences that say where somebody was, invented here; each document is about one of them."""
-    rng = random.Random(0)
-    places = {"cat": "mat", "dog": "house", "bird": "tree", "man": "river", "woman": "house"}
-    documents = []
-    for _ in range(150):
-        who = rng.choice(list(places))
-        look = rng.choice(["red", "blue", "old", "new", "big", "small"])
-        lines = [f"the {look} {who} {rng.choice(['sat', 'slept', 'ran'])} by the {places[who]}."]
-        lines += [f"then the {who} was {rng.choice(['on', 'in'])} the {look} {places[who]}." for _ in range(3)]
-        documents.append("\n".join(["# source: stories", *lines] if rng.random() < 0.5 else lines))
-    documents += [f"{word} means the opposite of {other}." for word, other in (("hot", "cold"), ("day", "night"))]
-    file.write_text("\n\n".join(documents) + "\n", encoding="utf-8")
-    return file
-
-
-def write_start(folder, seed=0):
-    random_checkpoint(folder, seed=seed)
-    vocabulary = folder / "vocab.txt"
-    vocabulary.write_text("\n".join([*SPECIAL, *PLAIN.split()]) + "\n", encoding="utf-8")
-    BertTokenizer(vocab=str(vocabulary)).save_pretrained(folder)
-    return folder
-
-
-def command(ground, out, *more):
-    return [str(word) for word in ("run", ground / "corpus.txt", "--start", ground / "start", "--out", out,
-                                   "--facts", ground / "facts", *SETTINGS, *more)]  # fmt: skip
-
-
-def steps_logged(out):
-    lines = (out / LOG).read_text(encoding="utf-8").splitlines() if (out / LOG).is_file() else []
-    return len(lines)
-
-
-def weights(out):
-    return (out / MODEL / "model.safetensors").read_bytes()
 
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory):
-    """A folder with a corpus, a start and a run that nothing interrupted."""
-    folder = tmp_path_factory.mktemp("training")
-    write_corpus(folder / "corpus.txt")
-    write_start(folder / "start")
-    (folder / "facts").mkdir()
-    (folder / "facts" / "words.txt").write_text(FACTS, encoding="utf-8")
-    assert main(command(folder, folder / "whole")) == 0
-    return folder
+    return make_ground(tmp_path_factory.mktemp("training"))
 
 
 def test_the_loss_falls(ground):
@@ -276,77 +215,3 @@ def test_a_file_that_cannot_be_read_is_named(ground, tmp_path, capsys, which):
     status = main(["run", str(tmp_path / "corpus.txt"), "--start", str(start), "--out", str(tmp_path / "out")])
     assert status == 2
     assert {"corpus": "corpus.txt", "start": "nowhere", "weights": "start"}[which] in capsys.readouterr().err
-
-
-def evaluate(ground, capsys, *words):
-    prompts = ground / "prompts.txt"
-    prompts.write_text("# where\nthe cat sat by the [MASK]. | mat\nthe bird sat by the [MASK]. | tree\n")
-    status = main(["evaluate", *map(str, words), str(ground / "corpus.txt"), "--prompts", str(prompts),
-                   "--pair-length", "40"])  # fmt: skip
-    return status, capsys.readouterr()
-
-
-def test_the_evaluation_shows_old_and_new_side_by_side(ground, capsys):
-    new, old = ground / "whole" / MODEL, ground / "start"
-    status, said = evaluate(ground, capsys, "--held-out", 5, "--against", old, new)
-    assert status == 0
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in said.out.splitlines() if line]
-    assert rows[0] == ["held-out documents", "cases", "start", MODEL, "difference"]
-    table = {row[0]: row[1:] for row in rows}
-    for name in ("singles", "pairs", "singles, [MASK] alone", "source: stories", "source: other"):
-        _, before, after, change = table[f"masked pieces right, {name}"]
-        before, after = (float(share.removesuffix(" %")) for share in (before, after))
-        assert after > before + 20 and abs(float(change) - (after - before)) < 0.11
-    assert float(table["loss, singles"][2]) < float(table["loss, singles"][1])
-    by_source = [int(row[0]) for name, row in table.items() if name.startswith("next sentence right, source: ")]
-    assert sum(by_source) == int(table["next sentence right"][0]) > 0 and len(by_source) >= 2
-    assert table["prompts answered first"][0] == "2"
-    assert table["the cat sat by the [MASK]."][0] == "mat"
-    kinds = [int(table[f"masked pieces right, source: stories, {kind}"][0]) for kind in ("singles", "pairs")]
-    assert sum(kinds) == int(table["masked pieces right, source: stories"][0].replace(",", ""))
-    for name in ("singles", "pairs"):
-        cases = [table[f"{what}, {name}, [MASK] alone"][0] for what in ("first word copied", "right word a copy")]
-        assert cases == [table[f"masked pieces right, {name}, [MASK] alone"][0]] * 2
-    assert evaluate(ground, capsys, "--held-out", 5, "--against", old, new)[1].out == said.out
-
-
-def test_the_evaluation_asks_the_facts(ground, capsys):
-    new, old = ground / "whole" / MODEL, ground / "start"
-    status, said = evaluate(ground, capsys, "--held-out", 5, "--against", old, new, "--facts", ground / "facts")
-    assert status == 0
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in said.out.splitlines()]
-    table = {row[0]: row[1:] for row in rows if row[0].startswith("facts ")}
-    assert table["facts trained, sentences held out: first"][0] == "2"
-    assert table["facts trained, sentences held out: first, opposite"][0] == "2"
-    assert table["facts held out, sentences trained: in the first 5"][0] == "1"
-    assert table["facts held out, sentences held out: first"][0] == "1"
-    _, before, after, _ = table["facts trained, sentences held out: in the first 5"]
-    assert (before, after) == ("0.0 %", "100.0 %")
-
-
-def test_a_model_is_not_measured_on_what_it_was_trained_on(ground, capsys):
-    status, said = evaluate(ground, capsys, "--held-out", 6, ground / "whole" / MODEL)
-    assert status == 2 and "--split 0 --held-out 5" in said.err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [(("--held-out", 0), "--held-out is 0"), (("--threads", 0), "--threads is 0"),
-     (("--held-out", 5, "--pair-length", 100), "64 tokens at most"),
-     (("--held-out", 5, "--pair-length", 40, "--prompts", "/nowhere"), "/nowhere")],
-)  # fmt: skip
-def test_what_cannot_be_measured_is_said(ground, capsys, words, said):
-    assert main(["evaluate", str(ground / "start"), str(ground / "corpus.txt"), *map(str, words)]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_a_model_without_its_heads_is_trained_and_not_measured(ground, tmp_path, capsys):
-    random_checkpoint(tmp_path / "base", kind="base-without-pooler")
-    for file in ("vocab.txt", "tokenizer.json"):
-        (tmp_path / "base" / file).write_bytes((ground / "start" / file).read_bytes())
-    status, said = evaluate(ground, capsys, "--held-out", 5, tmp_path / "base")
-    assert status == 2 and "lacks bert.pooler" in said.err
-    words = [*command(ground, tmp_path / "out", "--steps", 12), "--start", str(tmp_path / "base")]
-    assert main(words) == 0
-    record = json.loads((tmp_path / "out" / MODEL / "training.json").read_text())
-    assert any(name.startswith("cls.predictions") for name in record["made_anew"])
