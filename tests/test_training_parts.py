@@ -14,7 +14,7 @@ from bertviz_core.errors import InputError
 from tests.factory import random_checkpoint
 from tests.test_imports import CORE, ROOT, imports, inside, modules
 from training.batches import NEXT, RANDOM, Deck, make_pairs, make_singles
-from training.corpus import Document, is_held_out, read_documents, split_documents
+from training.corpus import Document, digest_document, is_held_out, read_documents, read_held_out, split_documents
 from training.examples import cap_glosses, make_examples, mend_documents
 from training.glosses import match_gloss, mend_gloss
 from training.masking import choose_hidden, hide
@@ -52,6 +52,27 @@ def test_a_corpus_is_documents_of_sentences(tmp_path, name):
         Document(("three.",), "news"),
         Document(("a cat is an animal.",), "dictionary"),
     ]
+
+
+def test_of_several_files_each_names_its_documents(tmp_path):
+    for name in ("old.txt", "new.txt"):
+        (tmp_path / name).write_text("one.\ntwo.\n\na cat is an animal.\n")
+    sources = [one.source for one in read_documents(tmp_path / "old.txt", tmp_path / "new.txt")]
+    assert sources == ["old", "dictionary", "new", "dictionary"]
+
+
+def test_a_listed_document_is_held_out_in_every_split(monkeypatch):
+    listed = DOCUMENTS[3]
+    assert {is_held_out(listed, split, 10) for split in range(40)} == {True, False}
+    monkeypatch.setattr("training.corpus.read_held_out", lambda: frozenset([digest_document(listed)]))
+    assert all(is_held_out(listed, split, 10) for split in range(40))
+    assert not any(is_held_out(DOCUMENTS[4], split, 10**6) for split in range(10))
+
+
+def test_the_list_of_what_is_held_out_is_digests():
+    listed = read_held_out()
+    assert len(listed) > 2_000 and {len(one) for one in listed} == {len(digest_document(DOCUMENTS[0]))}
+    assert all(int(one, 16) >= 0 for one in listed)
 
 
 def test_the_split_depends_on_the_text_and_the_seed_alone():
@@ -101,12 +122,20 @@ def test_prose_is_not_taken_for_a_dictionary():
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_a_dictionarys_share_is_capped(vocabulary, share):
     everything = make_examples([*DOCUMENTS[:100], *ENTRIES], vocabulary, 40)
-    capped = cap_glosses(everything, share, 0)
+    capped = cap_glosses(everything, share, 0, pairs_too=True)
     for documents, before in ((capped.single_documents, everything.single_documents),
                               (capped.pair_documents, everything.pair_documents)):  # fmt: skip
         glosses = everything.glosses[documents]
         assert (~glosses).sum() == (~everything.glosses[before]).sum()
         assert glosses.mean() == pytest.approx(min(share, everything.glosses[before].mean()), abs=0.01)
+
+
+def test_no_pair_is_a_dictionarys_unless_asked_for(vocabulary):
+    everything = make_examples([*DOCUMENTS[:100], *ENTRIES], vocabulary, 40)
+    capped = cap_glosses(everything, 0.3, 0, pairs_too=False)
+    assert everything.glosses[everything.pair_documents].any()
+    assert not everything.glosses[capped.pair_documents].any()
+    assert everything.glosses[capped.single_documents].any()
 
 
 def test_passages_are_whole_sentences_that_follow_one_another(vocabulary, examples):

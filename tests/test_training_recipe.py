@@ -3,80 +3,36 @@
 import fcntl
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import BertTokenizer
 
 import bertviz_core as bv
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER
-from tests.factory import SPECIAL, random_checkpoint
+from tests.recipe import FACTS, STEPS, command, make_ground, steps_logged, weights, write_start
 from training.__main__ import main
-from training.run import LOG, MODEL, STATE
+from training.corpus import read_documents
+from training.examples import make_examples
+from training.log import Pacer
+from training.model import digest_file
+from training.relations import make_questions, read_relations
+from training.run import LOG, MODEL, STATE, Data
+from training.settings import Settings
+from training.vocabulary import read_vocabulary
 
 ROOT = Path(__file__).parent.parent
-PLAIN = """a the cat dog bird man woman sat ran slept on in under by mat house tree river red blue old and then it was
-    day night sun moon new . , means is to big small hot cold opposite of ##s ##ly"""
-STEPS = 160
-# Every option that leaves something behind from one step to the next.
-SETTINGS = ("--steps", STEPS, "--singles", 16, "--pairs", 8, "--pair-length", 40, "--held-out", 5, "--rate", 1e-2,
-            "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.95, "--layer-decay", 0.8, "--bucket", 3,
-            "--whole-words", "--save-every", 20)  # fmt: skip
-
-
-def write_corpus(file):
-    """Plain sentences that say where somebody was, invented here; each document is about one of them."""
-    rng = random.Random(0)
-    places = {"cat": "mat", "dog": "house", "bird": "tree", "man": "river", "woman": "house"}
-    documents = []
-    for _ in range(150):
-        who = rng.choice(list(places))
-        look = rng.choice(["red", "blue", "old", "new", "big", "small"])
-        lines = [f"the {look} {who} {rng.choice(['sat', 'slept', 'ran'])} by the {places[who]}."]
-        lines += [f"then the {who} was {rng.choice(['on', 'in'])} the {look} {places[who]}." for _ in range(3)]
-        documents.append("\n".join(["# source: stories", *lines] if rng.random() < 0.5 else lines))
-    documents += [f"{word} means the opposite of {other}." for word, other in (("hot", "cold"), ("day", "night"))]
-    file.write_text("\n\n".join(documents) + "\n", encoding="utf-8")
-    return file
-
-
-def write_start(folder, seed=0):
-    random_checkpoint(folder, seed=seed)
-    vocabulary = folder / "vocab.txt"
-    vocabulary.write_text("\n".join([*SPECIAL, *PLAIN.split()]) + "\n", encoding="utf-8")
-    BertTokenizer(vocab=str(vocabulary)).save_pretrained(folder)
-    return folder
-
-
-def command(ground, out, *more):
-    return [str(word) for word in ("run", ground / "corpus.txt", "--start", ground / "start", "--out", out,
-                                   *SETTINGS, *more)]  # fmt: skip
-
-
-def steps_logged(out):
-    lines = (out / LOG).read_text(encoding="utf-8").splitlines() if (out / LOG).is_file() else []
-    return len(lines)
-
-
-def weights(out):
-    return (out / MODEL / "model.safetensors").read_bytes()
 
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory):
-    """A folder with a corpus, a start and a run that nothing interrupted."""
-    folder = tmp_path_factory.mktemp("training")
-    write_corpus(folder / "corpus.txt")
-    write_start(folder / "start")
-    assert main(command(folder, folder / "whole")) == 0
-    return folder
+    return make_ground(tmp_path_factory.mktemp("training"))
 
 
 def test_the_loss_falls(ground):
@@ -160,6 +116,27 @@ def test_a_run_may_be_made_shorter_on_the_way(ground, capsys):
     assert "has done 60 already" in capsys.readouterr().err
 
 
+def test_a_run_is_through_in_time_and_is_made_again_from_its_record(ground, tmp_path):
+    out, again = tmp_path / "timed", tmp_path / "again"
+    assert main(command(ground, out, "--save-every", 5, "--within", 1e-9)) == 0  # all time is over at once
+    record = json.loads((out / MODEL / "training.json").read_text())
+    assert record["steps"] == steps_logged(out) == 11  # one more than those in which the heads alone learn
+    assert record["earlier"] == [{"steps": STEPS, "threads": 1, "until": 5}]
+    for pace in record["earlier"]:
+        words = ("--steps", pace["steps"], "--repace", "--until", pace["until"])
+        assert main(command(ground, again, *words)) == 3
+    assert main(command(ground, again, "--steps", record["steps"], "--repace")) == 0
+    assert weights(again) == weights(out)
+    assert json.loads((again / MODEL / "training.json").read_text()) == record
+
+
+def test_a_run_goes_by_the_clock():
+    pacer = Pacer(end=100.0, step=10, now=0.0)
+    assert pacer.pace(20, 20.0) == 20 + 40  # half a step a second for 80 s
+    assert pacer.pace(50, 60.0) == 50 + 30  # by the speed since then alone
+    assert pacer.pace(60, 200.0) == 61  # too late: the next is the last
+
+
 def test_it_does_not_go_on_with_another_corpus(ground, capsys, tmp_path):
     (tmp_path / "corpus.txt").write_text((ground / "corpus.txt").read_text() + "\na cat sat.\n", encoding="utf-8")
     words = command(ground, ground / "whole")
@@ -176,6 +153,31 @@ def test_a_damaged_place_is_not_gone_on_from(ground, tmp_path, capsys, damage):
     assert main(command(ground, tmp_path)) == 2
     said = capsys.readouterr().err
     assert STATE in said and "damaged" in said and "delete it" in said
+
+
+def test_it_does_not_go_on_with_other_facts(ground, capsys, tmp_path):
+    (tmp_path / "words.txt").write_text(FACTS.replace("day | night", "night | day"), encoding="utf-8")
+    assert main(command(ground, ground / "whole", "--facts", tmp_path)) == 2
+    assert "--facts was" in capsys.readouterr().err
+
+
+def test_a_sitting_begins_where_the_one_before_ended_and_its_record_tells_of_it(ground, tmp_path):
+    """Its text too goes on: with --skip the first batch is the one that the other run would have read next."""
+    first = ground / "whole" / MODEL
+    words = command(ground, tmp_path, "--start", first, "--steps", 12, "--frozen-steps", 0, "--skip", 4 + STEPS)
+    assert main(words) == 0
+    record, before = (json.loads((each / "training.json").read_text()) for each in (tmp_path / MODEL, first))
+    assert before["before"] == []
+    assert record["before"] == [{name: value for name, value in before.items() if name != "before"}]
+    assert record["start"] == digest_file(first / "model.safetensors")
+    settings = Settings(steps=400, singles=16, pairs=8, pair_length=40, bucket=3)
+    vocabulary = read_vocabulary(ground / "start")
+    examples = make_examples(read_documents(ground / "corpus.txt"), vocabulary, 40)
+    questions = make_questions(read_relations(ground / "facts"), vocabulary)
+    whole, later = (Data(examples, questions, vocabulary, replace(settings, skip=skip)) for skip in (0, 151))
+    for step in range(4):
+        (kind, batch), (other, again) = whole.draw(151 + step), later.draw(step)
+        assert kind == other and torch.equal(batch.ids, again.ids)
 
 
 def test_two_runs_do_not_share_a_folder(ground, tmp_path, capsys):
@@ -213,58 +215,3 @@ def test_a_file_that_cannot_be_read_is_named(ground, tmp_path, capsys, which):
     status = main(["run", str(tmp_path / "corpus.txt"), "--start", str(start), "--out", str(tmp_path / "out")])
     assert status == 2
     assert {"corpus": "corpus.txt", "start": "nowhere", "weights": "start"}[which] in capsys.readouterr().err
-
-
-def evaluate(ground, capsys, *words):
-    prompts = ground / "prompts.txt"
-    prompts.write_text("# where\nthe cat sat by the [MASK]. | mat\nthe bird sat by the [MASK]. | tree\n")
-    status = main(["evaluate", *map(str, words), str(ground / "corpus.txt"), "--prompts", str(prompts),
-                   "--pair-length", "40"])  # fmt: skip
-    return status, capsys.readouterr()
-
-
-def test_the_evaluation_shows_old_and_new_side_by_side(ground, capsys):
-    new, old = ground / "whole" / MODEL, ground / "start"
-    status, said = evaluate(ground, capsys, "--held-out", 5, "--against", old, new)
-    assert status == 0
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in said.out.splitlines() if line]
-    assert rows[0] == ["held-out documents", "cases", "start", MODEL, "difference"]
-    table = {row[0]: row[1:] for row in rows}
-    for name in ("singles", "pairs", "singles, [MASK] alone", "source: stories", "source: other"):
-        _, before, after, change = table[f"masked pieces right, {name}"]
-        before, after = (float(share.removesuffix(" %")) for share in (before, after))
-        assert after > before + 20 and abs(float(change) - (after - before)) < 0.11
-    assert float(table["loss, singles"][2]) < float(table["loss, singles"][1])
-    by_source = [int(row[0]) for name, row in table.items() if name.startswith("next sentence right, source: ")]
-    assert sum(by_source) == int(table["next sentence right"][0]) > 0 and len(by_source) >= 2
-    assert table["prompts answered first"][0] == "2"
-    assert table["the cat sat by the [MASK]."][0] == "mat"
-    assert evaluate(ground, capsys, "--held-out", 5, "--against", old, new)[1].out == said.out
-
-
-def test_a_model_is_not_measured_on_what_it_was_trained_on(ground, capsys):
-    status, said = evaluate(ground, capsys, "--held-out", 6, ground / "whole" / MODEL)
-    assert status == 2 and "--split 0 --held-out 5" in said.err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [(("--held-out", 0), "--held-out is 0"), (("--threads", 0), "--threads is 0"),
-     (("--held-out", 5, "--pair-length", 100), "64 tokens at most"),
-     (("--held-out", 5, "--pair-length", 40, "--prompts", "/nowhere"), "/nowhere")],
-)  # fmt: skip
-def test_what_cannot_be_measured_is_said(ground, capsys, words, said):
-    assert main(["evaluate", str(ground / "start"), str(ground / "corpus.txt"), *map(str, words)]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_a_model_without_its_heads_is_trained_and_not_measured(ground, tmp_path, capsys):
-    random_checkpoint(tmp_path / "base", kind="base-without-pooler")
-    for file in ("vocab.txt", "tokenizer.json"):
-        (tmp_path / "base" / file).write_bytes((ground / "start" / file).read_bytes())
-    status, said = evaluate(ground, capsys, "--held-out", 5, tmp_path / "base")
-    assert status == 2 and "lacks bert.pooler" in said.err
-    words = [*command(ground, tmp_path / "out", "--steps", 12), "--start", str(tmp_path / "base")]
-    assert main(words) == 0
-    record = json.loads((tmp_path / "out" / MODEL / "training.json").read_text())
-    assert any(name.startswith("cls.predictions") for name in record["made_anew"])

@@ -14,7 +14,8 @@ from transformers.utils import logging
 from bertviz_core.errors import BertvizError
 from training.evaluate import Exam, evaluate, write_report
 from training.facts import write_facts
-from training.run import MODEL, Sitting, run
+from training.relations import RELATIONS
+from training.run import MODEL, Sitting, Sources, run
 from training.settings import Settings, name_option
 
 
@@ -53,11 +54,22 @@ def _act_facts(given: argparse.Namespace) -> int:
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
-    command.add_argument("corpus", type=Path, help=".txt or .txt.xz: a sentence a line, empty line between documents")
+    command.add_argument(
+        "corpus", type=Path, nargs="+", help=".txt or .txt.xz: a sentence a line, empty line between documents"
+    )
+    command.add_argument(
+        "--facts", type=Path, help=f"folder of relations to ask, such as {RELATIONS}; none if not given"
+    )
     command.add_argument("--start", type=Path, required=True, help="checkpoint folder to start from")
     command.add_argument("--out", type=Path, required=True, help=f"folder of the run; its result is in {MODEL}/ there")
     command.add_argument("--minutes", type=float, default=0, help="stop after as long, keeping the place; 0: no limit")
     command.add_argument("--until", type=int, default=0, help="stop after this step, keeping the place; 0: no limit")
+    command.add_argument(
+        "--within",
+        type=float,
+        default=0,
+        help="be through after about as many minutes: --steps follow the speed; 0: off",
+    )
     command.add_argument("--save-every", type=int, default=200, help="steps from one kept place to the next")
     command.add_argument(
         "--repace", action="store_true", help="go on with other --steps or --threads than before; the record says so"
@@ -74,8 +86,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 def _act_run(given: argparse.Namespace) -> int:
     settings = Settings(**{one.name: getattr(given, one.name) for one in fields(Settings)})
-    sitting = Sitting(given.minutes, given.until, max(1, given.save_every), given.repace)
-    done = run(given.corpus, given.start, given.out, settings, sitting)
+    sitting = Sitting(given.minutes, given.until, max(1, given.save_every), given.repace, given.within)
+    done = run(Sources(given.corpus, given.facts, given.start), given.out, settings, sitting)
     if done:
         print(given.out / MODEL)
         return 0
@@ -85,7 +97,7 @@ def _act_run(given: argparse.Namespace) -> int:
 
 def _add_evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument("model", type=Path, help="checkpoint folder")
-    command.add_argument("corpus", type=Path, help=".txt or .txt.xz; only its held-out documents are measured")
+    command.add_argument("corpus", type=Path, nargs="+", help=".txt or .txt.xz; held-out documents alone are measured")
     command.add_argument("--against", type=Path, help="a second checkpoint folder, shown as the old one")
     texts = {
         "split": "which documents are held out, as in the run",
@@ -95,10 +107,12 @@ def _add_evaluate(command: argparse.ArgumentParser) -> None:
         "pairs": "pairs of passages at most",
         "pair_length": "tokens of a pair at most",
         "threads": "processor threads",
+        "facts": f"folder of relations to ask, such as {RELATIONS}; none if not given",
         "prompts": "sentences with a [MASK] and the words accepted there",
     }
     for one in fields(Exam):
-        command.add_argument(name_option(one.name), type=type(one.default), default=one.default, help=texts[one.name])
+        kind = Path if one.default is None else type(one.default)
+        command.add_argument(name_option(one.name), type=kind, default=one.default, help=texts[one.name])
     command.set_defaults(act=_act_evaluate)
 
 

@@ -15,10 +15,12 @@ from torch import Tensor
 
 from training.examples import Examples
 from training.masking import choose_hidden, hide
+from training.relations import Question
 from training.vocabulary import Vocabulary
 
 SINGLES, PAIRS = "singles", "pairs"
 NEXT, RANDOM = 0, 1  # the labels of BERT's next-sentence head
+NO_DOCUMENT = -1  # where a question is from
 _TRIES = 20  # to find a passage of another document
 
 
@@ -27,7 +29,8 @@ class Batch:
     """Texts with pieces hidden.
 
     ids, segments, mask: (row, position); hidden: (row, position) True where a piece is to be predicted; answers:
-    (hidden,) the pieces there; follows: (row,) NEXT or RANDOM, None for single sentences; documents: (row,).
+    (hidden,) the pieces there; follows: (row,) NEXT or RANDOM, None for single sentences; documents: (row,), for
+    questions NO_DOCUMENT.
     """
 
     ids: Tensor
@@ -70,10 +73,13 @@ class Deck:
 
 
 def make_singles(examples: Examples, chosen: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator,
-                 whole_words: bool) -> Batch:  # fmt: skip
-    """A batch of single sentences."""
+                 whole_words: bool, questions: Sequence[Question] = ()) -> Batch:  # fmt: skip
+    """A batch of single sentences, and behind them questions, of which the answer alone is hidden."""
     rows = [(examples.pieces[a:b],) for a, b in examples.singles[chosen]]
-    return _make_batch(rows, None, examples.single_documents[chosen], vocabulary, rng, whole_words)
+    asked = [(question.pieces,) for question in questions]
+    documents = np.concatenate([examples.single_documents[chosen], np.full(len(asked), NO_DOCUMENT)])
+    places = [question.place for question in questions]
+    return _make_batch([*rows, *asked], None, documents, vocabulary, rng, whole_words, places)
 
 
 def make_pairs(examples: Examples, chosen: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator,
@@ -101,7 +107,9 @@ def _draw_other(documents: np.ndarray, index: int, rng: np.random.Generator) -> 
 
 
 def _make_batch(rows: Sequence[tuple[np.ndarray, ...]], follows: np.ndarray | None, documents: np.ndarray,
-                vocabulary: Vocabulary, rng: np.random.Generator, whole_words: bool) -> Batch:  # fmt: skip
+                vocabulary: Vocabulary, rng: np.random.Generator, whole_words: bool,
+                places: Sequence[int] = ()) -> Batch:  # fmt: skip
+    """places: of the last rows, the one place that is hidden, always behind [MASK]."""
     length = max(sum(len(part) + 1 for part in parts) + 1 for parts in rows)
     ids = np.full((len(rows), length), vocabulary.pad, dtype=np.int64)
     segments = np.zeros_like(ids)
@@ -115,8 +123,12 @@ def _make_batch(rows: Sequence[tuple[np.ndarray, ...]], follows: np.ndarray | No
         mask[row, :end] = 1
     special = [vocabulary.cls, vocabulary.sep, vocabulary.pad, vocabulary.mask]
     hidden = choose_hidden(ids, ~np.isin(ids, special), vocabulary, rng, whole_words)
+    seen = hide(ids, hidden, vocabulary, rng)
+    for row, place in enumerate(places, len(rows) - len(places)):
+        hidden[row], seen[row] = False, ids[row]
+        hidden[row, place + 1], seen[row, place + 1] = True, vocabulary.mask
     return Batch(
-        ids=torch.from_numpy(hide(ids, hidden, vocabulary, rng)),
+        ids=torch.from_numpy(seen),
         segments=torch.from_numpy(segments),
         mask=torch.from_numpy(mask),
         hidden=torch.from_numpy(hidden),

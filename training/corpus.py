@@ -10,12 +10,14 @@ import hashlib
 import lzma
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from bertviz_core.errors import InputError
 from training.glosses import find_gloss
 
 LABEL = "# source:"
+HELD_OUT = Path(__file__).with_name("held_out.txt")  # of the corpora that the bundled file is made from
 DICTIONARY, OTHER = "dictionary", "other"
 
 
@@ -27,14 +29,22 @@ class Document:
     source: str
 
 
-def read_documents(file: Path) -> list[Document]:
-    """The documents of a .txt or .txt.xz file. Raises InputError where it cannot be read or holds none."""
+def read_documents(*files: Path) -> list[Document]:
+    """The documents of .txt or .txt.xz files. Raises InputError where one cannot be read or holds none.
+
+    A document without a label, and not a dictionary's, is named by its file where there are several.
+    """
+    named = [file.name.partition(".")[0] if len(files) > 1 else OTHER for file in files]
+    return [document for file, name in zip(files, named, strict=True) for document in _read_file(file, name)]
+
+
+def _read_file(file: Path, name: str) -> list[Document]:
     try:
         with lzma.open(file) if file.suffix == ".xz" else file.open("rb") as opened:
             text = opened.read().decode("utf-8")
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
         raise InputError(f"The corpus {file} cannot be read as UTF-8 text ({error}). Give a .txt or .txt.xz.") from None
-    documents = [made for block in _cut_blocks(text.splitlines()) if (made := _make_document(block))]
+    documents = [made for block in _cut_blocks(text.splitlines()) if (made := _make_document(block, name))]
     if not documents:
         raise InputError(f"The corpus {file} holds no sentence. It needs one a line, an empty line between documents.")
     return documents
@@ -50,18 +60,34 @@ def _cut_blocks(lines: Iterable[str]) -> Iterable[list[str]]:
             block = []
 
 
-def _make_document(lines: list[str]) -> Document | None:
+def _make_document(lines: list[str], name: str) -> Document | None:
     source = lines[0].removeprefix(LABEL).strip() if lines[0].startswith(LABEL) else ""
     sentences = tuple(lines[1:] if source else lines)
     if not sentences:
         return None
-    return Document(sentences, source or (DICTIONARY if find_gloss(sentences) else OTHER))
+    return Document(sentences, source or (DICTIONARY if find_gloss(sentences) else name))
 
 
 def is_held_out(document: Document, split: int, one_in: int) -> bool:
-    """Whether a document is kept from training: by a hash of its text, so that neither order nor company matters."""
+    """Whether a document is kept from training: by a hash of its text, so that neither order nor company matters.
+
+    What HELD_OUT lists is kept from it in every split.
+    """
+    if digest_document(document) in read_held_out():
+        return True
     text = f"{split}\n" + "\n".join(document.sentences)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % one_in == 0
+
+
+def digest_document(document: Document) -> str:
+    """The name of a document in a list of those held out."""
+    return hashlib.sha256("\n".join(document.sentences).encode()).hexdigest()[:10]
+
+
+@cache
+def read_held_out(file: Path = HELD_OUT) -> frozenset[str]:
+    """The documents that no run may read: a digest a line; lines that begin with # say what they are."""
+    return frozenset(line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
 
 
 def split_documents(documents: Iterable[Document], split: int, one_in: int) -> tuple[list[Document], list[Document]]:

@@ -14,6 +14,7 @@ from bertviz_core.errors import InputError
 from training.batches import PAIRS, SINGLES, Batch, make_pairs, make_singles
 from training.corpus import Document, read_documents, split_documents
 from training.examples import Examples, make_examples
+from training.knowledge import ask_facts, share_known
 from training.model import check_sizes, predict, read_model, read_record
 from training.prompts import PROMPTS, TOP, Answer, Prompt, ask, read_prompts
 from training.settings import check_options
@@ -21,6 +22,7 @@ from training.vocabulary import Vocabulary, read_vocabulary
 
 _AT_ONCE = 32  # texts
 _BOUNDS = (300, 3_000, 30_000)  # occurrences in what is trained on
+_CONTENT = 0.001  # of all pieces: a piece of letters that is rarer than this is a word with a content of its own
 FREQUENCIES = ("under 300 times", "300 to 2,999 times", "3,000 to 29,999 times", "30,000 times and more")
 
 
@@ -36,6 +38,7 @@ class Exam:
     pair_length: int = 128
     threads: int = 1
     prompts: Path = PROMPTS
+    facts: Path | None = None
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -43,7 +46,10 @@ class Exam:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A batch; of each hidden piece whether [MASK] is there, its frequency class and source; of a text its source."""
+    """A batch; of each hidden piece whether [MASK] is there, its frequency class and source; of a text its source.
+
+    copied: whether the hidden piece is a content word that stands in its text a second time, not hidden.
+    """
 
     kind: str
     batch: Batch
@@ -51,6 +57,7 @@ class Case:
     frequency: np.ndarray
     source: np.ndarray
     text_source: np.ndarray
+    copied: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class Report:
     answers: tuple[tuple[Prompt, tuple[Answer, ...]], ...]
 
 
-def evaluate(folders: Sequence[Path], corpus: Path, exam: Exam) -> Report:
+def evaluate(folders: Sequence[Path], corpus: Sequence[Path], exam: Exam) -> Report:
     """Measure models on the same texts with the same pieces hidden.
 
     Raises InputError or CheckpointError where the models read other pieces, or one was trained on another split.
@@ -84,12 +91,15 @@ def evaluate(folders: Sequence[Path], corpus: Path, exam: Exam) -> Report:
         _check_split(folder, exam)
         check_sizes(model, vocabulary, exam.pair_length)
     prompts = read_prompts(exam.prompts, vocabulary)
-    kept, held = split_documents(read_documents(corpus), exam.split, exam.held_out)
+    kept, held = split_documents(read_documents(*corpus), exam.split, exam.held_out)
     counts = _count_pieces(kept, vocabulary)
+    content = find_content(counts, vocabulary)
     examples = make_examples(held, vocabulary, exam.pair_length)
-    cases = list(_make_cases(examples, vocabulary, counts, exam))
+    cases = list(_make_cases(examples, vocabulary, counts, content, exam))
     answers = tuple((prompt, tuple(ask(model, prompt, vocabulary) for model in models)) for prompt in prompts)
-    rows = (*_tabulate(cases, [_measure(model, cases) for model in models]), *_count_answers(answers))
+    known = share_known(ask_facts(models, exam.facts, vocabulary)) if exam.facts else ()
+    measured = [_measure(model, cases, content) for model in models]
+    rows = (*_tabulate(cases, measured), *(Row(*each) for each in known), *_count_answers(answers))
     return Report(_name_models(folders), rows, answers)
 
 
@@ -124,7 +134,21 @@ def _count_pieces(documents: Sequence[Document], vocabulary: Vocabulary) -> np.n
     return counts
 
 
-def _make_cases(examples: Examples, vocabulary: Vocabulary, counts: np.ndarray, exam: Exam) -> Iterator[Case]:
+def find_content(counts: np.ndarray, vocabulary: Vocabulary) -> np.ndarray:
+    """(vocab,) whether a piece is a word with a content: it begins a word, is of letters, and is not very frequent."""
+    letters = np.array([token.isalpha() for token in vocabulary.tokens])
+    return letters & ~vocabulary.continues & (counts < _CONTENT * counts.sum())
+
+
+def find_copies(batch: Batch, guesses: np.ndarray, content: np.ndarray) -> np.ndarray:
+    """(hidden,) whether what is put for a hidden piece is a content word that stands in the text, not hidden."""
+    rows = batch.hidden.nonzero()[:, 0].numpy()
+    visible = np.where(batch.hidden.numpy(), -1, batch.ids.numpy())
+    return content[guesses] & (visible[rows] == guesses[:, None]).any(1)
+
+
+def _make_cases(examples: Examples, vocabulary: Vocabulary, counts: np.ndarray, content: np.ndarray,
+                exam: Exam) -> Iterator[Case]:  # fmt: skip
     kinds = ((SINGLES, len(examples.singles), exam.singles, make_singles),
              (PAIRS, len(examples.pairs), exam.pairs, make_pairs))  # fmt: skip
     for number, (kind, there, wanted, make) in enumerate(kinds):
@@ -141,45 +165,54 @@ def _make_cases(examples: Examples, vocabulary: Vocabulary, counts: np.ndarray, 
                 frequency=np.digitize(counts[batch.answers.numpy()], _BOUNDS),
                 source=origins[rows],
                 text_source=origins,
+                copied=find_copies(batch, batch.answers.numpy(), content),
             )
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Of each hidden piece of all cases: right or not, -log P; and of each pair: what follows right or not."""
+    """Of each hidden piece of all cases: right, copied, -log P; of each pair: what follows right."""
 
     right: np.ndarray
+    copied: np.ndarray
     loss: np.ndarray
     follows: np.ndarray
 
 
 @torch.no_grad()
-def _measure(model: BertForPreTraining, cases: Sequence[Case]) -> Measured:
-    right, loss, follows = [], [], []
+def _measure(model: BertForPreTraining, cases: Sequence[Case], content: np.ndarray) -> Measured:
+    right, copied, loss, follows = [], [], [], []
     for case in cases:
         outcome = predict(model, case.batch)
-        right.append((outcome.logits.argmax(-1) == case.batch.answers).numpy())
+        guesses = outcome.logits[:, : len(content)].argmax(-1)
+        right.append((guesses == case.batch.answers).numpy())
+        copied.append(find_copies(case.batch, guesses.numpy(), content))
         loss.append(torch.nn.functional.cross_entropy(outcome.logits, case.batch.answers, reduction="none").numpy())
         if case.batch.follows is not None:
             follows.append((outcome.follows.argmax(-1) == case.batch.follows).numpy())
-    return Measured(*(np.concatenate(part) for part in (right, loss, follows)))
+    return Measured(*(np.concatenate(part) for part in (right, copied, loss, follows)))
 
 
 def _tabulate(cases: Sequence[Case], measured: Sequence[Measured]) -> Iterator[Row]:
     kind = np.concatenate([np.full(len(case.masked), case.kind) for case in cases])
-    masked, frequency, source = (
-        np.concatenate([getattr(case, name) for case in cases]) for name in ("masked", "frequency", "source")
+    masked, frequency, source, copied = (
+        np.concatenate([getattr(case, name) for case in cases]) for name in ("masked", "frequency", "source", "copied")
     )
     for name in (SINGLES, PAIRS):
         here = kind == name
         yield _mean(f"masked pieces right, {name}", here, [one.right for one in measured])
         yield _mean(f"masked pieces right, {name}, [MASK] alone", here & masked, [one.right for one in measured])
         yield _mean(f"loss, {name}", here, [one.loss for one in measured], share=False)
+        # The second row is the same for every model: what a model that copies no more than the text does would reach.
+        yield _mean(f"first word copied, {name}, [MASK] alone", here & masked, [one.copied for one in measured])
+        yield _mean(f"right word a copy, {name}, [MASK] alone", here & masked, [copied] * len(measured))
     groups = {f"piece seen {name}": frequency == number for number, name in enumerate(FREQUENCIES)}
     groups |= {f"source: {name}": source == name for name in sorted(set(source))}
+    kinds = {"": kind != "", ", singles": kind == SINGLES, ", pairs": kind == PAIRS, ", [MASK] alone": masked}
     for name, here in groups.items():
-        if here.any():
-            yield _mean(f"masked pieces right, {name}", here, [one.right for one in measured])
+        for more, among in kinds.items():
+            if (here & among).any():
+                yield _mean(f"masked pieces right, {name}{more}", here & among, [one.right for one in measured])
     follows = [one.follows for one in measured]
     yield _mean("next sentence right", np.ones(len(follows[0]), dtype=bool), follows)
     origins = np.concatenate([case.text_source for case in cases if case.kind == PAIRS])
@@ -196,6 +229,9 @@ def _count_answers(answers: Sequence[tuple[Prompt, tuple[Answer, ...]]]) -> Iter
         ranks = np.array([[answer.rank for answer in given] for _, given in answers])
         if len(ranks):
             yield Row(name, len(ranks), tuple(float(share) for share in (ranks <= reach).mean(0)))
+    copies = np.array([[answer.copied for answer in given] for _, given in answers])
+    if len(copies):
+        yield Row("prompts whose first word stands in them", len(copies), tuple(float(one) for one in copies.mean(0)))
 
 
 def write_report(report: Report) -> str:

@@ -90,13 +90,14 @@ def mend_documents(documents: Sequence[Document]) -> list[Document]:
     ]
 
 
-def cap_glosses(examples: Examples, share: float, seed: int) -> Examples:
-    """The examples with at most this share of the singles, and of the pairs, from a dictionary; the rest is left out.
+def cap_glosses(examples: Examples, share: float, seed: int, pairs_too: bool) -> Examples:
+    """The examples with at most this share of the singles from a dictionary, and with none of the pairs.
 
-    Which are left out is drawn by the seed. Where everything is from a dictionary, nothing is left out.
+    pairs_too: with at most the same share of the pairs. Which are left out is drawn by the seed. Where everything is
+    from a dictionary, nothing is left out.
     """
     singles = _choose(examples.glosses[examples.single_documents], share, seed)
-    pairs = _choose(examples.glosses[examples.pair_documents], share, seed)
+    pairs = _choose(examples.glosses[examples.pair_documents], share if pairs_too else 0.0, seed)
     return replace(
         examples,
         singles=examples.singles[singles],

@@ -45,4 +45,9 @@ def mend_gloss(sentence: str) -> str:
         return f"{head} is {rest}"
     if head[0].isupper() or not rest.startswith(_DETERMINERS):
         return f"{head}: {rest}"
-    return f"{'an' if _VOWEL.match(head) else 'a'} {head} is {rest}"
+    return f"{choose_article(head)} {head} is {rest}"
+
+
+def choose_article(word: str) -> str:
+    """“a” or “an” by the first sound of a word, as far as its letters show it."""
+    return "an" if _VOWEL.match(word) else "a"

@@ -28,11 +28,27 @@ class Log:
             opened.write(json.dumps(entry) + "\n")
 
 
+class Pacer:
+    """How many steps there is time for, by the speed since it was last asked.
+
+    end: when the run is to be through; step, now: where and when it begins.
+    """
+
+    def __init__(self, end: float, step: int, now: float) -> None:
+        self._end, self._step, self._then = end, step, now
+
+    def pace(self, step: int, now: float) -> int:
+        """The steps in all, at least one more than are done."""
+        speed = (step - self._step) / max(now - self._then, 1e-9)
+        self._step, self._then = step, now
+        return step + max(1, int(speed * max(0.0, self._end - now)))
+
+
 class Progress:
     """Loss, words a second and time left, of this process."""
 
     def __init__(self, done: int, steps: int) -> None:
-        self._first, self._done, self._steps = done, done, steps
+        self._first, self._done, self.steps = done, done, steps
         self._begun = self._last = time.monotonic()
         self._words, self._loss = 0, 0.0
         self._terminal = sys.stderr.isatty()
@@ -58,10 +74,8 @@ class Progress:
 
     def _tell(self, now: float) -> None:
         taken, done = max(now - self._begun, 1e-9), self._done - self._first
-        left = int(taken / max(done, 1) * (self._steps - self._done))
+        left = int(taken / max(done, 1) * (self.steps - self._done))
         clock = f"{left // 3600}:{left // 60 % 60:02d}:{left % 60:02d}"
-        line = (
-            f"step {self._done}/{self._steps}  loss {self._loss:.3f}  {self._words / taken:.0f} words/s  {clock} left"
-        )
+        line = f"step {self._done}/{self.steps}  loss {self._loss:.3f}  {self._words / taken:.0f} words/s  {clock} left"
         print(f"\r{line}\x1b[K" if self._terminal else line, end="" if self._terminal else "\n", file=sys.stderr,
               flush=True)  # fmt: skip

@@ -25,10 +25,11 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model puts first, and the rank of the best right word, from 1."""
+    """What a model puts first, the rank of the best right word, from 1, and whether the first stands in the text."""
 
     first: str
     rank: int
+    copied: bool
 
 
 def read_prompts(file: Path, vocabulary: Vocabulary) -> list[Prompt]:
@@ -56,4 +57,5 @@ def ask(model: BertForPreTraining, prompt: Prompt, vocabulary: Vocabulary) -> An
     logits = model.cls.predictions(states)[0]
     rows = torch.tensor([vocabulary.tokens.index(word) for word in prompt.answers])
     rank = int((logits > logits[rows].max()).sum()) + 1
-    return Answer(vocabulary.tokens[int(logits[: len(vocabulary.tokens)].argmax())], rank)
+    first = int(logits[: len(vocabulary.tokens)].argmax())
+    return Answer(vocabulary.tokens[first], rank, first in ids[0].tolist())

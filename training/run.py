@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,25 @@ from bertviz_core.errors import CheckpointError, InputError
 from training.batches import PAIRS, SINGLES, Batch, Deck, make_pairs, make_singles
 from training.corpus import Document, digest_documents, read_documents, split_documents
 from training.examples import Examples, cap_glosses, make_examples, mend_documents
-from training.log import Log, Progress
-from training.model import WEIGHTS, check_sizes, digest_file, measure_losses, predict, read_model, write_model
+from training.log import Log, Pacer, Progress
+from training.model import (
+    WEIGHTS,
+    check_sizes,
+    digest_file,
+    measure_losses,
+    predict,
+    read_model,
+    read_record,
+    write_model,
+)
 from training.optimizer import make_optimizer, set_rates
-from training.settings import EARLIER, Settings, compare_settings, describe_run, list_paces
+from training.relations import Question, digest_questions, make_questions, read_relations
+from training.settings import BEFORE, EARLIER, Settings, compare_settings, describe_run, list_before, list_paces
 from training.state import State, read_state, write_state
 from training.vocabulary import Vocabulary, read_vocabulary
 
 STATE, LOG, MODEL = "state.safetensors", "log.jsonl", "model"
+Questions = Sequence[Sequence[Question]]  # of each fact every way to ask it
 _KINDS = (SINGLES, PAIRS)  # in turns
 _AVERAGE, _OPTIMIZER, _WEIGHT = "average.", "optimizer.", "weight."
 
@@ -35,22 +46,36 @@ _AVERAGE, _OPTIMIZER, _WEIGHT = "average.", "optimizer.", "weight."
 class Data:
     """The batches of a run, by the number of the step."""
 
-    def __init__(self, examples: Examples, vocabulary: Vocabulary, settings: Settings) -> None:
+    def __init__(self, examples: Examples, questions: Questions, vocabulary: Vocabulary, settings: Settings) -> None:
         self._examples, self._vocabulary, self._settings = examples, vocabulary, settings
+        self._questions = questions
+        asked = round(settings.fact_share * settings.singles) if questions else 0
         singles = examples.singles[:, 1] - examples.singles[:, 0]
         pairs = examples.pairs[:, 3] - examples.pairs[:, 0]
         self._decks = (
-            Deck(singles, settings.singles, settings.bucket, (settings.seed, 0)),
+            Deck(singles, settings.singles - asked, settings.bucket, (settings.seed, 0)),
             Deck(pairs, settings.pairs, settings.bucket, (settings.seed, 1)),
         )
+        self._facts = Deck(np.zeros(len(questions)), asked, 1, (settings.seed, 3)) if asked else None
 
     def draw(self, step: int) -> tuple[str, Batch]:
-        """The kind and the batch of a step."""
-        turn = step % len(_KINDS)
-        chosen = self._decks[turn].draw(step // len(_KINDS))
+        """The kind and the batch of a step, counted from the start of the run."""
+        step += self._settings.skip
+        number, turn = divmod(step, len(_KINDS))
+        chosen = self._decks[turn].draw(number)
         rng = np.random.default_rng([self._settings.seed, 2, step])
-        make = (make_singles, make_pairs)[turn]
-        return _KINDS[turn], make(self._examples, chosen, self._vocabulary, rng, self._settings.whole_words)
+        words = self._settings.whole_words
+        if _KINDS[turn] == PAIRS:
+            return PAIRS, make_pairs(self._examples, chosen, self._vocabulary, rng, words)
+        return SINGLES, make_singles(self._examples, chosen, self._vocabulary, rng, words, self._ask(number))
+
+    def _ask(self, number: int) -> list[Question]:
+        """The questions of a batch: facts in an order of their own, each in one of its sentences."""
+        if self._facts is None:
+            return []
+        rng = np.random.default_rng([self._settings.seed, 4, number])
+        asked = [self._questions[fact] for fact in self._facts.draw(number)]
+        return [several[rng.integers(len(several))] for several in asked]
 
 
 class Training:
@@ -121,34 +146,49 @@ class Sitting:
     """How much of a run is done at once; of what the weights end at, only a changed pace decides something.
 
     minutes, until: stop after as long, or after this step, keeping the place; 0 is no limit. save_every: steps from one
-    kept place to the next. repace: go on although the steps in all, or the threads, are others than before.
+    kept place to the next. repace: go on although the steps in all, or the threads, are others than before. within: be
+    through after about as many minutes: at each kept place the steps in all become as many as the speed since the last
+    one allows, and the record says so; 0 leaves them.
     """
 
     minutes: float = 0
     until: int = 0
     save_every: int = 200
     repace: bool = False
+    within: float = 0
 
 
-def run(corpus: Path, start: Path, out: Path, settings: Settings, sitting: Sitting) -> bool:
+@dataclass(frozen=True)
+class Sources:
+    """What a run reads: files of text, a folder of relations or none, and the checkpoint it starts from."""
+
+    corpus: Sequence[Path]
+    facts: Path | None
+    start: Path
+
+
+def run(sources: Sources, out: Path, settings: Settings, sitting: Sitting) -> bool:
     """Train, or go on where the run in `out` stands; True once it is through and `out`/model is written.
 
     Raises InputError or CheckpointError where the run was begun otherwise, or a file cannot be read.
     """
     out.mkdir(parents=True, exist_ok=True)
     with _settle(settings.threads), _hold(out):
-        documents = read_documents(corpus)
-        vocabulary = read_vocabulary(start)
+        documents = read_documents(*sources.corpus)
+        vocabulary = read_vocabulary(start := sources.start)
+        questions = make_questions(read_relations(sources.facts), vocabulary) if sources.facts else []
         training = Training(start, settings)
-        about = describe_run(settings, digest_documents(documents), digest_file(start / WEIGHTS))
+        digests = digest_documents(documents), digest_questions(questions), digest_file(start / WEIGHTS)
+        about = describe_run(settings, *digests)
         check_sizes(training.model, vocabulary, settings.pair_length)
-        step, about[EARLIER] = _find_place(out, about, training, sitting.repace)
+        step, about[EARLIER] = _find_place(out, about, training, sitting.repace or sitting.within > 0)
         if step < settings.steps:
-            data = Data(_make_examples(documents, vocabulary, settings), vocabulary, settings)
+            data = Data(_make_examples(documents, vocabulary, settings), questions, vocabulary, settings)
             step = _learn_on(training, data, out, about, step, sitting)
-        if step == settings.steps:
-            write_model(out / MODEL, training.model, training.result, start, {**about, "made_anew": training.anew})
-    return step == settings.steps
+        if done := step == training.settings.steps:
+            record = {**about, "made_anew": training.anew, BEFORE: list_before(read_record(start))}
+            write_model(out / MODEL, training.model, training.result, start, record)
+    return done
 
 
 @contextmanager
@@ -178,7 +218,7 @@ def _hold(out: Path) -> Iterator[None]:
 def _make_examples(documents: Sequence[Document], vocabulary: Vocabulary, settings: Settings) -> Examples:
     kept, _ = split_documents(documents, settings.split, settings.held_out)
     examples = make_examples(mend_documents(kept) if settings.mend else kept, vocabulary, settings.pair_length)
-    return cap_glosses(examples, settings.gloss_share, settings.seed)
+    return cap_glosses(examples, settings.gloss_share, settings.seed, settings.gloss_pairs)
 
 
 def _find_place(out: Path, about: dict[str, Any], training: Training, repace: bool) -> tuple[int, list[dict[str, int]]]:
@@ -203,18 +243,29 @@ def _find_place(out: Path, about: dict[str, Any], training: Training, repace: bo
 
 def _learn_on(training: Training, data: Data, out: Path, about: dict[str, Any], step: int, sitting: Sitting) -> int:
     """Learn to the last step, the last of the sitting or the last minute; gives how many steps are done."""
-    steps, first, kept = training.settings.steps, step, step
-    last, end = min(steps, sitting.until or steps), time.monotonic() + (sitting.minutes * 60 or math.inf)
-    log, progress = Log(out / LOG, step), Progress(step, steps)
-    while step < last and (step == first or time.monotonic() < end):  # one step at least: any limit gets on
+    first, kept, begun = step, step, time.monotonic()
+    end, pacer = begun + (sitting.minutes * 60 or math.inf), Pacer(begun + sitting.within * 60, step, begun)
+    log, progress = Log(out / LOG, step), Progress(step, training.settings.steps)
+    last = sitting.until or math.inf
+    while step < min(last, steps := training.settings.steps) and (step == first or time.monotonic() < end):
         kind, batch = data.draw(step)
         measured = training.learn(step, batch)
         step += 1
         log.write({"step": step, "kind": kind, **measured, **progress.advance(int(batch.mask.sum()), measured["loss"])})
         if step % sitting.save_every == 0 or step == steps:
+            if sitting.within and step < steps:
+                _repace(training, about, step, pacer.pace(step, time.monotonic()))
+                progress.steps = training.settings.steps
             write_state(out / STATE, State(step, about, training.tensors()))
             kept = step
     if step > kept:
         write_state(out / STATE, State(step, about, training.tensors()))
     progress.finish()
     return step
+
+
+def _repace(training: Training, about: dict[str, Any], step: int, steps: int) -> None:
+    """Make a run as long as is said, from here on, and note up to where it was to be of another length."""
+    now = replace(training.settings, steps=max(steps, training.settings.frozen_steps + 1))
+    about[EARLIER] = list_paces(about, asdict(now), step)
+    about["steps"], training.settings = now.steps, now

@@ -25,9 +25,12 @@ class Settings:
     pairs: int = _option(32, "pairs of passages in a batch")
     pair_length: int = _option(128, "tokens of a pair at most, [CLS] and both [SEP] counted")
     whole_words: bool = _option(False, "hide whole words, not pieces: no piece is given away by its neighbours")
-    gloss_share: float = _option(0.3, "largest share of the examples that may be a dictionary's; 1 takes all")
+    gloss_share: float = _option(0.15, "largest share of the single sentences that may be a dictionary's; 1 takes all")
+    gloss_pairs: bool = _option(False, "let pairs too be from a dictionary, up to the same share")
+    fact_share: float = _option(0.08, "share of the single sentences that ask a fact of --facts")
     mend: bool = _option(True, "mend the articles of a dictionary's definitions")
     bucket: int = _option(1, "sort examples by length among this many batches: less padding, more words a second")
+    skip: int = _option(0, "steps whose examples were read before this run: go on in the text behind them")
     rate: float = _option(2e-4, "highest learning rate of the encoder; falls linearly to 0 at the last step")
     head_rate: float = _option(1e-3, "highest learning rate of the heads and the pooler")
     warm_up: float = _option(0.03, "share of the steps in which the rates rise from 0")
@@ -48,9 +51,16 @@ class Settings:
 
 
 EARLIER = "earlier"  # in a run's record: its paces before the last
+BEFORE = "before"  # there: the records of the runs whose result it started from, the first of all first
 _PACE = ("steps", "threads")  # what may be changed on the way
-_FROM_0 = ("seed", "split", "frozen_steps", "rate", "head_rate", "frozen_rate", "weight_decay")
-_SHARES = {"gloss_share": (0.0, 1.0), "warm_up": (0.0, 0.9), "average": (0.0, 0.9999), "layer_decay": (0.1, 1.0)}
+_FROM_0 = ("skip", "seed", "split", "frozen_steps", "rate", "head_rate", "frozen_rate", "weight_decay")
+_SHARES = {
+    "gloss_share": (0.0, 1.0),
+    "fact_share": (0.0, 0.5),
+    "warm_up": (0.0, 0.9),
+    "average": (0.0, 0.9999),
+    "layer_decay": (0.1, 1.0),
+}
 _LEAST = {"held_out": 2, "pair_length": 8, "clip": 1e-3}
 
 
@@ -64,7 +74,7 @@ def _check(name: str, value: Any, choices: tuple[str, ...]) -> None:
     option = name_option(name)
     if choices and value not in choices:
         raise InputError(f"{option} is {value!r}; choose one of {', '.join(choices)}.")
-    if isinstance(value, bool | str | Path):
+    if value is None or isinstance(value, bool | str | Path):
         return
     low, high = _SHARES.get(name, (0 if name in _FROM_0 else _LEAST.get(name, 1), float("inf")))
     if not low <= value <= high or value == float("inf"):
@@ -94,6 +104,12 @@ def list_paces(begun: dict[str, Any], asked: dict[str, Any], step: int) -> list[
     return before if all(asked[name] == pace[name] for name in _PACE) else [*before, {**pace, "until": step}]
 
 
-def describe_run(settings: Settings, corpus: str, start: str) -> dict[str, Any]:
-    """All that decides where a run ends: its settings, and digests of the corpus and of the weights it starts from."""
-    return {**asdict(settings), "corpus": corpus, "start": start}
+def describe_run(settings: Settings, corpus: str, facts: str, start: str) -> dict[str, Any]:
+    """All that decides where a run ends: its settings, and digests of the corpus, the facts and the first weights."""
+    return {**asdict(settings), "corpus": corpus, "facts": facts, "start": start}
+
+
+def list_before(start: dict[str, Any]) -> list[dict[str, Any]]:
+    """The records of the runs that led to a start, from the record beside its weights; empty where none is there."""
+    own = {name: value for name, value in start.items() if name != BEFORE}
+    return [*start.get(BEFORE, ()), *([own] if own else [])]

@@ -19,11 +19,12 @@ TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "spec
 class Vocabulary:
     """The pieces of a checkpoint.
 
-    tokens: (vocab,) text; continues: (vocab,) whether a piece goes on the word before it; drawable: (drawable,) the ids
-    that a piece may be replaced by.
+    tokens: (vocab,) text; ids: the place of each there; continues: (vocab,) whether a piece goes on the word before it;
+    drawable: (drawable,) the ids that a piece may be replaced by.
     """
 
     tokens: tuple[str, ...]
+    ids: dict[str, int]
     cls: int
     sep: int
     mask: int
@@ -53,4 +54,4 @@ def read_vocabulary(folder: Path) -> Vocabulary:
     unwanted = {"", *library.all_special_tokens}
     kept = [token not in unwanted and not token.startswith("[unused") for token in tokens]
     continues = np.array([token.startswith("##") for token in tokens])
-    return Vocabulary(tokens, *special, continues=continues, drawable=np.flatnonzero(kept), _library=library)
+    return Vocabulary(tokens, entries, *special, continues=continues, drawable=np.flatnonzero(kept), _library=library)
