@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+import urllib.request
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
 from random import Random
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -21,6 +24,7 @@ COME_BACK_S = 0.5  # between two tries to reach a server that is gone
 EXAMPLES = ("When in Rome, do as the [MASK] do.", "She opened the door and [MASK] into the room.",
             "The old man was [MASK] and tired.", "The children went to bed.",
             "Unbelievably, tokenizers split electroencephalography.")  # fmt: skip
+_COOKIE = "bertviz_visitor"
 _WORDS = """
 the a my our old small quiet happy red broken river teacher dog city window garden night question child paper reads sees
 opens forgets likes writes finds brings near under behind with without because while and then slowly often never today
@@ -28,6 +32,20 @@ again [MASK]
 """.split()  # noqa: SIM905 - read as text
 _LENGTHS = (4, 6, 8, 10, 12, 16, 24, 60)  # words of a sentence of one's own
 _CELL = "encoder.layer.{}.attention.self.{}[head={},query={},key={}]"
+
+
+def get_visitor(url: str) -> str:
+    """The name by which the server knows a visitor: as it gives one with the first page, else one of our own."""
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as page:
+        given = (SimpleCookie(line) for line in page.headers.get_all("Set-Cookie", []))
+        return next((cookie[_COOKIE].value for cookie in given if _COOKIE in cookie), uuid.uuid4().hex)
+
+
+async def connect_as(url: str, visitor: str) -> ClientConnection:
+    """A socket of this visitor."""
+    address = f"{url.replace('http', 'ws', 1).rstrip('/')}/{STREAM}"
+    return await connect(address, subprotocols=[Subprotocol(SPEAKS)], max_size=None, compression=None,
+                         additional_headers={"Cookie": f"{_COOKIE}={visitor}"})  # fmt: skip
 
 
 @dataclass
@@ -63,6 +81,7 @@ class User:
     disturbed: bool = False
     _talk: Conversation = field(default_factory=Conversation)
     _seen: tuple[str, str, list[str]] = ("", "", [])
+    _visitor: str = ""  # by which the server knows this one
     _going: list[str] = field(default_factory=list)  # the page to go to, once the menu of pages is open
 
     def __post_init__(self) -> None:
@@ -141,11 +160,11 @@ class User:
             return line
 
     async def _reach(self) -> ClientConnection:
-        address = f"{self.url.replace('http', 'ws', 1).rstrip('/')}/{STREAM}"
         deadline = time.monotonic() + PATIENCE_S
         while True:
             try:
-                return await connect(address, subprotocols=[Subprotocol(SPEAKS)], max_size=None, compression=None)
+                self._visitor = self._visitor or await asyncio.to_thread(get_visitor, self.url)
+                return await connect_as(self.url, self._visitor)
             except (OSError, InvalidHandshake, ConnectionClosed, TimeoutError):
                 if time.monotonic() > deadline:
                     self.tally.trouble["no server"] += 1

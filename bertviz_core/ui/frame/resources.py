@@ -19,8 +19,10 @@ from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.errors import CheckpointError
 from bertviz_core.learning import Queue
 from bertviz_core.tracing.line import Line
+from bertviz_core.tracing.shares import CORES
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.visitor import read_visitor
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _KEPT_MB = 1600.0  # of what can be made again, unless the setting says otherwise
@@ -107,7 +109,7 @@ def get_shelf() -> ModelShelf:
 def get_store() -> TraceStore:
     """The process's traces."""
     room = _read_room()
-    return TraceStore(int(_TRACES * room), int(_RECOMPUTED * room), show=_show_place)
+    return TraceStore(int(_TRACES * room), int(_RECOMPUTED * room), CORES, _show_place, read_visitor, get_line())
 
 
 @st.cache_resource(show_spinner=False)
@@ -124,7 +126,7 @@ def _read_room() -> int:
 @st.cache_resource(show_spinner=False)
 def get_line() -> Line:
     """The runs of pages, of which some are at work and the others wait, and say so."""
-    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line)
+    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor)
 
 
 def _show_place(before: int) -> AbstractContextManager[None]:
