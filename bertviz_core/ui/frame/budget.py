@@ -9,25 +9,32 @@ from functools import cache
 
 from streamlit import runtime
 
+from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.visitor import NOBODY
 
 ALONE_S = 10.0  # after the last run of anybody else a visitor is alone, and may take all
+_BURST_S = 2.0  # for so long a visitor may ask for runs as fast as a socket may, after a rest
 _KNOWN = 1_000  # accounts that are kept; of more, those that owe nothing are forgotten
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """rate: processor seconds a second, for ever; room: seconds at once on top; sessions: that are connected."""
+    """rate: processor seconds a second, for ever; room: seconds at once on top; sessions: that are connected.
+
+    runs: how many may be asked for in a second, by all sessions together.
+    """
 
     rate: float
     room: float
     sessions: int
+    runs: float
 
 
 # Who clicks all the time takes 0.05 to 0.2 processor seconds a second; a long sentence on a page that shows all of it
 # about 2 s at once.
-ONE = Allowance(rate=0.3, room=6.0, sessions=16)
-ALL_NAMELESS = Allowance(rate=0.9, room=18.0, sessions=320)
+ONE = Allowance(rate=0.3, room=6.0, sessions=16, runs=10.0)
+ALL_NAMELESS = Allowance(rate=0.9, room=18.0, sessions=320, runs=100.0)
+RUN_S = 0.03  # of processor time that a run takes beside its own: it is asked for, begun, and its answer sent
 
 
 def find_allowance(visitor: str) -> Allowance:
@@ -38,6 +45,7 @@ def find_allowance(visitor: str) -> Allowance:
 class _Account:
     """owed: processor seconds as of a time; sessions: those that were admitted and may still be connected."""
 
+    runs: Bucket
     owed: float = 0.0
     at: float = 0.0
     sessions: set[str] = field(default_factory=set)
@@ -70,12 +78,16 @@ class Budget:
         return True
 
     def charge(self, visitor: str, seconds: float) -> None:
-        """A run of this visitor's has taken so many processor seconds."""
+        """A run of this visitor's has taken so many processor seconds of its thread."""
         now, account = self._clock(), self._find(visitor)
-        account.owed, account.at = self._count_owed(visitor) + seconds, now
+        account.owed, account.at = self._count_owed(visitor) + RUN_S + seconds, now
         if self._last[0] != visitor:
             self._other = self._last
         self._last = visitor, now
+
+    def get_runs(self, visitor: str) -> Bucket:
+        """What bounds the runs of all sessions of a visitor together."""
+        return self._find(visitor).runs
 
     def count_wait(self, visitor: str) -> float:
         """Seconds until this visitor may run something again; 0 while nobody else is there to be kept waiting."""
@@ -98,8 +110,12 @@ class Budget:
         if found is None:
             if len(self._accounts) >= _KNOWN:
                 self._forget()
-            found = self._accounts.setdefault(visitor, _Account(at=self._clock()))
+            found = self._accounts.setdefault(visitor, self._open(visitor))
         return found
+
+    def _open(self, visitor: str) -> _Account:
+        runs = find_allowance(visitor).runs
+        return _Account(Bucket(runs, round(_BURST_S * runs), self._clock), at=self._clock())
 
     def _forget(self) -> None:
         """Of the visitors who owe nothing, and who are gone."""

@@ -27,7 +27,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_
 
 from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.budget import get_budget
-from bertviz_core.ui.frame.visitor import COOKIE, NOBODY, read_visitor
+from bertviz_core.ui.frame.visitor import name_visitor, read_visitor
 
 PER_SECOND, BURST = 20.0, 5  # runs of a session
 READ_PER_SECOND, READ_BURST = 60.0, 60  # messages of a socket: the rest stays with who sends it, and costs nothing here
@@ -66,7 +66,7 @@ def read_slowly(receive: Callable[[WebSocket], Awaitable[bytes]]) -> Callable[..
     @wraps(receive)
     async def receive_bytes(self: WebSocket) -> bytes:
         bucket = buckets.setdefault(self, Bucket(READ_PER_SECOND, READ_BURST))
-        over = get_budget().count_wait(self.cookies.get(COOKIE, NOBODY)) > 0
+        over = get_budget().count_wait(name_visitor(self.cookies)) > 0
         if wait := max(bucket.count_wait(), _SLOW_READ_S if over else 0.0):
             await asyncio.sleep(wait)
         bucket.take()
@@ -94,6 +94,11 @@ def count_seconds(run: Callable[..., None]) -> Callable[..., None]:
 def is_slow(session: AppSession) -> bool:
     """Whether a session's visitor has taken too much."""
     return get_budget().is_over(read_visitor(session.id), session.id)
+
+
+def get_shared(session: AppSession) -> Bucket:
+    """What bounds the runs of all sessions of a session's visitor together."""
+    return get_budget().get_runs(read_visitor(session.id))
 
 
 # What was asked for and is not answered yet: the whole page, or parts of it (fragments).
@@ -153,12 +158,14 @@ class _Asked:
 class Gate:
     """Hands on what sessions ask for, when it is time. Only for the thread of the server's event loop.
 
-    request: what is done then; slow: whether a session has to wait longer between two.
+    request: what is done then; slow: whether a session has to wait longer between two; shared: what bounds the runs of
+    several sessions together.
     """
 
     def __init__(self, request: Request, slow: Callable[[AppSession], bool] = is_slow,
+                 shared: Callable[[AppSession], Bucket] = get_shared,
                  clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
-        self._request, self._slow, self._clock = request, slow, clock
+        self._request, self._slow, self._shared, self._clock = request, slow, shared, clock
         self._asked: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
 
     def take(self, session: AppSession, client_state: ClientState | None) -> None:
@@ -191,12 +198,13 @@ class Gate:
                 asked.timer = asyncio.get_running_loop().call_later(wait, self._look_again, session, asked)
                 return
             asked.bucket.take()
+            self._shared(session).take()
             asked.answered = self._clock()
             self._request(session, asked.waiting.pop(0))
 
     def _count_wait(self, session: AppSession, asked: _Asked) -> float:
         """Seconds until it is worth looking again whether the first that waits can be answered; 0 where it can."""
-        wait = asked.bucket.count_wait()
+        wait = max(asked.bucket.count_wait(), self._shared(session).count_wait())
         if wait <= 0 and self._slow(session):
             wait = asked.answered + SLOW_S - self._clock()
         if wait > 0 or asked.waiting[0].fragment_id:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -23,5 +25,10 @@ def read_visitor(session: str = "") -> str:
         return NOBODY
     client = runtime.get_instance().get_client(session)
     context = client.client_context if client else None
-    name = context.cookies.get(COOKIE, NOBODY) if context else NOBODY
+    return name_visitor(context.cookies) if context else NOBODY
+
+
+def name_visitor(cookies: Mapping[str, str]) -> str:
+    """The visitor by what its browser sent along."""
+    name = cookies.get(COOKIE, NOBODY)
     return name if isinstance(name, str) and len(name) <= _LONGEST else NOBODY
