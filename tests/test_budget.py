@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame import budget as budget_module
-from bertviz_core.ui.frame import fair, visitor
+from bertviz_core.ui.frame import fair, ready, visitor
 from bertviz_core.ui.frame.budget import ALL_NAMELESS, ALONE_S, ONE, RUN_S, Budget
 from bertviz_core.ui.frame.visitor import COOKIE, NOBODY, read_visitor
 from tests.test_gate import Clock
@@ -108,6 +108,7 @@ def said(monkeypatch, clock, budget):
         clock.now += 5.0
         yield
 
+    ready.prepare_process()
     monkeypatch.setattr(fair, "get_budget", lambda: budget)
     monkeypatch.setattr(fair.st, "spinner", spin)
     return texts

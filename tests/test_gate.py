@@ -3,21 +3,26 @@
 import asyncio
 import inspect
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
+from users import connect_as
+from wire import Conversation
 
 from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.gate import BURST, PER_SECOND, Gate, add_request, fit_gate, read_slowly
 
+_FLOOD = 200  # messages
 PAGE = "hash of heads"
 
 
@@ -269,6 +274,27 @@ def test_a_socket_is_read_no_faster_than_a_person_sends(monkeypatch):
     monkeypatch.setattr(gate_module.asyncio, "sleep", sleep)
     asyncio.run(flood())
     assert slept and sum(slept[:10]) > 0.1
+
+
+def test_a_flood_on_the_wire_is_merged_and_its_last_choice_is_answered(server):
+    async def flood():
+        talk, runs = Conversation(), 0
+        async with asyncio.timeout(120), await connect_as(server, "flooder") as line:
+            await line.send(talk.open("attention"))
+            while not talk.take(await line.recv(decode=False)):
+                pass
+            heads = talk.menus["Head"][1]
+            for i in range(_FLOOD):
+                await line.send(talk.choose("Head", heads[i % 2 + 3] if i < _FLOOD - 1 else heads[7]))
+            while "head=7" not in talk.query:
+                data = await line.recv(decode=False)
+                talk.take(data)
+                runs += ForwardMsg.FromString(data).HasField("new_session")
+        assert not talk.trouble
+        return runs
+
+    with ThreadPoolExecutor(1) as own:  # a browser's test may have an event loop in this thread
+        assert 1 <= own.submit(lambda: asyncio.run(flood())).result() < _FLOOD / 2
 
 
 def test_streamlit_has_what_the_gate_stands_in(monkeypatch):
