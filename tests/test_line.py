@@ -2,7 +2,7 @@
 
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -132,6 +132,117 @@ def test_a_pause_lets_others_have_their_turn_and_whoever_cannot_come_back_owes_n
         third = threading.Thread(target=lambda: line.turn().__enter__(), daemon=True, name="third")
         third.start()
         wait_until(lambda: shown.told.get("third") == [1])
+
+
+class Visitors:
+    """Threads that take turns in a line, each for a visitor, and end them when they may."""
+
+    def __init__(self, at_once):
+        self._mine, self.begun, self.order = threading.local(), {}, []
+        self.line = line_module.Line(at_once, 99, lambda _: nullcontext(), lambda: getattr(self._mine, "who", ""))
+        self._go, self._threads = {}, []
+
+    def come(self, name, costly=None):
+        """Somebody comes: "ann 1" is the first thread of ann. costly: from the start, or found out "late"."""
+        self.begun[name], self._go[name] = threading.Event(), threading.Event()
+        waiting = len(self.line._waiting)
+        self._threads.append(threading.Thread(target=self._work, args=(name, costly), daemon=True))
+        self._threads[-1].start()
+        wait_until(lambda: self.begun[name].is_set() or len(self.line._waiting) > waiting)
+
+    def _work(self, name, costly):
+        self._mine.who = name.split()[0]
+        with self.line.turn(costly=costly is True), self.line.costly() if costly == "late" else nullcontext():
+            self.order.append(name)
+            self.begun[name].set()
+            assert self._go[name].wait(60)
+
+    def leave(self, *names):
+        for name in names:
+            assert self.begun[name].wait(60)
+            self._go[name].set()
+        return self
+
+    def at_work(self):
+        return {name for name, begun in self.begun.items() if begun.is_set() and not self._go[name].is_set()}
+
+
+def test_visitors_take_turns_and_each_ones_own_are_served_as_they_came():
+    line = Visitors(1)
+    for name in ("ann 1", "ann 2", "ann 3", "ann 4", "bob 1", "bob 2", "cid 1"):
+        line.come(name)
+    order = ["ann 1", "bob 1", "cid 1", "ann 2", "bob 2", "ann 3", "ann 4"]
+    assert line.leave(*order).order == order
+
+
+def test_who_stays_away_saves_up_no_turns():
+    line = Visitors(1)
+    for i in range(3):
+        line.come(f"ann {i}")
+        line.leave(f"ann {i}")
+        wait_until(lambda: not line.line._busy)
+    line.come("bob 1")
+    for name in ("bob 2", "bob 3", "ann 4", "bob 4"):
+        line.come(name)
+    line.leave("bob 1")
+    for _ in range(4):
+        wait_until(line.at_work)
+        line.leave(*line.at_work())
+    assert line.order[4:] in (["bob 2", "ann 4", "bob 3", "bob 4"], ["ann 4", "bob 2", "bob 3", "bob 4"])
+
+
+@pytest.mark.parametrize("costly", [True, "late"])
+def test_costly_work_has_half_of_the_turns_at_most(costly):
+    line = Visitors(4)
+    for i in range(4):
+        line.come(f"v{i} 1", costly)
+    assert line.at_work() == {"v0 1", "v1 1"}
+    for i in range(4, 7):
+        line.come(f"v{i} 1")
+    assert line.at_work() == {"v0 1", "v1 1", "v4 1", "v5 1"}  # and no more than four in all
+    line.leave("v0 1", "v4 1")
+    assert line.begun["v6 1"].wait(60) and line.begun["v2 1"].wait(60)
+    assert not line.begun["v3 1"].is_set()
+    line.leave("v1 1", "v2 1", "v3 1")
+
+
+def test_where_one_turn_is_all_costly_work_can_have_it():
+    line = Visitors(1)
+    line.come("ann 1", True)
+    line.come("bob 1", "late")
+    line.leave("ann 1", "bob 1")
+    wait_until(lambda: len(line.order) == 2)
+
+
+def test_costly_work_that_ends_lets_others_into_the_lane_and_keeps_its_turn(shown):
+    line = line_module.Line(2, 9, shown)
+    with line.turn():
+        with line.costly(), line.costly(), line.pause():
+            assert (line._busy, line._costly) == (0, 0)
+        assert (line._busy, line._costly) == (1, 0)
+    assert (line._busy, line._costly) == (0, 0)
+    with line.costly(), line.pause():  # without a turn there is nothing to give back
+        assert (line._busy, line._costly) == (0, 0)
+
+
+def test_long_passes_leave_room_for_short_ones(models, slow_run, shown):
+    pages = line_module.Line(4, 9, shown)
+    store, long = bv.TraceStore(at_once=2, show=shown, callers=pages), "cat " * 60
+    store_module_long = store_module.LONG
+    try:
+        store_module.LONG = 20
+        threads = []
+        for name, text in (("long", long), ("longer", f"mat {long}"), ("short", "cat")):
+            threads.append(get_in_thread(store, name, models[0], text))
+            wait_until(lambda name=name: shown.told.get(name))
+        assert slow_run.started.acquire(timeout=60) and slow_run.started.acquire(timeout=60)
+        assert shown.told["short"][-1] == 0 and shown.told["longer"][-1] > 0
+    finally:
+        slow_run.go.set()
+        store_module.LONG = store_module_long
+    for thread, found in threads:
+        thread.join(60)
+        assert isinstance(found[0], bv.Trace)
 
 
 @pytest.mark.parametrize("what", ["forward pass", "page"])

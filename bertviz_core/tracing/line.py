@@ -1,30 +1,59 @@
-"""A line of those who wait for their turn: first come, first served, and whoever waits sees how many are before."""
+"""A line of those who wait for their turn: in a fair order, and whoever waits sees how many are before."""
 
 from __future__ import annotations
 
 import itertools
 import threading
-from bisect import bisect_left, insort
+from bisect import insort
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 
 from bertviz_core.errors import BusyError
 
 LOOK_S = 1.0  # for so long at least a number that is shown stays
+_KNOWN = 1_000  # visitors whose rounds are kept; of more, those that no longer matter are forgotten
 
 # Entered by whoever waits while this many are before it, 0 once its own work is done; what it raises ends the waiting.
 Show = Callable[[int], AbstractContextManager[object]]
 
 
-class Line:
-    """Turns for `at_once` at a time, in the order of the numbers that were drawn. longest: so many wait at most."""
+def _nobody() -> str:
+    return ""
 
-    def __init__(self, at_once: int, longest: int, show: Show) -> None:
-        self._at_once, self._longest, self._show = at_once, longest, show
+
+@dataclass(frozen=True, order=True)
+class _Place:
+    """Where somebody waits. round: how many turns its visitor has had or waits for before this one."""
+
+    round: int
+    number: int
+    costly: bool
+
+
+@dataclass
+class _Mine(threading.local):
+    """What this thread has: a turn, and that in the lane of costly work."""
+
+    turn: bool = False
+    costly: bool = False
+
+
+class Line:
+    """Turns for `at_once` at a time: first come, first served for one visitor, and visitors take turns.
+
+    longest: so many wait at most; who: the visitor that the calling thread works for. Half of the turns at most, and
+    one at least, are for costly work at any time: what takes long keeps others waiting behind a part of the turns only.
+    """
+
+    def __init__(self, at_once: int, longest: int, show: Show, who: Callable[[], str] = _nobody) -> None:
+        self._at_once, self._longest, self._show, self._who = at_once, longest, show, who
+        self._lane = max(1, at_once // 2)
         self._numbers = itertools.count()
-        self._waiting: list[int] = []
-        self._busy = 0
-        self._mine = threading.local()  # of the thread that has a turn
+        self._waiting: list[_Place] = []  # in the order in which they are served
+        self._busy = self._costly = 0
+        self._round, self._next = 0, dict[str, int]()  # that of the last turn begun; each visitor's next one
+        self._mine = _Mine()
         self._changed = threading.Condition()
 
     def draw(self) -> int:
@@ -32,27 +61,45 @@ class Line:
         return next(self._numbers)
 
     @contextmanager
-    def turn(self, number: int | None = None) -> Iterator[None]:
+    def turn(self, number: int | None = None, *, costly: bool = False) -> Iterator[None]:
         """Wait for a turn and have it. number: the place in the line. Raises BusyError where too many wait already."""
-        self._wait(self.draw() if number is None else number)
-        self._mine.paused = False
+        self._wait(self.draw() if number is None else number, costly)
         try:
             with self._show(0):
                 yield
         finally:
-            if not self._mine.paused:
-                self._end()
+            self._end()
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """To stand in a turn around what waits for somebody else: others have turns meanwhile, then it goes on."""
+        """To stand in a turn around what waits for somebody else: others have turns meanwhile, then it goes on.
+
+        Without a turn it does nothing.
+        """
+        had, costly = self._mine.turn, self._mine.costly
         self._end()
-        self._mine.paused = True
         try:
             yield
         finally:
-            self._wait(self.draw())
-            self._mine.paused = False
+            if had:
+                self._wait(self.draw(), costly)
+
+    @contextmanager
+    def costly(self) -> Iterator[None]:
+        """To stand in a turn around what takes long: at once where the lane for that is free, else it waits for that.
+
+        While it waits, others have its turn. Without a turn, and in the lane already, it does nothing.
+        """
+        if not self._mine.turn or self._mine.costly:
+            yield
+            return
+        if not self._take_lane():
+            self._end()
+            self._wait(self.draw(), costly=True)
+        try:
+            yield
+        finally:
+            self._leave_lane()
 
     def await_other(self, number: int, done: threading.Event) -> None:
         """Wait until another, who has this place in the line, is done."""
@@ -65,47 +112,83 @@ class Line:
     def _count_before(self, number: int) -> int:
         """How many must have their turn first; 0 for who has it."""
         with self._changed:
-            place = bisect_left(self._waiting, number)
-            return self._busy + place if self._waiting[place : place + 1] == [number] else 0
+            numbers = [place.number for place in self._waiting]
+            return self._busy + numbers.index(number) if number in numbers else 0
 
-    def _wait(self, number: int) -> None:
+    def _wait(self, number: int, costly: bool) -> None:
+        place = self._queue(number, costly)
+        entered = self._enter(place, 0.0)
+        try:
+            while not entered:
+                before = self._count_before(number)
+                with self._show(before):
+                    while not (entered := self._enter(place, LOOK_S)) and self._count_before(number) == before:
+                        pass
+        except BaseException:  # the visitor has left, or wants something else by now
+            self._leave(place, entered)
+            raise
+
+    def _queue(self, number: int, costly: bool) -> _Place:
+        """A visitor's next turn is a round later than the one before, but nobody can save up rounds by staying away."""
+        who = self._who()
         with self._changed:
             if len(self._waiting) >= self._longest:
                 raise BusyError(
                     f"{self._longest} others wait already, more than this server can serve in a short time. "
                     "Try again in a minute."
                 )
-            insort(self._waiting, number)
-        entered = self._enter(number, 0.0)
-        try:
-            while not entered:
-                before = self._count_before(number)
-                with self._show(before):
-                    while not (entered := self._enter(number, LOOK_S)) and self._count_before(number) == before:
-                        pass
-        except BaseException:  # the visitor has left, or wants something else by now
-            self._leave(number, entered)
-            raise
+            place = _Place(max(self._round, self._next.get(who, 0)), number, costly)
+            if len(self._next) >= _KNOWN:
+                self._next = {name: after for name, after in self._next.items() if after > self._round}
+            self._next[who] = place.round + 1
+            insort(self._waiting, place)
+            return place
 
-    def _enter(self, number: int, seconds: float) -> bool:
+    def _is_next(self, place: _Place) -> bool:
+        """Whether it is this one's turn; who waits for the lane, while that is full, lets others pass."""
+        if self._busy >= self._at_once:
+            return False
+        full = self._costly >= self._lane
+        return next((one for one in self._waiting if not (full and one.costly)), None) is place
+
+    def _enter(self, place: _Place, seconds: float) -> bool:
         """Begin the turn, if it comes within this time."""
         with self._changed:
-            mine = self._changed.wait_for(lambda: self._waiting[0] == number and self._busy < self._at_once, seconds)
+            mine = self._changed.wait_for(lambda: self._is_next(place), seconds)
             if mine:
-                del self._waiting[0]
-                self._busy += 1
+                self._waiting.remove(place)
+                self._busy, self._costly = self._busy + 1, self._costly + place.costly
+                self._round = max(self._round, place.round)
+                self._mine.turn, self._mine.costly = True, place.costly
                 self._changed.notify_all()  # where several work at once, the next one may begin as well
             return mine
 
-    def _leave(self, number: int, entered: bool) -> None:
+    def _leave(self, place: _Place, entered: bool) -> None:
         if entered:
             self._end()
         else:
             with self._changed:
-                self._waiting.remove(number)
+                self._waiting.remove(place)
                 self._changed.notify_all()
 
     def _end(self) -> None:
+        if self._mine.turn:
+            with self._changed:
+                self._busy, self._costly = self._busy - 1, self._costly - self._mine.costly
+                self._mine.turn = self._mine.costly = False
+                self._changed.notify_all()
+
+    def _take_lane(self) -> bool:
+        """Whether a turn can go on in the lane at once: it is not full, and nobody waits for it."""
         with self._changed:
-            self._busy -= 1
-            self._changed.notify_all()
+            free = self._costly < self._lane and not any(place.costly for place in self._waiting)
+            if free:
+                self._costly, self._mine.costly = self._costly + 1, True
+            return free
+
+    def _leave_lane(self) -> None:
+        """The turn goes on, out of the lane."""
+        if self._mine.costly:
+            with self._changed:
+                self._costly, self._mine.costly = self._costly - 1, False
+                self._changed.notify_all()

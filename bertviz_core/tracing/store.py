@@ -18,6 +18,12 @@ from bertviz_core.tracing.trace import Cache, Trace, run
 
 Key = tuple[object, ...]
 LONGEST_LINE = 256  # passes that wait at most
+LONG = 128  # tokens: a pass of more is costly, and what is drawn from it
+
+
+def is_long(tokens: int) -> bool:
+    """Whether a pass of so many tokens is costly."""
+    return tokens > LONG
 
 
 @dataclass
@@ -26,6 +32,7 @@ class _Pending:
 
     number: int
     done: threading.Event = field(default_factory=threading.Event)
+    costly: bool = False
     trace: Trace | None = None
     error: BaseException | None = None
 
@@ -50,28 +57,33 @@ class TraceStore:
     these take room, fewer others are kept. cache_bytes bounds what is recomputed from all of them together, at_once the
     number of forward passes that run side by side, which share the cores. show: what who waits for one does meanwhile,
     with the number of those before it; guard: called before each pass that is not stored, and raises BusyError where
-    there is no memory for it. runs: how many were begun.
+    there is no memory for it; who: the visitor that the calling thread works for; callers: the line in which it has a
+    turn, if it has one. runs: how many were begun.
     """
 
     def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = CORES,
-                 show: Show = nullcontext, guard: Callable[[], object] = lambda: None) -> None:  # fmt: skip
+                 show: Show = nullcontext, guard: Callable[[], object] = lambda: None, who: Callable[[], str] = str,
+                 callers: Line | None = None) -> None:  # fmt: skip
         self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes)
         self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
         self._lock = threading.Lock()
-        self._line = Line(at_once, LONGEST_LINE, show)
+        self._line = Line(at_once, LONGEST_LINE, show, who)
+        self._callers = callers or Line(at_once, LONGEST_LINE, nullcontext)
         self._shares = Shares()
         self._guard = guard
         self.runs = 0
 
     @contextmanager
-    def turn(self, number: int | None = None) -> Iterator[None]:
+    def turn(self, number: int | None = None, *, costly: bool = False) -> Iterator[None]:
         """A turn to run passes that are not stored, side by side with no more than `at_once` others.
 
-        number: a place in the line that was drawn before. Raises BusyError where too many wait already, and where the
-        memory is full.
+        number: a place in the line that was drawn before; costly: many passes, or long ones, which wait for their lane
+        here and among the callers. Not to be asked for where others may wait for what this thread holds, as in
+        `remember`. Raises BusyError where too many wait already, and where the memory is full.
         """
-        with self._line.turn(number), self._shares.take():
+        lane = self._callers.costly() if costly else nullcontext()
+        with lane, self._line.turn(number, costly=costly), self._shares.take():
             self._guard()
             yield
 
@@ -105,12 +117,13 @@ class TraceStore:
         encoding = encode(model, text, text_pair, pad_to, masked)
         tokens = (encoding.ids, encoding.segments, encoding.mask)
         key: Key = (model.name, model.revision, model.dtype, *tokens, program)
-        before = self._shared(key, lambda: run(model, encoding, program=program, cache=self._cache))
+        costly = is_long(len(encoding.ids)) or program != "bert"
+        before = self._shared(key, lambda: run(model, encoding, program=program, cache=self._cache), costly)
         if not changes:
             return before
-        return self._shared((*key, *changes.items()), lambda: before.with_changes(changes))
+        return self._shared((*key, *changes.items()), lambda: before.with_changes(changes), costly)
 
-    def _shared(self, key: Key, make: Callable[[], Trace]) -> Trace:
+    def _shared(self, key: Key, make: Callable[[], Trace], costly: bool) -> Trace:
         number = self._line.draw()
         while True:
             with self._lock:
@@ -119,10 +132,12 @@ class TraceStore:
                     return found
                 others = self._pending.get(key)
                 pending = others or self._pending.setdefault(key, _Pending(number))
+                pending.costly = costly
             if others is None:
                 self._fill(key, pending, make)
             else:
-                self._line.await_other(others.number, others.done)
+                with self._callers.pause() if others.costly else nullcontext():
+                    self._line.await_other(others.number, others.done)
             if pending.error is not None:
                 raise pending.error
             if pending.trace is not None:
@@ -131,7 +146,7 @@ class TraceStore:
     def _fill(self, key: Key, pending: _Pending, make: Callable[[], Trace]) -> None:
         """Run a pass when its turn comes. Who leaves the line before leaves the pass to those who wait for it too."""
         try:
-            with self.turn(pending.number):
+            with self.turn(pending.number, costly=pending.costly):
                 try:
                     with self._lock:
                         self.runs += 1

@@ -18,6 +18,7 @@ from bertviz_core.checkpoint.machine import settle_allocator
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.imports import import_plotly
 from bertviz_core.ui.frame.controls import EXAMPLES
+from bertviz_core.ui.frame.gate import fit_gate
 from bertviz_core.ui.frame.late import pass_over_late_requests
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_store, get_watch, list_models
 
@@ -29,7 +30,8 @@ _INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files
 def prepare_process() -> None:
     """Import what is imported late, load the bundled model and run the examples. To be called by one session alone."""
     settle_allocator()
-    pass_over_late_requests()
+    fit_gate()
+    pass_over_late_requests()  # before the gate, which would merge what comes late with what it is late for
     for found in pkgutil.walk_packages([str(_INTERFACE)], "bertviz_core.ui."):
         importlib.import_module(found.name)
     import_plotly()

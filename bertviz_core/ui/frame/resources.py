@@ -24,6 +24,7 @@ from bertviz_core.tracing.shares import CORES
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.visitor import read_visitor
 from bertviz_core.ui.frame.visits import count_visits
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
@@ -136,7 +137,8 @@ def get_store() -> TraceStore:
     """The process's traces."""
     watch, bounds = get_watch(), read_budget().bounds
     at_once = min(CORES, bounds.passes_at_once)
-    store = TraceStore(bounds.traces, bounds.recomputed, at_once, _show_place, watch.refuse_if_full)
+    store = TraceStore(bounds.traces, bounds.recomputed, at_once, _show_place, watch.refuse_if_full, read_visitor,
+                       get_line())  # fmt: skip
     watch.empty_with(store.clear)
     return store
 
@@ -158,7 +160,7 @@ def get_watch() -> Watch:
 @st.cache_resource(show_spinner=False)
 def get_line() -> Line:
     """The runs of pages, of which some are at work and the others wait, and say so."""
-    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line)
+    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor)
 
 
 def _show_place(before: int) -> AbstractContextManager[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -13,11 +14,13 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import BertvizError, BusyError, CheckpointError
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.inputs import encode
+from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
+from bertviz_core.ui.frame.fair import await_share, is_admitted
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
@@ -49,8 +52,10 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     number."""
     state.follow_history()
     try:
-        with get_line().turn():
-            _run(show_drawer)
+        if is_admitted():
+            await_share()
+            with get_line().turn():
+                _run(show_drawer)
     except BusyError as error:
         _show_error(error, "")
 
@@ -90,18 +95,19 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         for remark in (*preparation.remarks, *missing, *remarks, *tell_overflow(view.trace)):
             st.info(remark, icon=":material/info:")
         state.keep_view(view)
-        with kept_usable(view.trace):
-            page.run()  # before the rest of the frame: what is sent first is drawn first
-        bar.show_tokens(view)
-        with bar.place:
-            show_head_menus(model.config, chosen)
-        with bar.actions:
-            what_if.show_menu(found.after, chosen)
-        with frame:
-            show_map(info)
-            what_if.show_line(found, chosen.token)
-        with kept_usable(view.trace):
-            show_drawer(view)
+        with get_line().costly() if is_long(len(view.trace.tokens)) else nullcontext():
+            with kept_usable(view.trace):
+                page.run()  # before the rest of the frame: what is sent first is drawn first
+            bar.show_tokens(view)
+            with bar.place:
+                show_head_menus(model.config, chosen)
+            with bar.actions:
+                what_if.show_menu(found.after, chosen)
+            with frame:
+                show_map(info)
+                what_if.show_line(found, chosen.token)
+            with kept_usable(view.trace):
+                show_drawer(view)
     with frame:
         run_anew_on_reconnect()
     state.publish()

@@ -115,7 +115,7 @@ def _stop() -> None:
 def _run_some(found: Ablation, trace: Trace) -> None:
     start = time.monotonic()
     while found.left and time.monotonic() - start < _AT_ONCE_S:
-        with get_store().turn():
+        with get_store().turn(costly=True):
             found.step(trace)
 
 

@@ -13,6 +13,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import write_value
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -75,7 +76,8 @@ def _name_part(turn: Turn) -> str:
 def render_without(view: View, start: Address, cells: Sequence[Address]) -> str:
     """The story's number with each stop set to 0 in turn, and the pass run again."""
     value = float(view.trace.recomputed(start))
-    without = [run_without_cell(view.trace, start, cell) for cell in cells]
+    with get_store().turn(costly=True):
+        without = [run_without_cell(view.trace, start, cell) for cell in cells]
     change = [None if x is None else x - value for x in without]
     color = view.colors.kinds[PREDICTION]
     names = [f"{i + 1}. {shorten(view.trace, cell)}" for i, cell in enumerate(cells)]

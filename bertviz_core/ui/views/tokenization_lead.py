@@ -14,6 +14,7 @@ from bertviz_core.formula.numbers import format_share
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
@@ -67,7 +68,8 @@ def _find_guesses(view: View, offered: bool) -> Mapping[int, Guess]:
     trace, mask, typed = view.trace, view.trace.model.tokenizer.mask_id, view.typed
     known = {i: guess_token(trace, i, typed.ids[i]) for i in range(len(typed)) if trace.encoding.ids[i] == mask}
     if state.read("guess") and len(trace.tokens) <= _GUESSED:
-        known |= guess_tokens(trace, [i for i in trace.model.tokenizer.maskable(typed) if i not in known])
+        with get_store().turn(costly=True):
+            known |= guess_tokens(trace, [i for i in trace.model.tokenizer.maskable(typed) if i not in known])
     return known
 
 

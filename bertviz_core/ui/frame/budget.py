@@ -1,0 +1,130 @@
+"""What a visitor may take of the server: processor seconds, and sessions, each of which has a socket."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+
+from streamlit import runtime
+
+from bertviz_core.ui.frame.bucket import Bucket
+from bertviz_core.ui.frame.visitor import NOBODY
+
+ALONE_S = 10.0  # after the last run of anybody else a visitor is alone, and may take all
+_BURST_S = 2.0  # for so long a visitor may ask for runs as fast as a socket may, after a rest
+_KNOWN = 1_000  # accounts that are kept; of more, those that owe nothing are forgotten
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """rate: processor seconds a second, for ever; room: seconds at once on top; sessions: that are connected.
+
+    runs: how many may be asked for in a second, by all sessions together.
+    """
+
+    rate: float
+    room: float
+    sessions: int
+    runs: float
+
+
+# Who clicks all the time takes 0.05 to 0.2 processor seconds a second; a long sentence on a page that shows all of it
+# about 2 s at once.
+ONE = Allowance(rate=0.3, room=6.0, sessions=16, runs=10.0)
+ALL_NAMELESS = Allowance(rate=0.9, room=18.0, sessions=320, runs=100.0)
+RUN_S = 0.03  # of processor time that a run takes beside its own: it is asked for, begun, and its answer sent
+
+
+def find_allowance(visitor: str) -> Allowance:
+    return ALL_NAMELESS if visitor == NOBODY else ONE
+
+
+@dataclass
+class _Account:
+    """owed: processor seconds as of a time; sessions: those that were admitted and may still be connected."""
+
+    runs: Bucket
+    owed: float = 0.0
+    at: float = 0.0
+    sessions: set[str] = field(default_factory=set)
+
+
+def is_connected(session: str) -> bool:
+    return runtime.exists() and runtime.get_instance().is_active_session(session)
+
+
+class Budget:
+    """The accounts of all visitors of a process. May be asked by any thread."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic,
+                 connected: Callable[[str], bool] = is_connected) -> None:  # fmt: skip
+        self._clock, self._connected = clock, connected
+        self._accounts: dict[str, _Account] = {}
+        self._last = self._other = (NOBODY, float("-inf"))  # who ran something last, and who before, and when
+        self._refused: set[str] = set()
+
+    def admit(self, visitor: str, session: str) -> bool:
+        """Whether a session of a visitor may run: not where as many others of this visitor are connected."""
+        admitted = self._find(visitor).sessions
+        if session not in admitted:
+            admitted.intersection_update({one for one in tuple(admitted) if self._connected(one)})
+            if len(admitted) >= find_allowance(visitor).sessions:
+                self._refused = {one for one in tuple(self._refused) if self._connected(one)} | {session}
+                return False
+            admitted.add(session)
+            self._refused.discard(session)
+        return True
+
+    def charge(self, visitor: str, seconds: float) -> None:
+        """A run of this visitor's has taken so many processor seconds of its thread."""
+        now, account = self._clock(), self._find(visitor)
+        account.owed, account.at = self._count_owed(visitor) + RUN_S + seconds, now
+        if self._last[0] != visitor:
+            self._other = self._last
+        self._last = visitor, now
+
+    def get_runs(self, visitor: str) -> Bucket:
+        """What bounds the runs of all sessions of a visitor together."""
+        return self._find(visitor).runs
+
+    def count_wait(self, visitor: str) -> float:
+        """Seconds until this visitor may run something again; 0 while nobody else is there to be kept waiting."""
+        last = self._last if self._last[0] != visitor else self._other
+        if self._clock() - last[1] > ALONE_S:
+            return 0.0
+        allowed = find_allowance(visitor)
+        return max(0.0, (self._count_owed(visitor) - allowed.room) / allowed.rate)
+
+    def is_over(self, visitor: str, session: str) -> bool:
+        """Whether what this session asks for is answered slowly, as its visitor has taken too much."""
+        return session in self._refused or self.count_wait(visitor) > 0
+
+    def _count_owed(self, visitor: str) -> float:
+        account = self._find(visitor)
+        return max(0.0, account.owed - find_allowance(visitor).rate * (self._clock() - account.at))
+
+    def _find(self, visitor: str) -> _Account:
+        found = self._accounts.get(visitor)
+        if found is None:
+            if len(self._accounts) >= _KNOWN:
+                self._forget()
+            found = self._accounts.setdefault(visitor, self._open(visitor))
+        return found
+
+    def _open(self, visitor: str) -> _Account:
+        runs = find_allowance(visitor).runs
+        return _Account(Bucket(runs, round(_BURST_S * runs), self._clock), at=self._clock())
+
+    def _forget(self) -> None:
+        """Of the visitors who owe nothing, and who are gone."""
+        for visitor, account in tuple(self._accounts.items()):
+            if self._count_owed(visitor) == 0 and not any(map(self._connected, tuple(account.sessions))):
+                self._accounts.pop(visitor, None)
+
+
+@cache
+def get_budget() -> Budget:
+    """The process's."""
+    return Budget()

@@ -1,0 +1,239 @@
+"""The gate between what browsers ask for and the runs that answer: all of it leans on Streamlit's inside.
+
+Streamlit answers every message of a socket that asks for a run: it tells the run before to stop, and starts another in
+a thread of its own at once. Hundreds a second leave no time for anybody else. Nor are the two runs of a session, old
+and new, kept apart: the old one can finish its work on the session's state in the middle of the new one's, and what was
+chosen is lost where a run is stopped before it has taken that. So here messages that come too fast are merged, and a
+run begins when the one before has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from types import CoroutineType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, _coalesce_widget_states
+from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
+
+from bertviz_core.ui.frame.bucket import Bucket
+from bertviz_core.ui.frame.budget import get_budget
+from bertviz_core.ui.frame.visitor import name_visitor, read_visitor
+
+PER_SECOND, BURST = 20.0, 5  # runs of a session
+READ_PER_SECOND, READ_BURST = 60.0, 60  # messages of a socket: the rest stays with who sends it, and costs nothing here
+_SLOW_READ_S = 0.2  # between two of those of a visitor who has taken too much
+SLOW_S = 1.0  # between two runs of a session whose visitor has taken too much
+_LOOK_S = 0.01  # between two looks at a run that is to end
+_TAKE_S = 5.0  # a run that has not taken by then what was chosen is stopped all the same
+_END_S = 0.5  # a run that has not ended by then works out something long, and ends when it looks up
+
+Request = Callable[[AppSession, ClientState | None], None]
+_GONE = 1006  # the code of a socket that was not closed but lost
+_FITTED = "bertviz_fitted"  # what a method has that the gate stands in
+
+
+def fit_gate() -> None:
+    """Have the server ask for no more runs than a person wants, and count what they take."""
+    if not hasattr(AppSession.request_rerun, _FITTED):
+        gate = Gate(AppSession.request_rerun)
+
+        def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
+            gate.take(self, client_state)
+
+        setattr(request_rerun, _FITTED, True)
+        AppSession.request_rerun = request_rerun
+        ScriptRunner._run_script = count_seconds(ScriptRunner._run_script)
+        WebSocket.receive_bytes = read_slowly(WebSocket.receive_bytes)
+
+
+def read_slowly(receive: Callable[[WebSocket], Awaitable[bytes]]) -> Callable[..., CoroutineType[Any, Any, bytes]]:
+    """The next message of a socket, no sooner than a person could have sent it.
+
+    Of many that have come, Streamlit's loop takes one after the other without a look at anything else.
+    """
+    buckets: WeakKeyDictionary[WebSocket, Bucket] = WeakKeyDictionary()
+
+    @wraps(receive)
+    async def receive_bytes(self: WebSocket) -> bytes:
+        bucket = buckets.setdefault(self, Bucket(READ_PER_SECOND, READ_BURST))
+        over = get_budget().count_wait(name_visitor(self.cookies)) > 0
+        if wait := max(bucket.count_wait(), _SLOW_READ_S if over else 0.0):
+            await asyncio.sleep(wait)
+        bucket.take()
+        if self.application_state == WebSocketState.DISCONNECTED:  # Streamlit would log it as an error
+            raise WebSocketDisconnect(_GONE)
+        return await receive(self)
+
+    return receive_bytes
+
+
+def count_seconds(run: Callable[..., None]) -> Callable[..., None]:
+    """The run of a page, or of parts of it, with the processor seconds of its thread charged to its visitor."""
+
+    @wraps(run)
+    def run_and_charge(self: ScriptRunner, rerun_data: RerunData) -> None:
+        visitor, began = read_visitor(self._session_id), time.thread_time()
+        try:
+            run(self, rerun_data)
+        finally:
+            get_budget().charge(visitor, time.thread_time() - began)
+
+    return run_and_charge
+
+
+def is_slow(session: AppSession) -> bool:
+    """Whether a session's visitor has taken too much."""
+    return get_budget().is_over(read_visitor(session.id), session.id)
+
+
+def get_shared(session: AppSession) -> Bucket:
+    """What bounds the runs of all sessions of a session's visitor together."""
+    return get_budget().get_runs(read_visitor(session.id))
+
+
+# What was asked for and is not answered yet: the whole page, or parts of it (fragments).
+
+
+def add_request(waiting: list[ClientState], new: ClientState) -> None:
+    """Add a request to those that wait. The last one wins; nothing that was pressed is lost.
+
+    The whole page has all its parts in it. A part of a page that is being left is asked for in vain.
+    """
+    if not new.fragment_id:
+        for old in waiting:
+            new = merge_requests(old, new)
+        waiting[:] = [new]
+    elif waiting and not waiting[0].fragment_id:
+        if waiting[0].page_script_hash == new.page_script_hash:
+            waiting[0] = merge_requests(waiting[0], new)
+    else:
+        same = [i for i, old in enumerate(waiting) if old.fragment_id == new.fragment_id]
+        if same:
+            waiting[same[0]] = merge_requests(waiting[same[0]], new)
+        else:
+            waiting.append(new)
+
+
+def merge_requests(old: ClientState, new: ClientState) -> ClientState:
+    """One request for two of a session, as Streamlit itself merges what waits for a run."""
+    merged = ClientState()
+    merged.CopyFrom(new)
+    states = _coalesce_widget_states(old.widget_states, new.widget_states)
+    if states is not None:
+        merged.widget_states.CopyFrom(states)
+    merged.fragment_id = new.fragment_id if old.fragment_id else ""
+    merged.is_history_navigation = new.is_history_navigation or (old.is_history_navigation and new.is_auto_rerun)
+    if old.HasField("context_info") and not new.HasField("context_info"):
+        merged.context_info.CopyFrom(old.context_info)
+    return merged
+
+
+@dataclass
+class _Asked:
+    """What a session has asked for.
+
+    answered: when its last run was asked for; leaving: the run that is to end before the next one; since: when it was
+    first in the way, or told to stop.
+    """
+
+    bucket: Bucket
+    waiting: list[ClientState] = field(default_factory=list)
+    timer: asyncio.TimerHandle | None = None
+    answered: float = float("-inf")
+    current: ScriptRunner | None = None
+    leaving: ScriptRunner | None = None
+    since: float = 0.0
+
+
+class Gate:
+    """Hands on what sessions ask for, when it is time. Only for the thread of the server's event loop.
+
+    request: what is done then; slow: whether a session has to wait longer between two; shared: what bounds the runs of
+    several sessions together.
+    """
+
+    def __init__(self, request: Request, slow: Callable[[AppSession], bool] = is_slow,
+                 shared: Callable[[AppSession], Bucket] = get_shared,
+                 clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
+        self._request, self._slow, self._shared, self._clock = request, slow, shared, clock
+        self._asked: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
+
+    def take(self, session: AppSession, client_state: ClientState | None) -> None:
+        """Take a request. Of the server itself (a file has changed, say), from whatever thread, it goes through."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            client_state = None
+        if client_state is None:
+            self._request(session, client_state)
+            return
+        asked = self._asked.get(session)
+        if asked is None:
+            asked = self._asked[session] = _Asked(Bucket(PER_SECOND, BURST, self._clock))
+        add_request(asked.waiting, client_state)
+        if asked.timer is None:
+            self._hand_on(session, asked)
+
+    def _look_again(self, session: AppSession, asked: _Asked) -> None:
+        asked.timer = None
+        try:
+            self._hand_on(session, asked)
+        except Exception as error:  # what Streamlit does where a message cannot be handled
+            session.handle_backmsg_exception(error)
+
+    def _hand_on(self, session: AppSession, asked: _Asked) -> None:
+        while asked.waiting:
+            wait = self._count_wait(session, asked)
+            if wait > 0:
+                asked.timer = asyncio.get_running_loop().call_later(wait, self._look_again, session, asked)
+                return
+            asked.bucket.take()
+            self._shared(session).take()
+            asked.answered = self._clock()
+            self._request(session, asked.waiting.pop(0))
+
+    def _count_wait(self, session: AppSession, asked: _Asked) -> float:
+        """Seconds until it is worth looking again whether the first that waits can be answered; 0 where it can."""
+        wait = max(asked.bucket.count_wait(), self._shared(session).count_wait())
+        if wait <= 0 and self._slow(session):
+            wait = asked.answered + SLOW_S - self._clock()
+        if wait > 0 or asked.waiting[0].fragment_id:
+            return wait
+        return 0.0 if self._end_run(session, asked) else _LOOK_S
+
+    def _end_run(self, session: AppSession, asked: _Asked) -> bool:
+        """Stop the run that is in the way, once it has taken what was chosen. Returns whether none is any more."""
+        now, runner = self._clock(), session._scriptrunner
+        if runner is not None:
+            if asked.current is not runner:
+                asked.current, asked.since = runner, now
+            if is_at_work(runner) and not has_begun(runner) and now - asked.since < _TAKE_S:
+                return False
+            runner.request_stop()
+            session._scriptrunner = None  # as Streamlit does: what this run still says is not for the browser
+            asked.leaving, asked.since = runner, now
+        if asked.leaving is not None and is_at_work(asked.leaving) and now - asked.since < _END_S:
+            return False
+        asked.current = asked.leaving = None
+        return True
+
+
+def is_at_work(runner: ScriptRunner) -> bool:
+    """Whether a run's thread has not ended."""
+    return runner._script_thread is not None and runner._script_thread.is_alive()
+
+
+def has_begun(runner: ScriptRunner) -> bool:
+    """Whether a run has taken what was chosen, and called what is to be called for it."""
+    context = getattr(runner._script_thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, None)
+    return context is not None and context.has_script_started

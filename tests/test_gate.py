@@ -1,0 +1,317 @@
+"""Requests that come too fast are merged, nothing that was pressed is lost, and runs of a session do not overlap."""
+
+import asyncio
+import inspect
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+from lines import dial
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
+from wire import Conversation
+
+from bertviz_core.ui.frame import gate as gate_module
+from bertviz_core.ui.frame.bucket import Bucket
+from bertviz_core.ui.frame.gate import BURST, PER_SECOND, Gate, add_request, fit_gate, read_slowly
+from bertviz_core.ui.frame.visitor import COOKIE
+
+_FLOOD = 200  # messages
+PAGE = "hash of heads"
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def ask(fragment="", page=PAGE, query="", **values):
+    """A request with these values of widgets: a text is what a menu says, True a button that was pressed."""
+    state = ClientState(fragment_id=fragment, page_script_hash=page, query_string=query)
+    for name, value in values.items():
+        kind = "trigger_value" if value is True else "json_trigger_value" if value[0] == "[" else "string_value"
+        state.widget_states.widgets.append(WidgetState(id=name, **{kind: value}))
+    return state
+
+
+def read(state):
+    return {one.id: getattr(one, one.WhichOneof("value")) for one in state.widget_states.widgets}
+
+
+def gather(*asked):
+    waiting = []
+    for one in asked:
+        add_request(waiting, one)
+    return waiting
+
+
+def test_a_bucket_lets_a_burst_through_and_then_so_many_a_second():
+    clock = Clock()
+    bucket = Bucket(20.0, 5, clock)
+    for _ in range(5):
+        assert bucket.count_wait() == 0
+        bucket.take()
+    assert bucket.count_wait() == pytest.approx(0.05)
+    clock.now += 0.02
+    assert bucket.count_wait() == pytest.approx(0.03)
+    clock.now += 3600
+    assert [bucket.count_wait() or bucket.take() for _ in range(6)] == [None] * 5 + [pytest.approx(0.05)]
+
+
+def test_of_requests_for_the_page_the_last_wins_and_what_was_pressed_stays():
+    (merged,) = gather(ask(head="Head 1", first=True), ask(head="Head 2", clicks='[{"event": "token"}]'),
+                       ask(head="Head 3", query="layer=4"))  # fmt: skip
+    assert read(merged) == {"head": "Head 3", "first": True, "clicks": '[{"event": "token"}]'}
+    assert merged.query_string == "layer=4"
+
+
+def test_the_whole_page_has_its_parts_in_it():
+    waiting = gather(ask("menu", menu=True), ask("drawer", cell='["a"]'), ask("drawer", cell='["b"]'))
+    assert [one.fragment_id for one in waiting] == ["menu", "drawer"] and read(waiting[1]) == {"cell": '["b"]'}
+    for order in ((*waiting, ask(head="Head 1")), (ask(head="Head 1"), *waiting)):
+        (merged,) = gather(*order)
+        assert merged.fragment_id == "" and {"menu", "cell"} <= set(read(merged))
+
+
+def test_a_part_of_a_page_that_is_being_left_is_asked_for_in_vain():
+    (merged,) = gather(ask(page="hash of layers"), ask("menu", menu=True))
+    assert merged.page_script_hash == "hash of layers" and read(merged) == {}
+
+
+@pytest.mark.parametrize(("old", "new", "auto", "kept"), [(1, 0, 0, 0), (1, 0, 1, 1), (0, 1, 0, 1), (0, 0, 1, 0)])
+def test_going_back_is_forgotten_only_where_somebody_chose_something_since(old, new, auto, kept):
+    (merged,) = gather(ClientState(is_history_navigation=bool(old)),
+                       ClientState(is_history_navigation=bool(new), is_auto_rerun=bool(auto)))  # fmt: skip
+    assert merged.is_history_navigation is bool(kept)
+
+
+class Run:
+    """A run that a session asks for: a thread that ends when it may, as Streamlit keeps it."""
+
+    def __init__(self, begun=True):
+        self.go, self.stopped = threading.Event(), False
+        self._script_thread = threading.Thread(target=self.go.wait, daemon=True)
+        self.context = SimpleNamespace(has_script_started=begun)
+        setattr(self._script_thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, self.context)
+        self._script_thread.start()
+
+    def request_stop(self):
+        self.stopped = True
+
+    def end(self):
+        self.go.set()
+        self._script_thread.join(60)
+
+
+class Session:
+    def __init__(self):
+        self.answered, self._scriptrunner = [], None
+
+
+def guard(slow=False, runs=1000):
+    """A gate with a clock set by hand. runs: of all sessions together."""
+    clock = Clock()
+    shared = Bucket(runs, runs, clock)
+    return Gate(lambda session, state: session.answered.append(state), lambda _: slow, lambda _: shared, clock), clock
+
+
+async def look(gate, session):
+    """Do what the gate has set a timer for. Returns after how long it would have been called."""
+    asked = gate._asked[session]
+    wait = asked.timer.when() - asyncio.get_running_loop().time()
+    asked.timer.cancel()
+    gate._look_again(session, asked)
+    return wait
+
+
+def test_a_flood_is_merged_and_its_last_message_is_answered_though_no_other_comes():
+    async def flood():
+        gate, clock = guard()
+        session = Session()
+        for i in range(500):
+            gate.take(session, ask(head=f"Head {i}"))
+        assert len(session.answered) == BURST
+        clock.now += 1.5 / PER_SECOND
+        assert 0 < await look(gate, session) <= 1 / PER_SECOND
+        assert len(session.answered) == BURST + 1 and read(session.answered[-1]) == {"head": "Head 499"}
+        assert gate._asked[session].timer is None
+
+    asyncio.run(flood())
+
+
+def test_many_sessions_of_one_visitor_have_no_more_than_he_may_ask_for():
+    async def flood():
+        gate, clock = guard(runs=8)
+        sessions = [Session() for _ in range(8)]
+        for i in range(100):
+            for session in sessions:
+                gate.take(session, ask(head=f"Head {i}"))
+        assert sum(len(session.answered) for session in sessions) == 8
+        clock.now += 1.01
+        for session in sessions:
+            await look(gate, session)
+        assert sum(len(session.answered) for session in sessions) == 16
+
+    asyncio.run(flood())
+
+
+def test_who_has_taken_too_much_is_answered_once_a_second():
+    async def flood():
+        gate, clock = guard(slow=True)
+        session = Session()
+        gate.take(session, ask(head="Head 0"))
+        gate.take(session, ask(head="Head 1"))
+        assert len(session.answered) == 1
+        assert await look(gate, session) > 0.9
+        assert len(session.answered) == 1
+        clock.now += gate_module.SLOW_S
+        await look(gate, session)
+        assert read(session.answered[-1]) == {"head": "Head 1"} and len(session.answered) == 2
+
+    asyncio.run(flood())
+
+
+def test_a_run_begins_when_the_one_before_has_ended():
+    async def choose_twice():
+        gate, _ = guard()
+        session, run = Session(), Run()
+        session._scriptrunner = run
+        gate.take(session, ask(head="Head 1"))
+        assert run.stopped and session._scriptrunner is None and not session.answered
+        gate.take(session, ask(head="Head 2"))
+        run.end()
+        await look(gate, session)
+        assert [read(one) for one in session.answered] == [{"head": "Head 2"}]
+
+    asyncio.run(choose_twice())
+
+
+def test_a_run_is_not_stopped_before_it_has_taken_what_was_chosen():
+    async def press_twice():
+        gate, _ = guard()
+        session, run = Session(), Run(begun=False)
+        session._scriptrunner = run
+        gate.take(session, ask(second=True))
+        assert not run.stopped and session._scriptrunner is run
+        run.context.has_script_started = True
+        await look(gate, session)
+        assert run.stopped and not session.answered
+        run.end()
+        await look(gate, session)
+        assert [read(one) for one in session.answered] == [{"second": True}]
+
+    asyncio.run(press_twice())
+
+
+@pytest.mark.parametrize(("begun", "patience"), [(True, [0.5]), (False, [5.0, 0.5])])
+def test_a_run_that_works_something_long_out_keeps_nobody_waiting_for_ever(begun, patience):
+    async def choose():
+        gate, clock = guard()
+        session, run = Session(), Run(begun)
+        session._scriptrunner = run
+        gate.take(session, ask(head="Head 1"))
+        for seconds in patience:
+            assert not session.answered
+            clock.now += seconds
+            await look(gate, session)
+        assert len(session.answered) == 1 and run.stopped
+        run.end()
+
+    asyncio.run(choose())
+
+
+def test_a_part_of_a_page_is_asked_for_while_the_page_runs():
+    async def click():
+        gate, _ = guard()
+        session, run = Session(), Run()
+        session._scriptrunner = run
+        gate.take(session, ask("menu", menu=True))
+        assert len(session.answered) == 1 and not run.stopped and session._scriptrunner is run
+        run.end()
+
+    asyncio.run(click())
+
+
+def test_what_the_server_itself_asks_for_goes_through_from_any_thread():
+    gate, _ = guard()
+    session = Session()
+    gate.take(session, None)
+    gate.take(session, ask(head="Head 1"))  # a file has changed, says a thread that has no event loop
+    assert len(session.answered) == 2
+
+
+def test_a_socket_is_read_no_faster_than_a_person_sends(monkeypatch):
+    slept = []
+
+    async def sleep(seconds):
+        slept.append(seconds)
+
+    async def receive(_):
+        return b"message"
+
+    class Socket:
+        cookies, application_state = {}, WebSocketState.CONNECTED
+
+    async def flood():
+        socket, paced = Socket(), read_slowly(receive)
+        for _ in range(gate_module.READ_BURST + 10):
+            assert await paced(socket) == b"message"
+        socket.application_state = WebSocketState.DISCONNECTED
+        with pytest.raises(WebSocketDisconnect):
+            await paced(socket)
+
+    monkeypatch.setattr(gate_module.asyncio, "sleep", sleep)
+    asyncio.run(flood())
+    assert slept and sum(slept[:10]) > 0.1
+
+
+def test_a_flood_on_the_wire_is_merged_and_its_last_choice_is_answered(server):
+    async def flood():
+        talk, runs = Conversation(), 0
+        async with asyncio.timeout(120), await dial(server, {COOKIE: "flooder"}) as line:
+            await line.send(talk.open("attention"))
+            while not talk.take(await line.recv(decode=False)):
+                pass
+            heads = talk.menus["Head"][1]
+            for i in range(_FLOOD):
+                await line.send(talk.choose("Head", heads[i % 2 + 3] if i < _FLOOD - 1 else heads[7]))
+            while "head=7" not in talk.query:
+                data = await line.recv(decode=False)
+                talk.take(data)
+                runs += ForwardMsg.FromString(data).HasField("new_session")
+        assert not talk.trouble
+        return runs
+
+    with ThreadPoolExecutor(1) as own:  # a browser's test may have an event loop in this thread
+        assert 1 <= own.submit(lambda: asyncio.run(flood())).result() < _FLOOD / 2
+
+
+def test_streamlit_has_what_the_gate_stands_in(monkeypatch):
+    plain = {AppSession: "request_rerun", ScriptRunner: "_run_script", WebSocket: "receive_bytes"}
+    for owner, name in plain.items():
+        monkeypatch.setattr(owner, name, inspect.unwrap(getattr(owner, name)))
+    monkeypatch.setattr(AppSession, "request_rerun", lambda self, client_state: None)
+    fit_gate()
+    fitted = [getattr(owner, name) for owner, name in plain.items()]
+    fit_gate()
+    assert [getattr(owner, name) for owner, name in plain.items()] == fitted
+    assert list(inspect.signature(ScriptRunner._run_script).parameters) == ["self", "rerun_data"]
+    source = inspect.getsource(ScriptRunner) + inspect.getsource(AppSession)
+    assert all(name in source for name in ("self._script_thread =", "self._session_id =", "self._scriptrunner = None",
+                                           "def request_stop", "def handle_backmsg_exception"))  # fmt: skip
+    assert "has_script_started = True" in inspect.getsource(ScriptRunContext.on_script_start)
+    assert {"page_script_hash", "fragment_id", "is_auto_rerun"} <= {
+        field.name for field in ClientState.DESCRIPTOR.fields
+    }
