@@ -134,7 +134,8 @@ def test_one_step_and_all_of_its_numbers():
     run = at.session_state["training-run"]
     (record,) = run.records
     assert at.button(key="training-go").label == "Go on"
-    trace = run.training.trace(1)
+    before = run.training.before
+    trace = bv.run(before, run.training.sentences[0], masked=record.hidden)
     probs = [trace[f"cls.predictions.probs[token={i},vocab={record.ids[i]}]"].item() for i in record.hidden]
     np.testing.assert_allclose(record.before, probs, rtol=1e-6)
     shown = texts(at)
@@ -155,7 +156,9 @@ def test_a_copy_learns_and_the_shared_model_stays_as_it_is(learner, page):
     assert run.training.before is shared and len(run.records) == 1 and not errors(at)
     assert all(bool((tensor == shared.parameters[name]).all()) for name, tensor in before.items())
     learned = {
-        name for name, tensor in run.training.model.parameters.items() if not bool((tensor == before[name]).all())
+        name
+        for name, tensor in run.training.fetch_model().parameters.items()
+        if not bool((tensor == before[name]).all())
     }
     heads = {name for name in learned if name.startswith("cls.predictions.")}
     assert heads and (heads == learned) == (learner == "heads")
@@ -252,7 +255,7 @@ def test_the_trained_model_is_chosen_on_other_pages_and_compared_with_the_untrai
     outcome = trained.session_state["view"].outcome
     assert not errors(trained) and (outcome.after.model.name, outcome.before.model.name) == (name, "yours, untrained")
     place = f"cls.predictions.probs[token={trained.session_state['view'].chosen.token}]"
-    for trace, model in ((outcome.after, run.training.model), (outcome.before, run.training.before)):
+    for trace, model in ((outcome.after, run.training.fetch_model()), (outcome.before, run.training.before)):
         np.testing.assert_array_equal(trace[place], bv.run(model, trained.session_state["view"].text)[place])
     trained.segmented_control(key="show").set_value("Difference").run()
     assert trained.session_state["view"].outcome.compared

@@ -35,24 +35,31 @@ class Line:
     def turn(self, number: int | None = None) -> Iterator[None]:
         """Wait for a turn and have it. number: the place in the line. Raises BusyError where too many wait already."""
         self._wait(self.draw() if number is None else number)
-        self._mine.paused = False
+        self._mine.held = True
         try:
             with self._show(0):
                 yield
         finally:
-            if not self._mine.paused:
+            if self._mine.held:
                 self._end()
+            self._mine.held = False
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """To stand in a turn around what waits for somebody else: others have turns meanwhile, then it goes on."""
+        """To stand in a turn around what waits for somebody else: others have turns meanwhile, then it goes on.
+
+        Outside of a turn, as in a part of a page that is run by itself, nothing has to be given back.
+        """
+        if not getattr(self._mine, "held", False):
+            yield
+            return
         self._end()
-        self._mine.paused = True
+        self._mine.held = False
         try:
             yield
         finally:
             self._wait(self.draw())
-            self._mine.paused = False
+            self._mine.held = True
 
     def await_other(self, number: int, done: threading.Event) -> None:
         """Wait until another, who has this place in the line, is done."""

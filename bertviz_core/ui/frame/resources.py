@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import streamlit as st
@@ -17,7 +17,7 @@ from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.errors import CheckpointError
-from bertviz_core.learning import Queue
+from bertviz_core.learning import Host, Queue
 from bertviz_core.tracing.line import Line
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
@@ -93,8 +93,8 @@ def watch_connection() -> Callable[[], bool]:
 
 @st.cache_resource(show_spinner=False)
 def get_queue() -> Queue:
-    """The process's trainings, of which one runs at a time."""
-    return Queue()
+    """The trainings of all sessions, of which one runs at a time, in a process of its own."""
+    return Queue(Host(_show_asking))
 
 
 @st.cache_resource(show_spinner=False)
@@ -125,6 +125,13 @@ def _read_room() -> int:
 def get_line() -> Line:
     """The runs of pages, of which some are at work and the others wait, and say so."""
     return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line)
+
+
+@contextmanager
+def _show_asking() -> Iterator[None]:
+    """What a page says while it waits for the process that trains; others have its turn meanwhile."""
+    with get_line().pause(), st.spinner("The training is asked between its steps …"):
+        yield
 
 
 def _show_place(before: int) -> AbstractContextManager[None]:
