@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.analysis.training import average_per_token, rank_risen
+from bertviz_core.learning import Hosted
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 
@@ -210,6 +210,26 @@ def test_every_kind_of_number_is_explained(trained):
     assert f"{why.gradient:.4f}".translate(minus) in drawer and r"\eta" in formulas[0]
 
 
+def test_what_does_not_come_in_time_is_a_sentence_and_the_page_stays_usable(monkeypatch):
+    at = press(opened(passes="1", texts="A cat."), "training-step")
+    record = at.session_state["training-run"].records[-1]
+
+    def be_late(training, what, *given):
+        raise bv.TrainingError("A step is being taken that lasts long. Ask again in a moment.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Hosted, "_ask", be_late)
+        patch.setattr(Hosted, "_fetch", be_late)
+        at.query_params.update({"open": "attention,use", "walk": name_loss(record)})
+        at.run()
+        assert not errors(at) and "lasts long" in " ".join(shown.value for shown in (*at.caption, *at.warning))
+        assert "lasts long" in " ".join(shown.value for shown in at.info)  # the drawer
+        at.button(key="training-use-False").click().run()
+        assert "lasts long" in errors(at)
+    at.run()
+    assert f"{record.loss:.4f}" in texts(at) and not errors(at)
+
+
 @pytest.mark.parametrize("address", ["J[step=3]", "J.term[step=99,token=1]", "J.gradient_length[step=1,group=99]"])
 def test_a_link_to_a_step_that_was_not_taken_says_so(address):
     at = opened(walk=address)
@@ -281,17 +301,6 @@ def test_a_model_of_another_visit_is_not_there_and_the_app_says_what_to_do():
     at.run()
     assert "it was trained in another visit" in errors(at)
     assert "Use the bundled model" in [button.label for button in at.button]
-
-
-def test_the_loss_per_token_is_the_sum_of_losses_by_the_sum_of_tokens():
-    losses, hidden = [3.0, 8.0, 1.0, 5.0], [1, 4, 1, 2]
-    np.testing.assert_allclose(average_per_token(losses, hidden, 2), [3, 11 / 5, 9 / 5, 6 / 3])
-    np.testing.assert_allclose(average_per_token(losses, hidden, 99), [3, 11 / 5, 12 / 6, 17 / 8])
-    assert len(average_per_token([], [])) == 0
-
-
-def test_what_rose_is_ranked_and_what_fell_is_not_among_it():
-    assert rank_risen(np.array([0.5, 0.1, 0.2, 0.3]), np.array([0.4, 0.3, 0.25, 0.3]), 3) == [1, 2]
 
 
 @pytest.mark.parametrize("label", ["Use the bundled model", "Open Training"])

@@ -1,4 +1,7 @@
-"""How much memory a training takes, worked out before it begins, and how much it may take."""
+"""How much memory a training takes, worked out before it begins, and how much it may take.
+
+`benchmarks/training_memory.py` measures it beside this.
+"""
 
 from __future__ import annotations
 
