@@ -1,5 +1,7 @@
 """What a training draws, and what it refuses."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 import bertviz_core as bv
 from bertviz_core.learning import Settings, Training, check_settings
 from bertviz_core.learning.draws import Drawer
+from bertviz_core.learning.plan import Plan
 from bertviz_core.learning.settings import MAX_STEPS
 from tests.factory import random_checkpoint
 from tests.learning import SENTENCES, take_all
@@ -105,10 +108,39 @@ def test_sentences_that_teach_nothing_are_refused(learner, sentences, says):
         check_settings(learner, sentences, Settings())
 
 
-def test_a_training_that_takes_too_much_memory_is_refused(learner, monkeypatch):
-    monkeypatch.setattr("bertviz_core.learning.settings.MAX_BYTES", 100_000)
-    with pytest.raises(bv.TrainingError, match="of memory"):
-        check_settings(learner, SENTENCES, Settings())
+def plan_within(model, room, monkeypatch, tokens=12, **settings):
+    """A plan for one sentence of so many tokens, where trainings may take `room` bytes together."""
+    monkeypatch.setattr("bertviz_core.learning.room.read_limit", lambda: room)
+    return Plan(model, ["the " * (tokens - 2)], Settings(passes=1, **settings))
+
+
+def test_what_takes_too_much_memory_is_refused_with_what_would_fit(learner, monkeypatch):
+    fits = Plan(learner, ["the " * 18], Settings(passes=1)).room.peak
+    with pytest.raises(
+        bv.TrainingError, match=r"would take .* 30 tokens .* At most (\d+) tokens a sentence"
+    ) as refused:
+        plan_within(learner, fits, monkeypatch, tokens=30)
+    longest = int(re.search(r"At most (\d+) tokens", str(refused.value))[1])
+    assert longest >= 20
+    assert plan_within(learner, fits, monkeypatch, tokens=longest).room.peak <= fits
+    with pytest.raises(bv.TrainingError):
+        plan_within(learner, fits, monkeypatch, tokens=longest + 1)
+
+
+def test_where_no_sentence_fits_another_way_is_named(bundled, monkeypatch):
+    printed, practised = (
+        Plan(bundled, ["the cat"], Settings(passes=1, practised=way)).room.peak for way in (False, True)
+    )
+    with pytest.raises(bv.TrainingError, match="As printed, with no AdamW, it would fit"):
+        plan_within(bundled, (printed + practised) // 2, monkeypatch, tokens=4, practised=True)
+    with pytest.raises(bv.TrainingError, match="small model, or the LM head alone"):
+        plan_within(bundled, 50_000_000, monkeypatch)
+
+
+def test_the_room_follows_from_what_the_process_may_take(learner, monkeypatch):
+    monkeypatch.setenv("BERTVIZ_MEMORY_MB", "100")
+    with pytest.raises(bv.TrainingError, match="may take 0 MB of memory here"):
+        Training(learner, SENTENCES)
 
 
 def test_a_model_without_a_head_cannot_learn(tmp_path):

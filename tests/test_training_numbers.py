@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
+from bertviz_core.analysis.training import average_per_token, rank_risen
 from bertviz_core.formula.address import parse
 from bertviz_core.learning import Settings, Training
 from bertviz_core.learning.draws import Draw
@@ -182,3 +183,14 @@ def test_addresses_of_a_step_are_read_and_written():
         "update", "encoder.layer.1.output.dense.weight[intermediate=2,hidden=1]")  # fmt: skip
     with pytest.raises(bv.AddressError):
         parse("other:embeddings.LayerNorm.bias")
+
+
+def test_the_loss_per_token_is_the_sum_of_losses_by_the_sum_of_tokens():
+    losses, hidden = [3.0, 8.0, 1.0, 5.0], [1, 4, 1, 2]
+    np.testing.assert_allclose(average_per_token(losses, hidden, 2), [3, 11 / 5, 9 / 5, 6 / 3])
+    np.testing.assert_allclose(average_per_token(losses, hidden, 99), [3, 11 / 5, 12 / 6, 17 / 8])
+    assert len(average_per_token([], [])) == 0
+
+
+def test_what_rose_is_ranked_and_what_fell_is_not_among_it():
+    assert rank_risen(np.array([0.5, 0.1, 0.2, 0.3]), np.array([0.4, 0.3, 0.25, 0.3]), 3) == [1, 2]

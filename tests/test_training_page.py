@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.analysis.training import average_per_token, rank_risen
+from bertviz_core.learning import Hosted
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 
@@ -134,7 +134,8 @@ def test_one_step_and_all_of_its_numbers():
     run = at.session_state["training-run"]
     (record,) = run.records
     assert at.button(key="training-go").label == "Go on"
-    trace = run.training.trace(1)
+    before = run.training.before
+    trace = bv.run(before, run.training.sentences[0], masked=record.hidden)
     probs = [trace[f"cls.predictions.probs[token={i},vocab={record.ids[i]}]"].item() for i in record.hidden]
     np.testing.assert_allclose(record.before, probs, rtol=1e-6)
     shown = texts(at)
@@ -155,7 +156,9 @@ def test_a_copy_learns_and_the_shared_model_stays_as_it_is(learner, page):
     assert run.training.before is shared and len(run.records) == 1 and not errors(at)
     assert all(bool((tensor == shared.parameters[name]).all()) for name, tensor in before.items())
     learned = {
-        name for name, tensor in run.training.model.parameters.items() if not bool((tensor == before[name]).all())
+        name
+        for name, tensor in run.training.fetch_model().parameters.items()
+        if not bool((tensor == before[name]).all())
     }
     heads = {name for name in learned if name.startswith("cls.predictions.")}
     assert heads and (heads == learned) == (learner == "heads")
@@ -207,6 +210,26 @@ def test_every_kind_of_number_is_explained(trained):
     assert f"{why.gradient:.4f}".translate(minus) in drawer and r"\eta" in formulas[0]
 
 
+def test_what_does_not_come_in_time_is_a_sentence_and_the_page_stays_usable(monkeypatch):
+    at = press(opened(passes="1", texts="A cat."), "training-step")
+    record = at.session_state["training-run"].records[-1]
+
+    def be_late(training, what, *given):
+        raise bv.TrainingError("A step is being taken that lasts long. Ask again in a moment.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Hosted, "_ask", be_late)
+        patch.setattr(Hosted, "_fetch", be_late)
+        at.query_params.update({"open": "attention,use", "walk": name_loss(record)})
+        at.run()
+        assert not errors(at) and "lasts long" in " ".join(shown.value for shown in (*at.caption, *at.warning))
+        assert "lasts long" in " ".join(shown.value for shown in at.info)  # the drawer
+        at.button(key="training-use-False").click().run()
+        assert "lasts long" in errors(at)
+    at.run()
+    assert f"{record.loss:.4f}" in texts(at) and not errors(at)
+
+
 @pytest.mark.parametrize("address", ["J[step=3]", "J.term[step=99,token=1]", "J.gradient_length[step=1,group=99]"])
 def test_a_link_to_a_step_that_was_not_taken_says_so(address):
     at = opened(walk=address)
@@ -252,7 +275,7 @@ def test_the_trained_model_is_chosen_on_other_pages_and_compared_with_the_untrai
     outcome = trained.session_state["view"].outcome
     assert not errors(trained) and (outcome.after.model.name, outcome.before.model.name) == (name, "yours, untrained")
     place = f"cls.predictions.probs[token={trained.session_state['view'].chosen.token}]"
-    for trace, model in ((outcome.after, run.training.model), (outcome.before, run.training.before)):
+    for trace, model in ((outcome.after, run.training.fetch_model()), (outcome.before, run.training.before)):
         np.testing.assert_array_equal(trace[place], bv.run(model, trained.session_state["view"].text)[place])
     trained.segmented_control(key="show").set_value("Difference").run()
     assert trained.session_state["view"].outcome.compared
@@ -278,17 +301,6 @@ def test_a_model_of_another_visit_is_not_there_and_the_app_says_what_to_do():
     at.run()
     assert "it was trained in another visit" in errors(at)
     assert "Use the bundled model" in [button.label for button in at.button]
-
-
-def test_the_loss_per_token_is_the_sum_of_losses_by_the_sum_of_tokens():
-    losses, hidden = [3.0, 8.0, 1.0, 5.0], [1, 4, 1, 2]
-    np.testing.assert_allclose(average_per_token(losses, hidden, 2), [3, 11 / 5, 9 / 5, 6 / 3])
-    np.testing.assert_allclose(average_per_token(losses, hidden, 99), [3, 11 / 5, 12 / 6, 17 / 8])
-    assert len(average_per_token([], [])) == 0
-
-
-def test_what_rose_is_ranked_and_what_fell_is_not_among_it():
-    assert rank_risen(np.array([0.5, 0.1, 0.2, 0.3]), np.array([0.4, 0.3, 0.25, 0.3]), 3) == [1, 2]
 
 
 @pytest.mark.parametrize("label", ["Use the bundled model", "Open Training"])

@@ -56,6 +56,10 @@ class Tokenizer:
         self._vocab_size = vocab_size
         self._encoded: ByteLRU[tuple[str, str | None, int | None], Encoding] = ByteLRU(_ENCODED_BYTES)
 
+    def __reduce__(self) -> tuple[type[Tokenizer], tuple[Any, Rules | None, int]]:
+        """What another process needs to read as this one does."""
+        return Tokenizer, (self._library, self.rules, self._vocab_size)
+
     def encode(self, text: str, pair: str | None = None, pad_to: int | None = None) -> Encoding:
         """Token ids of a text, or of two, with [CLS] and [SEP]; filled up with [PAD] to `pad_to` tokens if given.
 

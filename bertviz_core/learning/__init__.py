@@ -1,6 +1,9 @@
 """Sentences in, a trained Model and each step's numbers out."""
 
 from bertviz_core.learning.explaining import WeightUpdate
+from bertviz_core.learning.host import Host
+from bertviz_core.learning.hosted import Hosted
+from bertviz_core.learning.looking import MovedHead, Ranked
 from bertviz_core.learning.queue import Queue, Standing, Ticket
 from bertviz_core.learning.records import Answer, PassRecord, StepRecord
 from bertviz_core.learning.save import pack_zip, save_safetensors
@@ -10,7 +13,7 @@ from bertviz_core.learning.training import Training
 from bertviz_core.learning.weights import copy_model, name_head
 
 __all__ = [
-    "Answer", "PassRecord", "Queue", "Settings", "Standing", "StepRecord", "Ticket", "Training", "WeightUpdate",
-    "check_numbers", "check_settings", "copy_model", "make_small_model", "name_head", "pack_zip", "save_safetensors",
-    "suggest_settings",
+    "Answer", "Host", "Hosted", "MovedHead", "PassRecord", "Queue", "Ranked", "Settings", "Standing", "StepRecord",
+    "Ticket", "Training", "WeightUpdate", "check_numbers", "check_settings", "copy_model", "make_small_model",
+    "name_head", "pack_zip", "save_safetensors", "suggest_settings",
 ]  # fmt: skip

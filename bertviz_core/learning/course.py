@@ -1,17 +1,17 @@
 """E-Training, step by step: every step can be looked at again, with all of its numbers.
 
 Of earlier steps the draws and the records are kept. Weights are kept from before the first step, from before the last
-one, and of others as far as `HISTORY_BYTES` go; what had to go is made again from the nearest earlier ones, the same
-bit for bit. Gradients are not kept: they are made again when somebody asks, and those of the step that was asked for
-last are held.
+one, and of others at even distances as far as `HISTORY_BYTES` go; what had to go is made again from the nearest earlier
+ones, the same bit for bit. Gradients are not kept: they are made again when somebody asks, and those of the step that
+was asked for last are held until the next step.
 """
 
 from __future__ import annotations
 
-import hashlib
+import math
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -22,93 +22,60 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning.draws import Draw, Drawer
 from bertviz_core.learning.passes import Loss, ask_each, measure, prepare_inputs
+from bertviz_core.learning.plan import Plan
 from bertviz_core.learning.records import Answer, PassRecord, StepRecord
-from bertviz_core.learning.settings import HISTORY_BYTES, Settings, check_settings, encode_sentences, estimate_bytes
-from bertviz_core.learning.updates import State, write_rule
-from bertviz_core.learning.weights import choose_learned, find_ties, name_group, share_ties
-from bertviz_core.programs.training import write_loss
+from bertviz_core.learning.room import HISTORY_BYTES
+from bertviz_core.learning.settings import Settings
+from bertviz_core.learning.updates import State
+from bertviz_core.learning.weights import Weights, name_group
 
-MAX_WORDS = 64  # asked for after each pass
+TOKENS_AT_ONCE = 192  # in passes that are computed side by side: of longer sentences one alone
 
 
-class Course:
-    """A model that learns from sentences. The model that it starts from is read and never written to.
+def _go_on() -> None:
+    """Nobody wants a step to stop for a moment."""
 
-    sentences: 1 to 8 texts; only: the names of the parameters that learn, if not all. Raises TrainingError for settings
-    that cannot be trained with. encodings: the sentences' tokens; learned: the parameters that learn, each once; ties:
-    the model's parameters that are others under a second name; words: (sentence from 1, position) of the words that are
-    asked for after each pass, the first 64 of all.
+
+class Course(Plan):
+    """The plan and its weights, which every step moves.
+
+    between: called wherever a step or a question can stop for a moment, with everything as it was after the last step;
+    what it raises ends that step or question, and nothing of it stays.
     """
 
     def __init__(self, model: Model, sentences: Sequence[str], settings: Settings | None = None,
                  only: Collection[str] | None = None) -> None:  # fmt: skip
-        self.settings = settings or Settings()
-        check_settings(model, sentences, self.settings)
-        self.before = model
-        self.sentences = tuple(sentences)
-        self.encodings = encode_sentences(model, sentences)
-        self.loss = write_loss(model.program)
-        self.learned = choose_learned(model, self.loss, only)
-        self.words = tuple(
-            (number, position)
-            for number, encoding in enumerate(self.encodings, start=1)
-            for position in model.tokenizer.maskable(encoding)
-        )[:MAX_WORDS]
-        self.rule = write_rule(self.loss, self.learned, self.settings, self.steps_total)
-        self.ties = find_ties(model.parameters)
+        super().__init__(model, sentences, settings, only)
+        self.between: Callable[[], None] = _go_on
         self._groups = {name: name_group(self.loss, name) for name in self.learned}
         self._lock = threading.RLock()
         self._gradients: tuple[int, dict[str, Tensor]] | None = None
         self.reset()
 
     @property
-    def steps_total(self) -> int:
-        """n T."""
-        return self.settings.passes * len(self.encodings)
-
-    @property
     def records(self) -> tuple[StepRecord, ...]:
-        """The steps so far."""
         return tuple(self._records)
 
     @property
     def passes(self) -> tuple[PassRecord, ...]:
-        """The passes so far; the first of them is before any step, as soon as one has been taken."""
         return tuple(self._passes)
 
     @property
-    def finished(self) -> bool:
-        return len(self._records) == self.steps_total
-
-    @property
-    def seconds_left(self) -> float | None:
-        """How long the other steps will take, if they take as long as those so far; None before the first."""
-        done = self.records
-        return (self.steps_total - len(done)) * sum(r.seconds for r in done) / len(done) if done else None
-
-    @property
-    def needs(self) -> int:
-        """Bytes that it may come to hold."""
-        longest = max(map(len, self.encodings))
-        return estimate_bytes(self.before, longest, self.settings.practised) + HISTORY_BYTES
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it holds besides the model that it starts from."""
-        with self._lock:
-            states = [state for state in (self._state, self._previous) if state is not self._start]
-            gradients = self._gradients[1].values() if self._gradients else ()
-            return sum(s.nbytes for s in states) + self._history.nbytes + sum(g.nbytes for g in gradients)
+    def asked(self) -> int:
+        """Of how many words the probability is known already, while they are asked for."""
+        return len(self._found)
 
     def reset(self) -> None:
         """Back to before the first step: the same draws come again."""
         with self._lock:
             weights = {name: self.before.parameters[name] for name in self.learned}
-            self._state = self._previous = self._start = self.rule.start(weights)
+            self._state = self._start = self.rule.start(weights)
+            self._previous: State | None = self._start
             self._drawer = Drawer(self.before.tokenizer, self.settings)
             self._history: ByteLRU[int, State] = ByteLRU(HISTORY_BYTES)
             self._records: list[StepRecord] = []
             self._passes: list[PassRecord] = []
+            self._found: list[float] = []
             self._gradients = None
             self._failed = ""
 
@@ -125,53 +92,48 @@ class Course:
                 raise TrainingError(
                     f"All {self.steps_total:,} steps have been taken. Start again, or choose a larger T."
                 )
-            if not self._passes:
-                self._passes.append(self._ask(0))
+            self._ask_where_due()
+            if len(self._records) == self.steps_total:  # the words after the last one were still to be asked for
+                return self._records[-1]
             try:
                 record, state = self._step(len(self._records) + 1)
             except TrainingError as error:
                 self._failed = str(error)
                 raise
-            self._history.put(record.number, self._state, self._state.nbytes)
+            self._keep(record.number, self._state)
             self._previous, self._state = self._state, state
             self._records.append(record)
-            if record.sentence == len(self.encodings):
-                self._passes.append(self._ask(record.turn))
+            self._ask_where_due()
             return record
+
+    @property
+    def weights(self) -> Weights:
+        """Those that learn, as they are now; nothing changes them, a step makes new ones."""
+        return self._state.weights
 
     @property
     def model(self) -> Model:
         """The model as it is trained so far. It stays as it is while the training goes on."""
         with self._lock:
-            return self._model(self._state, len(self._records))
+            return self.dress(self._state.weights, len(self._records))
 
     def model_at(self, number: int) -> Model:
         """The model that step `number` begins with, or began with."""
-        return self._model(self.state_before(number), number - 1)
-
-    def record(self, number: int | None = None) -> StepRecord:
-        """A step's record, the last one's by default. Raises TrainingError for a step that has not been taken."""
-        records = self.records
-        number = len(records) if number is None else number
-        if not 1 <= number <= len(records):
-            raise TrainingError(
-                f"Step {number} has not been taken; there are {len(records)} so far. Take it, or choose another."
-            )
-        return records[number - 1]
+        return self.dress(self.state_before(number).weights, number - 1)
 
     def state_before(self, number: int) -> State:
         """The weights that step `number` begins with: kept, or made again from the nearest earlier ones."""
         with self._lock:
             if number == len(self._records) + 1:
                 return self._state
-            if number == len(self._records):
+            if number == len(self._records) and self._previous is not None:
                 return self._previous
-            records, history = self._records, self._history
+            records = self._records
             first, state = self._nearest(number)
         for again in range(first, number):  # the training goes on meanwhile: a state does not change
-            history.put(again, state, state.nbytes)
+            self.between()
             state = self.rule.apply(state, self._derive(state, records[again - 1])[1], again)
-        history.put(number, state, state.nbytes)
+        self._history.put(number, state, state.nbytes)
         return state
 
     def gradients(self, number: int) -> Mapping[str, Tensor]:
@@ -189,7 +151,7 @@ class Course:
 
     def parameters(self, state: State) -> dict[str, Tensor]:
         """All parameters of the model, those that learn with these weights, by address."""
-        return {**self.before.parameters, **share_ties(state.weights, self.ties)}
+        return self.share(state.weights)
 
     def measure(self, state: State, record: StepRecord) -> Loss:
         """The loss of a step's sentence with any weights."""
@@ -204,6 +166,7 @@ class Course:
         draw = self._drawer.draw(encoding)
         planned = StepRecord(number, turn + 1, sentence + 1, draw.hidden, encoding.ids, draw.masked_ids, (), 0.0, 0.0,
                              (), (), (), {}, self.rule.rate(number), 0.0)  # fmt: skip
+        self._gradients = self._previous = None  # room for what comes of this step
         loss, gradients = self._derive(self._state, planned)
         self._check(number, loss.value)
         lengths = self._lengths(gradients)
@@ -213,7 +176,6 @@ class Course:
         self._check(number, after.value)
         best = after.log_probs.exp().max(dim=-1)
         words = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        self._gradients = None
         record = replace(
             planned,
             terms=tuple(loss.terms.tolist()),
@@ -238,27 +200,28 @@ class Course:
         kept = Loss(loss.value.detach(), loss.terms.detach(), loss.log_probs.detach())
         return kept, dict(zip(leaves, found, strict=True))
 
-    def _model(self, state: State, steps: int) -> Model:
-        if not steps:
-            return self.before
-        said = (self.before.name, self.before.revision, self.sentences, self.settings, self.learned, steps)
-        return replace(
-            self.before,
-            name=f"yours, {steps} step{'' if steps == 1 else 's'}",
-            revision=hashlib.sha256(repr(said).encode()).hexdigest()[:40],
-            parameters=self.parameters(state),
-        )
+    def _keep(self, number: int, state: State) -> None:
+        """Keep the weights of every so many steps, as many as there is room for."""
+        apart = math.ceil(self.steps_total * state.nbytes / max(1, HISTORY_BYTES))
+        if number % max(1, apart) == 0:
+            self._history.put(number, state, state.nbytes)
 
-    def _ask(self, turn: int) -> PassRecord:
-        parameters = self.parameters(self._state)
-        found: list[float] = []
-        for number, encoding in enumerate(self.encodings, start=1):
-            positions = [position for sentence, position in self.words if sentence == number]
-            if positions:
-                mask_id = self.before.tokenizer.mask_id
-                assert mask_id is not None
-                found += ask_each(self.loss, parameters, encoding, mask_id, self.before.dtype, positions)
-        return PassRecord(turn, turn * len(self.encodings), tuple(found))
+    def _ask_where_due(self) -> None:
+        """Ask for all words before the first step and after each pass; what was broken off is gone on with."""
+        turn = len(self._records) // len(self.encodings)
+        if turn < len(self._passes):
+            return
+        parameters, mask_id = self.parameters(self._state), self.before.tokenizer.mask_id
+        assert mask_id is not None
+        while self.asked < len(self.words):
+            self.between()
+            sentence, _ = self.words[self.asked]
+            encoding = self.encodings[sentence - 1]
+            positions = [position for number, position in self.words[self.asked :] if number == sentence]
+            some = positions[: max(1, TOKENS_AT_ONCE // len(encoding))]
+            self._found += ask_each(self.loss, parameters, encoding, mask_id, self.before.dtype, some)
+        self._passes.append(PassRecord(turn, turn * len(self.encodings), tuple(self._found)))
+        self._found = []
 
     def _nearest(self, number: int) -> tuple[int, State]:
         for earlier in range(number, 1, -1):

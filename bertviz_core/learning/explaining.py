@@ -164,6 +164,7 @@ def _measure_along(course: Course, record: StepRecord, symbol: Symbol, place: tu
     losses = []
     with torch.no_grad():
         for weight in weights:
+            course.between()
             moved[place] = weight
             losses.append(measure(course.loss, shared, inputs, record.hidden).value.item())
     return losses

@@ -18,8 +18,6 @@ from bertviz_core.learning.draws import Draw
 from bertviz_core.programs.training import HIDDEN, LOG_PROBS, TERM, WORDS
 from bertviz_core.tracing.inputs import make_inputs
 
-CHUNK = 16  # passes that are computed side by side
-
 
 @dataclass(frozen=True)
 class Loss:
@@ -68,7 +66,7 @@ def measure(loss: Program, parameters: Env, inputs: Env, hidden: Sequence[int]) 
 
 def ask_each(loss: Program, parameters: Env, encoding: Encoding, mask_id: int, dtype: torch.dtype,
              positions: Sequence[int]) -> list[float]:  # fmt: skip
-    """The probability of each token's own word when it alone is hidden."""
+    """The probability of each token's own word when it alone is hidden; the passes are computed side by side."""
     inputs = prepare_inputs(encoding, Draw((), encoding.ids), dtype)
     rows = torch.tensor(positions)[:, None]
     masked = torch.tensor([encoding.ids] * len(positions)).scatter(1, rows, mask_id)
@@ -77,4 +75,4 @@ def ask_each(loss: Program, parameters: Env, encoding: Encoding, mask_id: int, d
         return compute(loss, parameters, {**inputs, "input_ids": ids}, row)[TERM][0]
 
     with torch.no_grad():
-        return (-vmap(ask, chunk_size=CHUNK)(masked, rows)).exp().tolist()
+        return (-vmap(ask)(masked, rows)).exp().tolist()

@@ -1,4 +1,4 @@
-"""One training at a time for the whole process: who is next, and who has gone."""
+"""One training at a time for the whole process that answers visitors: who is next, and who has gone."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from enum import Enum
 from weakref import WeakSet
 
 from bertviz_core.errors import TrainingError
+from bertviz_core.learning.host import Host
+from bertviz_core.learning.hosted import Hosted
 from bertviz_core.learning.records import PassRecord, StepRecord
-from bertviz_core.learning.training import Training
+from bertviz_core.learning.room import read_limit, write_bytes
 
 AWAY_S = 4.0  # an owner who is not connected and has not been seen for so long has gone
 ABSENT_S = 30.0  # one who is connected looks at something else
+GONE_S = 60.0  # one who is not connected for so long does not come back: the training is given up
 TURN_S = 60.0  # for so long a training runs while others wait; then it goes behind them
 MAX_WAITING = 8
-MAX_HELD_BYTES = 4_000_000_000  # by all trainings that somebody holds, also those that do not run
+_GIVEN_UP = "Nobody looked on for a minute, so this training was given up. Start it again: the same steps come."
 
 
 class Standing(Enum):
@@ -37,11 +40,11 @@ class Ticket:
     where its owner is not connected, and later where a busy server may be the reason.
     """
 
-    def __init__(self, queue: Queue, key: str, training: Training, connected: Callable[[], bool]) -> None:
+    def __init__(self, queue: Queue, key: str, training: Hosted, connected: Callable[[], bool]) -> None:
         self.key, self.training = key, training
         self._connected = connected
         self._queue = queue
-        self._seen = queue.clock()
+        self._seen = self._there = queue.clock()
         self._wanted = 0  # steps
         self._standing = Standing.PAUSED
         self._error = ""
@@ -49,12 +52,17 @@ class Ticket:
 
     @property
     def standing(self) -> Standing:
-        return self._standing
+        return Standing.FAILED if self.lost else self._standing
 
     @property
     def error(self) -> str:
         """Why it failed; "" if it did not."""
-        return self._error
+        return self._error or self.training.lost
+
+    @property
+    def lost(self) -> bool:
+        """Whether its weights are gone, through no fault of its own: it can be started again."""
+        return bool(self.training.lost)
 
     @property
     def away(self) -> bool:
@@ -83,13 +91,27 @@ class Ticket:
         unseen = now - self._seen
         return unseen > ABSENT_S or (unseen > AWAY_S and not self._connected())
 
+    def is_gone(self, now: float) -> bool:
+        """Whether its owner has not been connected for long, and does not come back."""
+        if self._connected():
+            self._there = now
+        return now - max(self._seen, self._there) > GONE_S
+
     def resume(self) -> None:
-        """Run all steps that are left, once it is its turn. Raises TrainingError where too many wait."""
-        self._queue.enter(self, self.training.steps_total)
+        """Run all steps that are left, once it is its turn; what was lost begins again.
+
+        Raises TrainingError where too many wait, and where there is no room beside what others train.
+        """
+        self._enter(self.training.steps_total)
 
     def step(self) -> None:
-        """Run one step, once it is its turn. Raises TrainingError where too many wait."""
-        self._queue.enter(self, 1)
+        """Run one step, once it is its turn. Raises TrainingError as `resume` does."""
+        self._enter(1)
+
+    def _enter(self, steps: int) -> None:
+        if self.lost:
+            self.reset()
+        self._queue.enter(self, steps)
 
     def pause(self) -> None:
         """Leave the line after the step that runs, and give others the place."""
@@ -111,38 +133,46 @@ def start_thread(work: Callable[[], None]) -> None:
 
 
 class Queue:
-    """The line of trainings. The first one runs, in a thread that lives while there is one.
+    """The line of trainings. The first one runs, in the process of `host`; a thread that lives while there is one waits
+    for its steps.
 
-    clock: the time in seconds; spawn: starts the work in a thread. Of a training that runs or waits the queue holds the
-    ticket; of any other it holds nothing.
+    clock: the time in seconds, never set back; spawn: starts the work in a thread. Of a training that runs or waits the
+    queue holds the ticket; of any other it holds nothing. Its lock is never held while anybody works.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic,
+    def __init__(self, host: Host, clock: Callable[[], float] = time.monotonic,
                  spawn: Callable[[Callable[[], None]], None] = start_thread) -> None:  # fmt: skip
+        self.host = host
         self.clock = clock
         self._spawn = spawn
         self._line: list[Ticket] = []
         self._lock = threading.Lock()
         self._working = False
-        self._alive: WeakSet[Training] = WeakSet()
+        self._tickets: WeakSet[Ticket] = WeakSet()
+        host.watch(self.tend)
 
-    def submit(self, key: str, training: Training, connected: Callable[[], bool] = lambda: False) -> Ticket:
-        """A ticket for a training, paused.
+    def submit(self, key: str, training: Hosted, connected: Callable[[], bool] = lambda: False) -> Ticket:
+        """A ticket for a training, paused. It takes no memory before its first step.
 
         key: its owner; what else the owner has in the line leaves it. connected: tells whether the owner can look.
-        Raises TrainingError where the trainings of all owners hold too much memory already.
         """
+        ticket = Ticket(self, key, training, connected)
         with self._lock:
-            held = sum(other.nbytes for other in self._alive if other is not training)
-            if held + training.needs > MAX_HELD_BYTES:
-                raise TrainingError(
-                    f"The trainings on this server hold {held / 1e9:.1f} GB already, and this one may take "
-                    f"{training.needs / 1e9:.1f} GB more. Train the small model, or try again later."
-                )
-            self._alive.add(training)
+            self._tickets.add(ticket)
             for other in [ticket for ticket in self._line if ticket.key == key]:
                 self._remove(other, Standing.STOPPED)
-        return Ticket(self, key, training, connected)
+        return ticket
+
+    def tend(self) -> None:
+        """Pause what has lost its owner, and give up what has lost it for long: its memory is needed."""
+        now = self.clock()
+        with self._lock:
+            self._sweep()
+            held = [ticket for ticket in self._tickets if ticket.training.held]
+        for ticket in held:
+            if ticket.is_gone(now):
+                self.leave(ticket, Standing.PAUSED)
+                ticket.training.give_up(_GIVEN_UP)
 
     def place(self, ticket: Ticket) -> int | None:
         """How many are before a ticket in the line."""
@@ -162,10 +192,7 @@ class Queue:
             if ticket.standing in (Standing.STOPPED, Standing.FAILED, Standing.DONE):
                 return
             if ticket not in self._line:
-                if len(self._line) >= MAX_WAITING:
-                    raise TrainingError(
-                        f"{MAX_WAITING} trainings run or wait already; one at a time can run. Try again in a minute."
-                    )
+                self._check_room(ticket)
                 ticket._standing, ticket._away = Standing.WAITING, False
                 self._line.append(ticket)
             ticket._wanted = steps
@@ -176,7 +203,7 @@ class Queue:
         self._spawn(self.work)
 
     def leave(self, ticket: Ticket, standing: Standing) -> None:
-        """Take a ticket out of the line; a step that runs is taken to its end."""
+        """Take a ticket out of the line; a step that runs is taken to its end, or as far as it can be interrupted."""
         with self._lock:
             if ticket.standing not in (Standing.STOPPED, Standing.FAILED, Standing.DONE):
                 ticket._away = False
@@ -194,6 +221,22 @@ class Queue:
             began = self.clock()
             while self._may_go_on(ticket, began):
                 self._advance(ticket)
+
+    def _check_room(self, ticket: Ticket) -> None:
+        if len(self._line) >= MAX_WAITING:
+            raise TrainingError(
+                f"{MAX_WAITING} trainings run or wait already; one at a time can run. Try again in a minute."
+            )
+        others = [other.training.room for other in self._tickets
+                  if other is not ticket and (other.training.held or other in self._line)]  # fmt: skip
+        own, held = ticket.training.room, sum(room.held for room in others)
+        working = max(room.peak - room.held for room in (own, *others))
+        if held + own.held + working > read_limit():
+            raise TrainingError(
+                f"The trainings of others hold {write_bytes(held)} of the {write_bytes(read_limit())} that there are "
+                f"here, and this one may take {write_bytes(own.held + working)} more. Train the small model, or try "
+                "again when they have left."
+            )
 
     def _next(self) -> Ticket | None:
         with self._lock:
@@ -214,16 +257,18 @@ class Queue:
             return True
 
     def _advance(self, ticket: Ticket) -> None:
-        error = ""
+        error, taken = "", 0
         try:
-            ticket.training.advance()
+            taken = ticket.training.advance(ticket._wanted)
         except TrainingError as failed:
             error = str(failed)
         except Exception as failed:  # whatever it was, the others in the line must not wait for ever
             error = f"The step came to no end ({type(failed).__name__}). Start again."
         with self._lock:
-            ticket._wanted -= 1
-            if error:
+            ticket._wanted -= taken
+            if ticket.lost:
+                self._remove(ticket, Standing.PAUSED)
+            elif error:
                 ticket._error = error
                 self._remove(ticket, Standing.FAILED)
             elif ticket.training.finished:
@@ -232,13 +277,17 @@ class Queue:
                 self._remove(ticket, Standing.PAUSED)
 
     def _sweep(self) -> None:
-        """Pause what has lost its owner."""
+        """Pause what has lost its owner, and let go of what is lost."""
         now = self.clock()
+        for ticket in [ticket for ticket in self._line if ticket.lost]:
+            self._remove(ticket, Standing.PAUSED)
         for ticket in [ticket for ticket in self._line if ticket.is_left(now)]:
             ticket._away = True
             self._remove(ticket, Standing.PAUSED)
 
     def _remove(self, ticket: Ticket, standing: Standing) -> None:
+        if ticket.standing is Standing.RUNNING:
+            ticket.training.halt()
         ticket._standing = standing
         if ticket in self._line:
             self._line.remove(ticket)

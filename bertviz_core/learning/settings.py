@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import InputError, TrainingError
-from bertviz_core.programs.training import write_loss
 from bertviz_core.tracing.inputs import encode
-from bertviz_core.tracing.layout import Layout
 
 MAX_STEPS = 2000  # n T
 MAX_SENTENCES = 8
 MAX_TOKENS = 512  # of one sentence
 MAX_ETA = 10.0
 MAX_SEED = 2**31 - 1
-MAX_BYTES = 2_000_000_000
-HISTORY_BYTES = 100_000_000  # of weights of earlier steps
 
 
 @dataclass(frozen=True)
@@ -68,13 +64,6 @@ def check_settings(model: Model, sentences: Sequence[str], settings: Settings) -
         raise TrainingError(
             f"A training has at most {MAX_STEPS:,} steps, n times T. {len(encodings)} times {settings.passes:,} are "
             f"{steps:,}. Choose a T of at most {MAX_STEPS // len(encodings):,}."
-        )
-    needed = estimate_bytes(model, max(map(len, encodings)), settings.practised)
-    if needed > MAX_BYTES:
-        raise TrainingError(
-            f"A training may take {_write_bytes(MAX_BYTES)} of memory. This one would take {_write_bytes(needed)}: "
-            f"{model.parameter_count:,} weights, {max(map(len, encodings))} tokens. Choose a smaller model, or shorter "
-            "sentences."
         )
 
 
@@ -131,19 +120,3 @@ def _is_whole(value: object) -> bool:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def estimate_bytes(model: Model, tokens: int, practised: bool) -> int:
-    """Bytes that a training takes at most besides the model: copies of its weights, and one pass kept whole.
-
-    A step holds the weights before and after, the gradient and what is being worked out; AdamW two running means more,
-    and both of these before and after. A derivative needs every tensor of the pass, and one more like it.
-    """
-    loss = write_loss(model.program)
-    layout = Layout(model, loss, tokens)
-    cells = sum(math.prod(layout.size(axis) for axis in step.output.axes) for step in loss.steps)
-    return model.nbytes * (9 if practised else 4) + 2 * cells * model.dtype.itemsize
-
-
-def _write_bytes(count: int) -> str:
-    return f"{count / 1e9:.1f} GB"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import torch
 
 from bertviz_core.formula.address import Where
 from bertviz_core.formula.explain import Explanation
@@ -27,6 +28,10 @@ class Training(Course):
     def largest_gradient(self, number: int | None = None) -> str:
         """The address, `grad:..`, of the weight whose gradient in a step is the farthest from 0."""
         return find_largest_gradient(self, number)
+
+    def gradient_lengths(self, number: int) -> dict[str, float]:
+        """The length of a step's gradient by every parameter that learns."""
+        return {name: torch.linalg.vector_norm(found).item() for name, found in self.gradients(number).items()}
 
     def curve_along(self, address: Where, number: int | None = None, count: int = CURVE
                     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip

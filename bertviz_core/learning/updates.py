@@ -60,7 +60,7 @@ class Rule:
     def start(self, weights: Mapping[str, Tensor]) -> State:
         if not self.settings.practised:
             return State(weights)
-        zeros = {name: torch.zeros_like(tensor) for name, tensor in weights.items()}
+        zeros = {name: tensor.new_zeros(()).expand_as(tensor) for name, tensor in weights.items()}  # one 0 in memory
         return State(weights, zeros, zeros)
 
     def tape(self, state: State, gradients: Mapping[str, Tensor], parameter: str, number: int) -> dict[str, Tensor]:

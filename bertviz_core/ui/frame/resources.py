@@ -18,7 +18,7 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.checkpoint.watch import Watch
 from bertviz_core.errors import BusyError, CheckpointError
-from bertviz_core.learning import Queue
+from bertviz_core.learning import Host, Queue
 from bertviz_core.tracing.line import Line
 from bertviz_core.tracing.shares import CORES
 from bertviz_core.tracing.store import TraceStore
@@ -119,8 +119,8 @@ def watch_connection() -> Callable[[], bool]:
 
 @st.cache_resource(show_spinner=False)
 def get_queue() -> Queue:
-    """The process's trainings, of which one runs at a time."""
-    return Queue()
+    """The trainings of all sessions, of which one runs at a time, in a process of its own."""
+    return Queue(Host(_show_asking))
 
 
 @st.cache_resource(show_spinner=False)
@@ -161,6 +161,13 @@ def get_watch() -> Watch:
 def get_line() -> Line:
     """The runs of pages, of which some are at work and the others wait, and say so."""
     return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor)
+
+
+@contextmanager
+def _show_asking() -> Iterator[None]:
+    """What a page says while it waits for the process that trains; others have its turn meanwhile."""
+    with get_line().pause(), st.spinner("The training is asked between its steps …"):
+        yield
 
 
 def _show_place(before: int) -> AbstractContextManager[None]:

@@ -164,8 +164,9 @@ def _show_controls(run: Run) -> None:
             st.button("Pause", key="training-pause", icon=":material/pause:", type="primary", on_click=pause,
                       args=(run,))  # fmt: skip
         else:
-            st.button("Go on" if run.records else _START, key="training-go", icon=":material/play_arrow:",
-                      type="primary", disabled=ended, on_click=go_on, args=(run,))  # fmt: skip
+            begun = run.records and not run.ticket.lost
+            st.button("Go on" if begun else _START, key="training-go", icon=":material/play_arrow:", type="primary",
+                      disabled=ended, on_click=go_on, args=(run,))  # fmt: skip
         st.button("Step", key="training-step", disabled=going or ended, on_click=take_step, args=(run,),
                   help="One step: lines 3 to 7 for the next sentence.")  # fmt: skip
         st.button("Stop", key="training-stop", disabled=ended or not (going or run.records), on_click=stop,
@@ -177,7 +178,13 @@ def _show_controls(run: Run) -> None:
 def _say_progress(run: Run) -> str:
     done, total, left = len(run.records), run.training.steps_total, run.training.seconds_left
     remaining = f" · about {left:.0f} s left" if run.going and left is not None and left >= 1 else ""
-    return f"{done} of {total} steps{remaining}"
+    asked = f" · word {run.training.asked} of {len(run.training.words)} asked for" if _is_asking(run) else ""
+    return f"{done} of {total} steps{asked or remaining}"
+
+
+def _is_asking(run: Run) -> bool:
+    """Whether its words are being asked for, which takes long where the sentences are long."""
+    return run.ticket.standing is Standing.RUNNING and 0 < run.training.asked < len(run.training.words)
 
 
 def _say_standing(run: Run) -> str:

@@ -5,29 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core.checkpoint.model import Model
+from bertviz_core.errors import TrainingError
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.learning import pack_zip
-from bertviz_core.tracing.trace import Trace
-from bertviz_core.tracing.trace import run as run_pass
 from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import UNTRAINED, keep_own
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.views.training_fields import SMALL, suggest
-from bertviz_core.ui.views.training_run import Run, lay_beside, take_away
+from bertviz_core.ui.views.training_run import Run, lay_beside, refuse, take_away
 
 _TOO_LONG = 7.0  # times η: where a step overshoots
 _LONGEST_ETA = 10.0
-_PROBS = "attention.self.probs"
 
 
 def show_attention(view: View, run: Run) -> None:
@@ -35,30 +31,24 @@ def show_attention(view: View, run: Run) -> None:
     if not run.records:
         st.info("Train it first, or take a step: then there are two maps to compare.")
         return
-    text = run.training.sentences[0]
-    before, now = (run_pass(model, text) for model in (run.training.before, run.training.model))
-    where, moved = _find_moved(before, now)
+    try:
+        found = run.training.find_moved_head()
+    except TrainingError as error:
+        st.warning(escape_markdown(str(error)), icon=":material/hourglass_empty:")
+        return
+    where, names = found.where, [f"{i} {token}" for i, token in enumerate(run.tokens(1))]
     see = f"Layer {where.layer}, head {where.at['head']}: the head that moved most"
     with open_card(view, ATTENTION, see, where, name="training-attention"):
-        for place, name, trace in zip(st.columns(2, gap="medium"), ("before", "now"), (before, now), strict=True):
+        maps = zip(st.columns(2, gap="medium"), ("before", "now"), (found.before, found.now), strict=True)
+        for place, name, weights in maps:
             with place:
                 st.markdown(f"**{name.capitalize()}**")
-                names = label_tokens(trace)
-                chart = draw_heatmap(trace[where], Side("query", names), Side("key", names), view.colors, share=True,
+                chart = draw_heatmap(weights, Side("query", names), Side("key", names), view.colors, share=True,
                                      end=1.0)  # fmt: skip
                 show_chart(chart, f"training-attention-{name}", f"Attention weights {name}: {where}")
         st.caption(
-            f"First sentence, nothing hidden. The largest change of one attention weight: {format_number(moved)}."
+            f"First sentence, nothing hidden. The largest change of one attention weight: {format_number(found.moved)}."
         )
-
-
-def _find_moved(before: Trace, now: Trace) -> tuple[Address, float]:
-    """The head in which one attention weight changed most, and by how much."""
-    changes = [np.abs(now[where] - before[where]).max(axis=(1, 2))
-               for layer in range(before.model.config.num_hidden_layers)
-               for where in [Address.in_layer(layer, _PROBS)]]  # fmt: skip
-    layer, head = np.unravel_index(int(np.argmax(changes)), np.shape(changes))
-    return Address.in_layer(int(layer), _PROBS).fix(head=int(head)), float(np.max(changes))
 
 
 def show_eta(view: View, run: Run) -> None:
@@ -104,28 +94,36 @@ def show_use(run: Run) -> None:
     if not run.records:
         st.info("Train it first, or take a step: then it can be chosen like any other model.")
         return
-    model = run.training.model
+    name = run.training.name(len(run.records))
     st.markdown(
-        f"“{model.name}” is a model of this session alone: it can be chosen beside the others until you leave. All "
+        f"“{name}” is a model of this session alone: it can be chosen beside the others until you leave. All "
         "pages then show its passes."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, compared in (("Use it on all pages", False), ("Use it, compared with the untrained", True)):
             st.button(label, key=f"training-use-{compared}", on_click=use_model, args=(run, compared),
                       icon=":material/compare:" if compared else ":material/check:")  # fmt: skip
-        st.download_button("Download it (.zip)", data=partial(pack_zip, model), key="training-zip", on_click="ignore",
-                           file_name=f"{model.name.replace(', ', '-').replace(' ', '-')}.zip", mime="application/zip",
+        st.download_button("Download it (.zip)", data=partial(_pack, run), key="training-zip", on_click="ignore",
+                           file_name=f"{name.replace(', ', '-').replace(' ', '-')}.zip", mime="application/zip",
                            icon=":material/download:",
                            help="A checkpoint as Hugging Face reads it.")  # fmt: skip
-    if state.read("model") == model.name:
+    if state.read("model") == name:
         with st.container(horizontal=True):
             for name in ("predictions", "attention", "overview"):
                 site.show_link(site.get_page(name), icon=site.get_page(name).icon)
 
 
+def _pack(run: Run) -> bytes:
+    return pack_zip(run.training.fetch_model())
+
+
 def use_model(run: Run, compared: bool) -> None:
     """Choose the trained model; compared: every panel then shows it before and after the training."""
-    trained, untrained = run.training.model, _name_untrained(run)
+    try:
+        trained, untrained = run.training.fetch_model(), _name_untrained(run)
+    except TrainingError as error:
+        refuse(error)
+        return
     keep_own([trained, untrained] if run.asked.learner == SMALL else [trained])
     state.choose_model(trained.name, untrained.name if compared else "")
 

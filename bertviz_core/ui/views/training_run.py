@@ -1,4 +1,4 @@
-"""The training of this session, in the process's queue; and another with one setting changed, laid beside it.
+"""The training of this session, in the queue; and another with one setting changed, laid beside it.
 
 A training belongs to the session that asked for it. While it waits or runs, the page's fragment says every second that
 somebody still looks on; a training that nobody looks at leaves the queue.
@@ -16,11 +16,11 @@ from bertviz_core.analysis.training import average_per_token
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning import (
+    Hosted,
     Settings,
     Standing,
     StepRecord,
     Ticket,
-    Training,
     check_numbers,
     make_small_model,
     name_head,
@@ -58,7 +58,7 @@ class Run:
         self.records = self.training.records
 
     @property
-    def training(self) -> Training:
+    def training(self) -> Hosted:
         return self.ticket.training
 
     @property
@@ -68,8 +68,8 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether its training goes no further."""
-        return self.ticket.standing in _ENDED
+        """Whether its training goes no further; what was lost can begin again."""
+        return self.ticket.standing in _ENDED and not self.ticket.lost
 
     @property
     def tickets(self) -> tuple[Ticket, ...]:
@@ -121,14 +121,15 @@ def drop_run() -> None:
         ticket.stop()
 
 
-def make_training(asked: Asked, origin: Model, settings: Settings) -> Training:
+def make_training(asked: Asked, origin: Model, settings: Settings) -> Hosted:
     """A training that has not begun."""
     check_numbers(settings)
+    host = get_queue().host
     if asked.learner == SMALL:
         small = make_small_model(origin, asked.sentences, settings.seed)
-        return Training(small, asked.sentences, settings)
+        return Hosted(host, small, asked.sentences, settings)
     only = name_head(origin) if asked.learner == HEADS else None
-    return Training(origin, asked.sentences, settings, only)
+    return Hosted(host, origin, asked.sentences, settings, only)
 
 
 def _find_origin(view: View) -> Model:
@@ -168,9 +169,14 @@ def _try(run: Run, act: Callable[[], object]) -> None:
     try:
         act()
     except TrainingError as error:
-        state.write(_REFUSED, str(error))
+        refuse(error)
     if run.live:
         state.ask_for_rerun()
+
+
+def refuse(error: TrainingError) -> None:
+    """Have the page say why what was asked for cannot be done."""
+    state.write(_REFUSED, str(error))
 
 
 def go_on(run: Run) -> None:

@@ -9,11 +9,13 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.checkpoint.tokenizer import Tokenizer
+from bertviz_core.errors import TrainingError
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.learning import StepRecord
+from bertviz_core.learning import Hosted, StepRecord
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
@@ -41,9 +43,16 @@ def show_step(view: View, run: Run) -> None:
         with right:
             st.html(render_lengths(record, view.colors))
             if not run.live:  # it would be worked out every second, beside the training
-                st.html(_render_largest(*find_largest(training, record)))
+                _show_largest(training, record)
         with tools:
             show_values(f"training-step-{record.number}", list_values(tokens, record))
+
+
+def _show_largest(training: Hosted, record: StepRecord) -> None:
+    try:
+        st.html(_render_largest(*find_largest(training, record)))
+    except TrainingError as error:
+        st.caption(escape_markdown(str(error)))
 
 
 def _render_largest(weight: Address, address: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import numpy as np
@@ -14,11 +13,11 @@ from bertviz_core.formula.address import GRADIENT, LOSS, UPDATE, Address, read_a
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION, QUERY
-from bertviz_core.learning import StepRecord, Training, WeightUpdate
+from bertviz_core.learning import Hosted, StepRecord, WeightUpdate
 from bertviz_core.learning.weights import name_group
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.labels import quote
+from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import Told
 from bertviz_core.ui.frame.view import View
 
@@ -41,7 +40,7 @@ def name_length(record: StepRecord, group: int) -> str:
     return f"{_LENGTH}[{_STEP}={record.number},group={group}]"
 
 
-def find_largest(training: Training, record: StepRecord) -> tuple[Address, str]:
+def find_largest(training: Hosted, record: StepRecord) -> tuple[Address, str]:
     """The weight whose gradient is the largest of a step, and the address of its update."""
     weight = read_address(training.largest_gradient(record.number)).parameter
     return weight, name_update(weight, record.number)
@@ -52,7 +51,7 @@ def name_update(weight: Address, number: int) -> str:
     return str(Address(f"{UPDATE}:{weight.path}", ((_STEP, number), *weight.index)))
 
 
-def tell(view: View, training: Training, address: str) -> Told | None:
+def tell(view: View, training: Hosted, address: str) -> Told | None:
     """What is told of an address, if it is one of a training's own. Raises AddressError for a step not taken."""
     try:
         where = read_address(address)
@@ -64,18 +63,22 @@ def tell(view: View, training: Training, address: str) -> Told | None:
         raise AddressError(f"every step has a {where.path} of its own: say which one, as in [{_STEP}=1]")
     try:
         record = training.record(where.at[_STEP])
-        where = where.without(_STEP)
+    except TrainingError as error:
+        raise AddressError(f"{error} A link holds a training's settings, not its steps: train again.") from error
+    where = where.without(_STEP)
+    try:
         if where.path == _LENGTH:
             return _tell_length(training, record, where)
         why = training.explain(where, record.number)
+        best = training.largest_gradient(record.number) if isinstance(why, WeightUpdate) else ""
     except TrainingError as error:
-        raise AddressError(f"{error} A link holds a training's settings, not its steps: train again.") from error
+        raise AddressError(str(error)) from error
     if isinstance(why, WeightUpdate):
-        return _tell_weight(view, training, record, why)
+        return _tell_weight(view, training, record, why, read_address(best).parameter == why.parameter)
     return (_tell_loss if where.path == _LOSS else _tell_term)(view, training, record, why)
 
 
-def _tell_loss(view: View, training: Training, record: StepRecord, why: Explanation) -> Told:
+def _tell_loss(view: View, training: Hosted, record: StepRecord, why: Explanation) -> Told:
     tokens = training.encodings[record.sentence - 1].tokens
     worst = max(range(len(record.terms)), key=record.terms.__getitem__)
     return Told(
@@ -89,7 +92,7 @@ def _tell_loss(view: View, training: Training, record: StepRecord, why: Explanat
     )  # fmt: skip
 
 
-def _tell_term(view: View, training: Training, record: StepRecord, why: Explanation) -> Told:
+def _tell_term(view: View, training: Hosted, record: StepRecord, why: Explanation) -> Told:
     token = why.cell.at["token"]
     word = training.encodings[record.sentence - 1].tokens[token]
     if token not in record.hidden:
@@ -108,16 +111,15 @@ def _tell_term(view: View, training: Training, record: StepRecord, why: Explanat
     )  # fmt: skip
 
 
-def _tell_length(training: Training, record: StepRecord, where: Address) -> Told:
+def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
     names = list(record.gradient_norms)
     group = where.at.get("group", len(names))
     if group >= len(names):
         raise AddressError(f"there is no group {group} of weights, only 0 to {len(names) - 1}")
-    gradients = {name: gradient for name, gradient in training.gradients(record.number).items()
-                 if name_group(training.loss, name) == names[group]}  # fmt: skip
-    lengths = {name: math.sqrt(float((gradient**2).sum())) for name, gradient in gradients.items()}
+    lengths = {name: length for name, length in training.gradient_lengths(record.number).items()
+               if name_group(training.loss, name) == names[group]}  # fmt: skip
     order = sorted(lengths, key=lambda name: -lengths[name])[:_SHOWN]
-    count = sum(gradient.numel() for gradient in gradients.values())
+    count = sum(training.before.parameters[name].numel() for name in lengths)
     length = record.gradient_norms[names[group]]
     terms = " + ".join(f"{format_latex(lengths[name])}^2" for name in order[:3])
     more = r" + \ldots" if len(lengths) > 3 else ""
@@ -131,12 +133,11 @@ def _tell_length(training: Training, record: StepRecord, where: Address) -> Told
     )  # fmt: skip
 
 
-def _tell_weight(view: View, training: Training, record: StepRecord, why: WeightUpdate) -> Told:
+def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUpdate, best: bool) -> Told:
     number, move = record.number, why.new - why.old
     count = sum(training.before.parameters[name].numel() for name in training.learned)
     weight = why.parameter
     alone = why.cell.made == GRADIENT
-    best = read_address(training.largest_gradient(number)).parameter == weight
     what = "the one with the largest gradient of" if best else "one of"
     return Told(
         f"One weight’s {'gradient' if alone else 'update, line 7'}, step {number}", QUERY,
@@ -157,15 +158,19 @@ def _tell_weight(view: View, training: Training, record: StepRecord, why: Weight
     )  # fmt: skip
 
 
-def _draw_along(view: View, training: Training, number: int, why: WeightUpdate) -> None:
-    weights, losses = training.curve_along(why.cell, number)
+def _draw_along(view: View, training: Hosted, number: int, why: WeightUpdate) -> None:
+    try:
+        weights, losses = training.curve_along(why.cell, number)
+    except TrainingError as error:
+        st.caption(escape_markdown(str(error)))
+        return
     old, new = ((at, float(np.interp(at, weights, losses))) for at in (why.old, why.new))
     show_chart(draw_loss_along(weights, losses, old, new, why.gradient, view.colors), "training-along",
                "J if only this weight is moved")  # fmt: skip
     st.caption(f"J if only this weight is moved: from {format_number(old[1])} to {format_number(new[1])}.")
 
 
-def _name_row(training: Training, weight: Address) -> str:
+def _name_row(training: Hosted, weight: Address) -> str:
     """The row of a word by its word."""
     at = weight.at
     return f", in the row of {quote(training.before.tokenizer.token(at['vocab']))}" if "vocab" in at else ""

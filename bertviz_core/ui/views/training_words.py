@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.predictions import PROBS
-from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.checkpoint.model import Model
+from bertviz_core.errors import TrainingError
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.tracing.inputs import encode
-from bertviz_core.tracing.trace import run as run_pass
+from bertviz_core.learning import Ranked
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.views.training_lead import choose_risen, read_words
 from bertviz_core.ui.views.training_run import Run
 
 _WORDS, _TOP, _AROUND = 2, 3, 3  # hidden words that are shown; predictions of each; tokens of its sentence on each side
-
-Ranked = Sequence[tuple[str, float]]
 
 
 def show_before_and_now(view: View, run: Run) -> None:
@@ -32,16 +27,12 @@ def show_before_and_now(view: View, run: Run) -> None:
     with open_card(view, PREDICTION, "Before and now", "one word hidden", name="training-words"):
         for i in chosen:
             sentence, token = run.training.words[i]
-            before, now = (rank_words(model, run.training.sentences[sentence - 1], token)
-                           for model in (run.training.before, run.training.model))  # fmt: skip
+            try:
+                before, now = run.training.rank_words(sentence, token, _TOP)
+            except TrainingError as error:
+                st.caption(escape_markdown(str(error)))
+                return
             st.html(render_choices(run.tokens(sentence), token, before, now))
-
-
-def rank_words(model: Model, text: str, token: int) -> Ranked:
-    """What a model predicts first for a token that it is not shown."""
-    trace = run_pass(model, encode(model, text, masked=[token]))
-    probs = trace[PROBS.fix(token=token)]
-    return [(model.tokenizer.token(int(i)), float(probs[i])) for i in rank_top(np.asarray(probs), _TOP)]
 
 
 def render_choices(tokens: Sequence[str], token: int, before: Ranked, now: Ranked) -> str:
