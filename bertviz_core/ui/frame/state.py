@@ -2,8 +2,7 @@
 
 The URL is the truth: whatever decides what is on screen stands in it, unless it has its usual value. A run begins by
 taking the URL where it was not this session that wrote it (a link, Back, a hand), and ends by writing it, so that each
-choice is one step of the browser's history. Whether an answer came too late for the address that the browser shows
-then, only the browser can tell: see `listener_history.js`.
+choice is one step of the browser's history.
 """
 
 from __future__ import annotations
@@ -202,11 +201,6 @@ def choose(key: str, text: str) -> None:
         _choose(**{key: read_as(usual[key], text)})
 
 
-def pad_to(length: str) -> None:
-    """Fill the input up, as the control for it writes a length."""
-    _choose(pad=length)
-
-
 def note_choice() -> None:
     """A widget was used: what it says counts, whatever the URL says that the browser sent along."""
     st.session_state[_CHOSE] = True
@@ -275,20 +269,6 @@ def _is_told_on(page: str, cell: str) -> bool:
 def open_drawer(way: Sequence[object]) -> None:
     """Explain the last of these cells, addresses or text; no cells close the drawer."""
     _choose(walk=_STEP.join(map(str, way)))
-
-
-# Folds: the parts of a page that are drawn only when asked for.
-
-
-def read_open() -> tuple[str, ...]:
-    """The names of the folds that are open on this page."""
-    return tuple(filter(None, st.session_state.get(_OPEN, "").split(",")))
-
-
-def turn_fold(name: str) -> None:
-    """Open a fold, or close it."""
-    opened = read_open()
-    _choose(open=",".join([one for one in opened if one != name] if name in opened else [*opened, name]))
 
 
 # What the app hands to the page that it runs.

@@ -94,7 +94,7 @@ def _show_buttons(base: bool, sentence: bool) -> None:
 
 def _take_sentence() -> None:
     state.use_sentence(SENTENCE)
-    state.pad_to(NO_PADDING)
+    state.choose("pad", NO_PADDING)
 
 
 def _take_model() -> None:

@@ -65,7 +65,7 @@ def show_padding(view: View) -> None:
 
 def _pad(size: int) -> None:
     wish = state.read("pad-here")
-    state.pad_to(NO_PADDING if wish <= size else str(wish))
+    state.choose("pad", NO_PADDING if wish <= size else str(wish))
 
 
 def _render_effect(view: View, size: int) -> str:
