@@ -42,6 +42,7 @@ from bertviz_core.ui.frame.what_if import run_changes
 from bertviz_core.ui.frame.words import render_text
 
 _early = load_component("early")
+_MANY_FOLDS = 3  # that are open on one page
 _ICON = "bertviz_core/ui/frame/icon.png"
 
 
@@ -90,7 +91,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         for remark in (*preparation.remarks, *missing, *remarks):
             st.info(remark, icon=":material/info:")
         state.keep_view(view)
-        with get_line().costly() if is_long(len(view.trace.tokens)) else nullcontext():
+        with get_line().costly() if _is_costly(view) else nullcontext():
             page.run()  # before the rest of the frame: what is sent first is drawn first
             bar.show_tokens(view)
             with bar.place:
@@ -105,6 +106,11 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     with frame:
         run_anew_on_reconnect()
     state.publish()
+
+
+def _is_costly(view: View) -> bool:
+    """Whether what is drawn takes much longer than usual, so that it waits for its lane and others need not."""
+    return is_long(len(view.trace.tokens)) or len(state.read_open()) >= _MANY_FOLDS
 
 
 def open_page(name: str, what_happens: str, write_headline: Callable[[View], str] | None = None) -> View:
