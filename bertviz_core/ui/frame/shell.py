@@ -21,6 +21,7 @@ from bertviz_core.ui.frame import site, state, style, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.fair import await_share, is_admitted
+from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
@@ -95,7 +96,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         for remark in (*preparation.remarks, *missing, *remarks, *tell_overflow(view.trace)):
             st.info(remark, icon=":material/info:")
         state.keep_view(view)
-        with get_line().costly() if is_long(len(view.trace.tokens)) else nullcontext():
+        with get_line().costly() if _is_costly(view) else nullcontext():
             with kept_usable(view.trace):
                 page.run()  # before the rest of the frame: what is sent first is drawn first
             bar.show_tokens(view)
@@ -111,6 +112,11 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     with frame:
         run_anew_on_reconnect()
     state.publish()
+
+
+def _is_costly(view: View) -> bool:
+    """Whether what is drawn takes much longer than usual, so that it waits for its lane and others need not."""
+    return is_long(len(view.trace.tokens)) or are_many_open()
 
 
 def open_page(name: str, what_happens: str, write_headline: Callable[[View], str] | None = None) -> View:
