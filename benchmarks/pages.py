@@ -147,7 +147,7 @@ def _open(page: Page, url: str, awaited: str) -> tuple[float, float]:
     received = _received(page)
     page.add_init_script(_FRAMES % awaited)
     page.goto(url)
-    page.wait_for_function("window.pictured")
+    page.wait_for_function("() => window.pictured")
     picture = page.evaluate("pictured - performance.getEntriesByType('navigation')[0].responseStart")
     _settle(page)
     page.close()
@@ -158,7 +158,7 @@ def _zoom(page: Page, url: str) -> list[float]:
     """Of every zoom, the median milliseconds between two frames."""
     page.add_init_script(_FRAMES % PICTURE)
     page.goto(url)
-    page.wait_for_function("window.pictured")
+    page.wait_for_function("() => window.pictured")
     _settle(page)
     page.locator(".bvc-stage").focus()
     page.wait_for_timeout(1000)

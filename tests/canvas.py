@@ -96,7 +96,7 @@ def open_canvas(app, **query):
     """Opens the first page at a place; gives the picture."""
     app.open(**query)
     app.page.wait_for_selector(".bvc-stage")
-    app.page.wait_for_function("document.querySelector('.bvc-drawn text') !== null")
+    app.page.wait_for_function("() => document.querySelector('.bvc-drawn text') !== null")
     return app.page.locator(".bvc-stage")
 
 

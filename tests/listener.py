@@ -47,7 +47,7 @@ def phone(chromium, trial):
 def open_at(app, **query):
     """Opens the page, with all charts drawn and offering their cells."""
     app.open(**query)
-    app.page.wait_for_function("document.querySelectorAll('.bv-chart').length === 4")
+    app.page.wait_for_function("() => document.querySelectorAll('.bv-chart').length === 4")
     return app
 
 

@@ -33,7 +33,7 @@ def test_a_block_of_the_overview_explains_its_largest_weight(app):
     app.open("attention", layer="2", head="0", text="a " * 100 + "[MASK]", token="50")
     blocks = app.page.locator(".st-key-chart-weights-overview .hm image")
     blocks.wait_for()
-    app.page.wait_for_function("document.querySelector('.st-key-chart-weights-overview .bv-chart')")
+    app.page.wait_for_function("() => document.querySelector('.st-key-chart-weights-overview .bv-chart')")
     blocks.scroll_into_view_if_needed()
     box = blocks.bounding_box()
     with app.rerun():
@@ -61,7 +61,7 @@ def test_the_names_beside_and_above_the_weights_choose_query_and_key(app):
 
 def test_the_card_of_one_number_follows_the_clicked_one(app):
     app.open("query_key_value", layer="2", head="0")
-    app.page.wait_for_function("document.querySelector('.st-key-chart-blocks .bv-chart')")
+    app.page.wait_for_function("() => document.querySelector('.st-key-chart-blocks .bv-chart')")
     drawn, tokens, width = app.page.locator(".st-key-chart-blocks .hm image"), 12, 32
 
     def click(block, token, component):

@@ -72,7 +72,7 @@ def test_the_first_cell_pointed_at_is_read_out_and_stays_so(still):
 def test_whoever_wants_to_write_writes_at_once(app):
     open_canvas(app)
     app.page.get_by_role("button", name="Type your own").click()
-    app.page.wait_for_function("getSelection().toString().startsWith('When in Rome')")
+    app.page.wait_for_function("() => getSelection().toString().startsWith('When in Rome')")
     with app.rerun():
         app.page.keyboard.type("A [MASK] day.")
         app.page.keyboard.press("Enter")
@@ -124,16 +124,16 @@ def test_the_keyboard_alone_leads_there_and_back(app):
     press(app, "ArrowRight", "Enter")
     app.page.wait_for_selector("[data-ring]")
     assert "attention.self.probs[head=5,query=8," in app.query["walk"]
-    app.page.wait_for_function("document.activeElement.id === 'bv-drawer-title'")
+    app.page.wait_for_function("() => document.activeElement.id === 'bv-drawer-title'")
     press(app, "Escape")
-    app.page.wait_for_function("document.activeElement.matches('.bvc-stage')")
+    app.page.wait_for_function("() => document.activeElement.matches('.bvc-stage')")
     press(app, "Escape")
     wait_for_query(app, level="layer")
     press(app, "Escape")
-    app.page.wait_for_function("!new URLSearchParams(location.search).has('level')")
+    app.page.wait_for_function("() => !new URLSearchParams(location.search).has('level')")
     with app.rerun():
         app.page.go_back()
-    app.page.wait_for_function("document.querySelector('.bvc').dataset.level === 'layer'")
+    app.page.wait_for_function("() => document.querySelector('.bvc').dataset.level === 'layer'")
     assert app.trouble == []
 
 
@@ -162,7 +162,9 @@ def test_a_row_lights_its_token_in_the_bar_and_the_other_way_round(still):
     still.page.mouse.move(row["x"] + 5, row["y"] + 5)
     still.page.wait_for_selector('.bv-chips [data-token="3"].bv-lit')
     still.page.locator('.bv-chips [data-token="5"]').hover()
-    still.page.wait_for_function("document.querySelectorAll('.bvc-drawn path[stroke][data-key=\"5\"]').length > 0")
+    still.page.wait_for_function(
+        "() => document.querySelectorAll('.bvc-drawn path[stroke][data-key=\"5\"]').length > 0"
+    )
     assert stage.count() == 1
 
 
@@ -171,7 +173,7 @@ def test_on_a_phone_one_stage_is_seen_at_a_time(phone):
     titles = phone.page.locator(".bvc-drawn text", has_text="Layer ")
     assert titles.all_text_contents() == ["Layer 2"]
     phone.page.get_by_role("button", name="Layer 4", exact=True).tap()
-    phone.page.wait_for_function("document.querySelector('.bvc-drawn').textContent.includes('Layer 4')")
+    phone.page.wait_for_function("() => document.querySelector('.bvc-drawn').textContent.includes('Layer 4')")
     assert titles.all_text_contents() == ["Layer 4"]
     phone.page.locator(".bvc-tabs").get_by_role("button", name="Head").tap()
     phone.page.wait_for_selector('.bvc[data-level="head"]')
@@ -198,7 +200,7 @@ def test_the_window_of_a_long_sentence_moves_by_wheel(still):
     for _ in range(20):
         still.page.mouse.wheel(0, 300)
     still.page.wait_for_function("before => document.querySelector('.bvc-rail').title !== before", arg=before)
-    still.page.wait_for_function("document.querySelector('.bvc-rail').title.endsWith('301 of 302')")
+    still.page.wait_for_function("() => document.querySelector('.bvc-rail').title.endsWith('301 of 302')")
     assert still.trouble == []
 
 
@@ -237,7 +239,7 @@ def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app,
         press(app, "Escape")
     assert (lit.count(), app.query) == (7, {"component": component})
     press(app, "Escape")
-    app.page.wait_for_function("location.search === ''")
+    app.page.wait_for_function("() => location.search === ''")
     assert lit.count() == 0
 
 
@@ -249,8 +251,8 @@ def test_escape_twice_closes_the_drawer_and_lets_go_of_the_component(app, pause)
     press(app, "Escape")
     app.page.wait_for_timeout(pause)
     press(app, "Escape")
-    app.page.wait_for_function("location.search === ''")
-    app.page.wait_for_function("!document.querySelector('.st-key-drawer .bv-address')")
+    app.page.wait_for_function("() => location.search === ''")
+    app.page.wait_for_function("() => !document.querySelector('.st-key-drawer .bv-address')")
 
 
 def test_a_strips_title_opens_all_its_components(app, trace):
@@ -258,7 +260,7 @@ def test_a_strips_title_opens_all_its_components(app, trace):
     with app.rerun():
         app.page.locator(".bvc-drawn text", has_text=re.compile("^LayerNorm$")).first.click(force=True)
     assert app.query == {"level": "layer", "strip": "norm"}
-    app.page.wait_for_function("document.querySelector('.bvc-drawn').textContent.includes('384 numbers')")
+    app.page.wait_for_function("() => document.querySelector('.bvc-drawn').textContent.includes('384 numbers')")
     app.page.wait_for_timeout(500)  # the zoom's own motion
     found = app.page.evaluate(POINT, 100)
     columns = {int(re.search(r"hidden=(\d+)", address)[1]) for address, _ in found}

@@ -59,7 +59,7 @@ def check_components(app, query):
     if app.page.viewport_size == WIDE:
         assert texts.filter(has_text="64 numbers").count() == 4  # Q, K, V and the result
     app.open(level="layer", strip="norm", **query)
-    app.page.wait_for_function("document.querySelector('.bvc-drawn').textContent.includes('768 numbers')")
+    app.page.wait_for_function("() => document.querySelector('.bvc-drawn').textContent.includes('768 numbers')")
     assert app.page.evaluate(BLEMISHES) == []
     address = "encoder.layer.0.attention.output.LayerNorm[token=1,hidden={}]"
     assert app.page.evaluate(

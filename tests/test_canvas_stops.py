@@ -69,7 +69,7 @@ def test_arrows_go_from_stop_to_stop_wherever_the_walk_was_begun(app):
         app.page.keyboard.press("ArrowRight")
     app.page.wait_for_selector('.bvc[data-stop="9"]')
     assert app.page.get_by_role("button", name="Play", exact=True).count() == 1  # it rests
-    app.page.wait_for_function("new URLSearchParams(location.search).get('play') === '9'")
+    app.page.wait_for_function("() => new URLSearchParams(location.search).get('play') === '9'")
     app.page.keyboard.press("ArrowLeft")
     app.page.wait_for_selector('.bvc[data-stop="8"]')
     app.page.get_by_role("button", name="compare").click()

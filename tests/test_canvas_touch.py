@@ -60,7 +60,7 @@ def test_a_swipe_up_scrolls_the_page_and_nothing_else(phone, finger):
     x, y = middle(phone)
     assert phone.page.evaluate(TOP) == 0
     drag(finger, (x, y + 100), (x + 20, y - 100))
-    phone.page.wait_for_function(f"{TOP} > 20")
+    phone.page.wait_for_function(f"() => {TOP} > 20")
     assert stage_of(phone) == "Q K V" and phone.page.locator(".bvc-loupe").is_hidden()
     assert phone.explained == "" and phone.query == {"level": "layer"}
     phone.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")
@@ -104,8 +104,8 @@ def test_the_rail_moves_the_window_with_the_mouse(app):
     app.page.mouse.down()
     app.page.mouse.move(held["x"] + 4, box["y"] + box["height"] / 2, steps=6)
     app.page.mouse.up()
-    app.page.wait_for_function(r"/^Tokens 1[3-6]\d to /.test(document.querySelector('.bvc-rail').title)")
-    app.page.wait_for_function(r"/[?&]window=1[0-9]{2}(&|$)/.test(location.search)")
+    app.page.wait_for_function(r"() => /^Tokens 1[3-6]\d to /.test(document.querySelector('.bvc-rail').title)")
+    app.page.wait_for_function(r"() => /[?&]window=1[0-9]{2}(&|$)/.test(location.search)")
     first = int(re.search(r"\d+", rail.get_attribute("title"))[0])
     indices = app.page.locator(".bvc-drawn text", has_text=re.compile(r"^\d{3}$")).all_text_contents()
     assert str(first) in indices

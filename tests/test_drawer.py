@@ -121,14 +121,14 @@ def test_by_keyboard_alone(app):
     keyboard.press("ArrowRight")
     with app.rerun():
         keyboard.press("Enter")
-    app.page.wait_for_function("document.activeElement.id === 'bv-drawer-title'")
+    app.page.wait_for_function("() => document.activeElement.id === 'bv-drawer-title'")
     first = app.explained
     assert first
     step(app, lambda: steps(app).first.press("Enter"))
-    app.page.wait_for_function("document.activeElement.dataset.step !== undefined")
+    app.page.wait_for_function("() => document.activeElement.dataset.step !== undefined")
     keyboard.press("Escape")
     app.page.locator("#bv-drawer-title").wait_for(state="detached")
-    app.page.wait_for_function("document.activeElement.getAttribute('role') === 'application'")
+    app.page.wait_for_function("() => document.activeElement.getAttribute('role') === 'application'")
 
 
 def test_any_cell_by_its_address(app):

@@ -136,13 +136,13 @@ def test_a_token_that_is_pointed_at_is_lit_wherever_it_stands(app):
     # one bar stands for this key, none for this query; one row of values
     assert [chart(app, key).locator(".bv-band").count() for key in ("bars", "vectors", "points")] == [1, 1, 0]
     point_at_cell(app, "weights", 2, 5)
-    app.page.wait_for_function("document.querySelectorAll('.bv-lit').length === 2")
+    app.page.wait_for_function("() => document.querySelectorAll('.bv-lit').length === 2")
     assert lit.all_inner_texts() == ["in", "[SEP]"]
     app.page.locator("#chips button").first.hover()  # a chart says late that the pointer has left it
     app.page.wait_for_timeout(300)
     assert lit.all_inner_texts() == ["[CLS]"]
     app.page.mouse.move(5, 5)
-    app.page.wait_for_function("document.querySelectorAll('.bv-lit').length === 0")
+    app.page.wait_for_function("() => document.querySelectorAll('.bv-lit').length === 0")
     assert bands.count() == 0 and len(events(app)) == before
 
 
@@ -195,7 +195,7 @@ def test_copying_where_the_page_may_not_use_the_clipboard(app):
         document.execCommand = () => (window.copied = document.activeElement.value);
     }""")
     app.page.get_by_role("button", name="copy", exact=True).click()
-    app.page.wait_for_function("window.copied === 'some text'")
+    app.page.wait_for_function("() => window.copied === 'some text'")
     app.page.evaluate("delete navigator.clipboard")
 
 

@@ -17,7 +17,7 @@ def test_a_page_that_connects_again_is_run_again_so_that_any_process_can_take_it
     before, runs = app.shown(), app.page.evaluate("window.runs")
     assert app.page.evaluate("window.kept.length") == 1
     app.page.evaluate("window.kept[0].close()")
-    app.page.wait_for_function("window.kept.length > 1")
+    app.page.wait_for_function("() => window.kept.length > 1")
     app.settle(runs)
     assert app.shown() == before
     app.point(1)
