@@ -19,6 +19,8 @@ from nuisances import list_servers
 from stranger import Stranger
 from users import Tally
 
+from tests.loops import run_alone
+
 SLOW = [Wait(at, at + 3.0) for at in range(10, 20)]  # during an attack that ends at 20
 QUICK = [Wait(23 + i / 6, 23.2 + i / 6) for i in range(100)]
 
@@ -105,7 +107,7 @@ def test_a_visitor_is_counted_from_the_wish_to_the_answer_also_over_a_broken_con
         return line
 
     monkeypatch.setattr(attacks.User, "_try", answer)
-    wait = asyncio.run(visit())
+    wait = run_alone(visit())
     assert guest.waits == [wait] and wait.end < math.inf
 
 

@@ -84,7 +84,8 @@ def test_the_long_vector_is_cut_into_heads(rome):
 def test_products_of_the_chosen_pair_add_up_to_the_recorded_one(rome, scores):
     bars, line = chart(scores, "dot-product")
     terms = rome[f"{OWN}.query"][HEAD, TOKEN] * rome[f"{OWN}.key"][HEAD, KEY]
-    order = [int(component) for component in bars["x"]]
+    order = [int(component) for component in bars["customdata"]]
+    assert bars["x"] == line["x"] == list(range(len(order)))
     np.testing.assert_allclose(numbers(bars["y"]), terms[order], atol=1e-6)
     assert (np.diff(np.abs(numbers(bars["y"]))) <= 0).all()
     assert numbers(line["y"])[-1] == pytest.approx(rome[f"{OWN}.products"][HEAD, TOKEN, KEY], abs=1e-5)

@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +21,7 @@ from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.gate import BURST, PER_SECOND, Gate, add_request, fit_gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
+from tests.loops import run_alone
 
 _FLOOD = 200  # messages
 PAGE = "hash of heads"
@@ -148,7 +148,7 @@ def test_a_flood_is_merged_and_its_last_message_is_answered_though_no_other_come
         assert len(session.answered) == BURST + 1 and read(session.answered[-1]) == {"head": "Head 499"}
         assert gate._asked[session].timer is None
 
-    asyncio.run(flood())
+    run_alone(flood())
 
 
 def test_many_sessions_of_one_visitor_have_no_more_than_he_may_ask_for():
@@ -164,7 +164,7 @@ def test_many_sessions_of_one_visitor_have_no_more_than_he_may_ask_for():
             await look(gate, session)
         assert sum(len(session.answered) for session in sessions) == 16
 
-    asyncio.run(flood())
+    run_alone(flood())
 
 
 def test_who_has_taken_too_much_is_answered_once_a_second():
@@ -180,7 +180,7 @@ def test_who_has_taken_too_much_is_answered_once_a_second():
         await look(gate, session)
         assert read(session.answered[-1]) == {"head": "Head 1"} and len(session.answered) == 2
 
-    asyncio.run(flood())
+    run_alone(flood())
 
 
 def test_a_run_begins_when_the_one_before_has_ended():
@@ -195,7 +195,7 @@ def test_a_run_begins_when_the_one_before_has_ended():
         await look(gate, session)
         assert [read(one) for one in session.answered] == [{"head": "Head 2"}]
 
-    asyncio.run(choose_twice())
+    run_alone(choose_twice())
 
 
 def test_a_run_is_not_stopped_before_it_has_taken_what_was_chosen():
@@ -212,7 +212,7 @@ def test_a_run_is_not_stopped_before_it_has_taken_what_was_chosen():
         await look(gate, session)
         assert [read(one) for one in session.answered] == [{"second": True}]
 
-    asyncio.run(press_twice())
+    run_alone(press_twice())
 
 
 @pytest.mark.parametrize(("begun", "patience"), [(True, [0.5]), (False, [5.0, 0.5])])
@@ -229,7 +229,7 @@ def test_a_run_that_works_something_long_out_keeps_nobody_waiting_for_ever(begun
         assert len(session.answered) == 1 and run.stopped
         run.end()
 
-    asyncio.run(choose())
+    run_alone(choose())
 
 
 def test_a_part_of_a_page_is_asked_for_while_the_page_runs():
@@ -241,7 +241,7 @@ def test_a_part_of_a_page_is_asked_for_while_the_page_runs():
         assert len(session.answered) == 1 and not run.stopped and session._scriptrunner is run
         run.end()
 
-    asyncio.run(click())
+    run_alone(click())
 
 
 def test_what_the_server_itself_asks_for_goes_through_from_any_thread():
@@ -273,7 +273,7 @@ def test_a_socket_is_read_no_faster_than_a_person_sends(monkeypatch):
             await paced(socket)
 
     monkeypatch.setattr(gate_module.asyncio, "sleep", sleep)
-    asyncio.run(flood())
+    run_alone(flood())
     assert slept and sum(slept[:10]) > 0.1
 
 
@@ -294,8 +294,7 @@ def test_a_flood_on_the_wire_is_merged_and_its_last_choice_is_answered(server):
         assert not talk.trouble
         return runs
 
-    with ThreadPoolExecutor(1) as own:  # a browser's test may have an event loop in this thread
-        assert 1 <= own.submit(lambda: asyncio.run(flood())).result() < _FLOOD / 2
+    assert 1 <= run_alone(flood()) < _FLOOD / 2
 
 
 def test_streamlit_has_what_the_gate_stands_in(monkeypatch):

@@ -150,7 +150,7 @@ def go(app, *steps, pause=80):
         for by in steps:
             app.page.evaluate("by => history.go(by)", by)
             app.page.wait_for_timeout(pause)
-    app.page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
+    app.page.wait_for_function("() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
     app.settle()
 
 
@@ -174,7 +174,7 @@ def test_an_answer_that_comes_after_back_does_not_write_over_where_that_led(app)
     with app.rerun():
         app.page.evaluate("history.back()")
     app.page.wait_for_timeout(1200)
-    app.page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
+    app.page.wait_for_function("() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
     app.settle()
     assert see(app) == first
     app.page.evaluate("window.latency = 0")
@@ -198,7 +198,7 @@ def test_an_address_that_says_what_no_page_knows_is_asked_for_once(app):
     with app.rerun():
         app.page.evaluate("history.replaceState({}, '', location.href + '&nonsense=1')")
         app.page.evaluate("window.bvTrail.wait()")
-    app.page.wait_for_function("!location.search.includes('nonsense')")
+    app.page.wait_for_function("() => !location.search.includes('nonsense')")
     runs = app.page.evaluate("window.runs")
     app.page.wait_for_timeout(2500)
     assert app.page.evaluate("window.runs") == runs and app.query == PLACE

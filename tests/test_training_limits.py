@@ -7,7 +7,8 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.learning import Settings, Training, check_settings
+from bertviz_core.checkpoint.memory import read_budget
+from bertviz_core.learning import Settings, Training, check_settings, room
 from bertviz_core.learning.draws import Drawer
 from bertviz_core.learning.plan import Plan
 from bertviz_core.learning.settings import MAX_STEPS
@@ -138,7 +139,7 @@ def test_where_no_sentence_fits_another_way_is_named(bundled, monkeypatch):
 
 
 def test_the_room_follows_from_what_the_process_may_take(learner, monkeypatch):
-    monkeypatch.setenv("BERTVIZ_MEMORY_MB", "100")
+    monkeypatch.setattr(room, "PROCESS_BYTES", read_budget().training)
     with pytest.raises(bv.TrainingError, match="may take 0 MB of memory here"):
         Training(learner, SENTENCES)
 

@@ -59,10 +59,12 @@ def dot_product(s: Scene) -> Truth:
     pairs = sorted(enumerate(q * k), key=lambda pair: -abs(pair[1]))
     order, terms = [i for i, _ in pairs], [float(term) for _, term in pairs]
     running = list(itertools.accumulate(terms))
-    x = [str(i) for i in order]
+    names = [str(i) for i in order]
+    x = list(range(len(order)))
     scaled = sum(terms) / len(terms) ** 0.5
     mask = 0.0 if s.trace.encoding.mask[s.key] else float(np.finfo(np.float32).min)
-    return Truth([points(x=x, y=terms), points(x=x, y=running)], np.stack([order, terms, running], axis=1),
+    return Truth([points(x=x, y=y, customdata=names) for y in (terms, running)],
+                 np.stack([order, terms, running], axis=1),
                  told=[3, running[2], running[-1], len(terms)],
                  worked=[running[-1], scaled, scaled + mask])  # fmt: skip
 

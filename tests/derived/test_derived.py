@@ -188,5 +188,5 @@ def check_results(scene, panel, truth):
     assert len(chains) == len(expected), ([chain.members[-1] for chain in chains], expected)
     for chain, value in zip(chains, expected, strict=True):
         assert value is not None, "no calculation for a worked formula"
-        off = abs(chain.result.value - value)
-        assert off <= chain.result.slack * (1 + 1e-6) + 4e-6 * abs(value), (chain.members[-1], value)
+        off = abs(chain.result.value - value)  # a logit near 10 is rounded by some 1e-6, and its power by as much of it
+        assert off <= chain.result.slack * (1 + 1e-6) + 1e-5 * abs(value), (chain.members[-1], value)
