@@ -1,7 +1,6 @@
 """What the server says before Streamlit does: headers and cookies on every answer, and what is refused.
 
-It wraps the app of both servers, `streamlit run` and the processes of `python -m deploy`. The messages of an open web
-socket do not come by here.
+It wraps the app of both servers, `streamlit run` and the processes of `python -m deploy`.
 """
 
 from __future__ import annotations
@@ -44,9 +43,10 @@ class Guard:
             await self._answer(scope, receive, self._dress(scope, send))
         elif scope["type"] == "websocket" and not is_own_page(Headers(scope=scope)):
             await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "websocket":
+            await self._app(scope, receive, tell_if_gone(send))
         else:
-            if scope["type"] == "lifespan":
-                bound_messages(receive)
+            bound_messages(receive)
             await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -138,6 +138,21 @@ def needs_visitor(scope: Scope, heard: Headers) -> bool:
     """Whether a page is asked for by somebody who has no cookie of their own, of the form that we give."""
     page = scope["method"] == "GET" and not _FILES.search(scope["path"])
     return page and not any(_KNOWN.search(value) for value in heard.getlist("cookie"))
+
+
+def tell_if_gone(send: Send) -> Send:
+    """What sends on a web socket, and says that the browser has gone where uvicorn has closed it (too long a message).
+
+    uvicorn takes what the app still says there for a mistake of the app, which Streamlit would log with a traceback.
+    """
+
+    async def send_unless_gone(message: Message) -> None:
+        try:
+            await send(message)
+        except RuntimeError as error:
+            raise OSError(str(error)) from error
+
+    return send_unless_gone
 
 
 def bound_messages(receive: Receive) -> None:

@@ -1,6 +1,5 @@
 """What the server says before Streamlit does: headers, cookies, what is refused, who can reach it."""
 
-import asyncio
 import http.server
 import json
 import os
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,10 +17,12 @@ from streamlit.web.server.app_discovery import discover_asgi_app
 from uvicorn import Config
 from uvicorn.lifespan.on import LifespanOn
 
+from bertviz_core.ui.frame import visitor
 from edge.guard import LARGEST_MESSAGE, VISITOR, Guard, bound_messages
 from edge.headers import ANCESTORS, Frames, find_static, read_frames
 from tests.browser import App, answers
 from tests.edge import ask, check_messages, cookies, tells
+from tests.loops import run_alone
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = next((find_static() / "static" / "js").glob("index.*.js")).name
@@ -114,8 +114,31 @@ async def ask_guard(app, frames=None, kind="http", **headers):
 
 
 def sent_by(*asked, **headers):
-    with ThreadPoolExecutor(1) as own:  # in this thread Playwright may have a loop running
-        return own.submit(asyncio.run, ask_guard(*asked, **headers)).result()
+    return run_alone(ask_guard(*asked, **headers))
+
+
+async def speak_on(scope, receive, send):
+    """An app whose web socket the server has closed meanwhile."""
+    try:
+        await send({"type": "websocket.send", "bytes": b""})
+    except OSError as error:  # as where the browser has gone: Starlette makes its WebSocketDisconnect of this
+        await scope["noted"](str(error))
+
+
+def test_what_is_said_on_a_socket_that_the_server_has_closed_is_no_fault_of_the_app():
+    noted = []
+
+    async def speak():
+        async def note(what):
+            noted.append(what)
+
+        async def refuse(message):
+            raise RuntimeError("Unexpected ASGI message 'websocket.send', after sending 'websocket.close'.")
+
+        await Guard(speak_on, Frames())({"type": "websocket", "headers": [], "noted": note}, None, refuse)
+
+    run_alone(speak())
+    assert len(noted) == 1 and "websocket.close" in noted[0]
 
 
 async def say_hello(scope, receive, send):
@@ -281,3 +304,7 @@ def test_a_browser_runs_and_loads_nothing_that_is_not_the_apps(window, server):
     page.close()
     assert (injected, evaluated) == (False, "refused")
     assert refused == ["base-uri", "connect-src", "frame-src", "img-src", "script-src", "script-src-elem"]
+
+
+def test_the_cookie_that_is_given_is_the_one_by_which_a_visitor_is_known():
+    assert VISITOR == visitor.COOKIE

@@ -192,16 +192,16 @@ def test_who_stays_away_saves_up_no_turns():
 
 
 @pytest.mark.parametrize("costly", [True, "late"])
-def test_costly_work_has_half_of_the_turns_at_most(costly):
-    line = Visitors(4)
+def test_costly_work_has_a_quarter_of_the_turns_at_most(costly):
+    line = Visitors(8)
     for i in range(4):
         line.come(f"v{i} 1", costly)
     assert line.at_work() == {"v0 1", "v1 1"}
-    for i in range(4, 7):
+    for i in range(4, 11):
         line.come(f"v{i} 1")
-    assert line.at_work() == {"v0 1", "v1 1", "v4 1", "v5 1"}  # and no more than four in all
+    assert line.at_work() == {"v0 1", "v1 1", *(f"v{i} 1" for i in range(4, 10))}  # and no more than eight in all
     line.leave("v0 1", "v4 1")
-    assert line.begun["v6 1"].wait(60) and line.begun["v2 1"].wait(60)
+    assert line.begun["v10 1"].wait(60) and line.begun["v2 1"].wait(60)
     assert not line.begun["v3 1"].is_set()
     line.leave("v1 1", "v2 1", "v3 1")
 

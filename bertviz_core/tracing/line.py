@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from bertviz_core.errors import BusyError
 
 LOOK_S = 1.0  # for so long at least a number that is shown stays
+_LANE = 4  # one turn of so many is for costly work
 _KNOWN = 1_000  # visitors whose rounds are kept; of more, those that no longer matter are forgotten
 
 # Entered by whoever waits while this many are before it, 0 once its own work is done; what it raises ends the waiting.
@@ -42,13 +43,13 @@ class _Mine(threading.local):
 class Line:
     """Turns for `at_once` at a time: first come, first served for one visitor, and visitors take turns.
 
-    longest: so many wait at most; who: the visitor that the calling thread works for. Half of the turns at most, and
-    one at least, are for costly work at any time: what takes long keeps others waiting behind a part of the turns only.
+    longest: so many wait at most; who: the visitor that the calling thread works for. A quarter of the turns at most,
+    and one at least, are for costly work at any time: what takes long keeps others from a part of the turns only.
     """
 
     def __init__(self, at_once: int, longest: int, show: Show, who: Callable[[], str] = _nobody) -> None:
         self._at_once, self._longest, self._show, self._who = at_once, longest, show, who
-        self._lane = max(1, at_once // 2)
+        self._lane = max(1, at_once // _LANE)
         self._numbers = itertools.count()
         self._waiting: list[_Place] = []  # in the order in which they are served
         self._busy = self._costly = 0
