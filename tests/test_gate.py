@@ -19,7 +19,7 @@ from wire import Conversation
 
 from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
-from bertviz_core.ui.frame.gate import BURST, PER_SECOND, Gate, add_request, fit_gate, read_slowly
+from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, add_request, fit_gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
 from tests.loops import run_alone
 
@@ -117,14 +117,15 @@ class Run:
 
 class Session:
     def __init__(self):
-        self.answered, self._scriptrunner = [], None
+        self.answered, self._scriptrunner, self.connected = [], None, True
 
 
 def guard(slow=False, runs=1000):
     """A gate with a clock set by hand. runs: of all sessions together."""
     clock = Clock()
     shared = Bucket(runs, runs, clock)
-    return Gate(lambda session, state: session.answered.append(state), lambda _: slow, lambda _: shared, clock), clock
+    return Gate(lambda session, state: session.answered.append(state), lambda _: slow, lambda _: shared,
+                lambda session: session.connected, clock), clock  # fmt: skip
 
 
 async def look(gate, session):
@@ -134,6 +135,28 @@ async def look(gate, session):
     asked.timer.cancel()
     gate._look_again(session, asked)
     return wait
+
+
+def test_in_a_crowd_who_only_comes_and_goes_is_never_run():
+    async def crowd():
+        gate, clock = guard()
+        early, late, gone = [Session() for _ in range(CROWD)], Session(), Session()
+        for session in (*early, late, gone):
+            gate.take(session, ask(head="Head 1"))
+        assert all(session.answered for session in early) and not late.answered and not gone.answered
+        gone.connected = False
+        clock.now += CROWD_S
+        for session in (late, gone):
+            assert 0 < await look(gate, session) <= CROWD_S
+        assert len(late.answered) == 1 and not gone.answered and not gate._asked[gone].waiting
+        gate.take(late, ask(head="Head 2"))  # only the first one waits
+        assert len(late.answered) == 2
+        clock.now += 1.0
+        one = Session()
+        gate.take(one, ask(head="Head 1"))
+        assert one.answered
+
+    run_alone(crowd())
 
 
 def test_a_flood_is_merged_and_its_last_message_is_answered_though_no_other_comes():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -26,13 +27,15 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, _coa
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 
 from bertviz_core.ui.frame.bucket import Bucket
-from bertviz_core.ui.frame.budget import get_budget
+from bertviz_core.ui.frame.budget import get_budget, is_connected
 from bertviz_core.ui.frame.visitor import name_visitor, read_visitor
 
 PER_SECOND, BURST = 20.0, 5  # runs of a session
 READ_PER_SECOND, READ_BURST = 60.0, 60  # messages of a socket: the rest stays with who sends it, and costs nothing here
 _SLOW_READ_S = 0.2  # between two of those of a visitor who has taken too much
 SLOW_S = 1.0  # between two runs of a session whose visitor has taken too much
+CROWD, CROWD_S = 8, 0.3  # where more sessions than that begin in a second, the first run of each waits for so long:
+# who only comes and goes has gone by then, and costs nothing
 _LOOK_S = 0.01  # between two looks at a run that is to end
 _TAKE_S = 5.0  # a run that has not taken by then what was chosen is stopped all the same
 _END_S = 0.5  # a run that has not ended by then works out something long, and ends when it looks up
@@ -142,11 +145,12 @@ def merge_requests(old: ClientState, new: ClientState) -> ClientState:
 class _Asked:
     """What a session has asked for.
 
-    answered: when its last run was asked for; leaving: the run that is to end before the next one; since: when it was
-    first in the way, or told to stop.
+    until: its first run does not begin before; answered: when its last run was asked for; leaving: the run that is to
+    end before the next one; since: when it was first in the way, or told to stop.
     """
 
     bucket: Bucket
+    until: float
     waiting: list[ClientState] = field(default_factory=list)
     timer: asyncio.TimerHandle | None = None
     answered: float = float("-inf")
@@ -159,14 +163,17 @@ class Gate:
     """Hands on what sessions ask for, when it is time. Only for the thread of the server's event loop.
 
     request: what is done then; slow: whether a session has to wait longer between two; shared: what bounds the runs of
-    several sessions together.
+    several sessions together; connected: whether the browser of a session is there.
     """
 
     def __init__(self, request: Request, slow: Callable[[AppSession], bool] = is_slow,
                  shared: Callable[[AppSession], Bucket] = get_shared,
+                 connected: Callable[[AppSession], bool] = lambda session: is_connected(session.id),
                  clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
-        self._request, self._slow, self._shared, self._clock = request, slow, shared, clock
+        self._request, self._slow, self._shared, self._connected = request, slow, shared, connected
+        self._clock = clock
         self._asked: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
+        self._came: deque[float] = deque(maxlen=CROWD)  # when the newest sessions began
 
     def take(self, session: AppSession, client_state: ClientState | None) -> None:
         """Take a request. Of the server itself (a file has changed, say), from whatever thread, it goes through."""
@@ -179,13 +186,23 @@ class Gate:
             return
         asked = self._asked.get(session)
         if asked is None:
-            asked = self._asked[session] = _Asked(Bucket(PER_SECOND, BURST, self._clock))
+            asked = self._asked[session] = _Asked(Bucket(PER_SECOND, BURST, self._clock), self._come())
         add_request(asked.waiting, client_state)
         if asked.timer is None:
             self._hand_on(session, asked)
 
+    def _come(self) -> float:
+        """Note that a session begins; gives when its first run may: at once, but in a crowd."""
+        now = self._clock()
+        crowded = len(self._came) == CROWD and now - self._came[0] < 1.0
+        self._came.append(now)
+        return now + CROWD_S if crowded else now
+
     def _look_again(self, session: AppSession, asked: _Asked) -> None:
         asked.timer = None
+        if not self._connected(session):  # where it comes back, its browser asks again
+            asked.waiting.clear()
+            return
         try:
             self._hand_on(session, asked)
         except Exception as error:  # what Streamlit does where a message cannot be handled
@@ -204,7 +221,7 @@ class Gate:
 
     def _count_wait(self, session: AppSession, asked: _Asked) -> float:
         """Seconds until it is worth looking again whether the first that waits can be answered; 0 where it can."""
-        wait = max(asked.bucket.count_wait(), self._shared(session).count_wait())
+        wait = max(asked.bucket.count_wait(), self._shared(session).count_wait(), asked.until - self._clock())
         if wait <= 0 and self._slow(session):
             wait = asked.answered + SLOW_S - self._clock()
         if wait > 0 or asked.waiting[0].fragment_id:
