@@ -33,7 +33,7 @@ class Allowance:
 # Who clicks all the time takes 0.05 to 0.2 processor seconds a second; a long sentence on a page that shows all of it
 # about 2 s at once.
 ONE = Allowance(rate=0.3, room=6.0, sessions=16, runs=10.0)
-ALL_NAMELESS = Allowance(rate=0.5, room=9.0, sessions=320, runs=12.0)
+ALL_NAMELESS = Allowance(rate=0.5, room=9.0, sessions=320, runs=10.0)
 RUN_S = 0.03  # of processor time that a run takes beside its own: it is asked for, begun, and its answer sent
 
 
