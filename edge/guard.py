@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
 
 from edge.headers import CLOSED, CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
+from edge.line import BoundedProtocol, hear_wanted
 
 VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser are known to be of one
 # Bytes of one message on a web socket from a browser. The longest that the app's own pages send was 86 KB: both
@@ -44,7 +45,8 @@ class Guard:
         elif scope["type"] == "websocket" and not is_own_page(Headers(scope=scope)):
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "websocket":
-            await self._app(scope, receive, tell_if_gone(send))
+            said = tell_if_gone(send)
+            await self._app(scope, hear_wanted(receive, said), said)
         else:
             bound_messages(receive)
             await self._app(scope, receive, send)
@@ -122,7 +124,10 @@ def is_own_page(heard: Headers) -> bool:
     origin = heard.get("origin")
     if origin is None:
         return True
-    own = urlsplit(origin)
+    try:
+        own = urlsplit(origin)
+    except ValueError:  # no address at all
+        return False
     return own.netloc == heard.get("host") or own.hostname in (
         *LOCAL, *(urlsplit(each).hostname for each in st.get_option("server.corsAllowedOrigins"))
     )  # fmt: skip
@@ -156,7 +161,7 @@ def tell_if_gone(send: Send) -> Send:
 
 
 def bound_messages(receive: Receive) -> None:
-    """Have the server that starts refuse long messages before it has them in memory.
+    """Have the server that starts refuse long messages, and floods of small ones, before it has them in memory.
 
     `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
     its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
@@ -164,7 +169,7 @@ def bound_messages(receive: Receive) -> None:
     config = getattr(getattr(receive, "__self__", None), "config", None)
     if not isinstance(config, Config):
         raise RuntimeError("The largest message of a web socket is set on uvicorn, and another server runs the app.")
-    config.ws_max_size = LARGEST_MESSAGE
+    config.ws_max_size, config.ws_protocol_class = LARGEST_MESSAGE, BoundedProtocol
 
 
 def _write_visitor(rules: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import http.client
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -78,3 +79,38 @@ def _check_messages(url):
         else:
             raise AssertionError("the message was taken")
         assert run_page(other)
+
+
+FLOODS = {
+    "pings": b"\x89\x80\x00\x00\x00\x00" * 20_000,
+    "empty parts of a message": b"\x02\x80\x00\x00\x00\x00" + b"\x00\x80\x00\x00\x00\x00" * 20_000,
+}
+
+
+def check_floods(url):
+    """A flood of small frames, and what is none of Streamlit's messages, close their own sockets and no other."""
+    with ThreadPoolExecutor(1) as own:
+        own.submit(_check_floods, url).result()
+
+
+def _check_floods(url):
+    with open_line(url) as other:
+        assert run_page(other)
+        for name, flood in FLOODS.items():
+            with open_line(url) as line:
+                with suppress(OSError):  # it is closed before all of it is sent
+                    line.socket.sendall(flood)
+                _await_end(line)
+            assert run_page(other), name
+        for junk in ("text", b"\xff\xff\xff", b""):
+            with open_line(url) as line:
+                line.send(junk)
+                _await_end(line)
+        other.send(BackMsg(clear_cache=True).SerializeToString())  # passed over, with what everybody shares
+        assert run_page(other)
+
+
+def _await_end(line):
+    with suppress(ConnectionClosed):
+        while True:
+            line.recv(timeout=60)

@@ -1,5 +1,6 @@
 """Bad input as the page receives it: a table of cases, each with its message. The session stays usable afterwards."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -220,3 +221,10 @@ def test_a_checkpoint_that_cannot_be_loaded(app, good_model, tmp_path, monkeypat
     shutil.copytree(good_model, folder)
     next(button for button in at.button if button.label == "Try again").click().run()
     assert said(at) == [] and at.session_state["view"].trace.model.name == str(folder)
+
+
+@pytest.mark.parametrize("address", ["https://a.example", "HTTP://a.example", "www.a.example", "who@a.example"])
+def test_what_looks_like_an_address_is_no_link_in_markdown(address):
+    written = escape_markdown(f"see {address} now")
+    assert not re.search(r"https?\\?:\\?/\\?/|www\\?\.|\w\\?@\w", written, re.IGNORECASE)
+    assert written.replace("\\", "").replace("\u2060", "") == f"see {address} now"

@@ -7,6 +7,9 @@ import re
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.tracing.trace import Trace
 
+_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+_JOINER = "\u2060"
+
 
 def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     """Each token with its position, in sentence order."""
@@ -15,8 +18,11 @@ def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
 
 
 def escape_markdown(text: str) -> str:
-    """Markdown that shows a text as it stands, in its line: a model's name, an error's words."""
-    return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", spell_controls(text))
+    """Markdown that shows a text as it stands, in its line: a model's name, an error's words.
+
+    What looks like an address would be made a link even so: there a sign is put in between that takes no room.
+    """
+    return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", _ADDRESS.sub(_JOINER, spell_controls(text)))
 
 
 def quote(text: str) -> str:
