@@ -11,8 +11,9 @@ from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-# What else Streamlit knows is for who develops an app: it empties what all visitors share, or runs git meanwhile.
-WANTED = ("rerun_script", "stop_script", "app_heartbeat")
+# Runs, downloads that are made when they are asked for, rows of long tables. What else Streamlit knows is for who
+# develops an app: it empties what all visitors share, runs git meanwhile, or writes files into the app's folder.
+WANTED = ("rerun_script", "stop_script", "app_heartbeat", "deferred_file", "dataframe_chunk")
 PASSED_OVER_S = 0.05  # until the next message is read after one that is not wanted
 SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
 _SLICE = 4096  # bytes that are taken apart before anybody looks whether they are too many messages
@@ -41,9 +42,11 @@ def hear_wanted(receive: Receive, send: Send) -> Receive:
 def read_kind(data: bytes | None) -> str | None:
     """What a message asks for, by Streamlit's name; None where it is none of Streamlit's."""
     try:
-        return BackMsg.FromString(data).WhichOneof("type") if data else None
+        said = BackMsg.FromString(data or b"")
     except DecodeError:
         return None
+    kind = said.WhichOneof("type")
+    return said.backend_operation_request.WhichOneof("payload") if kind == "backend_operation_request" else kind
 
 
 class BoundedProtocol(WebSocketsSansIOProtocol):

@@ -80,7 +80,11 @@ def test_a_flood_of_small_frames_and_what_no_page_says_end_their_own_socket_alon
 
 
 def test_only_what_pages_ask_for_is_heard():
-    said = [BackMsg(load_git_info=True), BackMsg(clear_cache=True), BackMsg(rerun_script=ClientState())]
+    files = BackMsg(), BackMsg()
+    files[0].backend_operation_request.install_skills.SetInParent()
+    files[1].backend_operation_request.deferred_file.SetInParent()
+    rerun = BackMsg(rerun_script=ClientState())
+    said = [BackMsg(load_git_info=True), BackMsg(clear_cache=True), files[0], rerun, files[1]]
     queue = [{"type": "websocket.receive", "bytes": one.SerializeToString()} for one in said]
     queue += [{"type": "websocket.receive", "text": "text"}]
     sent = []
@@ -93,10 +97,11 @@ def test_only_what_pages_ask_for_is_heard():
 
     async def hear():
         heard = hear_wanted(receive, send)
-        return [await heard(), await heard()]
+        return [await heard() for _ in range(3)]
 
-    first, last = run_alone(hear())
-    assert read_kind(first["bytes"]) == "rerun_script" and last["type"] == "websocket.disconnect"
+    *kept, last = run_alone(hear())
+    assert [read_kind(message["bytes"]) for message in kept] == ["rerun_script", "deferred_file"]
+    assert last["type"] == "websocket.disconnect"
     assert [message["type"] for message in sent] == ["websocket.close"]
 
 
