@@ -6,7 +6,6 @@ import asyncio
 import time
 from typing import Any
 
-from google.protobuf.message import DecodeError
 from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -43,7 +42,7 @@ def read_kind(data: bytes | None) -> str | None:
     """What a message asks for, by Streamlit's name; None where it is none of Streamlit's."""
     try:
         said = BackMsg.FromString(data or b"")
-    except DecodeError:
+    except Exception:  # protobuf's own DecodeError; that package is Streamlit's affair
         return None
     kind = said.WhichOneof("type")
     return said.backend_operation_request.WhichOneof("payload") if kind == "backend_operation_request" else kind

@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 from starlette.datastructures import Headers
 from streamlit import net_util
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.web.server.app_discovery import discover_asgi_app
 from uvicorn import Config
 from uvicorn.lifespan.on import LifespanOn
@@ -23,9 +21,8 @@ from uvicorn.lifespan.on import LifespanOn
 from bertviz_core.ui.frame import visitor
 from edge.guard import LARGEST_MESSAGE, VISITOR, Guard, bound_messages, is_own_page
 from edge.headers import ANCESTORS, Frames, find_static, read_frames
-from edge.line import hear_wanted, read_kind
 from tests.browser import App, answers
-from tests.edge import ask, check_floods, check_messages, cookies, tells
+from tests.edge import ask, check_messages, cookies, tells
 from tests.loops import run_alone
 
 ROOT = Path(__file__).parents[1]
@@ -73,36 +70,6 @@ def test_nothing_is_uploaded_and_no_request_has_a_body(server):
 
 def test_a_long_message_closes_its_own_socket_alone(server):
     check_messages(server)
-
-
-def test_a_flood_of_small_frames_and_what_no_page_says_end_their_own_socket_alone(server):
-    check_floods(server)
-
-
-def test_only_what_pages_ask_for_is_heard():
-    files = BackMsg(), BackMsg()
-    files[0].backend_operation_request.install_skills.SetInParent()
-    files[1].backend_operation_request.deferred_file.SetInParent()
-    rerun = BackMsg(rerun_script=ClientState())
-    said = [BackMsg(load_git_info=True), BackMsg(clear_cache=True), files[0], rerun, files[1]]
-    queue = [{"type": "websocket.receive", "bytes": one.SerializeToString()} for one in said]
-    queue += [{"type": "websocket.receive", "text": "text"}]
-    sent = []
-
-    async def receive():
-        return queue.pop(0)
-
-    async def send(message):
-        sent.append(message)
-
-    async def hear():
-        heard = hear_wanted(receive, send)
-        return [await heard() for _ in range(3)]
-
-    *kept, last = run_alone(hear())
-    assert [read_kind(message["bytes"]) for message in kept] == ["rerun_script", "deferred_file"]
-    assert last["type"] == "websocket.disconnect"
-    assert [message["type"] for message in sent] == ["websocket.close"]
 
 
 @pytest.mark.parametrize("origin", ["http://[::1", "http://", "nonsense"])

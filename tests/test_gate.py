@@ -10,7 +10,6 @@ from lines import dial
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
@@ -19,82 +18,12 @@ from wire import Conversation
 
 from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
-from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, add_request, fit_gate, read_slowly
+from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, fit_gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
+from tests.gate import Clock, ask, read
 from tests.loops import run_alone
 
 _FLOOD = 200  # messages
-PAGE = "hash of heads"
-
-
-class Clock:
-    """A clock that is set by hand."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-def ask(fragment="", page=PAGE, query="", **values):
-    """A request with these values of widgets: a text is what a menu says, True a button that was pressed."""
-    state = ClientState(fragment_id=fragment, page_script_hash=page, query_string=query)
-    for name, value in values.items():
-        kind = "trigger_value" if value is True else "json_trigger_value" if value[0] == "[" else "string_value"
-        state.widget_states.widgets.append(WidgetState(id=name, **{kind: value}))
-    return state
-
-
-def read(state):
-    return {one.id: getattr(one, one.WhichOneof("value")) for one in state.widget_states.widgets}
-
-
-def gather(*asked):
-    waiting = []
-    for one in asked:
-        add_request(waiting, one)
-    return waiting
-
-
-def test_a_bucket_lets_a_burst_through_and_then_so_many_a_second():
-    clock = Clock()
-    bucket = Bucket(20.0, 5, clock)
-    for _ in range(5):
-        assert bucket.count_wait() == 0
-        bucket.take()
-    assert bucket.count_wait() == pytest.approx(0.05)
-    clock.now += 0.02
-    assert bucket.count_wait() == pytest.approx(0.03)
-    clock.now += 3600
-    assert [bucket.count_wait() or bucket.take() for _ in range(6)] == [None] * 5 + [pytest.approx(0.05)]
-
-
-def test_of_requests_for_the_page_the_last_wins_and_what_was_pressed_stays():
-    (merged,) = gather(ask(head="Head 1", first=True), ask(head="Head 2", clicks='[{"event": "token"}]'),
-                       ask(head="Head 3", query="layer=4"))  # fmt: skip
-    assert read(merged) == {"head": "Head 3", "first": True, "clicks": '[{"event": "token"}]'}
-    assert merged.query_string == "layer=4"
-
-
-def test_the_whole_page_has_its_parts_in_it():
-    waiting = gather(ask("menu", menu=True), ask("drawer", cell='["a"]'), ask("drawer", cell='["b"]'))
-    assert [one.fragment_id for one in waiting] == ["menu", "drawer"] and read(waiting[1]) == {"cell": '["b"]'}
-    for order in ((*waiting, ask(head="Head 1")), (ask(head="Head 1"), *waiting)):
-        (merged,) = gather(*order)
-        assert merged.fragment_id == "" and {"menu", "cell"} <= set(read(merged))
-
-
-def test_a_part_of_a_page_that_is_being_left_is_asked_for_in_vain():
-    (merged,) = gather(ask(page="hash of layers"), ask("menu", menu=True))
-    assert merged.page_script_hash == "hash of layers" and read(merged) == {}
-
-
-@pytest.mark.parametrize(("old", "new", "auto", "kept"), [(1, 0, 0, 0), (1, 0, 1, 1), (0, 1, 0, 1), (0, 0, 1, 0)])
-def test_going_back_is_forgotten_only_where_somebody_chose_something_since(old, new, auto, kept):
-    (merged,) = gather(ClientState(is_history_navigation=bool(old)),
-                       ClientState(is_history_navigation=bool(new), is_auto_rerun=bool(auto)))  # fmt: skip
-    assert merged.is_history_navigation is bool(kept)
 
 
 class Run:

@@ -155,7 +155,7 @@ class Visitors:
         with self.line.turn(costly=costly is True), self.line.costly() if costly == "late" else nullcontext():
             self.order.append(name)
             self.begun[name].set()
-            assert self._go[name].wait(60)
+            self._go[name].wait(60)  # who is not told to leave has no part in what is tested any more
 
     def leave(self, *names):
         for name in names:
