@@ -7,8 +7,10 @@ for each: the seconds for which visitors waited before, during and after the att
 still counts with the time so far), the seconds from its end until five seconds begin in which the 95th percentile of
 all who wait is below a second again, and the memory in MB: the largest server process by itself (resident, as the
 kernel notes its peak), the largest one with the processes that it started (each page shared by several counted in
-parts, looked at twice a second), and everything together. Then the tracebacks in the server's log, what went wrong at
-visitors (error pages, lost connections, no answer), and below the row what the stranger did.
+parts, looked at twice a second), and everything together. Then the share of the processors' time that the host of a
+virtual machine took for others during the attack: where that is much, the row tells of the host. Then the tracebacks in
+the server's log, what went wrong at visitors (error pages, lost connections, no answer), and below the row what the
+stranger did.
 
 Bounds: 1.0 s for the 95th percentile during the attack, 5 s to recover, no traceback, no error page, and the memory of
 a server process with all that it started below BERTVIZ_MEMORY_MB, which is set to --memory-mb. Ends with status 1 where
@@ -33,6 +35,7 @@ from pathlib import Path
 
 from attackers import ATTACKS, Attack
 from classroom import TRACEBACK, Outside, find_percentile
+from kernel import find_stolen, read_memory, read_peak, read_ticks
 from nuisances import list_servers
 from served import ROOT, Server, list_family, serving
 from users import Tally, User
@@ -45,9 +48,8 @@ MOST_S, RECOVERED_S = 1.0, 5.0  # bounds: of the 95th percentile during an attac
 WINDOW_S = 5.0  # so long it must be well to be well
 PATIENCE_S = 30.0  # who is not well by then does not recover
 _LOOK_S = 0.5
-_MB = 1_000_000
 _HEAD = (f"{'attack':13s}{'server':8s}{'before':>12}{'during':>13}{'after':>13}{'recovery':>10}{'process':>9}"
-         f"{'family':>8}{'all MB':>8}{'traces':>8}{'errors':>8}")  # fmt: skip
+         f"{'family':>8}{'all MB':>8}{'stolen':>8}{'traces':>8}{'errors':>8}")  # fmt: skip
 
 
 @dataclass
@@ -109,7 +111,8 @@ class Row:
     """What came of an attack.
 
     before, during, after: median and 95th percentile, in seconds; recovery: seconds, None where there was none;
-    answers: how many during the attack; done: what the stranger did, how often.
+    stolen: part of the processors' time that the host took; answers: how many during the attack; done: what the
+    stranger did, how often.
     """
 
     attack: str
@@ -119,6 +122,7 @@ class Row:
     after: tuple[float, float]
     recovery: float | None
     memory: Memory
+    stolen: float
     answers: int = 0
     tracebacks: int = 0
     trouble: dict[str, int] = field(default_factory=dict)
@@ -162,24 +166,6 @@ def find_recovery(waits: Sequence[Wait], over: float, now: float) -> float | Non
     return None
 
 
-def read_memory(pid: int) -> float:
-    """MB that a process holds now; of what it shares with others, its part."""
-    return _read_mb(f"/proc/{pid}/smaps_rollup", "Pss:")
-
-
-def read_peak(pid: int) -> float:
-    """MB that a process held at most, what is shared included."""
-    return _read_mb(f"/proc/{pid}/status", "VmHWM:")
-
-
-def _read_mb(file: str, name: str) -> float:
-    with suppress(OSError):
-        for line in Path(file).read_text(encoding="ascii", errors="replace").splitlines():
-            if line.startswith(name):
-                return int(line.split()[1]) * 1024 / _MB
-    return 0.0  # it has ended
-
-
 async def watch(pid: int, memory: Memory) -> None:
     """Look at the memory, in another thread, as visitors must not wait for that."""
     while True:
@@ -201,9 +187,9 @@ async def hold(server: Server | Outside, name: str, attack: Attack, kind: str, a
     await warm_up(list_waits, asked.seconds / 2)
     calm = time.monotonic()
     await asyncio.sleep(asked.seconds / 2)
-    begin = time.monotonic()
+    begin, ticks = time.monotonic(), read_ticks()
     done = await be_attacked(name, server.url, pid, asked.seconds)
-    over = time.monotonic()
+    over, stolen = time.monotonic(), find_stolen(ticks, read_ticks())
     while find_recovery(list_waits(), over, time.monotonic()) is None and time.monotonic() < over + PATIENCE_S:
         await asyncio.sleep(_LOOK_S)
     now, waits = time.monotonic(), list_waits()
@@ -213,7 +199,7 @@ async def hold(server: Server | Outside, name: str, attack: Attack, kind: str, a
     tally.trouble.update(f"a visitor gave up: {end!r}" for end in ends if isinstance(end, Exception))
     later, answers = [wait for wait in waits if wait.begin >= over], sum(begin <= wait.end < over for wait in waits)
     return Row(name, kind, summarize(waits, calm, begin, now), summarize(waits, begin, over, now),
-               summarize(later, over, now, now), find_recovery(waits, over, now), memory, answers,
+               summarize(later, over, now, now), find_recovery(waits, over, now), memory, stolen, answers,
                trouble=dict(+tally.trouble), done=done)  # fmt: skip
 
 
@@ -266,7 +252,7 @@ def render_row(row: Row, memory_mb: float) -> str:
     held = row.memory
     lines = [f"{row.attack:13s}{row.server:8s}{waited[0]:>12}{waited[1]:>13}{waited[2]:>13}"
              f"{_say_seconds(row.recovery):>10}{held.process:9.0f}{held.family:8.0f}{held.whole:8.0f}"
-             f"{row.tracebacks:8d}{sum(row.trouble.values()):8d}"]  # fmt: skip
+             f"{row.stolen:8.0%}{row.tracebacks:8d}{sum(row.trouble.values()):8d}"]  # fmt: skip
     most = sorted(row.done.items(), key=lambda each: -each[1])[:8]
     lines += [f"  {row.answers} answers to visitors during the attack, which did: "
               + (", ".join(f"{n} {what}" for what, n in most if n) or "nothing")]  # fmt: skip

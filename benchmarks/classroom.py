@@ -39,7 +39,7 @@ CHOICES_OF_A_VISIT = 5  # under churn
 _LOOK_S = 1.0  # between two looks at the memory
 _SAY_S = 30.0  # between two lines about it, under churn
 _MB = 1_000_000
-TRACEBACK, _LONGEST = "Traceback (most recent call last):", 4_000  # characters of one that are printed
+TRACEBACK, _LONGEST = "Traceback ", 4_000  # plain or coloured, as the log has it; characters of one that are printed
 _HEAD = (f"{'app':14s}{'users':>6}{'runs':>7}{'median':>8}{'95th':>7}{'longest':>8}{'first':>7}{'errors':>7}{'back':>6}"
          f"{'MB':>7}{'ms/run':>8}{'client':>8}")  # fmt: skip
 

@@ -37,10 +37,10 @@ from transformers import BertForPreTraining
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import bertviz_core as bv
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.checkpoint.weights import load_parameters
 from bertviz_core.formula.address import Address
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER, write_bert

@@ -115,7 +115,7 @@ class Conversation:
         return self._ask(part, WidgetState(id=_EVENTS.format(name), json_trigger_value=events))
 
     def _ask(self, part: str = "", sent: WidgetState | None = None, name: str = "") -> bytes:
-        self._runs, self.said = self._runs + 1, []
+        self.said = []
         self._kept = {key: kept for key, kept in self._kept.items() if self._runs - kept[0] <= _KEPT_FOR}
         message = BackMsg()
         asked = message.rerun_script
@@ -132,6 +132,7 @@ class Conversation:
         said = ForwardMsg.FromString(data)
         match said.WhichOneof("type"):
             case "new_session":
+                self._runs += 1
                 self.session = said.new_session.initialize.session_id
                 self._begin(set(said.metadata.run.fragment_ids))
             case "navigation":

@@ -24,7 +24,7 @@ class FakeHub:
         self.trouble: str | tuple[int, str] = ""
         self.sizes: dict[str, int] = {}  # announced in place of the true ones
         self.requests: list[str] = []
-        self._stopped = threading.Event()
+        self._stopped, self._held = threading.Event(), socket.socket()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -39,13 +39,17 @@ class FakeHub:
 
     def __exit__(self, *_) -> None:
         self.stop()
+        self._held.close()
 
     def stop(self) -> None:
-        """Close the port: from now on connections are refused."""
+        """Close the port: from now on connections are refused. It stays ours, or another server might answer there."""
         if not self._stopped.is_set():
             self._stopped.set()
             self._server.shutdown()
+            address = self._server.server_address
             self._server.server_close()
+            self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._held.bind(address)  # and nobody listens
             self._thread.join()
 
     def files(self) -> dict[str, int]:

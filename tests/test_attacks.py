@@ -27,7 +27,7 @@ QUICK = [Wait(23 + i / 6, 23.2 + i / 6) for i in range(100)]
 
 def row(**changed):
     calm = (0.1, 0.3)
-    return Row("odd", "run", calm, calm, calm, 0.5, Memory(900, 1100, 1300), **changed)
+    return Row("odd", "run", calm, calm, calm, 0.5, Memory(900, 1100, 1300), 0.0, **changed)
 
 
 def test_who_still_waits_counts_with_the_time_so_far():
@@ -70,7 +70,7 @@ def test_a_row_stands_below_its_head_and_says_what_was_done():
     line, did, *more = render_row(row(done={"sent": 5, "refused": 0}), 1200).splitlines()
     assert len(line) == len(attacks._HEAD) and more == []
     assert did == "  0 answers to visitors during the attack, which did: 5 sent"
-    assert line.split() == ["odd", "run", *["0.10", "0.30"] * 3, "0.5", "s", "900", "1100", "1300", "0", "0"]
+    assert line.split() == ["odd", "run", *["0.10", "0.30"] * 3, "0.5", "s", "900", "1100", "1300", "0%", "0", "0"]
     said = render_row(row(trouble={"no answer": 1, "disconnect": 4}), 1000)
     assert said.splitlines()[2:4] == ["  4 x disconnect", "  1 x no answer"]
     assert "BROKEN: 1100 MB, at most 1000 MB" in said

@@ -18,6 +18,7 @@ from wire import Conversation
 
 from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
+from bertviz_core.ui.frame.budget import Budget
 from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, fit_gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
 from tests.gate import Clock, ask, read
@@ -49,11 +50,11 @@ class Session:
         self.answered, self._scriptrunner, self.connected = [], None, True
 
 
-def guard(slow=False, runs=1000):
+def guard(runs=1000):
     """A gate with a clock set by hand. runs: of all sessions together."""
     clock = Clock()
     shared = Bucket(runs, runs, clock)
-    return Gate(lambda session, state: session.answered.append(state), lambda _: slow, lambda _: shared,
+    return Gate(lambda session, state: session.answered.append(state), lambda _: shared,
                 lambda session: session.connected, clock), clock  # fmt: skip
 
 
@@ -119,18 +120,23 @@ def test_many_sessions_of_one_visitor_have_no_more_than_he_may_ask_for():
     run_alone(flood())
 
 
-def test_who_has_taken_too_much_is_answered_once_a_second():
+def test_of_one_who_has_taken_too_much_all_sessions_together_are_answered_once_a_second():
     async def flood():
-        gate, clock = guard(slow=True)
-        session = Session()
-        gate.take(session, ask(head="Head 0"))
-        gate.take(session, ask(head="Head 1"))
-        assert len(session.answered) == 1
-        assert await look(gate, session) > 0.9
-        assert len(session.answered) == 1
-        clock.now += gate_module.SLOW_S
-        await look(gate, session)
-        assert read(session.answered[-1]) == {"head": "Head 1"} and len(session.answered) == 2
+        clock = Clock()
+        budget = Budget(clock, lambda session: True)
+        gate = Gate(lambda session, state: session.answered.append(state),
+                    lambda session: budget.get_runs("ann", str(id(session))), lambda session: True, clock)  # fmt: skip
+        budget.charge("bob", 0.1)
+        budget.charge("ann", 100.0)
+        sessions = [Session() for _ in range(4)]
+        for second in range(1, 4):
+            for session in sessions:
+                gate.take(session, ask(head=f"Head {second}"))
+            assert sum(len(session.answered) for session in sessions) == second, second
+            clock.now += 1.0
+            for session in sessions:
+                if gate._asked[session].timer is not None:
+                    await look(gate, session)
 
     run_alone(flood())
 

@@ -45,7 +45,7 @@ def test_every_kind_of_chart_is_read_out(app):
         ("bars", ("End", "ArrowDown"), "5 [SEP]: "),
         ("vectors", ("Control+Home", "ArrowRight", "ArrowDown"), "1 when, head_dim 1: "),
         ("points", (), "intermediate 7: pre-activation −1, activation −1"),
-        ("points", ("ArrowRight",), "intermediate 21: pre-activation 0.25, activation 0.015625"),
+        ("points", ("ArrowRight",), "intermediate 21: pre-activation 0.2500, activation 0.0156"),
     ):
         app.page.keyboard.press("Shift")  # what is focused next is focused by keyboard
         chart(app, key).focus()

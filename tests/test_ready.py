@@ -27,11 +27,13 @@ SESSIONS = 6
 FRESH = """
 import json, sys
 from streamlit.testing.v1 import AppTest
+from threadpoolctl import threadpool_info
 from bertviz_core.ui.frame.ready import prepare_process
 from bertviz_core.ui.frame.site import PAGES
 AppTest.from_string("import streamlit as st; st.write('ready')").run()
 if "prepared" in sys.argv:
     prepare_process()
+    assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}  # they never rest
 known, late = set(sys.modules), {}
 at = AppTest.from_file(sys.argv[1], default_timeout=120)
 for info in PAGES:

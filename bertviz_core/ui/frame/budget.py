@@ -21,19 +21,20 @@ _KNOWN = 1_000  # accounts that are kept; of more, those that owe nothing are fo
 class Allowance:
     """rate: processor seconds a second, for ever; room: seconds at once on top; sessions: that are connected.
 
-    runs: how many may be asked for in a second, by all sessions together.
+    runs: how many may be asked for in a second, by all sessions together; slow: how many once too much was taken.
     """
 
     rate: float
     room: float
     sessions: int
     runs: float
+    slow: float
 
 
 # Who clicks all the time takes 0.05 to 0.2 processor seconds a second; a long sentence on a page that shows all of it
 # about 2 s at once.
-ONE = Allowance(rate=0.3, room=6.0, sessions=16, runs=10.0)
-ALL_NAMELESS = Allowance(rate=0.5, room=9.0, sessions=320, runs=10.0)
+ONE = Allowance(rate=0.3, room=4.0, sessions=16, runs=8.0, slow=1.0)
+ALL_NAMELESS = Allowance(rate=0.5, room=6.0, sessions=320, runs=8.0, slow=2.0)
 RUN_S = 0.03  # of processor time that a run takes beside its own: it is asked for, begun, and its answer sent
 
 
@@ -43,9 +44,12 @@ def find_allowance(visitor: str) -> Allowance:
 
 @dataclass
 class _Account:
-    """owed: processor seconds as of a time; sessions: those that were admitted and may still be connected."""
+    """runs, slow: what bounds its runs, and those once it has taken too much; owed: processor seconds as of a time;
+    sessions: those that were admitted and may still be connected.
+    """  # fmt: skip
 
     runs: Bucket
+    slow: Bucket
     owed: float = 0.0
     at: float = 0.0
     sessions: set[str] = field(default_factory=set)
@@ -85,9 +89,10 @@ class Budget:
             self._other = self._last
         self._last = visitor, now
 
-    def get_runs(self, visitor: str) -> Bucket:
-        """What bounds the runs of all sessions of a visitor together."""
-        return self._find(visitor).runs
+    def get_runs(self, visitor: str, session: str) -> Bucket:
+        """What bounds the runs of all sessions of a visitor together, where this one asks."""
+        account = self._find(visitor)
+        return account.slow if self.is_over(visitor, session) else account.runs
 
     def count_wait(self, visitor: str) -> float:
         """Seconds until this visitor may run something again; 0 while nobody else is there to be kept waiting."""
@@ -114,8 +119,9 @@ class Budget:
         return found
 
     def _open(self, visitor: str) -> _Account:
-        runs = find_allowance(visitor).runs
-        return _Account(Bucket(runs, round(_BURST_S * runs), self._clock), at=self._clock())
+        allowed = find_allowance(visitor)
+        runs = Bucket(allowed.runs, round(_BURST_S * allowed.runs), self._clock)
+        return _Account(runs, Bucket(allowed.slow, 1, self._clock), at=self._clock())
 
     def _forget(self) -> None:
         """Of the visitors who owe nothing, and who are gone."""

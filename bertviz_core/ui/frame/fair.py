@@ -12,6 +12,7 @@ from bertviz_core.ui.frame.budget import find_allowance, get_budget
 from bertviz_core.ui.frame.visitor import read_session, read_visitor
 
 _LOOK_S = 0.2  # between two looks whether the page can go on, or something else was chosen
+_ANY = "page"  # a key of the session's state: whichever is read, Streamlit looks for a newer request
 _SAY_S = 3.0  # for so long at least a number that is shown stays
 
 
@@ -39,4 +40,4 @@ def await_share() -> None:
             end = time.monotonic() + min(left, _SAY_S)
             while time.monotonic() < end and budget.count_wait(visitor):
                 time.sleep(_LOOK_S)
-                state.read("")  # where the browser has asked for something else, this run ends here
+                state.read(_ANY)  # where the browser has asked for something else, this run ends here

@@ -33,7 +33,6 @@ from bertviz_core.ui.frame.visitor import name_visitor, read_visitor
 PER_SECOND, BURST = 20.0, 5  # runs of a session
 READ_PER_SECOND, READ_BURST = 60.0, 60  # messages of a socket: the rest stays with who sends it, and costs nothing here
 _SLOW_READ_S = 0.2  # between two of those of a visitor who has taken too much
-SLOW_S = 1.0  # between two runs of a session whose visitor has taken too much
 CROWD, CROWD_S = 8, 0.3  # where more sessions than that begin in a second, the first run of each waits for so long:
 # who only comes and goes has gone by then, and costs nothing
 _LOOK_S = 0.01  # between two looks at a run that is to end
@@ -94,14 +93,9 @@ def count_seconds(run: Callable[..., None]) -> Callable[..., None]:
     return run_and_charge
 
 
-def is_slow(session: AppSession) -> bool:
-    """Whether a session's visitor has taken too much."""
-    return get_budget().is_over(read_visitor(session.id), session.id)
-
-
 def get_shared(session: AppSession) -> Bucket:
     """What bounds the runs of all sessions of a session's visitor together."""
-    return get_budget().get_runs(read_visitor(session.id))
+    return get_budget().get_runs(read_visitor(session.id), session.id)
 
 
 # What was asked for and is not answered yet: the whole page, or parts of it (fragments).
@@ -145,15 +139,14 @@ def merge_requests(old: ClientState, new: ClientState) -> ClientState:
 class _Asked:
     """What a session has asked for.
 
-    until: its first run does not begin before; answered: when its last run was asked for; leaving: the run that is to
-    end before the next one; since: when it was first in the way, or told to stop.
+    until: its first run does not begin before; leaving: the run that is to end before the next one; since: when it was
+    first in the way, or told to stop.
     """
 
     bucket: Bucket
     until: float
     waiting: list[ClientState] = field(default_factory=list)
     timer: asyncio.TimerHandle | None = None
-    answered: float = float("-inf")
     current: ScriptRunner | None = None
     leaving: ScriptRunner | None = None
     since: float = 0.0
@@ -162,15 +155,14 @@ class _Asked:
 class Gate:
     """Hands on what sessions ask for, when it is time. Only for the thread of the server's event loop.
 
-    request: what is done then; slow: whether a session has to wait longer between two; shared: what bounds the runs of
-    several sessions together; connected: whether the browser of a session is there.
+    request: what is done then; shared: what bounds the runs of several sessions together; connected: whether the
+    browser of a session is there.
     """
 
-    def __init__(self, request: Request, slow: Callable[[AppSession], bool] = is_slow,
-                 shared: Callable[[AppSession], Bucket] = get_shared,
+    def __init__(self, request: Request, shared: Callable[[AppSession], Bucket] = get_shared,
                  connected: Callable[[AppSession], bool] = lambda session: is_connected(session.id),
                  clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
-        self._request, self._slow, self._shared, self._connected = request, slow, shared, connected
+        self._request, self._shared, self._connected = request, shared, connected
         self._clock = clock
         self._asked: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
         self._came: deque[float] = deque(maxlen=CROWD)  # when the newest sessions began
@@ -216,14 +208,11 @@ class Gate:
                 return
             asked.bucket.take()
             self._shared(session).take()
-            asked.answered = self._clock()
             self._request(session, asked.waiting.pop(0))
 
     def _count_wait(self, session: AppSession, asked: _Asked) -> float:
         """Seconds until it is worth looking again whether the first that waits can be answered; 0 where it can."""
         wait = max(asked.bucket.count_wait(), self._shared(session).count_wait(), asked.until - self._clock())
-        if wait <= 0 and self._slow(session):
-            wait = asked.answered + SLOW_S - self._clock()
         if wait > 0 or asked.waiting[0].fragment_id:
             return wait
         return 0.0 if self._end_run(session, asked) else _LOOK_S

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 
 NO_PADDING = "off"

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from PIL import Image
+from threadpoolctl import threadpool_limits
 
 from bertviz_core.checkpoint.machine import settle_allocator
 from bertviz_core.errors import BertvizError
@@ -30,6 +31,7 @@ _INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files
 def prepare_process() -> None:
     """Import what is imported late, load the bundled model and run the examples. To be called by one session alone."""
     settle_allocator()
+    threadpool_limits(1, "blas")  # NumPy's threads wait for more work at full speed: a product of 1 ms costs 100
     fit_gate()
     pass_over_late_requests()  # before the gate, which would merge what comes late with what it is late for
     for found in pkgutil.walk_packages([str(_INTERFACE)], "bertviz_core.ui."):
