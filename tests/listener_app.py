@@ -79,6 +79,7 @@ bars = draw_bars(shares[1], names, colors, colors.kinds["attention"], name="weig
 show_chart(bars.offer([PROBS.format(y=1, x=i) for i in range(SIZE)]), "bars", "Attention weights of one query")
 place(900)
 vectors = numbers.standard_normal((SIZE, HIDDEN))
+vectors[5, :4] = 0.000512, -7.577e-05, 0.0, 23.456789
 map_of_vectors = draw_heatmap(vectors, Side("key", names), Side("head_dim"), colors)
 show_chart(map_of_vectors.offer(VECTORS), "vectors", "Values")
 x = np.linspace(-2, 2, 9)

@@ -80,7 +80,7 @@ def test_what_a_chart_says_is_what_it_draws():
     bars = CASES["draw_bars"]["signed"](LIGHT).traces[0]
     assert bars["text"] == [f"{x:.4f}".replace("-", "−") for x in SIGNED] and np.array_equal(bars["x"], SIGNED)
     half, most = CASES["draw_growing_sum"]["marks"](LIGHT).layout["annotations"]
-    assert (half["text"], most["text"]) == ("50%: 3", "99%: 4,000")
+    assert (half["text"], most["text"]) == ("50\N{NO-BREAK SPACE}%: 3", "99\N{NO-BREAK SPACE}%: 4,000")
     assert [10 ** note["x"] for note in (half, most)] == pytest.approx([3, 4_000])
     counts = CASES["draw_histogram"]["sizes"](LIGHT).traces[0]
     edges = np.stack([counts["x"] - counts["width"] / 2, counts["x"] + counts["width"] / 2])

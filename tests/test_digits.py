@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 import numpy as np
 import pytest
 
-from bertviz_core.analysis.digits import find_fewest, fit_chain, fit_product, fit_quotient, fit_sum, write_fixed
+from bertviz_core.analysis.digits import find_fewest, fit_chain, fit_product, fit_quotient, fit_sum
 
 
 def put(value, decimals):
@@ -78,7 +78,3 @@ def test_a_chain_has_its_sums_right():
             product = float(put(normal, digits.total)) * float(put(gamma, digits.factors))
             assert put(product, digits.total) == scaled
     assert right >= 160
-
-
-def test_numbers_are_written_with_a_true_minus_and_zero_without_one():
-    assert [write_fixed(value, 2) for value in (-1.234, 0.0, -0.001, 12)] == ["−1.23", "0.00", "0.00", "12.00"]

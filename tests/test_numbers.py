@@ -1,34 +1,138 @@
-"""Numbers as the app writes them."""
+"""Numbers as the app writes them: in Python, in the browser and in formulas, from one table."""
 
-import math
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_share, write_plain_sum
+from bertviz_core.formula import numbers
+from bertviz_core.formula.numbers import (
+    FULL_WIDTH,
+    PERCENT_WIDTH,
+    SHORT_WIDTH,
+    format_latex,
+    format_number,
+    format_percent,
+    format_short,
+    write_fixed,
+    write_plain_sum,
+)
+from tests import scripts
 
-PLAIN = {0.0: "0.0000", -0.4321: "−0.4321", 1.2345678: "1.2346", 2e-5: "2.000e−05", 123456.0: "1.235e+05", 12: "12",
-         1234: "1,234", math.inf: "inf", -math.inf: "−inf", math.nan: "nan"}  # fmt: skip
-PERCENT = {0.0: "0 %", 1.0: "100 %", 0.5206: "52 %", 0.0994: "9.9 %", 0.0996: "10 %", 0.004: "0.4 %", 0.0009: "< 0.1 %",
-           1e-12: "< 0.1 %", 0.9995: "> 99.9 %", 0.998: "99.8 %", 0.9899: "99 %", 0.994: "99.4 %"}  # fmt: skip
-LATEX = {-0.5: "-0.5000", 12: "12", 1e-12: r"1.000\times 10^{-12}", math.inf: r"\infty", -math.inf: r"-\infty"}
+CASES = json.loads((Path(__file__).parent / "numbers.json").read_text(encoding="utf-8"))
+VALUES = [float(value) for value, *_ in CASES["number"]]
+SPACE = "\N{NO-BREAK SPACE}"
 
 
-@pytest.mark.parametrize(("value", "text"), PLAIN.items())
-def test_a_number(value, text):
-    assert format_number(value) == text
+def draw_values():
+    """Numbers over all magnitudes; exact halves; numbers of single precision; numbers near where a form changes."""
+    draw = np.random.default_rng(7)
+    wide = draw.standard_normal(1500) * 10.0 ** draw.integers(-320, 300, 1500)
+    near = draw.standard_normal(1500) * 10.0 ** draw.integers(-8, 7, 1500)
+    halves = draw.integers(-40_000, 40_000, 1000) / 2.0 ** draw.integers(0, 12, 1000)
+    ends = [sign * (end + step * 10.0**power) for end in (1e-3, 1e-2, 0.1, 1, 10, 1e5) for power in range(-9, -3)
+            for step in (-5, -1, 0, 1, 5) for sign in (-1, 1)]  # fmt: skip
+    return [*map(float, (*wide, *near, *halves, *near.astype(np.float32))), *ends, *VALUES]
 
 
-@pytest.mark.parametrize(("value", "text"), PERCENT.items())
-def test_a_part_of_a_whole(value, text):
-    assert format_percent(value) == text.replace(" %", "\N{NO-BREAK SPACE}%")
+def read(text):
+    """A written number, and half of its last digit."""
+    value = Decimal(text.replace("−", "-"))
+    return value, Decimal(5).scaleb(value.as_tuple().exponent - 1)
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (1.0, "100.0 %"), (0.14264, "14.3 %"), (0.01, "1.0 %"), (0.00977, "0.98 %"), (0.0021, "0.21 %"),
-    (0.00031, "0.031 %"), (0.00001, "0.001 %"), (1e-9, "< 0.001 %"), (0.0, "0.0 %"),
+@pytest.mark.parametrize(("value", "full", "short", "latex"), CASES["number"])
+def test_a_number(value, full, short, latex):
+    assert (format_number(float(value)), format_short(float(value)), format_latex(float(value))) == (full, short, latex)
+
+
+@pytest.mark.parametrize(("part", "text"), CASES["percent"])
+def test_a_part_of_a_whole(part, text):
+    assert format_percent(float(part)) == text.replace(" %", f"{SPACE}%")
+
+
+@pytest.mark.parametrize(("value", "decimals", "text"), CASES["fixed"])
+def test_a_number_of_a_calculation(value, decimals, text):
+    assert write_fixed(float(value), decimals) == text
+
+
+@pytest.mark.parametrize(("count", "text"), CASES["count"])
+def test_a_count(count, text):
+    assert format_number(count) == text and format_latex(count) == str(count)
+
+
+@pytest.mark.parametrize(("function", "cases"), [
+    ("writeNumber", [([float(value)], full) for value, full, *_ in CASES["number"]]),
+    ("writeShort", [([float(value)], short) for value, _, short, _ in CASES["number"]]),
+    ("writePercent", [([float(part)], text.replace(" %", f"{SPACE}%")) for part, text in CASES["percent"]]),
+    ("writeFixed", [([float(value), decimals], text) for value, decimals, text in CASES["fixed"]]),
+    ("writeCount", [([count], text) for count, text in CASES["count"]]),
 ])  # fmt: skip
-def test_a_probability(value, text):
-    assert format_share(value) == text.replace(" %", "\N{NO-BREAK SPACE}%")
+def test_the_browser_writes_the_same_table(function, cases):
+    given, texts = map(list, zip(*cases, strict=True))
+    assert dict(zip(map(str, given), scripts.write_all(function, given), strict=True)) == dict(
+        zip(map(str, given), texts, strict=True)
+    )
+
+
+def test_the_browser_writes_every_number_as_python_does():
+    values = draw_values()
+    some = [value for value in values if abs(value) < 1e18]
+    wishes = {
+        "writeNumber": ([[value] for value in values], [format_number(value) for value in values]),
+        "writeShort": ([[value] for value in values], [format_short(value) for value in values]),
+        "writePercent": ([[value] for value in values], [format_percent(value) for value in values]),
+        "writeFixed": ([[value, i % 7] for i, value in enumerate(some)],
+                       [write_fixed(value, i % 7) for i, value in enumerate(some)]),
+    }  # fmt: skip
+    for function, (given, texts) in wishes.items():
+        found = scripts.write_all(function, given)
+        assert not [each for each in zip(given, found, texts, strict=True) if each[1] != each[2]][:5], function
+    assert len(values) > 5000
+
+
+def test_all_forms_say_the_same_number_within_their_last_digits_and_none_is_too_long():
+    """The short form is the full one rounded, not only near it: whoever sees both finds no contradiction."""
+    for value in filter(np.isfinite, draw_values()):
+        full, short = format_number(value), format_short(value)
+        assert len(full) <= FULL_WIDTH and len(short) <= SHORT_WIDTH, (value, full, short)
+        (long, finest), (rough, half) = read(full), read(short)
+        assert abs(Decimal(value) - long) <= finest and abs(Decimal(value) - rough) <= half, (value, full, short)
+        assert abs(long - rough) <= half and finest <= half, (value, full, short)
+        tex = re.sub(r"\\times 10\^\{(.*)\}", r"e\1", format_latex(value))
+        assert Decimal(tex) == long, (value, tex)
+
+
+def test_what_is_not_zero_has_a_digit_that_says_so():
+    for value in filter(np.isfinite, draw_values()):
+        texts = (format_number(value), format_short(value), format_latex(value), format_percent(value))
+        assert [bool(re.search(r"[1-9∞]", text.split("e")[0])) for text in texts] == [value != 0] * 4, value
+
+
+def test_a_percentage_says_the_part_within_its_last_digit():
+    draw = np.random.default_rng(3)
+    parts = [*draw.random(300), *(10.0 ** draw.uniform(-9, 0, 300)), *(1 - 10.0 ** draw.uniform(-9, 0, 300)), 0.0, 1.0]
+    for part in (sign * float(part) for part in parts for sign in (-1, 1)):
+        text = format_percent(part)
+        bound, sign, digits = re.fullmatch(rf"([<>]?) ?(−?)([\d.]+){SPACE}%", text).groups()
+        percent, (told, half) = Decimal(abs(part)) * 100, read(digits)
+        assert len(text) <= PERCENT_WIDTH and (sign == "−") == (part < 0), (part, text)
+        smaller = bound == ("<" if part >= 0 else ">")
+        if bound:
+            assert 0 < percent < told if smaller else told < percent < 100, (part, text)
+            assert told == Decimal("0.001") if smaller else told == Decimal("99.9"), (part, text)
+        else:
+            assert abs(percent - told) <= half + Decimal("1e-12"), (part, text)
+
+
+def test_numbers_of_single_precision_are_written_by_their_own_value():
+    for value in filter(lambda each: abs(each) < 1e38, draw_values()):
+        single = np.float32(value)
+        forms = (format_number, format_short, format_percent, format_latex)
+        assert [form(single) for form in forms] == [form(float(single)) for form in forms]
 
 
 @pytest.mark.parametrize(("terms", "text"), [
@@ -39,11 +143,33 @@ def test_a_sum_brackets_what_is_negative_behind_a_plus(terms, text):
     assert write_plain_sum(terms) == text
 
 
-@pytest.mark.parametrize(("value", "text"), LATEX.items())
-def test_a_number_in_a_formula(value, text):
-    assert format_latex(value) == text
+def test_both_languages_know_the_same_widths_and_the_same_sign_for_the_full_form():
+    script = (scripts.COMPONENTS / "numbers.js").read_text(encoding="utf-8")
+    found = scripts.run_node(f"{script}\nconsole.log([SHORT_WIDTH, WORTH, FULL.decimals, KNOWN].join());")
+    assert found.strip() == f"{SHORT_WIDTH},{numbers.WORTH},{numbers.DECIMALS},{numbers._KNOWN:.0f}"
 
 
-@pytest.mark.parametrize("value", [5e-4, 1e-300, -3e-9])
-def test_what_is_tiny_is_not_nothing(value):
-    assert "0.0000" not in format_number(value) and "0.0000" not in format_latex(value)
+COMPONENTS = sorted({path.stem for path in scripts.COMPONENTS.glob("*.html")})
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_the_files_of_a_component_are_one_module_that_the_browser_can_read(name, monkeypatch):
+    """What two of them declare is declared once."""
+    from bertviz_core.ui import components
+
+    taken = {}
+    monkeypatch.setattr(components.v2, "component", lambda name, **parts: taken.update(parts))
+    components.load_component(name)
+    scripts.run_node(taken["js"], "--check")
+    own = "".join(file.read_text(encoding="utf-8") for file in scripts.COMPONENTS.glob(f"{name}*.js"))
+    writes = re.search(r"\bwrite(Number|Short|Percent|CellPercent|Fixed|Count)\(", own) is not None
+    assert ("function writeNumber(" in taken["js"]) == writes
+
+
+def test_no_other_script_has_a_way_of_its_own():
+    found = {
+        file.name: re.findall(r"\.(to(?:Fixed|Precision|Exponential|LocaleString))\(", file.read_text(encoding="utf-8"))
+        for file in scripts.COMPONENTS.glob("*.js")
+    }
+    del found["numbers.js"]
+    assert {name: used for name, used in found.items() if used} == {"canvas_sketch.js": ["toFixed"]}  # of places

@@ -67,7 +67,7 @@ def test_a_circles_area_is_the_length_that_its_neuron_writes():
     assert np.allclose(sizes[large] ** 2 / sizes[3] ** 2, LENGTHS[large] / LENGTHS[3], rtol=1e-4)
     assert "meta" not in bars and circles["meta"] == "L.a[i={n}]" and bars["y"].sum() == SIZE
     notes = VECTORS["draw_neurons"]["far below"](LIGHT).layout["annotations"]
-    assert [note["text"] for note in notes] == ["<b>0, 1</b>", "◂ 1 to −9.0"]
+    assert [note["text"] for note in notes] == ["<b>0, 1</b>", "◂ 1 to −9.00"]
 
 
 def test_the_shares_of_parts_stand_at_their_rows():

@@ -75,12 +75,6 @@ def fit_chain(levels: Sequence[float], operands: Sequence[float], operate: Seque
     return best[1]
 
 
-def write_fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals, U+2212 for minus; zero has no sign."""
-    text = f"{value:.{decimals}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
-
-
 _WORK: dict[str, Callable[[float, float], float]] = {
     "+": lambda level, operand: level + operand,
     "−": lambda level, operand: level - operand,

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import LETTER, Chart, Spec, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
-from bertviz_core.formula.numbers import format_degrees, format_number
+from bertviz_core.formula.numbers import FULL_WIDTH, format_degrees, format_number, format_short
 
 _ARC = 24  # points of the angle's arc
 _STRIP, _GAP = 58, 0.03  # pixels of a strip; the part of the chart between two
-_ASIDE = 92  # pixels at the right for the chosen component's numbers: on a strip its lines would read as a minus
+_SHIFT = 16  # pixels before the chosen component's numbers, at the right: on a strip its lines would read as a minus
+_ASIDE = _SHIFT + math.ceil(LETTER * FULL_WIDTH)
 
 
 def draw_triangle(
@@ -33,7 +34,7 @@ def draw_triangle(
     lines = [
         {"type": "scatter", "x": [start[0], end[0]], "y": [start[1], end[1]], "mode": "lines+markers", "name": name,
          "line": {"color": ink, "width": 3},
-         "hovertemplate": Rich(f"{escape(name)}<br><b>{length:.6f}</b><extra></extra>"),
+         "hovertemplate": Rich(f"{escape(name)}<br><b>{format_number(length)}</b><extra></extra>"),
          "marker": {"color": ink, "size": [0, 12], "symbol": "arrow", "angleref": "previous"}}
         for (start, end), name, ink, length in zip(ways, names, inks, (skip, added, total), strict=True)
     ]  # fmt: skip
@@ -74,8 +75,8 @@ def _name_sides(
     )
     sides = zip(ways, ("skip", "added", "sum"), lengths, inks, places, strict=True)
     named = [
-        write_text(Rich(f"{escape(name)} <b>{length:.2f}</b>"), (start[0] + end[0]) / 2, (start[1] + end[1]) / 2,
-                   set_font(ink, 13), **place)
+        write_text(Rich(f"{escape(name)} <b>{format_short(length)}</b>"), (start[0] + end[0]) / 2,
+                   (start[1] + end[1]) / 2, set_font(ink, 13), **place)
         for (start, end), name, length, ink, place in sides
     ]  # fmt: skip
     if not math.isfinite(angle):
@@ -137,7 +138,7 @@ def _draw_strip(strip: Strip, axis: str) -> Spec:
     return {
         "type": "bar", "x0": 0, "dx": 1, "y": pack(strip.values), "yaxis": axis, "name": strip.name, "meta": strip.cell,
         "marker": {"color": strip.color, "line": {"width": 0}},
-        "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>"),
+        "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def _set_strip_axis(strip: Strip, limit: float, domain: tuple[float, float], col
 
 def _write_aside(text: str, y: float, colors: Palette, **settings: Any) -> Spec:
     """A text at the right of the strips. y: part of the chart's height."""
-    return write_text(text, 1, y, set_font(colors.text), xref="paper", yref="paper", xanchor="left", xshift=16,
+    return write_text(text, 1, y, set_font(colors.text), xref="paper", yref="paper", xanchor="left", xshift=_SHIFT,
                       **{"yanchor": "middle", **settings})  # fmt: skip
 
 
@@ -162,7 +163,7 @@ def _write_largest(strip: Strip, chosen: int, axis: str, limit: float, colors: P
     if abs(largest - chosen) <= 0.12 * width:
         return []
     left, value = largest < 0.85 * width, float(strip.values[largest])
-    return [write_text(f"{value:.2f}".replace("-", "\N{MINUS SIGN}"), largest,
+    return [write_text(format_short(value), largest,
                        float(np.clip(value, -0.7 * limit, 0.7 * limit)), set_font(colors.text),
                        bgcolor=colors.surface, opacity=0.9, yref=axis, xanchor="left" if left else "right",
                        xshift=7 if left else -7)]  # fmt: skip

@@ -10,6 +10,7 @@ from bertviz_core.figures.bars import BAR_HEIGHT
 from bertviz_core.figures.base import (
     BAR_GAP,
     Chart,
+    leave_room,
     make_chart,
     make_tracks,
     name_rows,
@@ -48,10 +49,10 @@ def draw_products(
     return make_chart(
         [
             {"type": "bar", "x": places, "y": pack(terms), "marker": {"color": color}, "customdata": list(names),
-             "hovertemplate": Rich("%{customdata}<br>term: <b>%{y:.6f}</b><extra></extra>")},
+             "hovertemplate": Rich("%{customdata}<br>term: <b>%{y:.4g}</b><extra></extra>")},
             {"type": "scatter", "x": places, "y": pack(running), "mode": "lines+markers", "marker": {"size": 4},
              "line": {"color": colors.text, "width": 1.5, "shape": "hv"}, "customdata": list(names),
-             "hovertemplate": Rich("with %{customdata}<br>sum so far: <b>%{y:.6f}</b><extra></extra>")},
+             "hovertemplate": Rich("with %{customdata}<br>sum so far: <b>%{y:.4g}</b><extra></extra>")},
         ],
         340, colors, right=16, top=24, bargap=0.2,
         xaxis=set_axis(colors, title, **name_ticks(names, _TICKS)), yaxis=set_axis(colors, grid=True),
@@ -61,19 +62,19 @@ def draw_products(
 
 def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[str], colors: Palette) -> Chart:
     """Exponentials laid end to end, one row a token, and as a line the denominator as it grows."""
-    rows = list(range(len(powers)))
+    rows, texts = list(range(len(powers))), [format_number(float(power)) for power in powers]
     return make_chart(
         [
             {"type": "bar", "x": pack(powers), "base": pack(running - powers).tolist(), "y": rows, "orientation": "h",
              "marker": {"color": colors.kinds["attention"]}, "customdata": list(words),
-             "texttemplate": Rich("%{x:.4f}"),
-             "text": pack(powers), "textposition": "outside", "cliponaxis": False, "textfont": set_font(colors.text),
-             "hovertemplate": Rich("%{customdata}<br>e^(S − max): <b>%{text:.6f}</b><extra></extra>")},
+             "text": texts, "textposition": "outside", "cliponaxis": False, "textfont": set_font(colors.text),
+             "hovertemplate": Rich("%{customdata}<br>e^(S − max): <b>%{text}</b><extra></extra>")},
             {"type": "scatter", "x": pack(running), "y": rows, "mode": "lines+markers", "marker": {"size": 4},
              "line": {"color": colors.text, "width": 1, "shape": "vh"}, "customdata": list(words),
-             "hovertemplate": Rich("with %{customdata}<br>denominator so far: <b>%{x:.6f}</b><extra></extra>")},
+             "hovertemplate": Rich("with %{customdata}<br>denominator so far: <b>%{x:.4g}</b><extra></extra>")},
         ],
-        len(rows) * BAR_HEIGHT + 70, colors, right=56, bargap=BAR_GAP, shapes=make_tracks(len(rows), colors),
+        len(rows) * BAR_HEIGHT + 70, colors, right=leave_room(texts), bargap=BAR_GAP,
+        shapes=make_tracks(len(rows), colors),
         xaxis=set_axis(colors, "sum of the exponentials so far", grid=True, range=[0, 1.02 * float(running[-1])]),
         yaxis=name_rows(words, colors),
     )  # fmt: skip

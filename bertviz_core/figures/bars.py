@@ -10,6 +10,7 @@ from bertviz_core.figures.base import (
     BAR_GAP,
     Chart,
     Spec,
+    leave_room,
     make_chart,
     make_tracks,
     name_rows,
@@ -44,7 +45,7 @@ def draw_bars(
     texts = [format_number(float(x)) for x in values]
     scale: Spec = {"range": list(ends)} if ends else _leave_room(np.asarray(values))
     axis = set_axis(colors, name, grid=True, **scale)
-    hover = Rich("%{customdata}<br><b>%{x:.6f}</b><extra></extra>")
+    hover = Rich("%{customdata}<br><b>%{text}</b><extra></extra>")
     return _draw_rows(values, words, texts, colors, color, axis, hover, row)
 
 
@@ -53,7 +54,7 @@ def draw_counts(numbers: Sequence[int], words: Sequence[str], colors: Palette, c
     end = float(np.log10(max(*numbers, 10))) * 1.02
     axis = set_axis(colors, f"{name}, logarithmic", grid=True, type="log", range=[0, end], dtick=1)
     texts = [f"{n:,}" for n in numbers]
-    hover = Rich("%{customdata}<br><b>%{x:,}</b><extra></extra>")
+    hover = Rich("%{customdata}<br><b>%{text}</b><extra></extra>")
     return _draw_rows(np.array(numbers), words, texts, colors, color, axis, hover)
 
 
@@ -73,7 +74,7 @@ def _draw_rows(
         "text": texts, "textposition": "outside", "textfont": set_font(colors.text), "cliponaxis": False,
         "customdata": list(words), "hovertemplate": hover,
     }  # fmt: skip
-    return make_chart([bars], len(values) * row + 70, colors, right=52, bargap=BAR_GAP, xaxis=axis,
+    return make_chart([bars], len(values) * row + 70, colors, right=leave_room(texts), bargap=BAR_GAP, xaxis=axis,
                       yaxis=name_rows(words, colors), shapes=make_tracks(len(values), colors))  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def draw_curve(
              "line": {"color": colors.text, "width": 1.5}, "hoverinfo": "skip"},
             {"type": "scatter", "x": pack(at), "y": pack(on), "mode": "markers", "name": "this token",
              "marker": {"color": color, "size": 5, "opacity": 0.55},
-             "hovertemplate": Rich("%{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>")},
+             "hovertemplate": Rich("%{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")},
         ],
         height, colors, right=16, picked_from=len(lines) + 1, showlegend=bool(others), legend=set_legend(),
         xaxis=set_axis(colors, "pre-activation", grid=True), yaxis=set_axis(colors, "activation", grid=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,8 @@ Cells = Sequence[str] | str
 
 BAR_GAP = 0.25  # between horizontal bars, of what a row has
 _CLEAR = "rgba(0,0,0,0)"
+LETTER = 7.3  # pixels: the width of a letter of `set_font`
+NUMBER_SHIFT, _SPARE = 8, 4  # pixels before and behind the number beside a bar
 MONOSPACE = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
 
 
@@ -150,6 +153,11 @@ def name_ticks(words: Sequence[str], most: int | None = None) -> Spec:
 def name_rows(words: Sequence[str], colors: Palette) -> Spec:
     """The axis of rows that are called by words, from top to bottom."""
     return set_axis(colors, autorange="reversed", ticklabelstandoff=4, **name_ticks(words))
+
+
+def leave_room(texts: Sequence[str]) -> int:
+    """The margin in pixels at the right of bars, so that none of the texts beside them is cut."""
+    return math.ceil(NUMBER_SHIFT + _SPARE + LETTER * max(map(len, texts), default=0))
 
 
 def set_legend(font: Mapping[str, Any] | None = None, y: float = 1.02) -> Spec:

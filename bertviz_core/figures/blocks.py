@@ -22,7 +22,7 @@ from bertviz_core.figures.base import (
 from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_short
 
 _ROW, _SMALL, _MANY = 20, 15, 16  # pixels of a row, and of one where there are more rows than the last
 _GAP = 0.035  # between two blocks, of the width
@@ -77,21 +77,16 @@ def _make_block(block: Block, i: int, start: int, across: tuple[float, float], e
     left, width = across
     scale |= {"x": left + width / 2, "xanchor": "center", "len": 0.55 * width, "y": 0, "yanchor": "top", "ypad": 24,
               "tickvals": [-end, end], "tickangle": 0}  # fmt: skip
-    scale["ticktext"] = [f"{'≤ ' if block.values.min(initial=0) < -end else ''}{_write_end(-end)}",
-                         f"{'≥ ' if block.values.max(initial=0) > end else ''}{_write_end(end)}"]  # fmt: skip
+    scale["ticktext"] = [f"{'≤ ' if block.values.min(initial=0) < -end else ''}{format_short(-end)}",
+                         f"{'≥ ' if block.values.max(initial=0) > end else ''}{format_short(end)}"]  # fmt: skip
     return {
         "type": "heatmap", "z": pack(block.values), "x0": 0, "dx": 1, "y0": start, "dy": 1, "zmin": -end, "zmax": end,
         "colorscale": colors.shade(block.kind), "colorbar": scale, "xgap": 1, "ygap": 1, "name": block.name,
         "xaxis": f"x{i + 1 if i else ''}", "meta": block.cells,
         "hovertemplate": Rich(
-            f"{escape(block.name)}, token %{{y}}<br>component %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>"
+            f"{escape(block.name)}, token %{{y}}<br>component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
         ),
     }  # fmt: skip
-
-
-def _write_end(end: float) -> str:
-    """An end of the scale in the few letters that there is room for below a narrow block."""
-    return f"{end:.2g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _name_block(block: Block, left: float, colors: Palette) -> Spec:
@@ -138,14 +133,14 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
     strips = [
         {"type": "heatmap", "z": pack(values[None]), "x0": shown.start, "dx": 1, "zmin": -end, "zmax": end,
          "colorscale": colors.shade(kind), "showscale": False, "yaxis": axis, "meta": cell,
-         "hovertemplate": Rich(f"{escape(name)} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>")}
+         "hovertemplate": Rich(f"{escape(name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>")}
         for values, end, axis, cell, name in zip((shown.x, shown.weights), shown.ends, ("y3", "y2"), shown.cells, names,
                                                  strict=False)
     ]  # fmt: skip
     bars = {
         "type": "bar", "x": list(range(shown.start, shown.start + len(products))), "y": pack(products),
         "marker": {"color": [colors.kinds[kind] if x >= 0 else colors.faint for x in products]},
-        "hovertemplate": Rich(f"{escape(names[2])} %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>"),
+        "hovertemplate": Rich(f"{escape(names[2])} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }  # fmt: skip
     numbers = (float(shown.x[best]), float(shown.weights[best]), float(products[best]))
     said = Rich("{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers)))

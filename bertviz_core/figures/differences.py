@@ -12,7 +12,7 @@ from bertviz_core.figures.base import Chart, Spec
 from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_short
 
 APART = "after − before"
 _PLACES = {  # what has to be the same in both, by kind of trace
@@ -139,8 +139,7 @@ def _draw_map(trace: Spec, apart: np.ndarray, end: float, colors: Palette) -> Sp
         bar = make_color_bar(apart, -end, end, colors)
         drawn["colorbar"] = {**trace["colorbar"], "tickvals": bar["tickvals"], "ticktext": bar["ticktext"]}
     if "text" in trace:  # numbers in the cells
-        del drawn["text"]
-        drawn["texttemplate"] = Rich("%{z:.2f}")
+        drawn["text"] = [[format_short(float(x)) for x in row] for row in drawn["z"]]
     return _say(drawn)
 
 
@@ -177,7 +176,7 @@ def _keep_common(one: Spec, other: Spec) -> Spec:
 
 def _is_number(text: str) -> bool:
     """Whether a text on a chart says a number only."""
-    return re.fullmatch(r"[<>\s]*[-\u2212]?[\d.,]+(e[-\u2212]?\d+)?\s?%?", re.sub(r"</?b>", "", text)) is not None
+    return re.fullmatch(r"[<>\s]*[-\u2212]?[\d.,]+(e[-+\u2212]?\d+)?\s?%?", re.sub(r"</?b>", "", text)) is not None
 
 
 def _set_value_axes(after: Chart, ends: Mapping[object, float], colors: Palette) -> Spec:

@@ -11,6 +11,7 @@ from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, s
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold
+from bertviz_core.formula.numbers import format_short
 
 _LARGEST, _BINS = 24, 30  # pixels across the largest circle; bars of the histogram
 _LEFT = 3.0  # pre-activations further below 0 than this are not drawn if they are few: there the curve is flat
@@ -47,7 +48,7 @@ def draw_neurons(
         for near in _join_near(named, after, 0.06 * top)
     ]  # fmt: skip
     if cut:
-        texts.append(write_text(f"◂ {cut:,} to {before.min():.1f}".replace("-", "\N{MINUS SIGN}"), low, 0.0,
+        texts.append(write_text(f"◂ {cut:,} to {format_short(float(before.min()))}", low, 0.0,
                                 set_font(colors.faint), xanchor="left", yanchor="bottom", yshift=8))  # fmt: skip
     return make_chart(
         [
@@ -59,7 +60,7 @@ def draw_neurons(
             {"type": "scatter", "x": pack(before), "y": pack(after), "mode": "markers", "name": "this token",
              "marker": {"color": color, "size": pack(np.maximum(sizes, 2.5)), "opacity": 0.55,
                         "line": {"color": colors.surface, "width": 0.5}},
-             "hovertemplate": Rich("neuron %{pointNumber}<br>%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>")},
+             "hovertemplate": Rich("neuron %{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")},
         ],
         400, colors, right=12, top=12, bottom=36, picked_from=2, annotations=texts, bargap=0,
         shapes=[{"type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": 0, "y0": 0, "y1": 1,

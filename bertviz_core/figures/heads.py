@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,20 +19,23 @@ _ALONG = np.linspace(0, 1, 17)
 _EASE = 3 * _ALONG**2 - 2 * _ALONG**3
 
 
-def draw_head(weights: np.ndarray, tokens: Sequence[str], chosen: int, colors: Palette) -> Chart:
+def draw_head(
+    weights: np.ndarray, tokens: Sequence[str], chosen: int, colors: Palette, padding: Collection[int] = ()
+) -> Chart:
     """(query, key) attention weights; a line from every query to the key with its largest weight.
 
-    tokens: with their positions; chosen: the query whose row and line are marked. The lines are as thick as the weights
-    are large.
+    tokens: with their positions; chosen: the query whose row and line are marked; padding: the queries that have no
+    line, as those have none whose weights are all 0. The marked line is as thick as its weight is large.
     """
     rows, columns = Side("query", tokens), Side("key", tokens)
     base = draw_heatmap(weights, rows, columns, colors, share=True, end=1.0, selected=chosen)
     looked = weights.argmax(axis=1)
-    others = [i for i in range(len(tokens)) if i != chosen]
+    lined = [i for i in range(len(tokens)) if i not in padding and weights[i].any()]
+    others, own = [i for i in lined if i != chosen], [i for i in lined if i == chosen]
     traces = (
         _draw_lines(others, looked[others], colors.faint, 1, 0.5),
-        _draw_lines([chosen], looked[[chosen]], colors.kinds["attention"], 2 + 5 * float(weights[chosen].max()), 1),
-        _name_keys(tokens, int(looked[chosen]), colors),
+        _draw_lines(own, looked[own], colors.kinds["attention"], 2 + 5 * float(weights[chosen].max()), 1),
+        _name_keys(tokens, int(looked[chosen]) if own else None, colors),
         *base.traces,
     )
     layout = {
@@ -54,8 +57,8 @@ def _draw_lines(queries: Sequence[int], keys: np.ndarray, color: str, width: flo
     }  # fmt: skip
 
 
-def _name_keys(tokens: Sequence[str], looked: int, colors: Palette) -> Spec:
-    """The keys once more, where the lines end; the one that the chosen query looks at in colour."""
+def _name_keys(tokens: Sequence[str], looked: int | None, colors: Palette) -> Spec:
+    """The keys once more, where the lines end; the one that the chosen query looks at, if any, in colour."""
     tints = [colors.kinds["attention"] if i == looked else colors.faint for i in range(len(tokens))]
     words = [bold(token) if i == looked else token for i, token in enumerate(tokens)]
     return {

@@ -82,7 +82,7 @@ def draw_heatmap(
         "colorbar": make_color_bar(values, low, limit, colors), "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
         "hovertemplate": Rich(
-            f"{escape(rows.name)} %{{y}}<br>{escape(columns.name)} %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>"
+            f"{escape(rows.name)} %{{y}}<br>{escape(columns.name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
         ),
     }  # fmt: skip
     return make_chart(

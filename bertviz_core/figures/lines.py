@@ -20,6 +20,7 @@ from bertviz_core.figures.base import (
 )
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
+from bertviz_core.formula.numbers import format_percent
 
 _DASHES, _MARKERS = ("solid", "dash", "dot"), ("circle", "square", "diamond")
 _DRAWN = 400
@@ -33,7 +34,7 @@ def draw_shares_by_stage(series: Mapping[str, np.ndarray], stages: Sequence[str]
             {"type": "scatter", "x": list(range(len(stages))), "y": pack(values), "mode": "lines+markers", "name": name,
              "line": {"color": color, "width": 2, "dash": dash}, "marker": {"symbol": marker, "size": 8},
              "customdata": list(stages),
-             "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{y:.6f}}</b><extra></extra>")}
+             "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{y:.4g}}</b><extra></extra>")}
             for (name, values), dash, marker in zip(series.items(), _DASHES, _MARKERS, strict=False)
         ],
         320, colors, right=16, showlegend=True, legend=set_legend({"family": MONOSPACE, "size": 12}),
@@ -53,7 +54,7 @@ def draw_growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Pal
         [
             {"type": "scatter", "x": pack(drawn), "y": pack(shares[drawn - 1]), "mode": "lines",
              "line": {"color": color, "width": 2, "shape": "hv"},
-             "hovertemplate": Rich("the top %{x:,}<br><b>%{y:.6f}</b><extra></extra>")},
+             "hovertemplate": Rich("the top %{x:,}<br><b>%{y:.4g}</b><extra></extra>")},
             {"type": "scatter", "x": counts, "y": [float(shares[count - 1]) for count in counts], "mode": "markers",
              "marker": {"color": color, "size": 9}, "hoverinfo": "skip"},
         ],
@@ -68,6 +69,6 @@ def _write_mark(share: float, count: int, shares: np.ndarray, colors: Palette) -
     """Above the line there is room for words to its left, below it to its right."""
     late = count > len(shares) ** 0.5
     return write_text(
-        f"{share:.0%}: {count:,}", float(np.log10(count)), float(shares[count - 1]), set_font(colors.text),
+        f"{format_percent(share)}: {count:,}", float(np.log10(count)), float(shares[count - 1]), set_font(colors.text),
         xanchor="right" if late else "left", xshift=-6 if late else 8, yshift=10 if late else -12,
     )  # fmt: skip

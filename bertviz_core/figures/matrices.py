@@ -22,6 +22,7 @@ from bertviz_core.figures.base import (
 from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
+from bertviz_core.formula.numbers import format_short
 
 _SPLIT, _GAP = 0.77, 0.04  # where the weights end and the results begin
 _MAX_HEIGHT = 520
@@ -50,7 +51,7 @@ def draw_projection(shown: Projection, row: int, colors: Palette) -> Chart:
     columns = np.stack(list(shown.results.values()), axis=1)
     height, width = shown.weight.shape
     place = {"x0": shown.start, "dx": 1, "showscale": False}
-    name = write_text(f"W to ±{weight_end:.2f}", 0, 0.86, set_font(colors.text), xref="paper", yref="paper",
+    name = write_text(f"W to ±{format_short(weight_end)}", 0, 0.86, set_font(colors.text), xref="paper", yref="paper",
                       xanchor="right", yanchor="bottom", xshift=-2)  # fmt: skip
     return make_chart(
         [
@@ -73,7 +74,7 @@ def _set_projection_axes(names: Sequence[str], x_end: float, colors: Palette) ->
         "xaxis": set_axis(colors, "hidden", domain=[0, _SPLIT], anchor="y", automargin=False),
         "xaxis2": set_axis(colors, **name_ticks(names), **beside),
         "yaxis": set_axis(colors, domain=[0, 0.86], autorange="reversed", anchor="x"),
-        "yaxis2": set_axis(colors, ticktext=[f"X to ±{x_end:.2f}"], **above),
+        "yaxis2": set_axis(colors, ticktext=[f"X to ±{format_short(x_end)}"], **above),
     }
 
 
@@ -104,7 +105,7 @@ def _make_map(values: np.ndarray, end: float, colors: Palette, where: str, **set
     """A signed map without an axis name of its own. where: what a cell is called, pointed at."""
     return {
         "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.signed,
-        "hovertemplate": Rich(f"{where}<b>%{{z:.6f}}</b><extra></extra>"), **settings,
+        "hovertemplate": Rich(f"{where}<b>%{{z:.4g}}</b><extra></extra>"), **settings,
     }  # fmt: skip
 
 

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.figures.base import Chart, Spec, make_chart, name_rows, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import (
+    NUMBER_SHIFT,
+    Chart,
+    Spec,
+    leave_room,
+    make_chart,
+    name_rows,
+    pack,
+    set_axis,
+    set_font,
+    write_text,
+)
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_number
@@ -36,11 +47,11 @@ def draw_softmax_row(scores: np.ndarray, shares: np.ndarray, names: Sequence[str
         [
             {"type": "bar", "x": pack(scores), "y": rows, "orientation": "h", "customdata": list(names),
              "marker": {"color": colors.faint, "opacity": opacity},
-             "hovertemplate": Rich("%{customdata}<br>score: <b>%{x:.6f}</b><extra></extra>")},
+             "hovertemplate": Rich("%{customdata}<br>score: <b>%{x:.4g}</b><extra></extra>")},
             {"type": "bar", "x": pack(shares), "y": rows, "orientation": "h", "customdata": list(names), "xaxis": "x2",
              "marker": {"color": color, "opacity": opacity}, **numbers, "textposition": "outside", "cliponaxis": False,
              "textfont": set_font(colors.text),
-             "hovertemplate": Rich("%{customdata}<br>probability: <b>%{x:.6f}</b><extra></extra>")},
+             "hovertemplate": Rich("%{customdata}<br>probability: <b>%{x:.4g}</b><extra></extra>")},
         ],
         (22 if wide else 16) * len(rows) + 70, colors, right=12, bargap=0.25,
         yaxis=name_rows(names, colors),
@@ -60,7 +71,7 @@ def draw_row(values: np.ndarray, picked: int | None, colors: Palette, color: str
         [
             {"type": "scatter", "x": places, "y": pack(values), "mode": "lines",
              "line": {"color": color, "width": 1.2, "shape": "hvh"},
-             "hovertemplate": Rich(f"{escape(title)} %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>")},
+             "hovertemplate": Rich(f"{escape(title)} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>")},
             {"type": "scatter", "x": marked, "y": pack(values[marked]), "mode": "markers", "hoverinfo": "skip",
              "marker": {"color": colors.text, "size": 10, "symbol": "circle-open", "line": {"width": 2}}},
         ],
@@ -101,7 +112,7 @@ def draw_point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colo
             {"type": "scatter", "x": [at, at, float(x[0])], "y": [low, on, on], "mode": "lines", "hoverinfo": "skip",
              "line": {"color": color, "width": 1, "dash": "dash"}},
             {"type": "scatter", "x": [at], "y": [on], "mode": "markers", "marker": {"color": color, "size": 11},
-             "cliponaxis": False, "hovertemplate": Rich("%{x:.6f} becomes <b>%{y:.6f}</b><extra></extra>")},
+             "cliponaxis": False, "hovertemplate": Rich("%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")},
         ],
         300, colors, right=16, top=28,
         annotations=[_say(f"{format_number(at)} → {format_number(on)}", "right", colors.text)],
@@ -121,7 +132,7 @@ def draw_sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequ
     rows, steps = list(range(len(labels))), np.repeat(np.arange(len(labels), dtype=np.int32), 2)[1:-1]
     low, high = min(0.0, float(ends.min())), max(0.0, float(ends.max()))
     room = 0.04 * (high - low) or 1.0
-    beside = {"xref": "paper", "xanchor": "left", "xshift": 8}
+    beside = {"xref": "paper", "xanchor": "left", "xshift": NUMBER_SHIFT}
     return make_chart(
         [
             {"type": "bar", "x": pack(lengths), "base": pack(starts).tolist(), "y": rows, "orientation": "h",
@@ -130,7 +141,7 @@ def draw_sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequ
             {"type": "scatter", "x": pack(np.repeat(ends, 2)), "y": steps, "mode": "lines", "hoverinfo": "skip",
              "line": {"color": colors.faint, "width": 1, "dash": "dot"}},
         ],
-        34 * len(rows) + 70, colors, right=84, bargap=0.35, yaxis=name_rows(labels, colors),
+        34 * len(rows) + 70, colors, right=leave_room(texts), bargap=0.35, yaxis=name_rows(labels, colors),
         xaxis=set_axis(colors, "sum of the parts", grid=True, showticklabels=False, range=[low - room, high + room]),
         annotations=[write_text(text, 1, i, set_font(colors.text), **beside) for i, text in enumerate(texts)],
     )  # fmt: skip

@@ -23,7 +23,7 @@ def draw_pairs(series: Mapping[str, np.ndarray], words: Sequence[str], colors: P
             {"type": "bar", "x": pack(values), "y": rows, "orientation": "h", "name": name, "marker": fill,
              "text": [format_number(float(x)) for x in values], "textposition": "outside", "cliponaxis": False,
              "customdata": list(words), "textfont": set_font(colors.text, 11),
-             "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{x:.6f}}</b><extra></extra>")}
+             "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{text}}</b><extra></extra>")}
             for (name, values), fill in zip(series.items(), fills, strict=True)
         ],
         len(rows) * _ROW_HEIGHT + 110, colors, right=52, bargap=0.25, barmode="group", showlegend=True,

@@ -21,7 +21,7 @@ def draw_nearness(series: Mapping[str, np.ndarray], chosen: int, colors: Palette
     return make_chart(
         [
             {"type": "scatter", "x0": 0, "dx": 1, "y": pack(values), "mode": "lines", "name": name, "line": style,
-             "hovertemplate": Rich(f"{escape(name)}, position %{{x}}<br><b>%{{y:.6f}}</b><extra></extra>")}
+             "hovertemplate": Rich(f"{escape(name)}, position %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>")}
             for (name, values), style in zip(series.items(), styles, strict=True)
         ],
         320, colors, right=16, shapes=[mark], showlegend=True,

@@ -9,7 +9,7 @@ import numpy as np
 from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
-from bertviz_core.formula.numbers import format_number, format_share
+from bertviz_core.formula.numbers import format_number, format_percent
 
 _DECADES = (1.0, 1e-2, 1e-4, 1e-6)  # ticks of probabilities
 _POINTS = 240  # of a curve over all ranks
@@ -24,7 +24,7 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
     bars = {
         "type": "bar", "x": list(range(len(terms))), "y": pack(terms[order]), "customdata": [names[i] for i in order],
         "marker": {"color": [color] * up + [colors.faint] * (len(terms) - up), "line": {"width": 0}},
-        "hovertemplate": Rich("%{customdata}<br><b>%{y:.6f}</b><extra></extra>"),
+        "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
     }  # fmt: skip
     said = set_font(colors.faint)
     texts = [
@@ -48,14 +48,14 @@ def draw_all_scores(
     bars = {
         "type": "bar", "x": pack((edges[:-1] + edges[1:]) / 2), "y": pack(counts), "width": float(edges[1] - edges[0]),
         "marker": {"color": colors.line, "line": {"width": 0.5, "color": colors.surface}},
-        "hovertemplate": Rich("%{x:.2f}<br><b>%{y:,.0f}</b> entries<extra></extra>"),
+        "hovertemplate": Rich("%{x:.4g}<br><b>%{y:,.0f}</b> entries<extra></extra>"),
     }  # fmt: skip
     top = float(counts.max(initial=1))
     words = list(marks)
     lines = {
         "type": "bar", "x": pack(np.array([marks[word] for word in words])), "width": float(edges[-1] - edges[0]) / 400,
         "y": [top * (0.8 if word == main else 0.25) for word in words], "customdata": words,
-        "marker": {"color": color}, "hovertemplate": Rich("%{customdata}<br><b>%{x:.6f}</b><extra></extra>"),
+        "marker": {"color": color}, "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
     }  # fmt: skip
     named = write_text(f"{main} {format_number(marks[main])}", marks[main], 0.82 * top, set_font(colors.text),
                        xanchor="right", yanchor="bottom")  # fmt: skip
@@ -72,7 +72,7 @@ def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Pale
     first_group, starts = len(parts) - groups, np.cumsum(parts) - parts
     bars = {
         "type": "bar", "x": pack(parts), "base": starts.tolist(), "y": [0] * len(parts), "orientation": "h",
-        "customdata": names, "hovertemplate": Rich("%{customdata}<br><b>%{x:.6f}</b><extra></extra>"),
+        "customdata": names, "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
         "marker": {
             "color": [color if name == main else colors.line for name in names],
             "line": {"color": colors.surface, "width": 1.5},
@@ -98,7 +98,7 @@ def _name_part(name: str, share: float, at: float, below: bool, colors: Palette)
     middle = at + share / 2
     size = set_font(colors.text if not below else colors.faint)
     return [
-        write_text(format_share(share), middle, 0.5, set_font(colors.text), yanchor="bottom"),
+        write_text(format_percent(share), middle, 0.5, set_font(colors.text), yanchor="bottom"),
         write_text(name, middle, -0.5, size, yanchor="top"),
     ]
 
@@ -119,7 +119,7 @@ def draw_rank_curve(
         "type": "scatter", "x": at, "y": [float(shares[rank - 1]) for rank in at], "mode": "markers+text",
         "text": list(marks), "textposition": "top right", "textfont": set_font(colors.text), "cliponaxis": False,
         "marker": {"color": color, "size": 9},
-        "hovertemplate": Rich("%{text}<br>rank %{x:,}<br><b>%{y:.6f}</b><extra></extra>"),
+        "hovertemplate": Rich("%{text}<br>rank %{x:,}<br><b>%{y:.4g}</b><extra></extra>"),
     }  # fmt: skip
     return make_chart(
         [*lines, points], 190, colors, right=16, top=20, picked_from=len(lines),
@@ -132,5 +132,5 @@ def draw_rank_curve(
 def _draw_ranks(shares: np.ndarray, ranks: np.ndarray, line: Spec) -> Spec:
     return {
         "type": "scatter", "x": pack(ranks), "y": pack(shares[ranks - 1]), "mode": "lines", "line": line,
-        "hovertemplate": Rich("rank %{x:,}<br><b>%{y:.3e}</b><extra></extra>"),
+        "hovertemplate": Rich("rank %{x:,}<br><b>%{y:.4g}</b><extra></extra>"),
     }  # fmt: skip

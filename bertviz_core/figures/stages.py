@@ -44,5 +44,5 @@ def _draw_line(title: str, values: np.ndarray, stages: Sequence[str], color: str
         "type": "scatter", "x": list(range(len(stages))), "y": pack(values), "mode": "lines+markers", "name": title,
         "line": {"color": color, "width": 2, "dash": dash}, "marker": {"symbol": marker, "size": 8},
         "customdata": list(stages), "hoverlabel": {"font": {"family": MONOSPACE}},
-        "hovertemplate": Rich(f"{escape(title)}, %{{customdata}}<br><b>%{{y:.6~g}}</b><extra></extra>"),
+        "hovertemplate": Rich(f"{escape(title)}, %{{customdata}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }  # fmt: skip

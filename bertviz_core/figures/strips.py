@@ -18,6 +18,7 @@ from bertviz_core.figures.base import (
 )
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
+from bertviz_core.formula.numbers import format_short
 
 _UPPER, _LOWER = (0.56, 1.0), (0.0, 0.46)  # of the height: all components, and some of them enlarged
 
@@ -60,15 +61,10 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
 def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarged: bool = False) -> Spec:
     """The shown components of one vector, as a heat map of one row."""
     part = strip.values[shown.start : shown.stop]
-    numbers: Spec = {"text": [[_write(float(x)) for x in part]], "texttemplate": Rich("%{text}"), "xgap": 1,
+    numbers: Spec = {"text": [[format_short(float(x)) for x in part]], "texttemplate": Rich("%{text}"), "xgap": 1,
                      "ygap": 1, "textfont": {"size": 12}} if enlarged else {}  # fmt: skip
     return {
         "type": "heatmap", "z": pack(part[None, :]), "x0": shown.start, "dx": 1, "y0": row, "dy": 1, "ygap": 3,
         "zmin": -strip.end, "zmax": strip.end, "colorscale": colors.signed, "showscale": False, "meta": strip.cells,
-        "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{z:.6f}}</b><extra></extra>"), **numbers,
+        "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"), **numbers,
     }  # fmt: skip
-
-
-def _write(value: float) -> str:
-    """Two decimals, the sign of nothing left out."""
-    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")

@@ -137,7 +137,7 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     place = {"x": np.repeat(np.arange(heads, dtype=np.int32), count),
              "y": np.tile(np.arange(count, dtype=np.int32), heads), "type": "scatter",
              "mode": "markers", "meta": list(shown.cells)}  # fmt: skip
-    hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4f}</b><br>taken <b>%{customdata[2]:.4f}</b>"
+    hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4g}</b><br>taken <b>%{customdata[2]:.4g}</b>"
     said = [[rows[i % count], float(w), float(t)]
             for i, (w, t) in enumerate(zip(shown.weights.ravel(), shown.taken.ravel(), strict=True))]  # fmt: skip
     outline = {"symbol": "square", "size": _size(shown.weights), "color": colors.segments[0],
@@ -165,7 +165,7 @@ def draw_row_strips(values: np.ndarray, rows: Sequence[str], end: float, marked:
     bar = {**make_color_bar(values, -end, end, colors), "y": 0, "yanchor": "top", "ypad": 8}
     drawn = {
         "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.signed, "ygap": 3,
-        "colorbar": bar, "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.6f}</b><extra></extra>"),
+        "colorbar": bar, "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.4g}</b><extra></extra>"),
     }  # fmt: skip
     return make_chart(
         [drawn], len(rows) * ROW + _HEAD + 48, colors, top=_HEAD, bottom=44, right=28,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from bertviz_core.formula.texts import shorten, spell_controls
 
@@ -25,8 +26,12 @@ class Rich(str):
 
 def escape(text: str, longest: int = LONGEST) -> Rich:
     """What Plotly draws as the given text; a rich one is that already."""
-    if isinstance(text, Rich):
-        return text
+    return text if isinstance(text, Rich) else _escape(text, longest)
+
+
+@lru_cache(maxsize=4_096)
+def _escape(text: str, longest: int) -> Rich:
+    """Kept, as a page is drawn again with almost the same texts, and those are many."""
     return Rich(_READ.sub(lambda sign: f"&#{ord(sign[0])};", _show(text, longest)))
 
 

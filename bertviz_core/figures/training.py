@@ -16,6 +16,7 @@ HEIGHT = 300
 _LEAST, _MORE, _MOST = 5.0, 2.5, 22.0  # pixels across a dot: of one hidden token, for each further one, of a large one
 _FAR = 3.0  # times what nine of ten dots stay below: a dot beyond that is drawn at the edge
 _LARGEST = 1e30  # that a scale reaches: beyond, single precision has no numbers
+_RING = 8.0  # pixels across
 _MARKED = 30  # points of a line that are marked one by one
 _DASHES = ("solid", "dash", "dot")
 _INKS = ("query", "key", "value")  # of the words that stand out
@@ -29,21 +30,25 @@ def draw_losses(
     total: int,
     colors: Palette,
     height: int = HEIGHT,
+    printed: np.ndarray | None = None,
 ) -> Chart:
     """The loss of every step as a dot, larger where more tokens were hidden, over all steps that are to come.
 
     losses, hidden: one a step, the first is step 1; lines: by name, the loss per hidden token, one a step, each with a
-    dash of its own, the first one solid. Only the dots offer cells.
+    dash of its own, the first one solid; printed: another sum of each step, a ring, NaN where there is none. Only the
+    dots offer cells.
     """
-    top = _find_top(losses, lines)
+    rings = np.zeros(0) if printed is None else printed
+    top = _find_top(losses, {**lines, "printed": rings})
     steps = np.arange(1, len(losses) + 1)
     last = len(losses)
     drawn = [_draw_line(name, np.minimum(values, 2 * top), dash, colors)
              for (name, values), dash in zip(lines.items(), _DASHES, strict=False)]  # fmt: skip
+    before = [*drawn, *([_draw_rings(rings, top, colors)] if len(rings) else [])]
     sizes = np.minimum(_LEAST + _MORE * (hidden - 1), _MOST)
     return make_chart(
         [
-            *drawn,
+            *before,
             {"type": "scatter", "x": pack(steps), "y": pack(np.minimum(losses, 0.97 * top)), "mode": "markers",
              "name": "J", "marker": {"size": pack(sizes), "color": colors.kinds["query"], "line": {"width": 0},
                                      "opacity": [0.3] * (last - 1) + [1.0] * min(last, 1)},
@@ -51,12 +56,21 @@ def draw_losses(
                             for loss, count in zip(losses, hidden, strict=True)],
              "hovertemplate": Rich("step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>")},
         ],
-        height, colors, right=12, top=12, picked_from=len(drawn), showlegend=len(drawn) > 1,
+        height, colors, right=12, top=12, picked_from=len(before), showlegend=len(drawn) > 1,
         legend=set_legend({"size": 12, "color": colors.text}),
         shapes=_mark_ahead(last, total, colors), annotations=_name_far(losses, top, colors),
         xaxis=set_axis(colors, "step", range=[0.5 - 0.02 * total, total + 0.5 + 0.02 * total]),
         yaxis=set_axis(colors, "J", grid=True, range=[0, top]),
     )  # fmt: skip
+
+
+def _draw_rings(values: np.ndarray, top: float, colors: Palette) -> Spec:
+    steps = np.flatnonzero(np.isfinite(values))
+    return {"type": "scatter", "x": pack(steps + 1), "y": pack(np.minimum(values[steps], 0.97 * top)),
+            "mode": "markers", "name": "J as printed", "showlegend": False,
+            "marker": {"size": _RING, "symbol": "circle-open", "color": colors.kinds["key"]},
+            "customdata": [format_number(float(values[i])) for i in steps],
+            "hovertemplate": Rich("step %{x}<br>J as printed = <b>%{customdata}</b><extra></extra>")}  # fmt: skip
 
 
 def _find_top(losses: np.ndarray, lines: Mapping[str, np.ndarray]) -> float:
@@ -73,7 +87,7 @@ def _draw_line(name: str, values: np.ndarray, dash: str, colors: Palette) -> Spe
     color = colors.kinds["query" if dash == _DASHES[0] else "key"]
     return {"type": "scatter", "x": pack(np.arange(1, len(values) + 1)), "y": pack(values), "mode": "lines",
             "name": name, "line": {"color": color, "width": 2, "dash": dash},
-            "hovertemplate": Rich(f"step %{{x}}<br>{escape(name)}: <b>%{{y:.3f}}</b><extra></extra>")}  # fmt: skip
+            "hovertemplate": Rich(f"step %{{x}}<br>{escape(name)}: <b>%{{y:.4g}}</b><extra></extra>")}  # fmt: skip
 
 
 def _mark_ahead(last: int, total: int, colors: Palette) -> list[Spec]:
@@ -124,7 +138,7 @@ def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None
     mode = "lines+markers" if ink and len(steps) <= _MARKED else "lines"
     return {"type": "scatter", "x": pack(steps), "y": pack(shares), "mode": mode,
             "line": line, "marker": {"size": 4}, "opacity": 1.0 if ink else 0.35, "name": word,
-            "hovertemplate": Rich(f"{escape(word)} after step %{{x}}<br><b>%{{y:.4f}}</b><extra></extra>")}  # fmt: skip
+            "hovertemplate": Rich(f"{escape(word)} after step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>")}  # fmt: skip
 
 
 def _name_words(
@@ -167,10 +181,10 @@ def draw_loss_along(
              "line": {"color": warm, "width": 1.5, "dash": "dot"}, "hoverinfo": "name"},
             {"type": "scatter", "x": pack(weights), "y": pack(losses), "mode": "lines", "name": "J",
              "line": {"color": color, "width": 2},
-             "hovertemplate": Rich("weight %{x:.4f}<br>J = <b>%{y:.4f}</b><extra></extra>")},
+             "hovertemplate": Rich("weight %{x:.4g}<br>J = <b>%{y:.4g}</b><extra></extra>")},
             *({"type": "scatter", "x": [place[0]], "y": [place[1]], "mode": "markers", "name": name,
                "marker": {"size": 10, "color": fill, "line": {"color": colors.text, "width": 2}},
-               "hovertemplate": Rich(f"{escape(name)}: %{{x:.4f}}<br>J = <b>%{{y:.4f}}</b><extra></extra>")}
+               "hovertemplate": Rich(f"{escape(name)}: %{{x:.4g}}<br>J = <b>%{{y:.4g}}</b><extra></extra>")}
               for name, place, fill in points),
         ],
         height, colors, right=12, showlegend=True, legend=set_legend({"size": 12, "color": colors.text}),

@@ -79,7 +79,7 @@ def draw_overview(
         name_inside=True,
     )  # fmt: skip
     said = Rich(
-        "query %{customdata[0]}, key %{customdata[1]}<br><b>%{z:.6f}</b>, the largest of its block<extra></extra>"
+        "query %{customdata[0]}, key %{customdata[1]}<br><b>%{z:.4g}</b>, the largest of its block<extra></extra>"
     )
     drawn = {**chart.traces[0], "customdata": places.tolist(), "hovertemplate": said}
     edges = (window.start - 0.5, window.stop - 0.5)

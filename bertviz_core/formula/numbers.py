@@ -1,4 +1,9 @@
-"""Numbers as the app writes them: four decimals, powers of ten beyond that, a true minus."""
+"""How a number is written, wherever it stands: one rule, the same in the browser (ui/components/numbers.js).
+
+In full a number has four decimals, and beyond those that this suits a power of ten. The short form is that form rounded
+to a width that is known; a percentage has two significant digits. A calculation has as many decimals as it takes to
+work out as printed. All are roundings of one number, halves to even: none says what another one denies.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +11,77 @@ import math
 from collections.abc import Iterable
 
 DECIMALS = 4
+FULL_WIDTH, SHORT_WIDTH, PERCENT_WIDTH = 11, 7, 10  # characters of each form of a float, at most
+WORTH = ".4g"  # what stands for the full form in a template that Plotly fills in (listener_plot.js)
+
+_FIRST_POWER, _LAST_POWER = -3, 4  # of ten, of what is written without one
+_DIGITS = 2  # significant ones of what is short
+_LEAST, _MOST = 0.001, 99.9  # percent: nearer to 0 and to 100 only that is said
+_KNOWN = 1e15  # from here on no decimals are known of a double
+_MINUS, _SPACE = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
+
+
+def format_number(value: float | int) -> str:
+    """A number in full, with U+2212 for minus: `−0.4321`, `1,200`, `1.000e−12`, `−∞`, `nan`; an int has no decimals."""
+    text = f"{value:,}" if isinstance(value, int) else _write_strange(value) or "e".join(_split(value))
+    return text.replace("-", _MINUS)
 
 
 def format_latex(value: float | int) -> str:
-    """A number as LaTeX: `-0.4321`, `12`, `1.00\\times 10^{-12}`."""
+    """The full form as LaTeX: `-0.4321`, `1200`, `1.000\\times 10^{-12}`."""
     if isinstance(value, int):
         return str(value)
     if not math.isfinite(value):
         return r"\mathrm{nan}" if math.isnan(value) else (r"\infty" if value > 0 else r"-\infty")
-    if _is_plain(value):
-        return f"{value:.{DECIMALS}f}"
-    mantissa, exponent = f"{value:.3e}".split("e")
-    return rf"{mantissa}\times 10^{{{int(exponent)}}}"
+    return r"\times 10^".join(part if not i else f"{{{int(part)}}}" for i, part in enumerate(_split(value)))
 
 
-def format_number(value: float | int) -> str:
-    """A number as plain text, with U+2212 for minus: `−0.4321`, `12`, `1.000e−12`."""
-    if isinstance(value, int):
-        text = f"{value:,}"
-    elif not math.isfinite(value) or _is_plain(value):
-        text = f"{value:.{DECIMALS}f}"
+def format_short(value: float) -> str:
+    """A number where there is little room, in at most 7 characters: `−0.43`, `0.0012`, `−9999.5`, `5.1e−4`, `−2e300`.
+
+    Two decimals; more where they leave less than two digits, fewer where they do not fit. A power of ten where the
+    full form has one.
+    """
+    strange = _write_strange(value)
+    if strange:
+        return strange.replace("-", _MINUS)
+    if len(_split(value)) == 1:
+        decimals = max(_DIGITS, _count_decimals(value))
+        texts = [write_fixed(value, places) for places in range(decimals, -1, -1)]
     else:
-        text = f"{value:.3e}"
-    return text.replace("-", "\N{MINUS SIGN}")
+        texts = [_write_power(value, places) for places in (1, 0)]
+    return next(text for text in texts if len(text) <= SHORT_WIDTH)
+
+
+def format_percent(part: float) -> str:
+    """A part of a whole, 1 being all of it, with two significant digits: `52 %`, `0.41 %`, `99.4 %`, `−3.0 %`, `130 %`.
+
+    Nearer to nothing, and to all, only that is said: `< 0.001 %`, `> 99.9 %`.
+    """
+    percent = 100 * abs(float(part))
+    if 0 < percent < _LEAST:
+        sign, text = "<", str(_LEAST)
+    elif _MOST < percent < 100:
+        sign, text = ">", str(_MOST)
+    else:
+        sign, text = "", _write_percent(percent)
+    if part < 0 and percent:
+        sign, text = {"<": ">", ">": "<"}.get(sign, ""), _MINUS + text
+    return f"{sign} {text}{_SPACE}%".lstrip()
+
+
+def write_fixed(value: float, decimals: int) -> str:
+    """A number of a calculation, with so many decimals; U+2212 for minus; what is printed as zero has no sign."""
+    if abs(value) >= _KNOWN:
+        return format_number(float(value))
+    text = _write_strange(value) or f"{value:.{decimals}f}"
+    return text.lstrip("-") if not text.strip("-0.") else text.replace("-", _MINUS)
 
 
 def write_plain_sum(terms: Iterable[float]) -> str:
     """A sum as plain text, all of its terms; a negative one behind the first stands in parentheses: `0.1 + (−0.2)`."""
     first, *others = map(format_number, terms)
-    return " + ".join([first, *(f"({term})" if term.startswith("\N{MINUS SIGN}") else term for term in others)])
-
-
-def format_percent(part: float) -> str:
-    """A part of a whole, 0 to 1, with the digits worth reading: `52 %`, `0.4 %`, `< 0.1 %`, `> 99.9 %`."""
-    percent = 100 * part
-    if 0 < percent < 0.1:
-        text = "< 0.1"
-    elif 99.9 < percent < 100:
-        text = "> 99.9"
-    else:
-        near = 0 < percent < 9.95 or 99 < percent < 100  # an end of the scale
-        text = f"{percent:.1f}" if near else f"{percent:.0f}"
-    return f"{text}\N{NO-BREAK SPACE}%"
+    return " + ".join([first, *(f"({term})" if term.startswith(_MINUS) else term for term in others)])
 
 
 def format_degrees(angle: float) -> str:
@@ -57,15 +91,37 @@ def format_degrees(angle: float) -> str:
     return f"{angle:.0f}°" if angle >= 9.95 else f"{angle:.1f}°"
 
 
-def format_share(part: float) -> str:
-    """A probability, 0 to 1, with the digits that tell it from its neighbours: `14.3 %`, `0.21 %`, `< 0.001 %`."""
-    percent = 100 * part
-    if 0 < percent < 0.001:
-        text = "< 0.001"
-    else:
-        text = f"{percent:.{1 if percent >= 1 or not percent else 2 if percent >= 0.1 else 3}f}"
-    return f"{text}\N{NO-BREAK SPACE}%"
+def _write_strange(value: float) -> str:
+    """What no digits say; "" of a number that has some."""
+    return "" if math.isfinite(value) else f"{value:f}".replace("inf", "∞")
+
+
+def _split(value: float) -> list[str]:
+    """The full form of a finite number: its decimals, or a factor and the power of ten."""
+    if _is_plain(value):
+        return [f"{value or 0.0:.{DECIMALS}f}"]
+    return f"{value:.{DECIMALS - 1}e}".split("e")
 
 
 def _is_plain(value: float) -> bool:
-    return value == 0 or 1e-3 <= abs(value) < 1e5
+    """Whether the full form has no power of ten: as it is printed, not as it is, so that it has the usual digits."""
+    power = int(f"{value:.{DECIMALS - 1}e}".split("e")[1])
+    return value == 0 or (power >= _FIRST_POWER and float(f"{abs(value):.{DECIMALS}f}") < 10 ** (_LAST_POWER + 1))
+
+
+def _count_decimals(size: float) -> int:
+    """With how many decimals a finite number has two significant digits."""
+    return max(0, _DIGITS - 1 - int(f"{size:.{_DIGITS - 1}e}".split("e")[1])) if size else 0
+
+
+def _write_power(value: float, decimals: int) -> str:
+    factor, power = f"{value:.{decimals}e}".split("e")
+    return f"{factor}e{int(power)}".replace("-", _MINUS)
+
+
+def _write_percent(percent: float) -> str:
+    if not math.isfinite(percent) or percent >= 10 ** (_LAST_POWER + 1):
+        return format_short(percent)
+    if 99 < percent < 100:  # as near to the whole as another one to nothing
+        return f"{percent:.1f}"
+    return f"{percent:.{min(3, _count_decimals(percent))}f}"

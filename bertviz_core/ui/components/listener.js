@@ -159,7 +159,7 @@ class Listener {
     if ("skip" in said.dataset) return enterPicture();
     if ("write" in said.dataset) return turnMenu(EDITOR, false);
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
-    if (copy) return copyText(copy === "link" ? location.href : copy).then(() => this.tell("Copied", said));
+    if (copy) return copyText(copy === "link" ? writeLink(this.data) : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);
     const value = SENT[name](said.dataset[name]);
     if (name === "cell") return this.explain(value, said);

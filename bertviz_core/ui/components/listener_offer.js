@@ -175,11 +175,10 @@ function plain(text) {
   return String(text).replace(/<[^>]*>/g, "").replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(code));
 }
 
-// A number as it is read out, with a minus that is called one.
+// What stands on an axis: an index, or a number in full.
 function format(value) {
   if (typeof value !== "number") return String(value ?? "no value");
-  const short = Number.isInteger(value) ? value : Number(value.toPrecision(5));
-  return String(short).replace("-", "−");
+  return Number.isInteger(value) ? String(value).replace("-", "−") : writeNumber(value);
 }
 
 function remember(compute) {

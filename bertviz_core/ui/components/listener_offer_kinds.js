@@ -55,7 +55,7 @@ class Cells extends Offer {
   describe({ row, column }) {
     const { x, y } = this.place(row, column);
     const names = `${this.nameEntry(this.yaxis, y, "{y}")}, ${this.nameEntry(this.xaxis, x, "{x}")}`;
-    return `${names}: ${format(this.points[0].z[row][column])}`;
+    return `${names}: ${writeNumber(this.points[0].z[row][column])}`;
   }
 
   // The place that a key leads to from another one.
@@ -132,7 +132,7 @@ class Bars extends List {
   describe({ row }) {
     const { x, y } = this.place(row);
     const name = this.lying ? this.nameEntry(this.yaxis, y, "{y}") : this.nameEntry(this.xaxis, x, "{x}");
-    return `${this.words?.[row] ?? name}: ${format(this.lying ? x : y)}`;
+    return `${this.words?.[row] ?? name}: ${writeNumber(this.lying ? x : y)}`;
   }
 }
 
@@ -159,7 +159,7 @@ class Points extends List {
     const text = this.words?.[row];
     const named = [this.xaxis, this.yaxis].find(({ tickmode, type }) => tickmode === "array" || type === "category");
     const [own, other] = named === this.xaxis ? [x, y] : [y, x];
-    if (named) return `${text || this.nameEntry(named, own)}: ${format(other)}`;
+    if (named) return `${text || this.nameEntry(named, own)}: ${writeNumber(other)}`;
     const counted = [...read(this.template(row)).index].map(([axis, at]) => `${axis} ${at === "{n}" ? row : at}`);
     return `${text || (counted.at(-1) ?? row)}: ${this.nameEntry(this.xaxis, x)}, ${this.nameEntry(this.yaxis, y)}`;
   }

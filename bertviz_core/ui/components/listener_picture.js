@@ -5,12 +5,19 @@ const EDGE = 16, LINE = 18, SHARP = 2; // pixels around a picture and from line 
 const LEAST_WIDTH = 480; // in which a caption can be read
 const LETTERS = "13px sans-serif";
 
+// The address of what is seen, with what decides about it where that is usual as well: elsewhere that may be other things.
+function writeLink({ address }) {
+  const link = new URL(location.href);
+  if (address?.link) link.search = new URLSearchParams(address.link);
+  return link.href;
+}
+
 async function savePicture(asked, kind, data) {
   const panel = asked.closest('[class*="st-key-panel-"]');
   const { address = "" } = asked.dataset;
   const title = asked.dataset.title ?? panel.querySelector(".bv-panel-title b, h1, h2, h3, h4")?.textContent ?? "";
   const { checkpoint = "", sentence = "" } = data.caption ?? {};
-  const lines = [title, address, checkpoint, sentence, location.href].filter(Boolean);
+  const lines = [title, address, checkpoint, sentence, writeLink(data)].filter(Boolean);
   const picture = drawPicture(panel, lines, data.colors);
   picture.prepend(await embedFonts(picture));
   const svg = new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" });

@@ -37,7 +37,17 @@ class Plot {
     this.introduce(false);
   }
 
+  // What Plotly's own writing of a number is at the pointer is ours, for as long as it draws what it has now.
+  writeInFull() {
+    const locale = this.drawn._fullLayout?._d3locale;
+    if (!locale || locale.inFull) return;
+    const { numberFormat } = locale;
+    const write = (value) => (typeof value === "number" ? writeNumber(value) : String(value));
+    Object.assign(locale, { inFull: true, numberFormat: (wish) => (wish === WORTH ? write : numberFormat(wish)) });
+  }
+
   read() {
+    this.writeInFull();
     this.offers = listOffers(this.drawn);
     this.introduce(this.offers.length > 0);
     this.draw();
@@ -82,6 +92,7 @@ class Plot {
   // A token's name beside a row or column is the token: pointed at it is lit, clicked it is chosen, as the key where
   // it names one.
   move(event) {
+    this.writeInFull();
     const name = this.readName(event);
     if (name) this.listener.light({ row: name.token, key: name.token }, this);
     else if (this.named) this.listener.light(null, this);

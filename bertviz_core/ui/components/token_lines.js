@@ -1,10 +1,9 @@
 // One head, token to token: queries on the left, keys on the right, and a line for each share of attention. `data` gives
-// queries and keys as [{index, text, special, piece, second}], shares as a (query, key) list in ten-thousandths, and the
-// part of each query's attention that is not drawn; `full`: the share, of 1, whose line is opaque; `top`: pixels above.
+// queries and keys as [{index, text, special, piece, second}], shares as (query, key) bytes in single precision, base64,
+// and so the part of each query's attention that is not drawn; `full`: the share whose line is opaque; `top`: pixels above.
 
 const SVG = "http://www.w3.org/2000/svg";
-const WHOLE = 10000;
-const FAINTEST = 50; // below half a percent of an opaque one a line cannot be seen
+const FAINTEST = 0.005; // below half a percent of an opaque one a line cannot be seen
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const lines = (parentElement.tokenLines ??= new TokenLines(parentElement));
@@ -27,7 +26,7 @@ class TokenLines {
   show(data) {
     const focused = this.frame.querySelector(".token:focus")?.dataset;
     const { active } = this;
-    this.data = data;
+    this.data = { ...data, shares: readShares(data.shares), hidden: readShares(data.hidden) };
     for (const [name, color] of Object.entries(data.colors)) this.frame.style.setProperty(`--${name}`, color);
     this.frame.style.setProperty("--top", `${data.top}px`);
     this.frame.classList.toggle("chosen", data.query.some(({ index }) => index === data.chosen));
@@ -78,8 +77,7 @@ class TokenLines {
   }
 
   draw() {
-    const { query, key, shares } = this.data;
-    const full = this.data.full * WHOLE;
+    const { query, key, shares, full } = this.data;
     const rows = Math.max(query.length, key.length);
     this.svg.setAttribute("viewBox", `0 0 100 ${rows || 1}`);
     this.svg.style.height = `calc(var(--row) * ${rows})`;
@@ -87,7 +85,7 @@ class TokenLines {
     for (let q = 0; q < query.length; q++) {
       for (let k = 0; k < key.length; k++) {
         const share = shares[q * key.length + k];
-        if (share * WHOLE < FAINTEST * full) continue;
+        if (share < FAINTEST * full) continue;
         const line = document.createElementNS(SVG, "line");
         const ends = { x1: 0, y1: q + 0.5, x2: 100, y2: k + 0.5, "stroke-opacity": Math.min(1, share / full) };
         for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
@@ -108,7 +106,7 @@ class TokenLines {
     for (const stroke of this.strokes) stroke.line.classList.toggle("on", stroke[side] === place);
     this.tokens[side].forEach((token, i) => token.classList.toggle("on", i === place));
     this.tokens[other].forEach((token, i) => {
-      token.querySelector(".number").textContent = number(this.share(side, place, i));
+      token.querySelector(".number").textContent = writeNumber(this.share(side, place, i));
     });
     for (const token of this.tokens[side]) token.tabIndex = token.dataset.place == place ? 0 : -1;
   }
@@ -124,11 +122,14 @@ class TokenLines {
       .map((token, i) => [this.share(side, place, i), token])
       .sort(([a], [b]) => b - a)
       .slice(0, 3)
-      .map(([share, token]) => `${token.index} ${token.text} ${number(share)}`);
+      .map(([share, token]) => `${token.index} ${token.text} ${writeNumber(share)}`);
     const { index, text } = this.data[side][place];
+    if (side === "query" && !this.data.hidden[place] && !other.some((_, i) => this.share(side, place, i))) {
+      return `${index} ${text} attends to no token: all its weights are 0.`;
+    }
     const verb = side === "query" ? "attends most to" : "is attended to most by";
     const hidden = side === "query" ? this.data.hidden[place] : 0;
-    return `${index} ${text} ${verb} ${strongest.join(", ")}.` + (hidden ? ` Not shown: ${number(hidden)}.` : "");
+    return `${index} ${text} ${verb} ${strongest.join(", ")}.` + (hidden ? ` Not shown: ${writeNumber(hidden)}.` : "");
   }
 
   key(event) {
@@ -143,8 +144,8 @@ class TokenLines {
   }
 }
 
-function number(share) {
-  return share < 1 ? "< 0.0001" : (share / WHOLE).toFixed(4);
+function readShares(text) {
+  return new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 }
 
 function element(tag, name, ...content) {

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.style import describe_token
 
 _STYLE = Path(__file__).with_name("aligned.css")
-MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +81,3 @@ def _name(trace: Trace, token: int, marked: bool) -> str:
         f"<small>{token}</small> "
         f"{escape(trace.tokens[token])}</button></th>"
     )
-
-
-def write_short(value: float) -> str:
-    """A number with two decimals; one that these would make nothing of, in full."""
-    return f"{value:.2f}".replace("-", MINUS) if value == 0 or abs(value) >= 0.005 else format_number(value)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import MASKED, choose_window, rank_top
-from bertviz_core.analysis.what_if import subtract
+from bertviz_core.analysis.ranking import MASKED, choose_window
+from bertviz_core.analysis.what_if import list_moved, subtract
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
@@ -49,7 +49,7 @@ def draw_difference(view: View, before: Trace, after: Trace, address: Address) -
 def draw_moved_bars(view: View, before: Trace, after: Trace, address: Address, kind: str) -> Chart:
     """Where a vector moved most, as bars of after − before that offer those cells."""
     values = subtract(before, after, address)
-    places = rank_top(np.abs(np.nan_to_num(values)), _BARS)
+    places = list_moved(before, after, address, _BARS)
     names = [cell_names.name_index(view.trace, view.trace.dims(address)[0], i) for i in places]
     chart = draw_bars(values[places], names, view.colors, view.colors.kinds[kind], name="after − before")
     return chart.offer(picks.pick_points(view.trace, address, places))

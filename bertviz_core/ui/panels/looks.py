@@ -6,21 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertviz_core.formula.numbers import format_percent
-from bertviz_core.ui.frame.labels import quote
+from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
+from bertviz_core.ui.panels.said import name_word, tell_percent
+
+ALL_ZERO = "All weights of this head are 0: it takes nothing from any token, and adds nothing to the output."
 
 
-def tell_hardest(row: np.ndarray, token: int, tokens: Sequence[str]) -> str:
-    """Which key a query looks at most, as Markdown; where all its weights are 0, that it looks at none.
+def tell_hardest(row: np.ndarray, token: int, tokens: Sequence[str]) -> Said:
+    """Which key a query looks at most; where all its weights are 0, that it looks at none.
 
     row: the query's attention weights, shape (key,), 0 to 1; token: the query's position.
     """
     most = int(row.argmax())
-    if not row[most]:
-        return f"{quote(tokens[token])} looks at nothing: **all its weights are 0**"
-    return f"{quote(tokens[token])} looks hardest at {name_weight(tokens[most], float(row[most]))}"
-
-
-def name_weight(key: str, weight: float) -> str:
-    """A key and its attention weight, as Markdown."""
-    return f"**{quote(key)}: {format_percent(weight)}**"
+    asks, weight, key = name_word(tokens[token]), tell_percent(row[most]), name_word(tokens[most])
+    parts, asking = {"weight": weight, "asks": asks, "key": key}, {"asks": asks}
+    return say(choose(
+        Claim("looks at nothing", "{asks} looks at nothing: **all its weights are 0**", asking, Relation.NONE, row),
+        Claim("looks hardest", "{asks} looks hardest at **{key}: {weight}**", parts, Relation.LARGEST, row, (most,)),
+        Claim("looks as hard", "{asks} looks at no token harder than at **{key}: {weight}**", parts, Relation.HIGHEST,
+              row, (most,)),
+    ))  # fmt: skip

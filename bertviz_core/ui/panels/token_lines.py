@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import numpy as np
 
 from bertviz_core.analysis.token_lines import Links
@@ -10,7 +12,6 @@ from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
 
-_WHOLE = 10_000  # shares travel to the browser as whole numbers of this
 _KEY = "token-lines"
 _CAPTIONS = {"query": "attends (query)", "key": "is attended to (key)"}
 _PROMPT = (
@@ -31,8 +32,8 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
         data={
             "query": [_make_token(view.trace, i) for i in shown.queries],
             "key": [_make_token(view.trace, i) for i in shown.keys],
-            "shares": _count(shown.weights),
-            "hidden": _count(shown.hidden) if whole else [0] * len(shown.queries),
+            "shares": _pack(shown.weights),
+            "hidden": _pack(shown.hidden if whole else np.zeros(len(shown.queries))),
             "chosen": view.chosen.token,
             "captions": _CAPTIONS,
             "prompt": _PROMPT,
@@ -44,8 +45,8 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
     )
 
 
-def _count(shares: np.ndarray) -> list[int]:
-    return np.rint(shares * _WHOLE).astype(int).ravel().tolist()
+def _pack(shares: np.ndarray) -> str:
+    return base64.b64encode(shares.astype("<f4").tobytes()).decode()
 
 
 def _make_token(trace: Trace, i: int) -> dict[str, object]:
