@@ -67,6 +67,11 @@ class Drawn:
         stage = self.stages[name]
         return self._read(stage["mark"], "u1", stage["size"])
 
+    def puts(self, name):
+        """Into which cells of a stage a change put numbers; None where into none of its tensor."""
+        stage = self.stages[name]
+        return None if stage["put"] is None else self._read(stage["put"], "u1", stage["size"])
+
     def _read(self, at, kind, size):
         return np.frombuffer(self.bytes, kind, int(np.prod(size)), at).reshape(size)
 

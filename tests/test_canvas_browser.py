@@ -277,7 +277,7 @@ def test_the_keyboard_opens_a_strip_by_its_title(still):
     open_canvas(still, level="layer").focus()
     press(still, "ArrowRight", *["Control+ArrowRight"] * 2, *["ArrowUp"] * 9)
     assert still.page.locator(".bvc-live").text_content() == (
-        "Residual sum: input + attention output. Enter: all its 384 numbers of each token."
+        "Residual sum after attention. Enter: all its 384 numbers of each token."
     )
     press(still, "Enter")
     wait_for_query(still, level="layer", strip="sum")

@@ -274,8 +274,8 @@ def test_the_widest_cell_is_explained_at_once(rome):
         (12, "12", "12"),
         (30522, "30522", "30,522"),
         (-3, "-3", "−3"),
-        (float("inf"), r"\infty", "inf"),
-        (float("-inf"), r"-\infty", "−inf"),
+        (float("inf"), r"\infty", "∞"),
+        (float("-inf"), r"-\infty", "−∞"),
         (float("nan"), r"\mathrm{nan}", "nan"),
     ],
 )

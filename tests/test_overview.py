@@ -34,7 +34,7 @@ HEADLINES = [
 
 def headline(model, text, pair, token):
     trace = bv.run(model, text, pair)
-    return overview.write_headline(replace(look(trace, token=token), text=text, pair=pair)), trace
+    return overview.write_headline(replace(look(trace, token=token), text=text, pair=pair)).text, trace
 
 
 @pytest.mark.parametrize(("text", "pair", "token", "begins"), HEADLINES)
@@ -64,10 +64,10 @@ def test_a_token_that_a_change_put_there_is_the_one_that_is_quoted(rome):
     id_of = rome.model.tokenizer.id
     swapped = rome.with_changes({"input_ids[token=3]": id_of("paris")})
     view = replace(look(rome, swapped, token=3), text="When in Rome, do as the [MASK] do.")
-    assert "expect at “paris”? “When in paris" in overview.write_headline(view)
+    assert "expect at “paris”? “When in paris" in overview.write_headline(view).text
     hidden = rome.with_changes({"input_ids[token=3]": rome.model.tokenizer.mask_id})
     view = replace(look(rome, hidden, token=3), text="When in Rome, do as the [MASK] do.")
-    assert "fill the blank? “When in ▒▒▒" in overview.write_headline(view)
+    assert "fill the blank? “When in ▒▒▒" in overview.write_headline(view).text
 
 
 def test_formulas_and_numbers_are_counted(rome):
@@ -75,7 +75,7 @@ def test_formulas_and_numbers_are_counted(rome):
     inside = [address for address in rome.addresses if ".layer." not in address or ".layer.0." in address]
     numbers = sum(math.prod(rome.shape(address)) for address in rome.addresses)
     assert np.sum([rome[address].size for address in rome.addresses]) == numbers
-    said = formulas.write_headline(view)
+    said = formulas.write_headline(view).text
     assert said == (
         f"What is a pass made of? **{len(inside)} formulas**, those of a layer used 6 times, give {numbers:,} numbers"
     )

@@ -68,8 +68,9 @@ class Plain:
         return int(np.abs(added[:64]).argmax()) if self.component is None else self.component
 
     def cut(self):
-        return [len(self.trace.tokens), self.config.vocab_size, *self.where(self.token),
-                self.trace.encoding.ids[self.token], 0, len(self.trace.tokens) - 1]  # fmt: skip
+        count = sum(self.trace.encoding.mask)
+        return [count, self.config.vocab_size, *self.where(self.token), self.trace.encoding.ids[self.token], 0,
+                count - 1]  # fmt: skip
 
     def where(self, i):
         """A position is named where the same token stands elsewhere too."""
@@ -130,7 +131,7 @@ class Plain:
         after = self.trace[f"{self.own}.intermediate.activation"][self.token]
         taken = np.where(before > 0, before - after, 0)
         named = [int(np.abs(after).argmax()), *([int(taken.argmax())] if taken.max() > 0.005 else []),
-                 *([int(before.argmin())] if before.min() < 0 else [])]  # fmt: skip
+                 *([int(before.argmin())] if before.min() < 0 and after[before.argmin()] > -0.005 else [])]  # fmt: skip
         told = [number for i in dict.fromkeys(named) for number in (i, before[i], after[i])]
         return [len(before), self.layer, int((before > 0).sum()), 0, *self.where(self.token), *told]
 

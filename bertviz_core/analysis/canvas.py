@@ -55,7 +55,8 @@ class Strip:
     id: its name and, where every layer has it, the layer, `output.3`; level: from which zoom on it is drawn; template:
     the address of its cells, with {row}, {column}, {key}, {head} for indices; columns: what is drawn of its last axis,
     real indices; total: the length of that axis; values: (token, column), (query, key), (head, query, key), or (key,)
-    for ribbons; changed: which of them a change moved, None where nothing was changed.
+    for ribbons; changed: which of them a change moved, None where nothing was changed; put: into which of them a change
+    put a number, so that no formula made it, None where it did so nowhere in the tensor.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Strip:
     total: int
     values: np.ndarray
     changed: np.ndarray | None
+    put: np.ndarray | None = None
 
     @property
     def whole(self) -> bool:
@@ -204,14 +206,30 @@ def _cut(faces: Faces, spot: Spot, name: str, level: str, address: Address, colu
     before, after = (_read(trace, address, spot.window, every) for trace in (faces.before, faces.after))
     values, changed = faces.show(before, after)
     total = faces.drawn.shape(address)[-1]
+    put = _find_put(faces.drawn, address)
     return Strip(name, address.layer, level, address, write_template(faces.drawn, address), every, total, values,
-                 changed)  # fmt: skip
+                 changed, None if put is None else _narrow(put, spot.window, every))  # fmt: skip
 
 
 def _read(trace: Trace, address: Address, rows: range, columns: tuple[int, ...]) -> np.ndarray:
     """(..., row, column) of a tensor."""
     whole = read_activations(trace)[address.layer or 0] if address.leaf == _ACTIVATION else trace[address]
+    return _narrow(whole, rows, columns)
+
+
+def _narrow(whole: np.ndarray, rows: range, columns: tuple[int, ...]) -> np.ndarray:
     return whole[..., rows.start : rows.stop, :][..., columns]
+
+
+def _find_put(trace: Trace, address: Address) -> np.ndarray | None:
+    """Bool, axes as `trace[address]`: into which cells of a tensor a change put numbers; None where into none of it."""
+    overrides = trace.overrides(address.path)
+    if not overrides:
+        return None
+    put = np.zeros(trace.shape(address.whole), dtype=bool)
+    for override in overrides:
+        put[override.index] = True
+    return put[trace.layout.index(address)]
 
 
 def write_template(trace: Trace, address: Address) -> str:

@@ -19,7 +19,8 @@ def _agree(one: float, other: float) -> bool:
 
 @dataclass(frozen=True)
 class Cut:
-    """The pieces. pieces: those of the window, as index, text and id; total: of all; text, id: the chosen one's."""
+    """The pieces. pieces: those of the window, as index, text and id; total: of all, padding left out; text, id: the
+    chosen one's."""
 
     pieces: tuple[tuple[int, str, int], ...]
     total: int
@@ -30,13 +31,17 @@ class Cut:
 
 @dataclass(frozen=True)
 class LookedUp:
-    """One component of the chosen piece's embeddings. rows: by table, the index of its row and the value there."""
+    """One component of the chosen piece's embeddings.
+
+    rows: by table, the index of its row and the value there; put: whether a change put the normalized number there.
+    """
 
     id: int
     component: int
     rows: tuple[tuple[str, int, float], ...]
     sum: float
     normalized: float
+    put: bool
     digits: Digits
 
     @property
@@ -48,7 +53,9 @@ class LookedUp:
 class Offered:
     """What the chosen head makes: Euclidean lengths of the chosen token's query and of the key and value compared.
 
-    of: the position of that key; most: whether the chosen token looks at no other token more.
+    of: the position of that key; most: whether the chosen token looks at no other token more; tied: whether it looks
+    at another as much, of words other than itself where that key is the first of these; nowhere: whether all its
+    weights are 0.
     """
 
     query: float
@@ -56,6 +63,8 @@ class Offered:
     value: float
     of: int
     most: bool
+    tied: bool
+    nowhere: bool
 
 
 Term = tuple[int, float, float, float, int]  # component, two factors, their product, decimals of the factors
@@ -121,16 +130,23 @@ class Collected:
     sum: float
     digits: Digits
 
+    @property
+    def adds_up(self) -> bool:
+        return _agree(sum(self.values) + self.others, self.sum)
+
 
 @dataclass(frozen=True)
 class Normalized:
     """One component through the residual sum and its LayerNorm.
 
-    centered: the sum less the mean; deviation: by which that is divided, epsilon included; normal: the quotient;
-    scaled: that times gamma.
+    residual: whether the program adds the layer's input, skip; put: whether a change put numbers into what LayerNorm
+    makes of the sum; centered: the sum less the mean; deviation: by which that is divided, epsilon included; normal:
+    the quotient; scaled: that times gamma.
     """
 
     component: int
+    residual: bool
+    put: bool
     skip: float
     added: float
     sum: float
@@ -146,10 +162,22 @@ class Normalized:
 
     @property
     def adds_up(self) -> bool:
-        return _agree(self.skip + self.added, self.sum)
+        return _agree(self.residual * self.skip + self.added, self.sum)
 
 
 Neuron = tuple[int, float, float]  # its index, pre-activation, activation
+
+
+@dataclass(frozen=True)
+class Then:
+    """What the program does with a layer's feed-forward output.
+
+    added: adds what came in; normalized: normalizes the sum; put: but a change put numbers there.
+    """
+
+    added: bool
+    normalized: bool
+    put: bool
 
 
 @dataclass(frozen=True)
@@ -158,7 +186,9 @@ class Fired:
 
     strongest: the largest in size first; damped: of those above 0 the one that the activation function takes most from,
     None where it takes nothing worth printing; shut: the one with the lowest pre-activation, None where that is not
-    below 0; active: how many are above 0.
+    below 0 or something worth printing is left of it; active: how many are above 0; function: by its name, empty where
+    a change put numbers in place of what it gives, of which then nothing is damped or shut; curve: points of it, from
+    the lowest pre-activation that is listed to the highest; then: what becomes of what they write.
     """
 
     strongest: tuple[Neuron, ...]
@@ -167,6 +197,8 @@ class Fired:
     active: int
     total: int
     function: str
+    curve: tuple[tuple[float, float], ...]
+    then: Then
 
 
 @dataclass(frozen=True)
@@ -203,6 +235,11 @@ class Answered:
     total: int
     logit: Logit
     digits: Digits
+
+    @property
+    def shares_up(self) -> bool:
+        """Whether the best word's probability is its share of all powers of e."""
+        return _agree(self.words[0][2] / self.denominator, self.words[0][3])
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from bertviz_core.analysis.attention import DotProduct, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
 from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import find_strongest, rank_top
@@ -28,12 +30,18 @@ from bertviz_core.analysis.stop_numbers import (
     Offered,
     Stops,
     Term,
+    Then,
 )
+from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.functions import Apply, Function
+from bertviz_core.formula.short import name_function
+from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.tracing.trace import Trace
 
 _STRONGEST = 8  # neurons, and words
 _TERMS = 24  # of the products of a logit
+_POINTS, _FINE, _WIDER = 60, 4, 1.08  # of the activation function's curve: how many, their decimals, how far beyond
 _VISIBLE = 0.005  # what an activation function takes, where it is worth a sentence
 _HEAD, _DECODER = Address("cls.predictions.transform.LayerNorm"), "cls.predictions.decoder"
 
@@ -61,7 +69,8 @@ def _cut(trace: Trace, spot: Spot) -> Cut:
     encoding = trace.encoding
     pieces = tuple((i, encoding.tokens[i], encoding.ids[i]) for i in spot.window)
     own = encoding.tokens[spot.token], encoding.ids[spot.token]
-    return Cut(pieces, len(encoding), trace.model.config.vocab_size, *own)
+    typed = (trace.before or trace).encoding  # a piece that a change masks out was cut as well
+    return Cut(pieces, len(typed.real), trace.model.config.vocab_size, *own)
 
 
 def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
@@ -74,7 +83,7 @@ def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
     )
     total, normalized = (float(trace[address.fix(**at)]) for address in (Address("embeddings.sum"), EMBEDDING))
     digits = fit_sum([value for _, _, value in rows], total)
-    return LookedUp(rows[0][1], component, rows, total, normalized, digits)
+    return LookedUp(rows[0][1], component, rows, total, normalized, _is_norm_put(trace, EMBEDDING, spot), digits)
 
 
 def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
@@ -83,7 +92,11 @@ def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
             own.enter("key").fix(head=spot.head, key=key), own.enter("value").fix(head=spot.head, key=key))  # fmt: skip
     query, offered, value = (float(np.linalg.norm(trace[row].astype(np.float64))) for row in rows)
     shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)]
-    return Offered(query, offered, value, key, bool(shares[key] == shares.max()))
+    most, special = bool(shares[key] == shares.max()), trace.model.tokenizer.special_tokens
+    rivals = [i for i, text in enumerate(trace.tokens)
+              if i != key and (most or (i != spot.token and text not in special))]  # fmt: skip
+    tied = any(shares[i] == shares[key] for i in rivals)
+    return Offered(query, offered, value, key, most, tied, not shares.any())
 
 
 def _compare(trace: Trace, spot: Spot, key: int) -> Compared:
@@ -147,11 +160,19 @@ def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
     gamma, beta = (float(trace[norm.enter(leaf).fix(hidden=component)]) for leaf in ("weight", "bias"))
     deviation = _find_deviation(trace, spot, out)
     centered, normal = total - mean, float(trace[norm.enter("normalized").fix(**at)])
-    levels = [skip, total, centered, normal, normal * gamma, value]
+    residual = before.path in (leaf.address for leaf in trace.step(out.enter("residual")).leaves)
+    levels = [residual * skip, total, centered, normal, normal * gamma, value]
     digits = fit_chain(levels, [added, mean, deviation, gamma, beta], "+−÷×+")
     return Normalized(
-        component, skip, added, total, mean, centered, deviation, normal, gamma, normal * gamma, beta, value, digits
-    )
+        component, residual, _is_norm_put(trace, norm, spot), skip, added, total, mean, centered, deviation, normal,
+        gamma, normal * gamma, beta, value, digits,
+    )  # fmt: skip
+
+
+def _is_norm_put(trace: Trace, norm: Address, spot: Spot) -> bool:
+    """Whether a change put numbers into a part of the chosen token's LayerNorm, or into what it gives."""
+    parts = (norm, *(norm.enter(part) for part in ("mean", "variance", "normalized")))
+    return any(is_put(trace, part.fix(token=spot.token)) for part in parts)
 
 
 def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
@@ -165,21 +186,45 @@ def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
 
 
 def _fire(trace: Trace, spot: Spot) -> Fired:
-    before, after = (
-        trace[Address.in_layer(spot.layer, f"intermediate.{leaf}").fix(token=spot.token)]
-        for leaf in ("dense", "activation")
-    )
+    inner = Address.in_layer(spot.layer, "intermediate")
+    before, after = (trace[inner.enter(leaf).fix(token=spot.token)] for leaf in ("dense", "activation"))
+    given = not is_put(trace, inner.enter("activation").fix(token=spot.token))
 
     def read(i: int) -> Neuron:
         return i, float(before[i]), float(after[i])
 
+    function = _find_function(trace, spot.layer)
+    strongest = tuple(map(read, rank_top(np.abs(after), _STRONGEST)))
     taken, lowest = np.where(after > 0, before - after, 0.0), int(before.argmin())
-    damped = int(taken.argmax()) if taken.max() > _VISIBLE else None
+    damped = read(int(taken.argmax())) if given and taken.max() > _VISIBLE else None
+    shut = read(lowest) if given and before[lowest] < 0 and abs(after[lowest]) < _VISIBLE else None
+    inputs = [neuron[1] for neuron in (*strongest, damped, shut) if neuron]
     return Fired(
-        tuple(map(read, rank_top(np.abs(after), _STRONGEST))), None if damped is None else read(damped),
-        read(lowest) if before[lowest] < 0 else None, int((after > 0).sum()), len(after),
-        trace.model.config.activation_name,
+        strongest, damped, shut, int((after > 0).sum()), len(after), name_function(function) if given else "",
+        _draw_function(function, inputs) if given else (), _find_then(trace, spot),
     )  # fmt: skip
+
+
+def _find_function(trace: Trace, layer: int) -> Function:
+    """The activation function that the program applies in a layer."""
+    step = trace.step(Address.in_layer(layer, "intermediate.activation"))
+    return next(node.function for node in walk_nodes(step.expr) if isinstance(node, Apply))
+
+
+def _draw_function(function: Function, inputs: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Points of a function's curve, over all of the inputs and around 0, where it bends."""
+    x = np.linspace(min(-2.0, *inputs) * _WIDER, max(2.0, *inputs) * _WIDER, _POINTS)
+    x = np.sort(np.append(x, 0.0))
+    return tuple(zip(x.round(_FINE).tolist(), sample_function(function, x).round(_FINE).tolist(), strict=True))
+
+
+def _find_then(trace: Trace, spot: Spot) -> Then:
+    total, norm = (Address.in_layer(spot.layer, f"output.{leaf}") for leaf in ("residual", "LayerNorm"))
+    came_in, normal = Address.in_layer(spot.layer, "attention.output.LayerNorm"), norm.enter("normalized")
+    reads = {each: {leaf.address for leaf in trace.step(each).leaves} for each in (total, norm)}
+    written = Address.in_layer(spot.layer, "output.dense")
+    put = any(is_put(trace, each.fix(token=spot.token)) for each in (written, total))
+    return Then(came_in.path in reads[total], normal.path in reads[norm], put or _is_norm_put(trace, norm, spot))
 
 
 def _answer(trace: Trace, spot: Spot) -> Answered:

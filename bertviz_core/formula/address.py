@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -147,7 +148,11 @@ Where = str | Address  # as it is written, or read already
 
 def read_address(where: Where) -> Address:
     """An address that came in as text or as one already. Raises AddressError, naming what cannot be read."""
-    return parse(where) if isinstance(where, str) else where
+    if isinstance(where, Address):
+        return where
+    if not isinstance(where, str):
+        raise AddressError(f"{reprlib.repr(where)} is not an address: expected text, such as 'embeddings.sum'")
+    return parse(where)
 
 
 def parse(text: str) -> Address:

@@ -53,23 +53,23 @@ Reading = Callable[[Expr, Paint], Typeset]
 @singledispatch
 def typeset_column(expr: Expr, paint: Paint) -> Typeset:
     """The formula with tokens as columns. A node that does the same either way is typeset around its parts."""
-    return _rebuild(expr, [typeset_column(part, paint) for part in expr.parts], paint)
+    return rebuild(expr, [typeset_column(part, paint) for part in expr.parts], paint)
 
 
 @typeset_column.register
 def _(expr: Symbol, paint: Paint) -> Typeset:
     """A matrix of the checkpoint is the same in both notations, and here its transpose is meant."""
     if expr.column:
-        return _wrap(expr, paint(replace(expr, tex=expr.column)))
-    own = _wrap(expr, paint(expr))
-    return _rebuild(Transpose(expr), [own], paint) if _is_matrix(expr) else own
+        return wrap(expr, paint(replace(expr, tex=expr.column)))
+    own = wrap(expr, paint(expr))
+    return rebuild(Transpose(expr), [own], paint) if _is_matrix(expr) else own
 
 
 @typeset_column.register
 def _(expr: Transpose, paint: Paint) -> Typeset:
     if _is_matrix(expr.inner) and isinstance(expr.inner, Symbol) and not expr.inner.column:
-        return _wrap(expr, paint(expr.inner))  # transposed twice
-    return _rebuild(expr, [typeset_column(expr.inner, paint)], paint)
+        return wrap(expr, paint(expr.inner))  # transposed twice
+    return rebuild(expr, [typeset_column(expr.inner, paint)], paint)
 
 
 @typeset_column.register(Add)
@@ -77,31 +77,31 @@ def _(expr: Transpose, paint: Paint) -> Typeset:
 @typeset_column.register(Mul)
 @typeset_column.register(Div)
 def _(expr: Expr, paint: Paint) -> Typeset:
-    return _rebuild(expr, [_spread(part, expr.dims(), paint) for part in expr.parts], paint)
+    return rebuild(expr, [_spread(part, expr.dims(), paint) for part in expr.parts], paint)
 
 
 @typeset_column.register
 def _(expr: PairSum, paint: Paint) -> Typeset:
     left, right = (_spread(part, expr.dims(), paint) for part in expr.parts)
-    return _wrap(expr, f"{left.tex} + {right.tex}", expr.tex_level)
+    return wrap(expr, f"{left.tex} + {right.tex}", expr.tex_level)
 
 
 @typeset_column.register
 def _(expr: MatMul, paint: Paint) -> Typeset:
     left, right = (typeset_column(part, paint) for part in expr.parts)
-    return _rebuild(expr, [right, left], paint)
+    return rebuild(expr, [right, left], paint)
 
 
 @typeset_column.register
 def _(expr: Sum, paint: Paint) -> Typeset:
-    return _wrap(expr, expr.latex(paint), expr.tex_level)  # one component after the other: no rows and no columns
+    return wrap(expr, expr.latex(paint), expr.tex_level)  # one component after the other: no rows and no columns
 
 
 @typeset_column.register
 def _(expr: Lookup, paint: Paint) -> Typeset:
     table = typeset_column(expr.table, paint)
     ids = typeset_column(expr.ids, paint).tex
-    return _wrap(expr, rf"{{{bracket(table.tex, table.tex_level, ATOM)}}}_{{:,\,{ids}}}")
+    return wrap(expr, rf"{{{bracket(table.tex, table.tex_level, ATOM)}}}_{{:,\,{ids}}}")
 
 
 @typeset_column.register
@@ -109,7 +109,7 @@ def _(expr: Select, paint: Paint) -> Typeset:
     inner = typeset_column(expr.inner, paint)
     selected = rf"{{{bracket(inner.tex, inner.tex_level, ATOM)}}}_{{{','.join(reversed(expr.places))}}}"
     is_row = expr.axis == expr.inner.dims()[-1] and len(expr.places) > 1  # what is one number of every token
-    return _wrap(expr, rf"{{{selected}}}^{{\top}}" if is_row else selected)
+    return wrap(expr, rf"{{{selected}}}^{{\top}}" if is_row else selected)
 
 
 def _spread(part: Expr, wide: Dims, paint: Paint) -> Typeset:
@@ -127,12 +127,12 @@ def _spread(part: Expr, wide: Dims, paint: Paint) -> Typeset:
 @singledispatch
 def typeset_function(expr: Expr, paint: Paint) -> Typeset:
     """The formula as functions of functions; what is done cell by cell keeps its signs."""
-    return _rebuild(expr, [typeset_function(part, paint) for part in expr.parts], paint)
+    return rebuild(expr, [typeset_function(part, paint) for part in expr.parts], paint)
 
 
 @typeset_function.register
 def _(expr: Symbol, paint: Paint) -> Typeset:
-    return _wrap(expr, paint(expr))
+    return wrap(expr, paint(expr))
 
 
 @typeset_function.register
@@ -140,7 +140,7 @@ def _(expr: Add, paint: Paint) -> Typeset:
     product, bias = expr.left, expr.right
     if isinstance(product, MatMul) and _is_matrix(product.right) and isinstance(bias, Symbol) and len(bias.axes) == 1:
         return _call(expr, "Linear", [product.left], paint, index=[product.right, bias])
-    return _rebuild(expr, [typeset_function(part, paint) for part in expr.parts], paint)
+    return rebuild(expr, [typeset_function(part, paint) for part in expr.parts], paint)
 
 
 @typeset_function.register
@@ -184,17 +184,17 @@ def _call(expr: Expr, name: str, arguments: Any, paint: Paint, below: str = "", 
     """A named function of the arguments; `index`, what it is made with, stands below its name."""
     below = below or r",\,".join(typeset_function(part, paint).tex for part in index)
     inside = r",\, ".join(typeset_function(part, paint).tex for part in arguments)
-    return _wrap(expr, rf"\mathrm{{{name}}}{f'_{{{below}}}' if below else ''}\left({inside}\right)")
+    return wrap(expr, rf"\mathrm{{{name}}}{f'_{{{below}}}' if below else ''}\left({inside}\right)")
 
 
-def _rebuild(expr: Any, parts: list[Typeset], paint: Paint) -> Typeset:
+def rebuild(expr: Any, parts: list[Typeset], paint: Paint) -> Typeset:
     """The node's own LaTeX around parts that are typeset already."""
     places = [place.name for place in fields(expr) if any(getattr(expr, place.name) is part for part in expr.parts)]
     rebuilt = replace(expr, **dict(zip(places, parts, strict=True))) if places else expr
     return Typeset(rebuilt.latex(paint), expr.dims(), expr.tex_level)
 
 
-def _wrap(expr: Expr, tex: str, level: int = ATOM) -> Typeset:
+def wrap(expr: Expr, tex: str, level: int = ATOM) -> Typeset:
     return Typeset(tex, expr.dims(), level)
 
 

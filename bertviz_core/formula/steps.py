@@ -157,6 +157,15 @@ class Program:
         return frozenset(reached)
 
     @cached_property
+    def readers(self) -> Mapping[str, tuple[Step, ...]]:
+        """By address, the steps whose formula names it; without what none does."""
+        found: dict[str, tuple[Step, ...]] = {}
+        for step in self.steps:
+            for leaf in step.leaves:
+                found[leaf.address] = (*found.get(leaf.address, ()), step)
+        return found
+
+    @cached_property
     def leaves(self) -> dict[str, Symbol]:
         """Parameters and inputs by address, in order of first use."""
         return {

@@ -249,12 +249,13 @@ class Canvas {
   survey() {
     const { width, height } = this.size;
     const { data, place, at } = this;
+    const explained = this.stages.find(this.explained.cell)[0]?.where;
     return {
       width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
       rows: data.tokens.length, beside: findBeside(this), total: data.window.total, open: this.open,
       phone: innerWidth <= PHONE, narrow: width < NARROW, covered: countUncovered(this),
       numbers: data.size[place.strip === "neurons" ? "neurons" : "width"],
-      shown: this.stages.find(this.explained.cell)[0]?.where.row ?? at,
+      shown: explained?.row ?? at, spoken: [explained?.row, explained?.key].filter(Number.isInteger),
     };
   }
 

@@ -186,8 +186,9 @@ function writeTitle(canvas) {
   const { layer, head } = place;
   if (place.strip) return tellFold(canvas);
   if (place.level === "layer") {
+    const found = joins(canvas, "sum") ? "adds what it found" : "keeps only what it found";
     return `<span class="bvc-wide">In layer ${layer} every</span><span class="bvc-short">Every</span> token looks around, ` +
-      'adds what it found, then thinks<span class="bvc-wide"> for itself</span>';
+      `${found}, then thinks<span class="bvc-wide"> for itself</span>`;
   }
   const name = `Head ${head} of layer ${layer}`;
   if (data.face === "difference") return `${name}: how its attention weights changed`;
@@ -196,7 +197,7 @@ function writeTitle(canvas) {
   const token = escapeHtml(canvas.token);
   if (!most.share) return `${name}: ${token} looks nowhere, all its attention weights are 0`;
   return `${name}: ${token} looks at <b class="bvc-kind-attention">“${escapeHtml(most.text)}”</b> with ` +
-    `<b>${writeShare(most.share)}</b>`;
+    `<b>${writePercent(most.share)}</b>`;
 }
 
 // Which token the chosen one looks at most, {text, share}; null where that is not known here.
@@ -254,10 +255,11 @@ function writeReadout(canvas, { stage, where }) {
   const mean = stage.size.length === 1;
   const sign = data.face === "difference" && value > 0 ? "+" : "";
   const face = data.changed && data.face !== "after" ? `<span class="bvc-count">${data.face}</span>` : "";
-  const used = stage.used ? ` · used by ${stage.used}` : "";
+  const made = isPut(stage, where) ? "put there by a change"
+    : `made from ${stage.from}${stage.used ? ` · used by ${stage.used}` : ""}`;
   return `<b class="bvc-value bvc-kind-${stage.kind}" data-value="${value}">${sign}${writeNumber(value)}</b>${face}` +
     `<span class="bvc-name">${escapeHtml(nameCell(canvas, stage, where))}</span><code class="bvc-address">${mean ? "" : escapeHtml(canvas.stages.write(stage, where))}</code>` +
-    `<span class="bvc-formula">${stage.formula}</span><span class="bvc-count">made from ${stage.from}${used}</span>`;
+    `<span class="bvc-formula">${isPut(stage, where) ? "" : stage.formula}</span><span class="bvc-count">${made}</span>`;
 }
 
 // What happens where the title of a strip is pressed.
@@ -274,13 +276,13 @@ function tellPart(canvas, { part, layer, where, word, strip }) {
   if (part === "words") {
     const best = wordOf(canvas, { where, word });
     const [said, at] = [best.word, data.tokens[where.row]?.text ?? canvas.place.token].map(escapeHtml);
-    return `“${said}” at “${at}”: ${writeShare(best.share)}. Click it: its shortest story, back to the input.`;
+    return `“${said}” at “${at}”: ${writePercent(best.share)}. Click it: its shortest story, back to the input.`;
   }
   if (layer === undefined) return "";
   const stage = stages.get(`ribbons.${layer}`);
   if (!part.startsWith("ribbons") || !stage) return `Layer ${layer}: click to open it.`;
   const token = escapeHtml(data.tokens[where.row].text);
-  const weight = writeShare(readValue(stage, where));
+  const weight = writePercent(readValue(stage, where));
   return `${escapeHtml(canvas.token)} looks at “${token}” with ${weight}: the mean of the ${data.size.heads} heads of ` +
     `layer ${layer}. Click: the layer opens, with each head's weight.`;
 }

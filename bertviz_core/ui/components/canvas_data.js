@@ -78,6 +78,7 @@ function openStage(stage, bytes) {
     ...stage, path, axes: index.split(",").map((part) => part.split("=")),
     values: new Float32Array(cut(stage.at, 4 * count).buffer),
     marks: stage.mark === null ? null : cut(stage.mark, count),
+    puts: stage.put === null ? null : cut(stage.put, count),
   };
 }
 
@@ -96,46 +97,13 @@ function isMarked(stage, where) {
   return stage.marks !== null && stage.marks[indexOf(stage, where)] > 0;
 }
 
+// Whether a change put the number there, so that no formula made it.
+function isPut(stage, where) {
+  return stage.puts !== null && stage.puts[indexOf(stage, where)] > 0;
+}
+
 function readBytes(bytes) {
   if (typeof bytes !== "string") return new Uint8Array(bytes.buffer ?? bytes);
   const text = atob(bytes);
   return Uint8Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
-}
-
-// A number with the digits that are worth reading; what is tiny keeps its power of ten.
-function writeNumber(value, digits) {
-  if (value === undefined || value === null || Number.isNaN(value)) return "–";
-  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
-  const size = Math.abs(value);
-  const least = digits === undefined ? 1e-4 : 0.5 * 10 ** -digits;
-  const places = digits ?? (size < 10 ? 4 : size < 100 ? 3 : 2);
-  const text = size > 0 && size < least ? writePower(size) : size === 0 ? "0" : size.toFixed(places);
-  return (value < 0 ? "−" : "") + text;
-}
-
-function writePower(size) {
-  const power = Math.floor(Math.log10(size));
-  const raised = [...String(-power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
-  return `${(size / 10 ** power).toFixed(1)}×10⁻${raised}`;
-}
-
-// A number with so many decimals; zero has no sign.
-function writeFixed(value, decimals) {
-  const text = Math.abs(value).toFixed(decimals);
-  return value < 0 && Number(text) ? `−${text}` : text;
-}
-
-// In a cell there is no room for a space; a difference has a sign.
-function writeCellShare(share) {
-  return (share < 0 ? "−" : "") + writeShare(Math.abs(share)).replace("\u00a0", "");
-}
-
-// A part of a whole, as the app writes it everywhere (format_percent).
-function writeShare(share) {
-  const percent = 100 * share;
-  const near = (percent > 0 && percent < 9.95) || (percent > 99 && percent < 100);
-  let text = percent.toFixed(near ? 1 : 0);
-  if (percent > 0 && percent < 0.1) text = "< 0.1";
-  else if (percent > 99.9 && percent < 100) text = "> 99.9";
-  return `${text}\u00a0%`;
 }

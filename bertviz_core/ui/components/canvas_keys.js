@@ -179,11 +179,11 @@ function setTitle(canvas) {
 function describe(canvas, { part, stage, layer, where, word, strip }) {
   const { data } = canvas;
   const token = data.tokens[where.row].text;
-  const words = () => data.words.best.map((each) => `${each.word} ${writeShare(each.share)}`).join(", ");
+  const words = () => data.words.best.map((each) => `${each.word} ${writePercent(each.share)}`).join(", ");
   if (strip) return tellStrip(canvas, strip, "Enter");
   if (part === "words") {
     const { word: best, share } = data.words.top[where.row];
-    return `${word === undefined ? `${token}: ${best} ${writeShare(share)}` : `Words: ${words()}`}, Enter: the story`;
+    return `${word === undefined ? `${token}: ${best} ${writePercent(share)}` : `Words: ${words()}`}, Enter: the story`;
   }
   if (part === "weights") return `Head ${where.head} of layer ${canvas.place.layer}, Enter opens it`;
   if (layer !== undefined) return `Layer ${layer}, Enter opens it`;

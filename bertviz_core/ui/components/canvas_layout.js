@@ -73,12 +73,21 @@ function limitKeys({ place, phone, width }) {
 }
 
 // The first row that is drawn: as far as can be the one from before, with the chosen token among the rows, and the one
-// that is spoken of beside it if both fit.
-function chooseFirst({ rows, at, beside, first }, count) {
+// that is spoken of beside it if both fit. The rows of the explained cell come before either.
+function chooseFirst({ rows, at, beside, first, spoken }, count) {
   const middle = Math.abs(at - beside) < count ? Math.floor((at + beside) / 2) : at;
   const wanted = first ?? middle - Math.floor(count / 2);
-  const seen = Math.max(Math.min(wanted, at), at - count + 1);
+  const seen = bring(bring(wanted, [at], count), spoken, count);
   return Math.max(0, Math.min(rows - count, first === null || first === undefined ? seen : wanted));
+}
+
+// The first row, moved on as little as can be so that these rows are drawn; the first of them where not all fit.
+function bring(first, rows, count) {
+  const [one] = rows;
+  if (one === undefined) return first;
+  const [low, high] = [Math.min(...rows), Math.max(...rows)];
+  const [from, to] = high - low < count ? [low, high] : [one, one];
+  return Math.max(Math.min(first, from), to - count + 1);
 }
 
 // How far the rows go up so that the explained one is seen above a sheet that covers the lower part of the picture.

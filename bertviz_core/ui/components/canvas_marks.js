@@ -120,7 +120,7 @@ function drawChosenRow(canvas, sketch) {
     const weight = readValue(stage, { row: at, key });
     if (!isSeen(frame, key) || Math.abs(weight) < 0.005) continue;
     const { x, w } = matrixCell(frame, box, { row: at, key });
-    const words = writeCellShare(weight);
+    const words = writeCellPercent(weight);
     if (measure(words, 12, true, 600) > w) continue;
     const fill = colors.readable("attention", Math.abs(weight), "zero");
     const style = { size: 12, mono: true, bold: 600, at: "middle", fill, opacity: box.a };

@@ -115,7 +115,7 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
     fill: colors.ink("attention"), "fill-opacity": Math.abs(weight), opacity: cut(depth, 3), "data-outside": weight,
   });
   if (Math.abs(weight) < STRONG / 2 || box.w < 44) return;
-  const words = `${side < 0 ? "↑" : "↓"}${writeShare(Math.abs(weight))}`;
+  const words = `${side < 0 ? "↑" : "↓"}${writePercent(Math.abs(weight))}`;
   printShare(sketch, `${key} share`, box.x + 2, edge + (side < 0 ? 1 : 9) - 4.5, words, box.a);
 }
 
@@ -128,7 +128,7 @@ function printShares(canvas, sketch, { name, box, weights, marked, depth, rows, 
   for (const key of order) {
     const weight = weights[key];
     if (weight < STRONG) break;
-    const words = writeShare(weight);
+    const words = writePercent(weight);
     if (measure(words, 12, true, 600) > box.w - 4) continue;
     const [x, y] = [box.x + 2, rowMiddle(canvas.frame, key)];
     printShare(sketch, `${name} share ${key}`, x, y, words, box.a);
@@ -153,8 +153,10 @@ function drawLanes(canvas, sketch) {
   const input = parts[layer ? `output.${layer - 1}` : "embedding"];
   const shown = parts.sum.a * (parts.weights.a || (stop === 7 ? 1 : 0));
   if (level === "layer" && !stop && shown > 0.05 && parts.query.w > 2 && !canvas.frame.phone) {
-    drawLane(canvas, sketch, "first", middle(input, parts.query), middle(parts.context, parts.sum), shown);
-    drawLane(
+    if (joins(canvas, "sum")) {
+      drawLane(canvas, sketch, "first", middle(input, parts.query), middle(parts.context, parts.sum), shown);
+    }
+    if (joins(canvas, "sum2")) drawLane(
       canvas, sketch, "second", middle(parts.norm, parts[`neurons.${layer}`]),
       middle(parts[`neurons.${layer}`], parts.sum2), shown
     );
@@ -163,7 +165,7 @@ function drawLanes(canvas, sketch) {
   const first = ["sum", parts.added.w ? "added" : "context"];
   const second = ["sum2", `neurons.${layer}`];
   for (const [to, from] of [first, second]) {
-    if (parts[to].a > 0.05 && parts[to].w > 4 && !canvas.place.strip) {
+    if (parts[to].a > 0.05 && parts[to].w > 4 && !canvas.place.strip && joins(canvas, to)) {
       drawSums(
         canvas, sketch, to, middle(parts[from], parts[to]), parts[to].a
       );
@@ -171,13 +173,20 @@ function drawLanes(canvas, sketch) {
   }
 }
 
+// Whether the program makes a stage from several tensors. A sum without its residual, or the output of a layer that is
+// skipped, is a copy of one.
+function joins({ stages }, name) {
+  return (stages.get(name)?.reads.length ?? 2) > 1;
+}
+
 // Along the chosen row, from stage to stage.
-function drawWires({ frame, at, place: { layer } }, sketch, input, opacity) {
+function drawWires(canvas, sketch, input, opacity) {
+  const { frame, at, place: { layer } } = canvas;
   if (!isSeen(frame, at) || opacity < 0.05) return;
   const { query, context, sum, norm, sum2, [`neurons.${layer}`]: neurons, [`output.${layer}`]: output } = frame.parts;
   const pairs = [
     [input, query, "norm"], [context, sum, "value"], [sum, norm, "residual"], [norm, neurons, "norm"],
-    [neurons, sum2, "ffn"], [sum2, output, "residual"],
+    [neurons, sum2, "ffn"], ...(joins(canvas, `output.${layer}`) ? [[sum2, output, "residual"]] : []),
   ];
   const y = rowMiddle(frame, at);
   for (const [from, to, kind] of pairs) {

@@ -93,10 +93,6 @@ function tellColumns(canvas, stage, width) {
   return `${told} of ${stage.total}`;
 }
 
-function writeCount(count) {
-  return count.toLocaleString("en-US");
-}
-
 function rowTop({ top, row, first }, i) {
   return top + (i - first) * row;
 }

@@ -116,11 +116,13 @@ function listLookedUp({ rows, sum, normalized }) {
 
 // What passes around, what attention added, and the four steps of LayerNorm, at one component.
 function drawAdd(canvas, sketch, box, worked, time) {
-  const { component, digits } = worked;
+  const { component, digits, residual, adds_up: whole } = worked;
+  const found = ["what was found", "value"];
+  const how = `${residual ? "added" : "without the residual"}, ${whole ? "" : "changed, "}then normalized`;
   const rounded = digits.exact ? "" : "; last digits are rounded";
   drawCaption(
-    sketch, box, [["What was there", "norm"], ["+", "residual"], ["what was found", "value"]],
-    `component ${component} of ${quote(canvas, canvas.place.token)}: added, then normalized${rounded}`
+    sketch, box, [...(residual ? [["What was there", "norm"], ["+", "residual"]] : [["Only", "residual"]]), found],
+    `component ${component} of ${quote(canvas, canvas.place.token)}: ${how}${rounded}`
   );
   drawSteps(canvas, sketch, placeSteps(box, [listNormalized(worked)]), digits, time);
   const input = canvas.place.layer ? `output.${canvas.place.layer - 1}` : "embedding";
@@ -128,14 +130,26 @@ function drawAdd(canvas, sketch, box, worked, time) {
   leadToCaption(sketch, cells.at(-1), box);
 }
 
-function listNormalized({ skip, added, sum, mean, centered, deviation, normal, gamma, scaled, beta, value }) {
+function listNormalized({ mean, centered, deviation, normal, gamma, scaled, beta, value, ...worked }) {
+  const { sum } = worked;
   return [
-    { name: "input", from: 0, to: skip, kind: "norm" },
-    { name: "attention", sign: "+", operand: added, from: skip, to: sum, kind: "value", reached: "sum" },
+    ...listSum(worked),
     { name: "mean", sign: "−", operand: mean, from: sum, to: centered, kind: "norm" },
     { name: "σ", sign: "÷", operand: deviation, from: centered, to: normal, kind: "norm", leap: true },
     { name: "γ", sign: "×", operand: gamma, from: normal, to: scaled, kind: "norm", leap: true },
     { name: "β", sign: "+", operand: beta, from: scaled, to: value, kind: "norm", reached: "result" },
+  ];
+}
+
+// What is added to the sum, with what a change put there in its place.
+function listSum({ residual, skip, added, sum, adds_up: whole }) {
+  const start = residual ? skip : 0;
+  const end = whole ? sum : start + added;
+  const attention = { name: "attention", sign: "+", operand: added, from: start, to: end, kind: "value" };
+  const change = { name: "a change", from: end, to: sum, kind: "residual", leap: true, reached: "sum" };
+  return [
+    ...(residual ? [{ name: "input", from: 0, to: skip, kind: "norm" }] : []),
+    ...(whole ? [{ ...attention, reached: "sum" }] : [attention, change]),
   ];
 }
 

@@ -23,7 +23,7 @@ function drawOffer(canvas, sketch, box, worked, time) {
     sketch.text(`title ${part}`, box.x, top + 14, title, {
       size: 14, bold: true, fill: `var(--bvc-${part})`, opacity: shown,
     });
-    sketch.text(`length ${part}`, box.x + box.w, top + 14, `length ${writeFixed(worked[part], 2)}`, {
+    sketch.text(`length ${part}`, box.x + box.w, top + 14, `length ${writeShort(worked[part])}`, {
       size: 13, mono: true, at: "end", opacity: shown,
     });
     if (stage && data.tokens[row]) {
@@ -52,14 +52,14 @@ function drawVector({ colors }, sketch, name, { x, y, w, h }, stage, row, shown)
 
 // The products of a query and a key land, the largest first, and the sum runs along.
 function drawCompare(canvas, sketch, box, worked, time) {
-  const { terms, key, digits, sum, scale, score } = worked;
+  const { terms, key, digits, sum, scale, score, adds_up: whole } = worked;
   const asking = [[`${quote(canvas, canvas.place.token)} asks,`, "query"], [`${quote(canvas, key)} offers`, "key"]];
   drawCaption(sketch, box, asking, `${terms.length} products, largest first; the sum runs along`);
   const landed = Math.min(terms.length, Math.round(time * LANDING * terms.length));
   const parts = terms.map(([, , , product]) => ({ value: product }));
   drawWaterfall(canvas, sketch, box, { parts, landed, digits: digits.terms, kind: "attention" });
   drawProduct(sketch, box, terms, landed, { digits: digits.terms, kinds: ["query", "key", "attention"] });
-  const words = `${writeFixed(sum, digits.terms)} / √${Math.round(scale ** 2)} = ${writeFixed(score, digits.total)}`;
+  const words = `${writeFixed(sum, digits.terms)} / √${Math.round(scale ** 2)} ${writeOutcome(whole, score, digits)}`;
   drawOutcome(
     sketch, box, words, "the attention score; the next stop makes shares of the scores", within(time, 0.9, 1)
   );
@@ -69,6 +69,11 @@ function drawCompare(canvas, sketch, box, worked, time) {
 // The product that is spoken of: the one that lands; once all have landed, the largest.
 function atProduct(landed, terms) {
   return landed < terms.length ? landed - 1 : 0;
+}
+
+// What a calculation gives; or what a change put in that place.
+function writeOutcome(whole, value, digits) {
+  return `${whole ? "=" : "≠"} ${writeFixed(value, digits.total)}`;
 }
 
 // What a sum comes to, under it.

@@ -1,7 +1,5 @@
 // The pictures of what is collected from the values, and of the neurons.
 
-const CURVE = 60; // points of GELU's curve
-
 // Share times value, token by token: each begins where the one before it ended.
 function drawCollect(canvas, sketch, box, worked, time) {
   const { frame } = canvas;
@@ -112,16 +110,17 @@ function ringColumn(canvas, sketch, component) {
 
 // Neurons on the curve of the activation function, and in figures: the strongest, one that is damped, one shut off.
 function drawNeurons(canvas, sketch, box, worked, time) {
-  const { strongest, active, total, damped, shut, function: name } = worked;
+  const { strongest, active, total, damped, shut, function: name, curve } = worked;
   const words = [[`${writeCount(active)} of ${writeCount(total)} neurons`, "ffn"], ["are above 0"]];
-  drawCaption(sketch, box, words, `${name} at ${quote(canvas, canvas.place.token)}: what goes in → what comes out`);
+  const maker = name || "put there by a change";
+  drawCaption(sketch, box, words, `${maker} at ${quote(canvas, canvas.place.token)}: what goes in → what comes out`);
   const listed = listNeurons(strongest.slice(0, box.w < 420 ? 3 : 6), damped, shut);
   const { chart, list } = placeNeurons(box, listed.length);
   const before = listed.map(({ neuron }) => neuron[1]);
   const [low, high] = [Math.min(-2, ...before) * 1.08, Math.max(2, ...before) * 1.08];
   const x = (value) => chart.x + ((value - low) / (high - low)) * chart.w;
   const y = (value) => chart.y + chart.h - ((value + 0.3) / (high + 0.3)) * chart.h;
-  drawCurve(sketch, chart, { x, y, low, high, known: listed.every(({ neuron }) => isGelu(neuron)) });
+  drawCurve(sketch, chart, { x, y, low, high, curve: curve.filter(([point]) => point >= low && point <= high) });
   const taken = [];
   listed.forEach((each, i) => {
     const shown = within(time, i * 0.09, 0.3 + i * 0.09);
@@ -176,37 +175,23 @@ function placeNeurons({ x, y, w, h }, count) {
   return { chart, list: { x: left, w: x + w - left, y: chart.y + 10, pitch: Math.min(44, chart.h / count) } };
 }
 
-// 0.5 x (1 + erf(x / √2)), by Abramowitz and Stegun 7.1.26: for the curve only, the dots are recorded numbers. A
-// checkpoint may have another activation function: then the dots stand without a curve.
-function gelu(value) {
-  const far = Math.abs(value) / Math.SQRT2;
-  const t = 1 / (1 + 0.3275911 * far);
-  const sum = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592].reduce((all, each) => all * t + each);
-  const rest = sum * t * Math.exp(-far * far);
-  return 0.5 * value * (1 + Math.sign(value) * (1 - rest));
-}
-
-function isGelu([, before, after]) {
-  return Math.abs(gelu(before) - after) < 0.01;
-}
-
-// known: the function is GELU, whose curve is drawn; the dashed line: what would come out of it unchanged.
-function drawCurve(sketch, { x: left, w, y: top, h }, { x, y, low, high, known }) {
+// curve: the points of the program's own function, none where a change put numbers in its place; the dashed line: what
+// would come out of it unchanged.
+function drawCurve(sketch, { x: left, w, y: top, h }, { x, y, low, high, curve }) {
   sketch.line("across", left, y(0), left + w, y(0), { stroke: "var(--bvc-line)" });
   sketch.line("up", x(0), top, x(0), top + h, { stroke: "var(--bvc-line)" });
   const same = { stroke: FAINT, "stroke-dasharray": "4 4" };
   sketch.line("same", x(0), y(0), x(high), y(high), same);
-  const points = Array.from({ length: CURVE + 1 }, (_, i) => low + ((high - low) * i) / CURVE);
-  if (known) {
-    sketch.path("curve", `M${points.map((point) => `${cut(x(point))} ${cut(y(gelu(point)))}`).join("L")}`, {
+  if (curve.length) {
+    sketch.path("curve", `M${curve.map(([point, value]) => `${cut(x(point))} ${cut(y(value))}`).join("L")}`, {
       stroke: "var(--bvc-ffn)", "stroke-width": 2,
     });
   }
   const small = { size: 12, fill: FAINT };
-  sketch.text("least", left, top + h + 18, `in: ${writeEnd(low)}`, small);
+  sketch.text("least", left, top + h + 18, `in: ${writeShort(low)}`, small);
   sketch.text("none", x(0), top + h + 18, "0", { ...small, at: "middle" });
-  sketch.text("most", left + w, top + h + 18, writeEnd(high), { ...small, at: "end" });
-  sketch.text("out", x(0) - 6, top + 4, `out: ${writeEnd(high)}`, { ...small, at: "end" });
+  sketch.text("most", left + w, top + h + 18, writeShort(high), { ...small, at: "end" });
+  sketch.text("out", x(0) - 6, top + 4, `out: ${writeShort(high)}`, { ...small, at: "end" });
   const some = Math.max(1.2, high * 0.3);
   if (h > 180) sketch.text("same name", x(some) - 8, y(some) + 2, "dashed: unchanged", { ...small, at: "end" });
 }
@@ -216,9 +201,9 @@ function drawNeuron(sketch, i, { neuron: [index, before, after], role }, { shown
   const bold = role ? 650 : 400;
   const small = { size: 12.5, mono: true, opacity: shown };
   sketch.text(`neuron ${i}`, list.x, y + 4.5, `${index}`, { ...small, size: 13, bold });
-  sketch.text(`in ${i}`, list.x + 88, y + 4.5, writeFixed(before, 2), { ...small, at: "end", fill: FAINT });
+  sketch.text(`in ${i}`, list.x + 88, y + 4.5, writeShort(before), { ...small, at: "end", fill: FAINT });
   sketch.text(`becomes ${i}`, list.x + 92, y + 4.5, "→", { ...small, fill: FAINT });
-  const number = writeFixed(after, 2);
+  const number = writeShort(after);
   const end = Math.max(0, (Math.abs(after) / (most || 1)) * (list.w - 112 - measure(number, 12.5, true, 650)) * shown);
   sketch.box(`fired ${i}`, { x: list.x + 108, y: y - 6, w: Math.max(1.5, end), h: 12 }, {
     rx: 2, fill: "var(--bvc-ffn)", "fill-opacity": role ? 1 : 0.6,

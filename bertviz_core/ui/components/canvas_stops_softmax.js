@@ -52,13 +52,13 @@ function drawEnd(canvas, sketch, box, { width, component, value }) {
 
 // The LM head's vector times the word's row, product by product, and the word's bias.
 function drawLogit(canvas, sketch, box, { words: [[word]], logit }, wide, time) {
-  const { terms, width, product, bias, value, digits } = logit;
+  const { terms, width, product, bias, value, digits, adds_up: whole } = logit;
   drawCaption(
     sketch, box, [[`“${word}”:`, "prediction"], [`${width} products`, "norm"]],
     wide ? "the LM head’s vector times the word’s row" : "LM head’s vector times the word’s row, + bias = logit"
   );
   const sum = `${writeFixed(product, digits.terms)} ${writeOperation({ sign: "+", operand: bias }, digits.terms)}`;
-  const outcome = `${sum} = ${writeFixed(value, digits.total)}`;
+  const outcome = `${sum} ${writeOutcome(whole, value, digits)}`;
   if (!wide) return sketch.text("outcome", box.x, box.y + 60, outcome, { size: 15, mono: true, bold: 600 });
   const landed = drawLogitSum(canvas, sketch, box, logit, time);
   drawProduct(sketch, box, terms, landed, { digits: digits.terms, kinds: ["norm", "embedding", "prediction"] });
@@ -146,7 +146,7 @@ function drawShares(sketch, box, { top, high }, { place, stack, ends, opacity })
   named.forEach(({ item, i, middle }, place) => {
     const y = heights[place];
     const label = byName && measure(nameShare(item), 13, false, 650) <= room ? nameShare(item) : item.others
-      ? `rest ${writeShare(item.share)}` : writeShare(item.share);
+      ? `rest ${writePercent(item.share)}` : writePercent(item.share);
     sketch.path(`to ${i}`, `M${cut(left + 1)} ${cut(middle)}L${cut(left + 10)} ${cut(y)}`, {
       stroke: FAINT, opacity: cut(opacity, 3),
     });
@@ -161,7 +161,7 @@ function spread(heights, least, most) {
 }
 
 function nameShare({ name, share }) {
-  return `${name} ${writeShare(share)}`;
+  return `${name} ${writePercent(share)}`;
 }
 
 function drawPower(sketch, i, { item, stacked, tall, place, longest, row, kind, narrow, decimals, digits }, motion) {

@@ -82,7 +82,7 @@ function drawOperation(sketch, i, step, { x, wide, pitch, names }, digits, opaci
   if (sign) {
     const decimals = "×÷".includes(sign) ? digits.factors : digits.terms;
     const long = i ? writeOperation(step, decimals) : writeFixed(operand, decimals);
-    const short = i ? writeShort(step, decimals) : long;
+    const short = i ? writeTurned(step, decimals) : long;
     const [text, size] = [[long, 13.5], [short, 13.5], [short, 12], [short.replace(" ", ""), 12]].find(
       ([words, high], last) => last === 3 || measure(words, high, true, 600) < pitch - 8
     );
@@ -100,7 +100,7 @@ function writeOperation({ sign, operand }, decimals) {
 }
 
 // A negative number added is a number taken away, and the other way round: without parentheses.
-function writeShort({ sign, operand }, decimals) {
+function writeTurned({ sign, operand }, decimals) {
   const turned = { "+": "−", "−": "+" }[sign];
   const text = writeFixed(operand, decimals);
   return turned && text.startsWith("−") ? `${turned} ${text.slice(1)}` : writeOperation({ sign, operand }, decimals);
@@ -119,5 +119,5 @@ function drawScaleChange(sketch, { x, wide, pitch, units, scales, names }, i, va
 }
 
 function writeRatio(ratio) {
-  return ratio < 10 ? ratio.toFixed(1) : writeCount(Math.round(ratio));
+  return ratio < 10 ? writeFixed(ratio, 1) : writeCount(Math.round(ratio));
 }

@@ -38,7 +38,7 @@ function drawWord(canvas, sketch, row, { x, w }) {
   const { word, share } = canvas.data.words.top[row];
   const lit = row === canvas.at || isPointed(canvas, { row });
   const paint = { opacity: canvas.frame.parts.words.a, fill: lit ? undefined : "var(--bvc-faint)" };
-  const number = writeShare(share);
+  const number = writePercent(share);
   const wide = w > WORD.numbered ? measure(number, 12, true) + 8 : 0;
   const size = Math.min(13.5, Math.max(12, canvas.frame.row * 0.6));
   const y = rowMiddle(canvas.frame, row) + 5;
@@ -63,7 +63,7 @@ function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
   sketch.box("card", { x, y, w, h }, { rx: 10, fill: "var(--bvc-surface)", stroke: "var(--bvc-line)", ...shown });
   const widest = Math.max(...best.map(({ word }) => measure(word, 15, false, 650)));
   const most = Math.max(0.15, best[0].share);
-  const number = Math.max(...best.map(({ share }) => measure(writeShare(share), 12, true, 700)));
+  const number = Math.max(...best.map(({ share }) => measure(writePercent(share), 12, true, 700)));
   const longest = Math.min(w - number - 26, widest + 2);
   best.forEach(({ word, share, address }, i) => {
     const line = { x, w, y: y + 8 + i * WORD_LINE, longest, number };
@@ -83,7 +83,7 @@ function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, number }
   const paint = { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": i ? 0.5 : 1, opacity: cut(opacity, 3) };
   if (room > 12) sketch.box(`bar ${i}`, bar, paint);
   const style = { size: 12, mono: true, at: "end", bold, fill, opacity };
-  sketch.text(`share ${i}`, x + w - 8, y + 16.5, writeShare(share), style);
+  sketch.text(`share ${i}`, x + w - 8, y + 16.5, writePercent(share), style);
 }
 
 // The scales that the level uses: [part, name].
@@ -141,7 +141,7 @@ function drawLegend(canvas, sketch) {
 
 // Its two ends, each with its sign.
 function writeEnds({ limit, signed }) {
-  return signed ? [writeEnd(-limit), `+${writeEnd(limit)}`] : ["0", writeEnd(limit)];
+  return signed ? [writeShort(-limit), `+${writeShort(limit)}`] : ["0", writeShort(limit)];
 }
 
 function measureScale({ frame }, stage, name) {
@@ -170,10 +170,6 @@ function drawScale({ colors, frame }, sketch, stage, name, x, y) {
   sketch.text(`of ${name}`, after + measure(high, 12, true) + 7, y, name, { size: 12.5, fill: "var(--bvc-faint)" });
 }
 
-function writeEnd(value) {
-  return (value < 0 ? "−" : "") + String(Number(Math.abs(value).toPrecision(2)));
-}
-
 function tellNote(canvas) {
   const { data, frame: { parts }, place, quiet, token } = canvas;
   const marks = data.changed ? ["Underlined numbers were changed."] : [];
@@ -200,5 +196,5 @@ function tellNote(canvas) {
 function tellQuiet({ data, stages, place }) {
   const { values } = stages.get(`ribbons.${place.layer}`);
   const share = data.tokens.reduce((all, { special }, i) => all + (special ? values[i] : 0), 0);
-  return `Without special tokens: ${writeShare(share)} of layer ${place.layer} is not drawn.`;
+  return `Without special tokens: ${writePercent(share)} of layer ${place.layer} is not drawn.`;
 }

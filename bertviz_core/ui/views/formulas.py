@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Said, say
 from bertviz_core.analysis.ranking import MASKED
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
@@ -19,20 +20,24 @@ from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_limit
 from bertviz_core.ui.panels.panel import choose_cell, format_shape, write_value
+from bertviz_core.ui.panels.said import tell_count
 
 _STRIP = 64  # numbers that are drawn of a row
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """How many formulas make the whole pass, and how many numbers they give for this sentence."""
     trace = view.trace
     alike = [step for step in trace.program.steps if step.layer in (None, view.chosen.layer)]
     numbers = sum(math.prod(trace.shape(step.address)) for step in trace.program.steps)
-    layers = trace.model.config.num_hidden_layers
-    return (
-        f"What is a pass made of? **{len(alike)} formulas**, those of a layer used {layers} times, give "
-        f"{numbers:,} numbers"
-    )
+    parts = {"formulas": tell_count(len(alike)), "layers": tell_count(trace.model.config.num_hidden_layers),
+             "numbers": tell_count(numbers)}  # fmt: skip
+    start = "What is a pass made of? **{formulas} formulas**, "
+    if trace.changes:
+        form = f"{start}some in each of {{layers}} layers, and your changes give {{numbers}} numbers"
+        return say(Claim("formulas and changes", form, parts))
+    form = f"{start}those of a layer used {{layers}} times, give {{numbers}} numbers"
+    return say(Claim("formulas", form, parts))
 
 
 def show_steps(view: View) -> None:

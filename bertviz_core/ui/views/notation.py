@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.notation import AXIS, Entry, list_absent, list_axes, list_entries, search_entries
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.names import SOURCES
@@ -69,11 +70,13 @@ def choose_search() -> tuple[str, str]:
     return text, kind or "all"
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """How many quantities there are, and how many names they have."""
     entries = [entry for rows in _list_groups(view).values() for entry in rows]
-    count = _count_names(entries)
-    return f"What is it called elsewhere? **{len(entries)}** quantities have **{count}** names in {_SOURCES}"
+    return say("What is it called elsewhere? ", Claim(
+        "names", f"**{{quantities}}** quantities have **{{names}}** names in {_SOURCES}",
+        {"quantities": Part(len(entries)), "names": Part(_count_names(entries))},
+    ))  # fmt: skip
 
 
 def _count_names(entries: Sequence[Entry]) -> int:

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say
 from bertviz_core.analysis.predictions import PROBS, find_masks, rank_words
-from bertviz_core.formula.numbers import format_percent
-from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.absent import note_absent_heads
+from bertviz_core.ui.panels.said import name_plain, name_word, tell_percent
 
 BLANK = "▒▒▒"
 _AROUND = 64  # characters that are quoted on each side of the chosen token
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """The question at the chosen token, in its sentence, and the model's answer; in one line."""
     trace, token = view.trace, view.chosen.token
     text = trace.tokens[token]
     if PROBS not in trace:
-        size = trace.model.config.hidden_size
-        return f"How does BERT read “{escape_markdown(text)}”? As **{size} numbers**, made anew in every layer"
-    (word, share, _), *_ = rank_words(trace, token, 1)
+        parts = {"word": name_word(text), "size": Part(trace.model.config.hidden_size)}
+        form = "How does BERT read {word}? As **{size} numbers**, made anew in every layer"
+        return say(Claim("token as numbers", form, parts))
+    (word, share, i), *_ = rank_words(trace, token, 1)
     masked = token in find_masks(trace)
     swapped = token < len(view.typed) and trace.encoding.ids[token] != view.typed.ids[token]
-    ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at “{escape_markdown(text)}”?"
+    ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at {quote(text)}?"
     quoted = quote_around(view, BLANK if masked else text if swapped else None)
-    said = f" “{escape_markdown(quoted)}”" if quoted else ""
-    return f"{ask}{said} → **{escape_markdown(word)} {format_percent(share)}**"
+    said = f" {quote(quoted)}" if quoted else ""
+    parts = {"share": tell_percent(share), "word": name_plain(word)}
+    return say(f"{ask}{said} → ", Claim("expected word", "**{word} {share}**", parts, Relation.HIGHEST,
+                                        trace[PROBS.fix(token=token)], (i,)))  # fmt: skip
 
 
 def quote_around(view: View, instead: str | None) -> str:

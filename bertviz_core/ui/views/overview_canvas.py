@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, TypeGuard
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.canvas import (
-    DIFFERENCE,
     LAYER,
     LEVELS,
     PASS,
     WHOLE,
     Faces,
     Spot,
-    Strip,
     choose_rows,
     count_rows,
     find_most,
@@ -41,14 +37,12 @@ from bertviz_core.ui.frame.follow import note
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.resources import get_drawn
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.charts import find_robust_limit
-from bertviz_core.ui.views.overview_stages import count_sources, count_uses, find_name, write_formula
 from bertviz_core.ui.views.overview_stops import NAMES, list_stops
+from bertviz_core.ui.views.overview_strips import Pack, write_strips
 from bertviz_core.ui.walk.way import list_lit
 
 _KEY, _ASKED = "canvas", "canvas-asked"
 _BEST = 5
-_MOST = 0.97
 _WORDS = 50_000  # bytes of what is drawn beside its numbers, roughly
 _STREAM = "hidden"  # the axis of the components of the residual stream
 _canvas = load_component("canvas", isolated=False)
@@ -65,27 +59,6 @@ class Place:
     spot: Spot
     stop: int
     strip: str = ""
-
-
-class _Pack:
-    """Arrays one after the other in one run of bytes; equal ones stand there once."""
-
-    def __init__(self) -> None:
-        self._bytes = bytearray()
-        self._places: dict[bytes, int] = {}
-
-    def put(self, values: np.ndarray, dtype: str) -> int:
-        """The offset at which an array stands, a multiple of four."""
-        raw = np.ascontiguousarray(values, dtype).tobytes()
-        if raw not in self._places:
-            self._bytes += bytes(-len(self._bytes) % 4)
-            self._places[raw] = len(self._bytes)
-            self._bytes += raw
-        return self._places[raw]
-
-    def write(self) -> str:
-        """All of it as base64."""
-        return base64.b64encode(self._bytes).decode()
 
 
 def show_canvas(view: View) -> None:
@@ -211,7 +184,7 @@ def _share_numbers(view: View, place: Place, faces: Faces, key: str) -> dict[str
 
 
 def _work_out(view: View, place: Place, faces: Faces) -> dict[str, Any]:
-    trace, pack = view.trace, _Pack()
+    trace, pack = view.trace, Pack()
     strips = list(list_strips(faces, place.spot, place.strip))
     config = trace.model.config
     return {
@@ -221,7 +194,7 @@ def _work_out(view: View, place: Place, faces: Faces) -> dict[str, Any]:
         "tokens": [_describe_token(view, i) for i in place.spot.window],
         **_explain_cell(trace, place.spot.cell),
         "face": faces.face,
-        "stages": _write_stages(view, strips, faces, pack),
+        "stages": write_strips(strips, faces, pack),
         "most": asdict(find_most(faces.drawn, place.spot)),
         "outside": {name: asdict(share) for name, share in measure_outside(faces, place.spot).items()},
         "words": _list_words(view, place.spot),
@@ -257,50 +230,6 @@ def _tell_choice(view: View) -> str:
     if state.read("layer") or state.read("head"):
         return ""
     return open_head(view.outcome.before, view.chosen.token).reason
-
-
-def _write_stages(view: View, strips: Sequence[Strip], faces: Faces, pack: _Pack) -> list[dict[str, object]]:
-    limits = _find_limits(strips)
-    return [_write_stage(view, strip, faces, limits[find_name(strip).scale], pack) for strip in strips]
-
-
-def _find_limits(strips: Sequence[Strip]) -> dict[str, float]:
-    """The end of each scale: stages that are compared have one together; shares go up to 1.
-
-    A strip that is seen whole keeps the scale that it has in part.
-    """
-    together: dict[str, list[np.ndarray]] = {}
-    for strip in strips:
-        if strip.whole:
-            continue
-        together.setdefault(find_name(strip).scale, []).append(strip.values.ravel())
-    return {scale: _find_end(scale, np.concatenate(parts)) for scale, parts in together.items()}
-
-
-def _find_end(scale: str, values: np.ndarray) -> float:
-    """Few neurons are active, and few of those strongly: what most active ones stay below shows their differences."""
-    active = values[values > 0]
-    if scale == "neurons" and active.size:
-        return float(np.quantile(active, _MOST))
-    return 1.0 if scale == "weights" else find_robust_limit(values)
-
-
-def _write_stage(view: View, strip: Strip, faces: Faces, limit: float, pack: _Pack) -> dict[str, object]:
-    config, tokens, name = view.trace.model.config, len(view.trace.tokens), find_name(strip)
-    uses = count_uses(strip, config, tokens)
-    return {
-        "id": strip.id, "title": name.title, "short": name.short, "kind": name.kind, "layer": strip.layer,
-        "level": strip.level, "address": strip.template, "rows": "token", "columns": list(strip.columns),
-        "total": strip.total, "size": list(strip.values.shape), "at": pack.put(strip.values, "<f4"),
-        "mark": None if strip.changed is None else pack.put(strip.changed, "u1"),
-        "limit": limit, "signed": name.scale != "weights" or faces.face == DIFFERENCE,
-        "formula": write_formula(strip, config), "from": _count(count_sources(strip, config, tokens)),
-        "used": "" if not uses else _count(uses),
-    }  # fmt: skip
-
-
-def _count(numbers: int) -> str:
-    return "1 number" if numbers == 1 else f"{numbers:,} numbers"
 
 
 def _list_words(view: View, spot: Spot) -> dict[str, object] | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 from bertviz_core.analysis.canvas import Spot
-from bertviz_core.analysis.digits import write_fixed
 from bertviz_core.analysis.predictions import find_masks
-from bertviz_core.analysis.stop_numbers import Answered, Offered, Stops
+from bertviz_core.analysis.stop_numbers import Answered, Offered, Stops, Then
 from bertviz_core.analysis.stops import work_stops
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import format_percent, format_short, write_fixed
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.panels.aligned import write_short
 
 Said = str | tuple[str, str]  # words; words that name a part of the canvas, and its id
 
@@ -35,11 +34,17 @@ def list_stops(trace: Trace, spot: Spot) -> list[dict[str, object]]:
     lights = _list_lights(trace, spot)
     return [
         {"name": name, "title": title, "kind": kind, "seconds": seconds, "level": level, "sentence": said,
-         "lights": lit, "worked": asdict(numbers)}
+         "lights": lit, "worked": _write_worked(numbers)}
         for name, title, kind, seconds, level, said, lit, numbers in zip(
             NAMES, _TITLES, _KINDS, _SECONDS, _LEVELS, told, lights, worked, strict=True
         )
     ]  # fmt: skip
+
+
+def _write_worked(numbers: Any) -> dict[str, object]:
+    """The numbers of a stop by name, with whether their calculation gives what was recorded."""
+    more = {"logit": _write_worked(numbers.logit)} if isinstance(numbers, Answered) else {}
+    return {**asdict(numbers), "adds_up": getattr(numbers, "adds_up", True), **more}
 
 
 def _list_lights(trace: Trace, spot: Spot) -> list[list[str]]:
@@ -77,16 +82,17 @@ def _tell_look_up(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     rows = ", ".join(f"{write_fixed(value, look.digits.terms)} ({name} {row})" for name, row, value in look.rows)
     total = write_fixed(look.sum, look.digits.total)
     end = f"together {total}" if look.adds_up else f"but a change puts {total} there"
+    then = "once a change has put numbers into LayerNorm" if look.put else "once normalized"
     return [
         f"Three rows of {width} numbers are looked up for each piece. At component {look.component} ",
         _name(trace, spot.token), f" gets {rows}: {end}, ",
-        (f"{write_fixed(look.normalized, look.digits.total)} once normalized", "embedding"), ".",
+        (f"{write_fixed(look.normalized, look.digits.total)} {then}", "embedding"), ".",
     ]  # fmt: skip
 
 
 def _tell_offer(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     config, offered = trace.model.config, found.offered
-    query, key, value = (write_fixed(length, 2) for length in (offered.query, offered.key, offered.value))
+    query, key, value = (format_short(length) for length in (offered.query, offered.key, offered.value))
     return [
         f"From its {config.hidden_size} numbers each piece makes, in each of {config.num_attention_heads} heads, a ",
         ("query", "query"), " with which it asks, a ", ("key", "key"), " that it offers and a ", ("value", "value"),
@@ -97,10 +103,12 @@ def _tell_offer(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
 
 def _tell_key(trace: Trace, spot: Spot, offered: Offered) -> list[Said]:
     """Why this key is the one that is spoken of."""
-    if offered.of == spot.token:
-        return [_name(trace, spot.token), " looks most at itself"]
+    asks, offers = _name(trace, spot.token), _name(trace, offered.of)
+    if offered.nowhere:
+        return [asks, " looks nowhere, all its attention weights are 0; beside it stands ", offers]
     what = "" if offered.most else ", of words other than itself,"
-    return [_name(trace, spot.token), f"{what} looks most at ", _name(trace, offered.of)]
+    most = " looks at none more than at " if offered.tied else " looks most at "
+    return [asks, f"{what}{most}", "itself" if offered.of == spot.token else offers]
 
 
 def _tell_compare(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
@@ -132,11 +140,16 @@ def _tell_divide(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
 
 def _tell_collect(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     collected, digits = found.collected, found.collected.digits
+    collects: list[Said] = [_name(trace, spot.token), " collects the ", ("values", "head.value"), " by these ",
+                            ("shares", "head.weights")]  # fmt: skip
+    if not collected.part and not collected.sum:
+        return [*collects, ". All that this brings is 0, and so is the ", ("result", "head.context"), "."]
+    total, part = write_fixed(collected.sum, digits.total), write_fixed(collected.part, digits.terms)
+    makes = ";" if collected.adds_up else " by a change, which is not what these add up to;"
     return [
-        _name(trace, spot.token), " collects the ", ("values", "head.value"), " by these ", ("shares", "head.weights"),
-        f". Component {collected.component} of the ", ("result", "head.context"), ", the largest in size, is "
-        f"{write_fixed(collected.sum, digits.total)}; the largest part of it, "
-        f"{write_fixed(collected.part, digits.terms)}, is brought by ", _name(trace, collected.largest), ".",
+        *collects, f". Component {collected.component} of the ", ("result", "head.context"), f", the largest in size, "
+        f"is {total}{makes} the largest part{' of it' if collected.adds_up else ''}, {part}, is brought by ",
+        _name(trace, collected.largest), ".",
     ]  # fmt: skip
 
 
@@ -147,28 +160,47 @@ def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         for number in (norm.skip, norm.added, norm.mean, norm.beta, norm.sum, norm.value)
     )
     deviation, gamma = (write_fixed(number, norm.digits.factors) for number in (norm.deviation, norm.gamma))
-    end = ", which makes " if norm.adds_up else ", but a change makes it "
+    left, does, makes = ("", "add", ", which makes ") if norm.residual else (
+        ", which a change leaves out", "bring", ", which alone makes ")  # fmt: skip
+    end = makes if norm.adds_up else ", but a change makes it "
+    last = ", but a change puts there " if norm.put else ": "
     return [
-        f"At component {norm.component} ", _name(trace, spot.token), " comes with ", (skip, "input"), "; the "
-        f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} add ", (added, "added"), end,
+        f"At component {norm.component} ", _name(trace, spot.token), " comes with ", (skip, "input"), f"{left}; the "
+        f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} {does} ", (added, "added"), end,
         (total, "sum"), f". LayerNorm takes off the mean, {mean}, divides by {deviation}, scales by {gamma} and shifts "
-        f"by {beta}: ", (value, "norm"), ".",
+        f"by {beta}{last}", (value, "norm"), ".",
     ]  # fmt: skip
 
 
 def _tell_neurons(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     fired = found.fired
     neuron, before, after = fired.strongest[0]
-    stays = "stays" if write_fixed(before, 2) == write_fixed(after, 2) else "becomes"
-    said = [f"{neuron} is the strongest: {write_fixed(before, 2)} {stays} {write_fixed(after, 2)}"]
+    stays = "stays" if format_short(before) == format_short(after) else "becomes"
+    said = [f"{neuron} is the strongest: {format_short(before)} {stays} {format_short(after)}"]
+    if not after:
+        said = [f"{neuron}, as all others, is 0"]
     for verb, each in (("is damped", fired.damped), ("is shut off", fired.shut)):
         if each is not None and each[0] != neuron:
-            said.append(f"{each[0]} {verb}: {write_fixed(each[1], 2)} becomes {write_fixed(each[2], 2)}")
+            said.append(f"{each[0]} {verb}: {format_short(each[1])} becomes {format_short(each[2])}")
+    leaves = f"{fired.function} leaves" if fired.function else "a change leaves"
     return [
-        f"Of the {fired.total:,} ", ("neurons", f"neurons.{spot.layer}"), f" of layer {spot.layer}, {fired.function} "
-        f"leaves {fired.active:,} above 0 at ", _name(trace, spot.token), f". Number {'; number '.join(said)}. "
-        "What they write is ", ("added", "sum2"), " and ", ("normalized", f"output.{spot.layer}"), " again.",
+        f"Of the {fired.total:,} ", ("neurons", f"neurons.{spot.layer}"), f" of layer {spot.layer}, {leaves} "
+        f"{fired.active:,} above 0 at ", _name(trace, spot.token), f". Number {'; number '.join(said)}. ",
+        *_tell_then(spot, fired.then),
     ]  # fmt: skip
+
+
+def _tell_then(spot: Spot, then: Then) -> list[Said]:
+    """What becomes of what the neurons write."""
+    added, normalized = ("added", "sum2"), ("normalized", f"output.{spot.layer}")
+    if then.put:
+        return ["What they write would be ", added, " and ", normalized, " again, but a change puts numbers there."]
+    if not then.normalized:
+        return ["What they write is lost: a change makes the ", ("output", normalized[1]), " of the layer its input."]
+    if not then.added:
+        return ["What they write is not ", added, " to anything, as a change leaves the residual out; it is ",
+                normalized, " again."]  # fmt: skip
+    return ["What they write is ", added, " and ", normalized, " again."]
 
 
 def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
@@ -177,15 +209,16 @@ def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         return [
             f"This checkpoint has no LM head: the pass ends with {word.width} numbers for each piece. Of ",
             _name(trace, spot.token), f" the largest in size is component {word.component}, ",
-            (write_short(word.value), f"output.{last}"), ".",
+            (format_short(word.value), f"output.{last}"), ".",
         ]  # fmt: skip
     (best, *_), second, logit = word.words[0], word.words[1], word.logit
     product, bias = (write_fixed(number, logit.digits.terms) for number in (logit.product, logit.bias))
     value, end = write_fixed(logit.value, logit.digits.total), "" if logit.adds_up else ", but a change makes it"
+    makes = "Softmax makes that a share of" if word.shares_up else "A change makes its share"
     return [
         "From the ", ("last vector", f"output.{last}"), " of ", _name(trace, spot.token), " the LM head makes "
         f"{logit.width} numbers. Their dot product with the row of ", (f"“{best}”", "words"), f", {product}, and "
-        f"its bias, {bias}, are its score{end}, {value}: the highest of {word.total:,}. Softmax makes that a share of "
+        f"its bias, {bias}, are its score{end}, {value}: the highest of {word.total:,}. {makes} "
         f"{format_percent(word.words[0][3])}; then “{second[0]}” with {format_percent(second[3])}.",
     ]  # fmt: skip
 

@@ -1,0 +1,60 @@
+"""From how many numbers a cell is made, and how many are made from it, as the formulas of the trace's program say."""
+
+from __future__ import annotations
+
+import math
+
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.cells import At
+from bertviz_core.formula.loss_nodes import Pick
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.shapes import Lookup, Select
+from bertviz_core.formula.stages import Stage
+from bertviz_core.formula.steps import walk_nodes
+from bertviz_core.tracing.trace import Trace
+
+_CHOOSING = Lookup, Pick, Select  # nodes that take some cells of a tensor and leave others
+
+
+def count_sources(trace: Trace, path: str) -> int:
+    """How many operands the formula of each cell of a tensor has, parameters and constants of the input among them."""
+    return sum(_count_cells(trace, symbol, at) for symbol, at in trace.needs(_find_first(trace, path)))
+
+
+def count_uses(trace: Trace, path: str) -> int | None:
+    """How many numbers of the embeddings and layers are made, in one step, from each cell of a tensor.
+
+    A formula takes equally many cells of a tensor for each of its results, and every cell equally often: so often as
+    these are together, shared out among the cells. None where the cells differ in that: where a formula chooses some,
+    or a change put numbers in place of some of what is made.
+    """
+    total = 0
+    for step in trace.program.readers.get(path, ()):
+        if not (step.stage.in_layer or step.stage is Stage.EMBEDDINGS):
+            continue
+        if trace.overrides(step.address) or any(isinstance(node, _CHOOSING) for node in walk_nodes(step.expr)):
+            return None
+        taken = {
+            tuple((axis, cells) for axis, cells in at.items()): _count_cells(trace, symbol, at)
+            for symbol, at in trace.needs(_find_first(trace, step.address))
+            if symbol.address == path
+        }
+        total += math.prod(trace.shape(step.address)) * sum(taken.values()) // math.prod(trace.shape(path))
+    return total
+
+
+def is_put(trace: Trace, where: Address) -> bool:
+    """Whether a change put a number anywhere in a tensor, slice or cell, in place of what its formula gives."""
+    fixed, axes = where.at, trace.dims(where.whole)
+    return any(
+        all(isinstance(at, slice) or fixed.get(axis, at) == at for at, axis in zip(override.index, axes, strict=True))
+        for override in trace.overrides(where.path)
+    )
+
+
+def _find_first(trace: Trace, path: str) -> Address:
+    return Address(path).fix(**dict.fromkeys(trace.dims(path), 0))
+
+
+def _count_cells(trace: Trace, symbol: Symbol, at: At) -> int:
+    return math.prod(len(at[axis]) if axis in at else trace.layout.size(axis) for axis in symbol.axes)
