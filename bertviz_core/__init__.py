@@ -3,6 +3,7 @@
 from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.errors import (
     AddressError,
+    ArgumentError,
     BertvizError,
     BusyError,
     CheckpointError,
@@ -18,6 +19,7 @@ from bertviz_core.tracing.store import TraceStore
 from bertviz_core.tracing.trace import Trace, run
 
 __all__ = [
-    "AddressError", "BertvizError", "BusyError", "CheckpointError", "DimsError", "Explanation", "InputError", "Model",
-    "Program", "Step", "Trace", "TraceStore", "TrainingError", "load_model", "run", "write_ipynb", "write_script",
+    "AddressError", "ArgumentError", "BertvizError", "BusyError", "CheckpointError", "DimsError", "Explanation",
+    "InputError", "Model", "Program", "Step", "Trace", "TraceStore", "TrainingError", "load_model", "run",
+    "write_ipynb", "write_script",
 ]  # fmt: skip

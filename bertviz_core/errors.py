@@ -1,5 +1,7 @@
 """The one exception family: its text says what was wrong and what to do about it."""
 
+import reprlib
+
 
 class BertvizError(Exception):
     """Anything a user can mend. A page shows the text as it stands and stays usable."""
@@ -15,6 +17,15 @@ class CheckpointError(BertvizError):
 
 class InputError(BertvizError):
     """A text, a change or an option that the model cannot run on."""
+
+
+class ArgumentError(InputError, TypeError):
+    """An argument of a type that the function has no use for: to Python a TypeError."""
+
+    @classmethod
+    def of(cls, rule: str, came: object, remedy: str) -> "ArgumentError":
+        """With the rule, what came instead, and the remedy as its text."""
+        return cls(f"{rule}, not {reprlib.repr(came)}. {remedy}")
 
 
 class DimsError(BertvizError):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import Changes
+from bertviz_core.tracing.remember import Turn, remember
 from bertviz_core.tracing.trace import Trace
 
 _WEIGHTS = "attention.self.probs"
@@ -59,10 +62,25 @@ def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, hea
     return np.array([float(without.recomputed(address)) for address in addresses])
 
 
-def run_without_cell(trace: Trace, address: Address, cell: Address) -> float | None:
-    """A cell's value when one number on the way to it is 0; None for itself and for what cannot be set to 0."""
+def run_without_cell(trace: Trace, address: Address, cell: Address, turn: Turn = nullcontext) -> float | None:
+    """A cell's value when one number on the way to it is 0; None for itself and for what cannot be set to 0.
+
+    One pass, remembered. turn: entered for it.
+    """
     if cell == address or cell.path not in trace.program.by_address:
         return None
+    name = f"{address} without {cell}"
+    return remember(trace, name, lambda: _Without(_set_to_zero(trace, address, cell)), turn).value
+
+
+@dataclass(frozen=True)
+class _Without:
+    """A number, or that there is none, which is worth remembering too."""
+
+    value: float | None
+
+
+def _set_to_zero(trace: Trace, address: Address, cell: Address) -> float | None:
     try:
         return float(trace.with_changes({str(cell): 0.0}).recomputed(address))
     except BertvizError:

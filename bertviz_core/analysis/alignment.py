@@ -14,10 +14,12 @@ from bertviz_core.analysis.predictions import SCORES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.functions import Function
 from bertviz_core.formula.nodes import Add, Constant, Expr, Mul, Symbol
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, Step
+from bertviz_core.programs import PADS_FIRST
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
@@ -163,17 +165,50 @@ def _normalize_part(value: object, inline: Mapping[str, Expr]) -> object:
     return value.torch_code if isinstance(value, Function) else value
 
 
+def list_places(trace: Trace) -> list[int]:
+    """Where each token stands in a trace, those of the text before the padding: so traces of one input that have their
+    padding before the text and behind it are comparable."""
+    mask = trace.encoding.mask
+    pads = mask.index(1) if trace.program.name in PADS_FIRST else 0
+    return [*range(pads, len(mask)), *range(pads)]
+
+
+def read_ordered(trace: Trace, where: Address) -> np.ndarray:
+    """`trace[where]` with the padding behind the text, wherever the trace has it; so are the tokens that `where` fixes.
+
+    The same axes and sizes as `trace.dims(where)` and `trace.shape(where)`.
+    """
+    places = list_places(trace)
+    if places == list(range(len(places))):
+        return trace[where]
+    where = where.fix(**{axis: places[i] for axis, i in where.index if axis in TOKEN_AXES})
+    found = trace[where]
+    for number, axis in enumerate(trace.dims(where)):
+        found = found.take(places, axis=number) if axis in TOKEN_AXES else found
+    return found
+
+
 def measure_difference(left: Trace, right: Trace, address: str) -> float:
-    """The largest absolute difference of two traces of one input at an address that both have."""
+    """The largest absolute difference of two traces of one input at an address that both have, token by token."""
     _check(left, right)
-    return float(np.abs(left[address].astype(np.float64) - right[address]).max())
+    one, other = (read_ordered(trace, Address(address)) for trace in (left, right))
+    return float(np.abs(one.astype(np.float64) - other).max())
+
+
+def measure_end(left: Trace, right: Trace, token: int) -> float:
+    """The cosine of a token's two vectors after the last layer. The traces may have more or less padding.
+
+    token: its place with the padding behind the text.
+    """
+    x, y = (read_ordered(one, find_layer_outputs(one.program)[-1].fix(token=token)) for one in (left, right))
+    return float(compute_cosine(x.astype(np.float64), y.astype(np.float64)))
 
 
 def measure_layers(left: Trace, right: Trace) -> tuple[LayerDistance, ...]:
-    """How far two traces of one input are apart after each layer."""
+    """How far two traces of one input are apart after each layer; the cosines with the padding behind the text."""
     _check(left, right)
     return tuple(
-        _measure(layer, left[one].astype(np.float64), right[other].astype(np.float64))
+        _measure(layer, read_ordered(left, one).astype(np.float64), read_ordered(right, other).astype(np.float64))
         for layer, (one, other) in enumerate(
             zip(find_layer_outputs(left.program), find_layer_outputs(right.program), strict=True)
         )
@@ -194,9 +229,15 @@ def _measure(layer: int, left: np.ndarray, right: np.ndarray) -> LayerDistance:
 
 
 def _check(left: Trace, right: Trace) -> None:
-    one, other = ((t.encoding, t.model.name, t.model.revision) for t in (left, right))
+    one, other = ((_read_input(t), t.model.name, t.model.revision) for t in (left, right))
     if one != other:
         raise InputError("Only forward passes of one model over one input are comparable. Run both on one text.")
+
+
+def _read_input(trace: Trace) -> list[tuple[int, ...]]:
+    """What each token is, with the padding behind the text: id, segment, mask."""
+    read = trace.encoding
+    return [(read.ids[i], read.segments[i], read.mask[i]) for i in list_places(trace)]
 
 
 def has_own_scores(trace: Trace) -> bool:
@@ -215,12 +256,14 @@ def measure_scores(left: Trace, right: Trace) -> ScoreDistance | None:
 
 
 def guess_words(trace: Trace, token: int, k: int = 5) -> tuple[Guess, ...]:
-    """The k most probable entries at a position, best first; empty where the checkpoint has no language model head.
+    """The k most probable entries for a token, best first; empty where the checkpoint has no language model head.
 
-    Where the program ends before that, its last layer is read by BERT's own head. Worked out once.
+    token: its place with the padding behind the text. Where the program ends before the scores, its last layer is read
+    by BERT's own head. Worked out once.
     """
     if SCORES.path not in trace.model.program.by_address:
         return ()
+    token = list_places(trace)[token]
     return remember(trace, f"words guessed at {token}, {k}", lambda: _guess_words(trace, token, k))
 
 

@@ -216,6 +216,11 @@ def _drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
     return probs, Sentence([trace.tokens[i] for i in real], trace.model.tokenizer.special_tokens)
 
 
+def is_silent(numbers: Mapping[str, float]) -> bool:
+    """Whether all of a head's weights are 0, from its statistics: none on itself, and none at any distance."""
+    return not numbers[SELF.name] and not numbers[DISTANCE.name]
+
+
 def find_roles(numbers: Mapping[str, float]) -> list[Role]:
     """The roles whose rules hold for one head's statistics."""
     return [role for role in ROLES if numbers[role.statistic.name] > role.above]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -92,8 +92,39 @@ class Projection:
 
 
 def project_stages(trace: Trace) -> Projection:
-    """The principal components of all tokens at all stages, one basis for all; worked out once."""
-    return remember(trace, "projection", lambda: find_principal_components(stack_vectors(trace), COMPONENTS))
+    """The principal components of all tokens at all stages, one basis for all; worked out once.
+
+    Padding has points, but no part in the basis.
+    """
+    return remember(trace, "projection", lambda: _project(stack_vectors(trace), trace.encoding.real))
+
+
+def _project(states: np.ndarray, real: Sequence[int]) -> Projection:
+    found = find_principal_components(states[:, list(real)], COMPONENTS)
+    return replace(found, points=lock((states - found.mean) @ found.directions.T))
+
+
+def list_others(trace: Trace, token: int) -> list[int]:
+    """The tokens to compare one with: all others but padding, or all others where there is nothing else."""
+    others = [i for i in range(len(trace.tokens)) if i != token]
+    real = set(trace.encoding.real)
+    return [i for i in others if i in real] or others
+
+
+def find_nearest(cosines: np.ndarray, trace: Trace, token: int) -> int:
+    """The other token whose vector points most the same way, padding left out; itself where it is alone.
+
+    cosines: (token, token).
+    """
+    others = list_others(trace, token)
+    return others[int(cosines[token, others].argmax())] if others else token
+
+
+def average_apart(cosines: np.ndarray, trace: Trace) -> float:
+    """The mean of (token, token) cosines over all pairs of different tokens, padding left out; 1 where there is one."""
+    real = list(trace.encoding.real)
+    pairs = cosines[np.ix_(real, real)][~np.eye(len(real), dtype=bool)]
+    return float(pairs.mean()) if pairs.size else 1.0
 
 
 def find_principal_components(states: np.ndarray, count: int) -> Projection:
@@ -156,9 +187,13 @@ class Lens:
     @cached_property
     def _read(self) -> tuple[np.ndarray, np.ndarray]:
         """Logits and probabilities; worked out once for all who read this token."""
-        return remember(
-            self.trace, f"lens at {self.token}", lambda: (lock(self.env[SCORES.path]), lock(self.env[PROBS.path]))
-        )
+        return remember(self.trace, f"lens at {self.token}", lambda: (self._read_all(SCORES), self._read_all(PROBS)))
+
+    def _read_all(self, address: Address) -> np.ndarray:
+        """What the head gives at every stage; at the last one what the pass has, also where a change put it there."""
+        rows = self.env[address.path].numpy().copy()
+        rows[-1] = self.trace[address.fix(token=self.token)]
+        return lock(rows)
 
     def list_best(self, k: int) -> tuple[list[int], ...]:
         """The k most probable entries at every stage, best first; ranked once."""

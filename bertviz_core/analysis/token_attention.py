@@ -46,11 +46,18 @@ def _read_layer(trace: Trace, layer: int, token: int) -> np.ndarray:
 class Taken:
     """How much a token takes from every key in every head of a layer.
 
-    weights: (head, key) attention weights, 0 to 1; lengths: (head, key) Euclidean lengths of the values.
+    weights: (head, key) attention weights, 0 to 1; lengths: (head, key) Euclidean lengths of the values; real: the keys
+    that are no padding.
     """
 
     weights: np.ndarray
     lengths: np.ndarray
+    real: tuple[int, ...]
+
+    @property
+    def longest(self) -> float:
+        """The length of the layer's longest value, padding left out."""
+        return float(self.lengths[:, self.real].max(initial=0.0))
 
     @property
     def taken(self) -> np.ndarray:
@@ -62,7 +69,7 @@ def measure_taken(trace: Trace, layer: int, token: int) -> Taken:
     """A token's weights and the lengths of the values that they weigh, in float64."""
     own = Address.in_layer(layer, "attention.self")
     weights = trace[own.enter("probs").fix(query=token)].astype(np.float64)
-    return Taken(weights, compute_norms(trace[own.enter("value")]))
+    return Taken(weights, compute_norms(trace[own.enter("value")]), trace.encoding.real)
 
 
 @dataclass(frozen=True, eq=False)

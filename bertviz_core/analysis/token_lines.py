@@ -53,7 +53,7 @@ def choose_strongest(weights: np.ndarray, hide: Sequence[bool], center: int, siz
     """The strongest of (query, key) weights around one token: at most `size` queries, `each` keys of each of these.
 
     hide: which tokens are left out on both sides. Of keys there are at most `size` too: those of the query in the
-    centre, then those with the largest weights.
+    centre, then those with the largest weights; where all weights are 0, the same tokens as of queries.
     """
     near = choose_links(weights, [0] * len(weights), hide, ALL, center, size)
     rows = weights[near.queries]
@@ -64,6 +64,6 @@ def choose_strongest(weights: np.ndarray, hide: Sequence[bool], center: int, siz
     worth = kept.max(axis=0, initial=0.0)
     if center in near.queries:
         worth = worth + kept[near.queries.index(center)]
-    keys = sorted(key for key in rank_top(worth, size) if worth[key] > 0)
+    keys = sorted(key for key in rank_top(worth, size) if worth[key] > 0) or near.keys
     shown = kept[:, keys]
     return Links(near.queries, keys, shown, np.maximum(rows.sum(axis=-1) - shown.sum(axis=-1), 0.0))

@@ -10,6 +10,7 @@ import numpy as np
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import MASKED, find_strongest, rank_top
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.changes import UNIFORM, Changes
 from bertviz_core.tracing.rewrites import EPSILON, NO_RESIDUAL, SKIP
 from bertviz_core.tracing.trace import Trace
@@ -25,7 +26,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Moved:
-    """How far a tensor lies from what it was: the largest change, where it is, the mean size of all."""
+    """How far a tensor lies from what it was: the largest change, where it is, the mean size of all without padding."""
 
     largest: Address
     before: float
@@ -105,17 +106,35 @@ def offer_for_cell(trace: Trace, where: Address) -> list[Offer]:
 def measure_moved(before: Trace, after: Trace, where: Address) -> Moved:
     """How far a tensor or slice lies from what it was."""
     old, new = before[where], after[where]
-    size = np.abs(subtract(before, after, where))
+    size = np.abs(_drop_padding(before, after, where, subtract(before, after, where)))
     place = np.unravel_index(find_strongest(np.nan_to_num(size).ravel()), size.shape) if size.ndim else ()
     free = {axis: int(i) for axis, i in zip(after.dims(where), place, strict=True)}
     largest = where.fix(**free).sort(after.dims(where.whole))
-    return Moved(largest, float(old[place]), float(new[place]), float(np.nanmean(size)))
+    mean = 0.0 if np.isnan(size).all() else float(np.nanmean(size))
+    return Moved(largest, float(old[place]), float(new[place]), mean)
 
 
 def subtract(before: Trace, after: Trace, address: Address) -> np.ndarray:
     """After minus before, in float64; NaN where padding was hidden or shown, which is no difference to draw."""
     result = np.asarray(after[address].astype(np.float64) - before[address])
     return np.where(np.abs(result) > -MASKED, np.nan, result)
+
+
+def list_moved(before: Trace, after: Trace, where: Address, k: int) -> list[int]:
+    """The k indices of a vector where it moved most, the largest first; padding is left out."""
+    size = np.abs(_drop_padding(before, after, where, subtract(before, after, where)))
+    return [i for i in rank_top(size, k) if not np.isnan(size[i])] or rank_top(np.nan_to_num(size), k)
+
+
+def _drop_padding(before: Trace, after: Trace, where: Address, values: np.ndarray) -> np.ndarray:
+    """Numbers at an address, NaN where they are of a token that is padding before and after."""
+    real = sorted({*before.encoding.real, *after.encoding.real})
+    kept = np.array(values)
+    for place, axis in enumerate(after.dims(where)):
+        if axis in TOKEN_AXES:
+            left_out = np.setdiff1d(np.arange(kept.shape[place]), real)
+            kept[(slice(None),) * place + (left_out,)] = np.nan
+    return kept
 
 
 def list_shifts(before: Trace, after: Trace, token: int, k: int) -> list[Shift]:

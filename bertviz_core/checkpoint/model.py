@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,7 @@ from torch import Tensor
 from bertviz_core.checkpoint.hub import locate
 from bertviz_core.checkpoint.tokenizer import Tokenizer, load_tokenizer
 from bertviz_core.checkpoint.weights import complete_config, detect_heads, find_unused, load_parameters, read_tensors
-from bertviz_core.errors import InputError
+from bertviz_core.errors import ArgumentError, InputError
 from bertviz_core.formula.steps import Program
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.programs.bert import ALL_HEADS, CLASSIFIER, TOKEN_CLASSIFIER, write_bert
@@ -43,8 +44,8 @@ class Model:
         """The forward pass by this name: "bert", or as a document describes it. Raises InputError for any other."""
         if name == self.program.name:
             return self.program
-        if name not in PROGRAMS:
-            raise InputError(f"There is no program {name!r}. Choose one of these: {', '.join(PROGRAMS)}.")
+        if not isinstance(name, str) or name not in PROGRAMS:
+            raise InputError(f"There is no program {reprlib.repr(name)}. Choose one of these: {', '.join(PROGRAMS)}.")
         known = self._documents.get(name)
         if known is None:  # whoever else writes it at the same time gets this one or gives theirs: all have the same
             known = self._documents.setdefault(name, PROGRAMS[name](self.config, frozenset(self.heads), self.dtype))
@@ -84,9 +85,14 @@ def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = to
     """Load "bundled", a local folder or a Hugging Face model id.
 
     dtype: torch.float32, or torch.float64 for exact comparisons.
-    Raises CheckpointError with what is wrong and what to do.
+    Raises CheckpointError with what is wrong with the checkpoint and what to do; ArgumentError for what is no name.
     """
-    place = locate(os.fspath(name))
+    if not isinstance(name, str | os.PathLike):
+        raise ArgumentError.of("A model's name must be a text or a path", name,
+                               "Give \"bundled\", a folder, or a Hugging Face model id.")  # fmt: skip
+    if dtype not in (torch.float32, torch.float64):
+        raise ArgumentError.of("The dtype must be torch.float32 or torch.float64", dtype, "Choose one of the two.")
+    place = locate(os.fsdecode(name))
     config = read_config(place.folder / "config.json")
     tensors = read_tensors(place.folder)
     config = complete_config(config, tensors)

@@ -6,8 +6,9 @@ The ids come from the library. How they come about is recorded beside it in `wor
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from typing import Any
 from transformers import AutoTokenizer, BertTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.wordpiece import Record, Rules, record
-from bertviz_core.errors import CheckpointError, InputError
+from bertviz_core.errors import ArgumentError, CheckpointError, InputError
 from bertviz_core.programs.config import read_json
 
 _ENCODED_BYTES = 1_000_000  # of inputs that are remembered
@@ -25,26 +27,6 @@ _TOKEN_BYTES = 200  # of one token in them, roughly
 _FILES = ("tokenizer.json", "vocab.txt")
 _CAN_LACK = ("mask_token", "pad_token")  # of the special tokens
 _EXTRA_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """One input as the model reads it; four numbers per token, and the token's text.
-
-    tokens: (token,) text; ids, segments, positions, mask: (token,) whole numbers, mask 1 for real and 0 for padding.
-    """
-
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
-    segments: tuple[int, ...]
-    mask: tuple[int, ...]
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        return tuple(range(len(self.ids)))
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
 
 class Tokenizer:
@@ -66,6 +48,9 @@ class Tokenizer:
         What was encoded last is remembered: every run of a page asks for its sentence again, several times. Raises
         InputError where there is nothing to read or the text is not valid Unicode.
         """
+        _check_type("The sentence", text)
+        if pair is not None:
+            _check_type("The second sentence", pair)
         key = text, pair, pad_to
         found = self._encoded.get(key)
         if found is None:
@@ -109,7 +94,11 @@ class Tokenizer:
 
     def masked(self, encoding: Encoding, positions: Iterable[int]) -> Encoding:
         """The same input with [MASK] at these positions. Raises InputError where no word piece stands there."""
-        hidden = sorted(set(positions))
+        try:
+            hidden = sorted({operator.index(position) for position in positions})
+        except TypeError:
+            raise ArgumentError.of("The tokens to mask must be positions, which are whole numbers", positions,
+                                   "Give a list of them, such as [3, 4].") from None  # fmt: skip
         if not hidden:
             return encoding
         if self.mask_id is None:
@@ -223,7 +212,13 @@ def _check_text(what: str, text: str) -> None:
     _check_unicode(what, text)
 
 
+def _check_type(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise ArgumentError.of(f"{what} must be a text", text, "Give a str; run several texts one after the other.")
+
+
 def _check_unicode(what: str, text: str) -> None:
+    _check_type(what, text)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

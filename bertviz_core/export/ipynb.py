@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import inspect
 import json
+import os
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -13,7 +14,7 @@ import torch
 
 from bertviz_core.checkpoint.hub import find_folder
 from bertviz_core.export import carried
-from bertviz_core.export.script import write_inputs, write_parameter, write_step
+from bertviz_core.export.script import check_trace, name_file, write_inputs, write_parameter, write_step
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import PARAMETER, Step
@@ -25,16 +26,17 @@ TOLERANCE = 2e-5  # of the numbers' usual size; the rounding of float32 amounts 
 _Cells = Iterator[dict[str, Any]]
 
 
-def write_ipynb(trace: Trace, weights: str | None = None) -> str:
+def write_ipynb(trace: Trace, weights: str | os.PathLike[str] | None = None) -> str:
     """The text of an .ipynb file that computes every tensor of the trace and compares it with what was recorded.
 
     weights: the path of the checkpoint's file. Without it the notebook reads the folder that the model came from, or
     `model.safetensors` beside itself; a model of the Hugging Face hub it downloads. It runs as it is, with torch and
-    safetensors (and huggingface_hub for a model of the hub).
+    safetensors (and huggingface_hub for a model of the hub). Raises ArgumentError for what is no trace or no path.
     """
+    check_trace(trace)
     cells = [
         *_write_opening(trace),
-        *_write_checkpoint(trace, weights),
+        *_write_checkpoint(trace, None if weights is None else name_file(weights)),
         *_write_input(trace),
         *_write_pass(trace),
         *_write_comparison(trace),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterator
 
 import numpy as np
 
 from bertviz_core.checkpoint.weights import is_stored_turned
+from bertviz_core.errors import ArgumentError
 from bertviz_core.export import carried
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Step
@@ -15,12 +17,14 @@ from bertviz_core.tracing.changes import list_changes
 from bertviz_core.tracing.trace import Trace
 
 
-def write_script(trace: Trace, weights: str = "model.safetensors") -> str:
+def write_script(trace: Trace, weights: str | os.PathLike[str] = "model.safetensors") -> str:
     """Python source that needs torch and safetensors only: loads a checkpoint file, runs every step, line by line.
 
     weights: the path written into the script. The file's names may carry `bert.`; older gamma and beta names and a
-    missing tied decoder are understood. After the last line every tensor stands in the variable of its step.
+    missing tied decoder are understood. After the last line every tensor stands in the variable of its step. Raises
+    ArgumentError for what is no trace or no path.
     """
+    check_trace(trace)
     return "\n".join(
         [
             "import math",
@@ -31,7 +35,7 @@ def write_script(trace: Trace, weights: str = "model.safetensors") -> str:
             "",
             inspect.getsource(carried.read),
             "",
-            f"w = read({weights!r}, dtype={trace.model.dtype})",
+            f"w = read({name_file(weights)!r}, dtype={trace.model.dtype})",
             "",
             write_comment(" ".join(trace.tokens)),
             *(write_comment(f"changed: {change}") for change in list_changes(trace.changes)),
@@ -43,6 +47,19 @@ def write_script(trace: Trace, weights: str = "model.safetensors") -> str:
             "",
         ]
     )
+
+
+def check_trace(trace: Trace) -> None:
+    """Raises ArgumentError for anything else."""
+    if not isinstance(trace, Trace):
+        raise ArgumentError.of("What is written must be a trace", trace, "Give what run returns.")
+
+
+def name_file(weights: str | os.PathLike[str]) -> str:
+    """The path of a file of weights as text. Raises ArgumentError for what is none."""
+    if not isinstance(weights, str | os.PathLike):
+        raise ArgumentError.of("The file of the weights must be a path", weights, "Give a str or a Path.")
+    return os.fsdecode(weights)
 
 
 def write_comment(text: str) -> str:

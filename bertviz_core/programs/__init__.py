@@ -25,4 +25,5 @@ DOCUMENT_PROGRAMS: dict[str, Write] = {
     "encoder-article": write_encoder_article,
     "encoder-article-dropout": write_encoder_article_dropout,
 }
+PADS_FIRST = frozenset({"encoder-article", "encoder-article-dropout"})  # their document pads before the text
 PROGRAMS: dict[str, Write] = {"bert": write_bert, **DOCUMENT_PROGRAMS}

@@ -62,7 +62,8 @@ def _write_embeddings(w: Writer) -> Symbol:
     w.stage = Stage.EMBEDDINGS
     rows = w.write("embeddings.word_embeddings", "Z", kind.EMBEDDING,
                    Lookup(w.weight("embeddings.word_embeddings", "E", VOCAB, HIDDEN), IDS),
-                   "The token embedding: the row at the token's id.", "The matrix $Z$ (input_length × emb_dim)")
+                   "The token embedding: the row at the token's id.", "The matrix $Z$ (input_length × emb_dim)",
+                   "[PAD] stands before the text, as the article pads, and takes the first positions.")
     size = Constant(r"d_{\mathrm{emb\_dim}}", w.config.hidden_size)
     places = w.write("embeddings.position_embeddings", "P", kind.EMBEDDING, Sinusoid(POSITIONS, HIDDEN, size, w.dtype),
                      "The position embedding: sines and cosines of the position, not learned.",

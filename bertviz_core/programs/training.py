@@ -27,7 +27,8 @@ HIDDEN = declare_input("J.hidden", r"\llbracket \hat{x} = \mathtt{mask} \rrbrack
 ETA = declare_input(RATE, r"\eta", "eta", ())
 
 _LINE_6 = (r"E-Training, line 6: "
-           r"$J(\theta)\gets -\sum_j \log P(\theta)_{x_j,j}\llbracket\hat x_j=\mathrm{mask}\rrbracket$")
+           r"$J(\theta)\gets -\sum_{j=1}^{\vert x^i\vert} \log P(\theta)_{x^i_j,j}"
+           r"\llbracket\hat x^i_j=\mathrm{mask}\rrbracket$")
 _LINE_7 = r"E-Training, line 7: $\theta\gets\theta-\eta\cdot\nabla J(\theta)$"
 _ADAMW = "Loshchilov & Hutter 2017, Decoupled Weight Decay Regularization, alg. 2"
 

@@ -14,8 +14,8 @@ from itertools import islice
 import numpy as np
 import torch
 
-from bertviz_core.checkpoint.tokenizer import Encoding
-from bertviz_core.errors import AddressError, BertvizError, InputError
+from bertviz_core.checkpoint.encoding import Encoding
+from bertviz_core.errors import AddressError, ArgumentError, BertvizError, InputError
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.dims import KEY
 from bertviz_core.formula.functions import Softmax
@@ -117,8 +117,17 @@ def read_changes(text: str) -> list[tuple[str, str | float]]:
 
 
 def tidy_changes(changes: Changes) -> dict[str, Value]:
-    """The same changes, each address as this package writes it. Raises AddressError for what is none."""
-    return {str(read_address(address)): value for address, value in changes.items()}
+    """The same changes, each address as this package writes it, tensors as arrays.
+
+    Raises AddressError for what is no address, ArgumentError where they are no mapping.
+    """
+    if not isinstance(changes, Mapping):
+        raise ArgumentError.of("Changes must be a mapping of addresses to what shall stand there", changes,
+                               "Give a dict, such as {address: 0.0}.")  # fmt: skip
+    return {
+        str(read_address(address)): value.detach().double().numpy() if isinstance(value, torch.Tensor) else value
+        for address, value in changes.items()
+    }
 
 
 def _tidy(address: str) -> str:
@@ -176,7 +185,7 @@ def _write_value(value: Value) -> str:
 def _check_numbers(layout: Layout, where: Address, value: float | np.ndarray) -> np.ndarray:
     try:
         numbers = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"{where} can be set to a number, an array of numbers or a rule; {reprlib.repr(value)} is not one of "
             "them. Give a number."

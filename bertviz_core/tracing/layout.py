@@ -54,7 +54,7 @@ class Layout:
             if name not in axes:
                 raise AddressError(f"{where.path} has no axis {name!r}; {suggest_axis(name, axes)}")
             size = self.size(axes[name])
-            if index >= size:
+            if not 0 <= index < size:
                 raise AddressError(f"{where}: {name} {index} is out of range; it runs from 0 to {size - 1}")
         return symbol, {axes[name]: index for name, index in where.index}
 

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from numbers import Real
 
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.pool import Pool
-from bertviz_core.tracing.changes import Changes
+from bertviz_core.errors import ArgumentError
+from bertviz_core.tracing.changes import Changes, tidy_changes
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.line import Line, Show
 from bertviz_core.tracing.shares import CORES, Shares
@@ -50,6 +52,15 @@ class Held:
     recomputed: int
 
 
+def _check_kept(changes: Changes) -> Changes:
+    """The same, if a pass can be found again by them. Raises ArgumentError otherwise."""
+    for address, value in changes.items():
+        if not isinstance(value, str | Real):
+            raise ArgumentError.of(f"In a store {address} can only be set to a number or a rule", value,
+                                   "For an array, use with_changes on the trace that the store gives.")  # fmt: skip
+    return changes
+
+
 class TraceStore:
     """Traces by (model, revision, token ids, segments, mask, program, changes).
 
@@ -64,6 +75,10 @@ class TraceStore:
     def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = CORES,
                  show: Show = nullcontext, guard: Callable[[], object] = lambda: None, who: Callable[[], str] = str,
                  callers: Line | None = None) -> None:  # fmt: skip
+        for name, number, least in (("trace_bytes", trace_bytes, 0), ("cache_bytes", cache_bytes, 0),
+                                    ("at_once", at_once, 1)):  # fmt: skip
+            if not isinstance(number, Real) or number < least:
+                raise ArgumentError.of(f"{name} must be a number of at least {least}", number, "Choose a larger one.")
         self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes)
         self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
@@ -112,12 +127,13 @@ class TraceStore:
         """The trace of a text: from the store, from a run that another session has begun, or from a run of its own.
 
         changes: as `Trace.with_changes` takes them, but for arrays; the pass without them is stored as well. Raises
-        BusyError where too many wait for a run already.
+        BusyError where too many wait for a run already, and what `run` and `with_changes` raise.
         """
-        encoding = encode(model, text, text_pair, pad_to, masked)
+        changes = {} if changes is None else _check_kept(tidy_changes(changes))
+        encoding = encode(model, text, text_pair, pad_to, masked, program)
         tokens = (encoding.ids, encoding.segments, encoding.mask)
         key: Key = (model.name, model.revision, model.dtype, *tokens, program)
-        costly = is_long(len(encoding.ids)) or program != "bert"
+        costly = is_long(len(encoding.ids))
         before = self._shared(key, lambda: run(model, encoding, program=program, cache=self._cache), costly)
         if not changes:
             return before

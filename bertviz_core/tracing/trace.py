@@ -19,10 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.checkpoint.tokenizer import Encoding
-from bertviz_core.errors import InputError
+from bertviz_core.errors import ArgumentError, InputError
 from bertviz_core.formula.address import Where
 from bertviz_core.formula.cells import At, restrict
 from bertviz_core.formula.dims import TOKEN, Axis, list_names
@@ -53,6 +53,9 @@ class Trace:
 
     def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
                  cache: Cache | None = None) -> None:  # fmt: skip
+        encoding = check_encoding(model, encoding)
+        if cache is not None and not isinstance(cache, ByteLRU):
+            raise ArgumentError.of("A trace's cache must be a ByteLRU", cache, "Leave it out for one of its own.")
         plain = Plan(model.written(program), encoding)
         self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
 
@@ -60,7 +63,7 @@ class Trace:
         """The pass with numbers, formulas or tokens changed, run again from the first layer that a change reaches.
 
         changes: by address, made in this order, after those that the trace has already. Raises AddressError or
-        InputError for a change that cannot be made, and for one that leaves no finite numbers.
+        InputError for a change that cannot be made, and for one that leaves no finite numbers; {} is none.
         """
         before = self.before or self
         every = {**self.changes, **tidy_changes(changes)}
@@ -98,16 +101,34 @@ class Trace:
         """Every recorded address, in the order computed."""
         return tuple(step.address for step in self.program.steps)
 
-    def overrides(self, address: str) -> tuple[Override, ...]:
+    def overrides(self, address: Where) -> tuple[Override, ...]:
         """What was put in place of the numbers of a whole tensor, in order."""
+        return self._overrides(self.layout.located(address)[0].address)
+
+    def _overrides(self, address: str) -> tuple[Override, ...]:
         return self._plan.overrides.get(address, ())
 
     def reached(self, address: Where) -> bool:
         """Whether a change can have made a difference to a tensor. A trace without changes was computed throughout."""
-        return self.before is None or self.layout.located(address)[0].address in self._plan.reached
+        return self._reached(self.layout.located(address)[0].address)
+
+    def _reached(self, address: str) -> bool:
+        return self.before is None or address in self._plan.reached
 
     def __contains__(self, address: Where) -> bool:
+        """Whether `trace[address]` is there: of a tensor, a slice or a cell, of parameters and inputs too."""
         return self.layout.has(address)
+
+    def __iter__(self) -> Iterator[str]:
+        """Every recorded address, in the order computed, as a mapping gives its keys."""
+        return iter(self.addresses)
+
+    def __len__(self) -> int:
+        """How many addresses were recorded."""
+        return len(self.addresses)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self.addresses)
 
     def __getitem__(self, address: Where) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
@@ -135,6 +156,16 @@ class Trace:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
         return explain(self._env(), *self._cell(address))
 
+    def needs(self, address: Where) -> tuple[tuple[Symbol, At], ...]:
+        """What the formula of one cell names, each tensor with the cells needed of it, an axis left out being whole.
+
+        Also where a change put another number there; none for a parameter or an input. Every axis must be fixed:
+        raises AddressError otherwise.
+        """
+        symbol, at, _ = self._cell(address)
+        step = self.program.by_address.get(symbol.address)
+        return tuple(step.expr.operands(self._env(), at)) if step else ()
+
     def recomputed(self, address: Where) -> np.ndarray:
         """A slice or a cell in float64 from its recorded operands, axes as `dims` says, without the rest of its tensor.
 
@@ -142,7 +173,7 @@ class Trace:
         """
         symbol, fixed = self.layout.located(address)
         step = self.program.by_address.get(symbol.address)
-        if step is None or self.overrides(symbol.address):
+        if step is None or self._overrides(symbol.address):
             return lock(self[address].astype(np.float64))
         at = {axis: range(index, index + 1) for axis, index in fixed.items()}
         return lock(self.work(step.expr, at).reshape(self.shape(address)))
@@ -183,7 +214,7 @@ class Trace:
         mine: set[str] = set()  # of the recent tensors, those that nobody else holds
         env = self._env(recent)
         for step in self.program.forward:
-            if self.reached(step.address):
+            if self._reached(step.address):
                 over = self.program.last_reads[step.address]
                 env.spare = over & mine & step.read_once
                 result = self._changed(step.address, step.expr.value(env))
@@ -213,7 +244,7 @@ class Trace:
         for held in (self._spine, self._inputs, self.model.parameters):
             if address in held:
                 return held[address]
-        if self.before is not None and not self.reached(address):
+        if self.before is not None and not self._reached(address):
             return self.before._tensor(address, env)
         if address in self.program.by_rows:
             return env.rows(address, range(-(-self.layout.tokens // ROWS)))
@@ -228,7 +259,7 @@ class Trace:
 
     def _block(self, address: str, number: int, env: TraceEnv) -> Tensor:
         """One block of rows of a step that is computed by rows."""
-        if self.before is not None and not self.reached(address):
+        if self.before is not None and not self._reached(address):
             return self.before._block(address, number, env)
         tokens = range(number * ROWS, min((number + 1) * ROWS, self.layout.tokens))
         step, key = self.program.by_address[address], (self._number, address, number)
@@ -246,7 +277,7 @@ class Trace:
 
     def _changed(self, address: str, tensor: Tensor, tokens: range | None = None) -> Tensor:
         """The tensor, or its rows of these tokens, with what was put in place of its numbers."""
-        overrides = self.overrides(address)
+        overrides = self._overrides(address)
         if tokens is not None:
             overrides = [inside for override in overrides if (inside := override.within(tokens)) is not None]
         if overrides:
@@ -263,7 +294,9 @@ class Trace:
     def _cell(self, address: Where) -> tuple[Symbol, At, Step | None]:
         """One cell: its symbol, where it lies, and the step that made it, if it was not put there."""
         symbol, fixed = self.layout.one_cell(address)
-        put = any(override.covers([fixed[axis] for axis in symbol.axes]) for override in self.overrides(symbol.address))
+        put = any(
+            override.covers([fixed[axis] for axis in symbol.axes]) for override in self._overrides(symbol.address)
+        )
         step = None if put else self.program.by_address.get(symbol.address)
         return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
 
@@ -278,13 +311,10 @@ def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad
         cache: Cache | None = None) -> Trace:  # fmt: skip
     """The forward pass of one text, or of two, with every intermediate under its address.
 
-    text: a sentence, or tokens already encoded; pad_to: fill up with [PAD] to this many tokens; masked: the positions
-    to put [MASK] at; program: "bert", or the document whose formulas to run; changes: what to do differently, by
-    address, as `Trace.with_changes` takes them. Raises InputError for what the model cannot read, and for a program
-    that there is not.
+    text: a sentence, or tokens already encoded; pad_to, masked: as `encode` takes them; program: "bert", or the
+    document whose formulas to run; changes: what to do differently, by address, as `Trace.with_changes` takes them.
+    Raises InputError for what the model cannot read, and for a program that there is not.
     """
-    encoding = (
-        check_encoding(model, text) if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked)
-    )
+    encoding = text if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked, program)
     trace = Trace(model, encoding, program, cache)
-    return trace.with_changes(changes) if changes else trace
+    return trace if changes is None else trace.with_changes(changes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.tracing.trace import Trace
 
@@ -15,6 +16,18 @@ def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     """Each token with its position, in sentence order."""
     tokens = trace.tokens
     return [f"{i} {tokens[i]}" for i in shown or range(len(tokens))]
+
+
+def tell_padding(encoding: Encoding) -> str:
+    """To stand on every page of a sentence with padding: what is done about it. Nothing without."""
+    left_out = len(encoding) - len(encoding.real)
+    if not left_out:
+        return ""
+    some = "1 of {} tokens has" if left_out == 1 else f"{left_out} of {{}} tokens have"
+    return (
+        f"{some.format(len(encoding))} attention mask 0, as padding has: drawn, but left out of every mean, count, "
+        "largest and nearest."
+    )
 
 
 def escape_markdown(text: str) -> str:

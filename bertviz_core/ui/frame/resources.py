@@ -17,7 +17,7 @@ from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.checkpoint.watch import Watch
-from bertviz_core.errors import BusyError, CheckpointError
+from bertviz_core.errors import BusyError, CheckpointError, TrainingError
 from bertviz_core.learning import Host, Queue
 from bertviz_core.tracing.line import Line
 from bertviz_core.tracing.shares import CORES
@@ -120,7 +120,7 @@ def watch_connection() -> Callable[[], bool]:
 @st.cache_resource(show_spinner=False)
 def get_queue() -> Queue:
     """The trainings of all sessions, of which one runs at a time, in a process of its own."""
-    return Queue(Host(_show_asking))
+    return Queue(Host(_show_asking, passes=_take_turn_beside))
 
 
 @st.cache_resource(show_spinner=False)
@@ -141,6 +141,11 @@ def get_store() -> TraceStore:
                        get_line())  # fmt: skip
     watch.empty_with(store.clear)
     return store
+
+
+def take_turn() -> AbstractContextManager[None]:
+    """To stand around every pass that a page has made and the store does not keep: it then has a turn in the lane."""
+    return get_store().turn(costly=True)
 
 
 @st.cache_resource(show_spinner=False)
@@ -168,6 +173,20 @@ def _show_asking() -> Iterator[None]:
     """What a page says while it waits for the process that trains; others have its turn meanwhile."""
     with get_line().pause(), st.spinner("The training is asked between its steps …"):
         yield
+
+
+@contextmanager
+def _take_turn_beside() -> Iterator[None]:
+    """A turn for passes that the process that trains makes for a page, which gives up its own turn meanwhile.
+
+    Whoever has one of these turns must not wait for that of its page: another page may have that and wait for this one.
+    Raises TrainingError where there is none to be had.
+    """
+    try:
+        with get_line().pause(), take_turn():
+            yield
+    except BusyError as error:
+        raise TrainingError(str(error)) from None
 
 
 def _show_place(before: int) -> AbstractContextManager[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.notations import Notation
 from bertviz_core.formula.steps import Step

@@ -1,0 +1,33 @@
+"""One input as a model reads it, and which of its tokens count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One input as the model reads it; four numbers per token, and the token's text.
+
+    tokens: (token,) text; ids, segments, positions, mask: (token,) whole numbers, mask 1 for real and 0 for padding.
+    """
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    segments: tuple[int, ...]
+    mask: tuple[int, ...]
+
+    @property
+    def real(self) -> tuple[int, ...]:
+        """The positions of the tokens that count: where the mask is 1.
+
+        The others, which are padding, are drawn, but are in no mean, count, ranking, largest or nearest.
+        """
+        return tuple(i for i, seen in enumerate(self.mask) if seen)
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        return tuple(range(len(self.ids)))
+
+    def __len__(self) -> int:
+        return len(self.ids)
