@@ -8,6 +8,7 @@ from bertviz_core.ui.views import (
     documents,
     documents_alignment,
     documents_differences,
+    documents_length,
     documents_slip_list,
     documents_slips,
 )
@@ -27,6 +28,10 @@ with lead:
 with list_of_steps:
     documents_differences.show_differences(view, left, right)
 documents_slips.show_cards(view)
+if documents_length.has_other_length(view, left, right):
+    with fold("lengths", "**The note at both lengths** · your sentence's, and the one that it prints") as opened:
+        if opened:
+            documents_length.show_lengths(view)
 with fold("slips", f"**All {documents_slip_list.COUNT} slips** · each with what shows it") as opened:
     if opened:
         documents_slip_list.show_slips(view)

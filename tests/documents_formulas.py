@@ -130,7 +130,7 @@ DEFINITION = {
     r"$\mathrm{gelu}(x):=x\cdot P_{X\sim\mathcal{N}(0,1)}(X<x)$":
         f"L.intermediate.activation <- L.intermediate.dense; {_TRANSFORM}.activation <- {_TRANSFORM}.dense",
     r"E-Training: for $t=1,\ldots,T$, for $i=1,\ldots,n$, for $j$": "",
-    r"E-Training: $\hat{x}^i_j \gets$ mask token with probability $p_{\mathrm{mask}}$": "",
+    r"E-Training: $\hat{x}^i_j \gets$ mask token with probability $p_{\mathrm{mask}}$, otherwise $x^i_j$": "",
     r"E-Training: $P(\theta)\gets$ E-Transformer$(\hat{x}^i\vert\theta)$": _UNEMBED,
     r"E-Training: $J(\theta)\gets -\sum_j \log P(\theta)_{x^i_j,j} [\hat{x}^i_j = \mathrm{mask}]$": "",
     r"E-Training: $\theta \gets \theta -\eta\cdot\nabla J(\theta)$": "",

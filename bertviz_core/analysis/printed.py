@@ -32,11 +32,14 @@ def judge_print(printed: str, value: float) -> Verdict:
 def judge_cut(printed: str, value: float) -> Verdict:
     """A number whose print with eight decimals, as NumPy writes it, was cut after fewer: `9.99e-01` of 9.99997557e-01.
 
-    The verdict is CUT or DIFFERS.
+    The verdict is CUT; SAME where these eight were rounded up to what is printed, as `1.00e+00` of 0.999999999999; or
+    DIFFERS.
     """
     unit = _find_unit(printed)
     found = (Decimal(f"{value:.8e}") / unit).to_integral_value(ROUND_DOWN) * unit if math.isfinite(value) else None
-    return Verdict.CUT if found == Decimal(printed) else Verdict.DIFFERS
+    if found is None or found != Decimal(printed):
+        return Verdict.DIFFERS
+    return Verdict.CUT if abs(found) <= abs(Decimal(value)) else Verdict.SAME
 
 
 def find_resolution(printed: str) -> float:

@@ -9,14 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis import playground, slips
+from bertviz_core.analysis.alignment import find_layer_outputs, measure_end
 from bertviz_core.analysis.layers import compute_cosine, compute_norms
 from bertviz_core.analysis.positions import compute_sinusoids
+from bertviz_core.analysis.walk import sample_function
 from bertviz_core.documents import examples
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.functions import GELU, RELU
 from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
 from bertviz_core.tracing.trace import Trace
 
 PADS = 3  # as many as the encoder article puts before its text
+_BESIDE = 1e-6  # of 0
 _PROBS, _MASK = Address("cls.predictions.probs"), "[MASK]"
 
 
@@ -68,11 +72,16 @@ def _measure_residual(spot: Spot) -> Found:
 def _measure_padding(spot: Spot) -> Found:
     longest, words = spot.trace.model.config.max_position_embeddings, sum(spot.trace.encoding.mask)
     yield f"of {longest} columns hold padding on this sentence", longest - words
+    for more, told in ((0, "cosine as the sentence is"), (longest - len(spot.trace.tokens), f"at {longest} tokens")):
+        other = spot.run("forward-pass-note", more)
+        if other is not None:
+            yield told, measure_end(spot.trace, other, spot.token)
 
 
 def _measure_tanh(spot: Spot) -> Found:
     width = spot.trace.model.config.hidden_size
     yield "the largest share that any class can get", math.exp(2) / (math.exp(2) + width - 1)
+    yield "so many times the share of another, at most", math.exp(2)
 
 
 def _count_pieces(spot: Spot) -> Found:
@@ -85,16 +94,16 @@ def _count_tokens(spot: Spot) -> Found:
 
 
 def _measure_epsilon(spot: Spot) -> Found:
-    """Where the notebook prints next: at the pre-activations of the first layer."""
+    """Where the notebook prints next, at the pre-activations of the first layer: of the printed ones, and of all."""
+    seen = slips.measure_printed_epsilon(spot.trace)
+    yield rf"largest change of the {seen.count} numbers that In \[49\] prints, on this sentence", seen.largest
     x = spot.trace[Address.in_layer(0, "attention.output.residual")].astype(np.float64)
     flat, spread = x - x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
     moved = flat / np.sqrt(spread + EPSILON_OF_CELL_46) - flat / np.sqrt(spread + EPSILON)
     scale, matrix = (spot.weight(0, leaf) for leaf in ("attention.output.LayerNorm.weight",
                                                        "intermediate.dense.weight"))  # fmt: skip
-    yield (
-        r"largest change of a number that In \[49\] prints, on this sentence",
-        float(np.abs((moved * scale) @ matrix).max()),
-    )
+    change = np.abs((moved * scale) @ matrix)
+    yield f"of all {change.size:,} that it computes", float(change.max())
 
 
 def _measure_sampling(spot: Spot) -> Found:
@@ -103,18 +112,63 @@ def _measure_sampling(spot: Spot) -> Found:
     yield "inside", config.intermediate_size
 
 
+def _measure_own_epsilon(spot: Spot) -> Found:
+    yield "ε of this model's configuration", spot.trace.model.config.layer_norm_eps
+
+
+def _measure_rerun(spot: Spot) -> Found:
+    """In [41] once more on its own result, whose last two axes it swaps, and writes into the old shape."""
+    once = spot.trace[Address.in_layer(0, "attention.self.context")].astype(np.float64)
+    twice = once.T.reshape(once.shape)
+    cosine = compute_cosine(once[spot.token], twice[spot.token])
+    yield "cosine of this token's row after two runs with that after one", float(cosine)
+
+
+def _measure_first_matrix(spot: Spot) -> Found:
+    yield "rows of the matrix that it shows, as stored", spot.trace.model.config.intermediate_size
+    yield "of the other", spot.trace.model.config.hidden_size
+
+
+def _measure_corner(_: Spot) -> Found:
+    """Slopes just beside 0."""
+    for name, function in (("ReLU", RELU), ("GELU", GELU)):
+        below, at, above = sample_function(function, np.array([-_BESIDE, 0.0, _BESIDE]))
+        yield f"{name}'s slope below 0", float((at - below) / _BESIDE)
+        yield "above", float((above - at) / _BESIDE)
+
+
+def _measure_untold(spot: Spot) -> Found:
+    sizes = {name: tensor.numel() for name, tensor in spot.trace.model.parameters.items() if Address(name).layer == 0}
+    untold = ("attention.output.dense.", "output.dense.")
+    left = sum(size for name, size in sizes.items() if Address(name).leaf.startswith(untold))
+    yield "weights of the two matrices that it leaves out, with their biases", left
+    yield "of a layer's", sum(sizes.values())
+
+
+def _measure_bias(spot: Spot) -> Found:
+    bias = spot.trace.model.parameters.get("cls.predictions.decoder.bias")
+    if bias is not None:
+        yield "largest bias of this model's decoder", float(bias.abs().max())
+
+
+def _read_both(spot: Spot) -> Iterable[tuple[str, Trace]]:
+    """The definition's own pass and BERT's, where they end in probabilities."""
+    passes = (("in the definition's own pass", spot.run("definition", 0)), ("in BERT's", spot.trace))
+    return ((told, trace) for told, trace in passes if trace is not None and _PROBS in trace)
+
+
 def _measure_column(spot: Spot) -> Found:
-    if _PROBS in spot.trace:
-        column = spot.trace[_PROBS.fix(token=spot.token)]
-        yield "largest number of this token's column", float(column.max())
+    for told, trace in _read_both(spot):
+        column = trace[_PROBS.fix(token=spot.token)]
+        yield f"largest {told}", float(column.max())
         yield "smallest", float(column.min())
 
 
 def _measure_typed_mask(spot: Spot) -> Found:
     places = [i for i, token in enumerate(spot.trace.tokens) if token == _MASK]
-    if _PROBS in spot.trace and places:
-        number = spot.trace.encoding.ids[places[0]]
-        yield "its term here", -math.log(float(spot.trace[_PROBS.fix(token=places[0], vocab=number)]))
+    for told, trace in _read_both(spot) if places else ():
+        number = trace.encoding.ids[places[0]]
+        yield told, -math.log(float(trace[_PROBS.fix(token=places[0], vocab=number)]))
 
 
 def _measure_scaling(spot: Spot) -> Found:
@@ -148,6 +202,16 @@ def _measure_layers(spot: Spot) -> Found:
         yield "cosine of the query matrices of the first two layers", float(compute_cosine(one, other))
 
 
+def _measure_last_sum(spot: Spot) -> Found:
+    """What the post's pooler reads of the first token, and the same after one more LayerNorm, before g and b."""
+    trace = spot.run("formula-post", 0)
+    if trace is not None:
+        x = trace[find_layer_outputs(trace.program)[-1].fix(token=0)].astype(np.float64)
+        yield "as printed", float(compute_norms(x))
+        normal = (x - x.mean()) / np.sqrt(x.var() + trace.model.config.layer_norm_eps)
+        yield "normalized, before g and b", float(compute_norms(normal))
+
+
 def _measure_ids(spot: Spot) -> Found:
     yield "numbers in x", len(spot.trace.tokens)
     yield "in E_o", len(spot.trace.tokens) * spot.trace.model.config.hidden_size
@@ -162,10 +226,22 @@ def _measure_pads_first(_: Spot) -> Found:
 def _measure_unmasked(spot: Spot) -> Found:
     trace = spot.run("encoder-article", PADS)
     if trace is not None:
-        probs = trace[Address.in_layer(spot.layer, "attention.self.probs")]
+        probs = trace[Address.in_layer(spot.layer, "attention.self.probs")].astype(np.float64)
         real = np.array(trace.encoding.mask) == 1
-        last = probs[:, real, -PADS:].astype(np.float64)
-        yield f"share, in layer {spot.layer}", float(last.sum(axis=-1).mean())
+        yield f"share, in layer {spot.layer}", float(probs[:, real][..., ~real].sum(axis=-1).mean())
+
+
+def _measure_negative(spot: Spot) -> Found:
+    trace = spot.run("encoder-article", 0)
+    if trace is not None:
+        products = trace[Address.in_layer(spot.layer, "attention.self.products")]
+        yield f"below 0, in layer {spot.layer}", int((products < 0).sum())
+        yield "of all", products.size
+
+
+def _measure_not_positive(_: Spot) -> Found:
+    yield "not above 0", sum(number <= 0 for number in examples.MIXED)
+    yield "of", len(examples.MIXED)
 
 
 def _measure_entry(_: Spot) -> Found:
@@ -178,8 +254,14 @@ MEASURES: dict[str, Callable[[Spot], Found]] = {
     "softmax-of-tanh": _measure_tanh,
     "bpe": _count_pieces,
     "twelve-twice": _count_tokens,
+    "typed-epsilon": _measure_own_epsilon,
     "epsilon": _measure_epsilon,
+    "run-twice": _measure_rerun,
     "sampling": _measure_sampling,
+    "first-matrix": _measure_first_matrix,
+    "continuous": _measure_corner,
+    "layer-told": _measure_untold,
+    "bias-twice": _measure_bias,
     "missing-i": _measure_column,
     "typed-mask": _measure_typed_mask,
     "size-of-k": _measure_scaling,
@@ -189,8 +271,11 @@ MEASURES: dict[str, Callable[[Spot], Found]] = {
     "one-norm": _measure_scales,
     "no-index": _measure_layers,
     "x-twice": _measure_ids,
+    "final-norm": _measure_last_sum,
     "first-token": _count_tokens,
     "pads-first": _measure_pads_first,
     "unmasked-pads": _measure_unmasked,
+    "longer-greater": _measure_negative,
+    "positive-numbers": _measure_not_positive,
     "softmax-entry": _measure_entry,
 }

@@ -18,7 +18,8 @@ DEFINITION_SLIPS = (
     Slip("unused-z", r"Input: $z,x\in V^*$", "two sequences", "one", CONTRADICTION,
          "E-Transformer takes $x$; $z$ stands nowhere again. No line reads a second sentence."),
     Slip("missing-i", r"$P_{ij}=\hat{P}_{\theta}(x_{j})$", "no $i$ on the right", r"$\hat{P}_{\theta}(x_j = i)$",
-         NUMBER, r"As printed, all $\lvert V\rvert$ numbers of a column would be one and the same."),
+         NUMBER, r"As printed, all $\lvert V\rvert$ numbers of a column would be one and the same. The numbers are "
+         "those of this token's column, once in the definition's own pass and once in BERT's."),
     Slip("numbering", "specifications", "1, 2, 1, 2", "1, 2, 3, 4", CONTRADICTION, "Four lists, two numbers."),
     Slip("two-sizes", r"$d_{\mathrm{MLP}}$", r"then $d_{\mathrm{mlp}}$", "one spelling", CONTRADICTION,
          "The hyperparameters have the first, the sizes of the matrices the second."),
@@ -30,5 +31,5 @@ DEFINITION_SLIPS = (
     Slip("typed-mask", r"E-Training: $J(\theta)$", r"counts where $\hat{x}^i_j$ is the mask token",
          "counts where a token was replaced by it", NUMBER,
          r"A text that holds [MASK] itself, like this sentence, would train the model to predict [MASK] there: its "
-         r"term is $-\log P$ of it."),
+         r"term is $-\log P$ of it, once in the definition's own pass and once in BERT's.", ("training", "")),
 )

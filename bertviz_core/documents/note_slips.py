@@ -17,7 +17,8 @@ NOTE_SLIPS = (
     Slip("always-full", r"$A_{h,l}$", r"$\mathbb{R}^{512 \times 512}$ and no mask",
          r"$\mathrm{Softmax}(\frac{Q_{h,l}K_{h,l}^T}{\sqrt{d_k}} + M)$", NUMBER,
          "Every input is as long as the longest. What the text leaves is padding, and the softmax attends to it like "
-         "to words."),
+         "to words. The cosines are those of this token's last vector with BERT's, once with no more tokens than your "
+         "sentence has and once with as many as the note prints."),
     Slip("row-bias", "$b_l^{ffnn}$, $b_l^{out}$", r"a row of $1 \times d_{ffnn}$, added to a whole matrix",
          r"$\mathbf{1}\, b_l^{ffnn}$", CONTRADICTION,
          "The sizes that the note prints on both sides of the plus do not match; the definition (002) writes the "
@@ -30,5 +31,5 @@ NOTE_SLIPS = (
     Slip("softmax-of-tanh", r"$\mathrm{Softmax}$ that predicts the class", "the softmax of the tanh itself",
          "a classifier's matrix and bias in between", NUMBER,
          "The tanh has as many components as a token's vector, all between −1 and 1. A softmax over them has as many "
-         "classes, and cannot tell them apart."),
+         "classes, and hardly tells them apart: no class gets more than $e^2$ times the share of another."),
 )

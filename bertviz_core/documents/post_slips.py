@@ -27,16 +27,27 @@ POST_SLIPS = (
     Slip("self-attention", "BERTSelfAttention", "only scaled dot-product attention",
          "projections, heads and their concatenation too", CONTRADICTION,
          "Attention takes Q, K and V; $f_{Att}$ takes one matrix, so something must make three of it."),
+    Slip("only-zeros", r"`torch.zeros_like(x)`", "every segment is 0", "only where none is given", CODE,
+         "In the code that the post links to the zeros are the default of an argument; in BERT the second sentence of "
+         "a pair has segment 1."),
+    Slip("self-output", "BERTSelfOutput, BERTOutput", "only a linear layer and dropout",
+         "in BERT a residual sum and LayerNorm too", CODE,
+         "It is so in the code that the post links to, which moved both into the layer; in BERT as released these two "
+         "modules end with them."),
     Slip("only-activation", "BERTIntermediate", "an activation", "a linear layer and an activation", NUMBER,
          "An activation leaves the number of components as it is; $f_{Out}$ could not bring them back."),
     Slip("select", "BERTLayer", "selects a layer", "is a layer", CONTRADICTION,
          "The same sentence says that it is an encoder block."),
-    Slip("third-term", "BERTLayer: $f_E$", r"$f_{LN}(f_{LN}(x)+f_{Att}(f_{LN}(x))+x)$",
+    Slip("third-term", "BERTLayer and Summary: all five formulas of $f_E$", r"$f_{LN}(f_{LN}(x)+f_{Att}(f_{LN}(x))+x)$",
          "$f_{LN}(f_{Att}(f_{LN}(x))+x)$", CODE,
          "The outer sum and the code that the post links to add attention and $x$, nothing else. The lengths are those "
          "of the extra term and of the other two together, in the post's own pass."),
     Slip("two-names", "BERTLayer: $f_E$", "$LN$ and $f_{LN}$, $Attention$ and $f_{Att}$", "one name each",
          CONTRADICTION, "One of the two formulas has both names of LayerNorm in one line."),
+    Slip("undefined-names", "BERTLayer: $f_E$; BERTPooler", r"$Linear$, $Inter$, $f_{Linear}$",
+         r"$f_{Out}$, $f_{Inter}$, and a linear layer of its own", CONTRADICTION,
+         "None of the three is defined. The next formula has $f_{Out}$ and $f_{Inter}$ where the first has $Linear$ "
+         "and $Inter$."),
     Slip("one-norm", "$f_{LN}$", "one function in both places of a layer", "one with parameters of its own for each",
          NUMBER, "The code that the post links to has two LayerNorms in a layer; the scales γ of BERT's two differ."),
     Slip("no-index", r"$f_{E1}, \ldots, f_{E12}$", "the same $f_{Att}$, $f_{Inter}$ and $f_{Out}$ in all layers",
@@ -44,6 +55,9 @@ POST_SLIPS = (
          "As printed all layers would share their weights; the encoder article (004) says that they do not."),
     Slip("x-twice", "Summary, second stage", "$x$, the token ids", "$E_o$", NUMBER,
          "The first stage looks $x$ up, the second normalizes and adds it: ids have no components to normalize."),
+    Slip("final-norm", "Summary: $f_{Pooler}$", "$f_{E12}$ goes straight to the pooler", "it is normalized once more",
+         NUMBER, "With LayerNorm first, nothing normalizes the last sum. The code that the post links to has one more "
+         "LayerNorm for it, behind all layers. The lengths are those of the first row, in the post's own pass."),
     Slip("first-token", "Summary: $f_{Pooler}$", "all of $f_{E12}$", "its first row", CODE,
          "The code that the post links to takes the first token alone. As printed there would be a pooled vector for "
          "every token."),

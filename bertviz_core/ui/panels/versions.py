@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.alignment import Pair, pair_steps
+from bertviz_core.analysis.alignment import Pair, list_places, pair_steps, read_ordered
 from bertviz_core.documents import DOCUMENTS, Document
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
@@ -58,9 +58,11 @@ def _show_difference(view: View, address: Address, document: Document) -> None:
     if other.shape(address) != view.trace.shape(address):
         st.info("The document's tensor has a different shape, so there is no difference to draw.")
         return
-    largest = float(np.abs(other[address] - view.trace[address]).max(initial=0.0))
+    largest = float(np.abs(read_ordered(other, address) - view.trace[address]).max(initial=0.0))
     st.markdown(f"Largest difference from BERT on this sentence: **{format_number(largest)}**.")
-    if len(view.trace.dims(address)) == 2:
+    if list_places(other) != list_places(view.trace):
+        st.caption(f"The {document.name} pads before the text, so its cells stand elsewhere: no picture of them.")
+    elif len(view.trace.dims(address)) == 2:
         chart, note = draw_difference(view, view.trace, other, address)
         show_chart(chart, f"difference-{address}", f"{address} in the {document.name} minus {address} in BERT")
         st.caption(f"The {document.name}'s numbers minus BERT's. {note}".strip())

@@ -16,11 +16,13 @@ from bertviz_core.analysis.alignment import (
     guess_words,
     has_own_scores,
     measure_layers,
+    read_ordered,
 )
+from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.documents import Document, find_document, find_title
 from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.formula.notations import NOTATIONS, Notation
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, PREDICTION, Program
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.trace import Trace
@@ -31,6 +33,7 @@ from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import write_cosine
 
@@ -77,17 +80,29 @@ def read_sides(view: View) -> tuple[Side, Side]:
     return left, right
 
 
-def write_headline(view: View) -> str:
-    """How far apart the two end, and which word each reads at the chosen token."""
+def write_headline(view: View) -> Said:
+    """How far apart the two end at the chosen token, and which word each reads there."""
     left, right = read_sides(view)
     token = view.chosen.token
-    apart = float(measure_layers(left.trace, right.trace)[-1].cosines[token])
-    told = [f"{side.short} “{escape_markdown(guess.token)}” **{format_percent(guess.probability)}**"
-            for side in (left, right) for guess in guess_words(side.trace, token, 1)]  # fmt: skip
-    word = escape_markdown(view.trace.tokens[token])
-    verdict = "Yes" if apart > _SAME else "No"
-    return f"Do the two agree? {verdict}: cosine **{format_number(apart)}** at “{word}” after the last layer" + (
-        f"; {', '.join(told)}" if told else "")  # fmt: skip
+    apart = tell_number(measure_layers(left.trace, right.trace)[-1].cosines[token])
+    parts, limit = {"cosine": apart, "word": name_word(view.trace.tokens[token])}, {"limit": tell_nowhere(_SAME)}
+    ask = "Do the two agree at {word}? "
+    told = [
+        Claim(f"answer of the {name}", f"{start} {side.short} {{guess}} **{{share}}**",
+              {"share": tell_percent(guess.probability), "guess": name_word(guess.token)})
+        for name, start, side in (("left", ";", left), ("right", ",", right))
+        for guess in guess_words(side.trace, token, 1)
+    ]  # fmt: skip
+    return say(
+        choose(
+            Claim("two agree", f"{ask}Yes: cosine **{{cosine}}** after the last layer",
+                  {"cosine": apart, **limit, **parts}, Relation.ABOVE),
+            Claim("two differ", f"{ask}No: cosine **{{cosine}}** after the last layer",
+                  {**limit, **parts}, Relation.ABOVE),
+            Claim("two compared", f"{ask}Cosine **{{cosine}}** after the last layer", parts),
+        ),
+        *told,
+    )  # fmt: skip
 
 
 def show_menus() -> None:
@@ -114,7 +129,8 @@ def show_distances(view: View, left: Side, right: Side) -> None:
     series = {names[key]: np.array([one.cosines[token] for one in layers]) for key, layers in found.items()}
     columns = _list_columns(found, token)
     word = f"“{view.trace.tokens[token]}”"
-    x, y = (trace[find_layer_outputs(trace.program)[layer].fix(token=token)] for trace in (view.trace, right.trace))
+    x, y = (read_ordered(trace, find_layer_outputs(trace.program)[layer].fix(token=token))
+            for trace in (view.trace, right.trace))  # fmt: skip
     see = f"Cosine with BERT's vector of {word}, after each layer"
     with open_card(view, NORM, see, "of every layer's output") as tools:
         show_chart(draw_by_stage(series, _list_stages(view), view.colors, view.colors.kinds[NORM], name="cosine",
@@ -176,8 +192,8 @@ def _list_documents(left: Side, right: Side) -> list[Side]:
 
 def _describe(found: dict[str, tuple[LayerDistance, ...]], names: dict[str, str], word: str, token: int) -> str:
     told = [
-        f"{names[key]}: cosine {format_number(float(layers[-1].cosines[token]))} for {word} after the last layer; the "
-        f"largest difference of any number there is {format_number(layers[-1].largest)}."
+        f"{names[key]}: cosine {format_number(float(layers[-1].cosines[token]))} for {word} after the last layer; over "
+        f"all tokens, no number there differs by more than {format_number(layers[-1].largest)}."
         for key, layers in found.items()
     ]
     return escape_markdown(" ".join(told))

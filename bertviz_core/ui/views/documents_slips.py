@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from itertools import chain
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import playground, slips
 from bertviz_core.analysis.layers import compute_cosine, compute_norms
+from bertviz_core.analysis.printed import Verdict, judge_cut
 from bertviz_core.documents import NOTE, examples
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.stages import draw_by_stage
@@ -159,8 +161,9 @@ def show_softmax(view: View) -> None:
 @derived
 def _show_softmax(view: View) -> Derived:
     words = examples.WORDS
-    computed = playground.apply_softmax(np.array(examples.SCORES))[0]
-    every = np.array(examples.SHARES, dtype=np.float64)
+    matrix = playground.apply_softmax(np.array(examples.SCORES))
+    computed, every = matrix[0], np.array(examples.SHARES, dtype=np.float64)
+    verdicts = [judge_cut(text, x) for text, x in zip(chain(*examples.SHARES), matrix.ravel().tolist(), strict=True)]
     printed, right = every[0], every[1:].sum(axis=1)
     rows = view.trace[Address.in_layer(view.chosen.layer, "attention.self.probs").fix(head=view.chosen.head)]
     sums = rows.sum(axis=-1, dtype=np.float64)
@@ -176,8 +179,9 @@ def _show_softmax(view: View) -> Derived:
             "the article's first row, “Hello”",
             ATTENTION,
             r"A_{i,j} = \frac{e^{S_{i,j}}}{\sum_{v} e^{S_{i,v}}}, \qquad \sum_j A_{i,j} = 1",
-            f"72.40e−06 should be {format_number(float(computed[0]))}: one 7 too many. The other {every.size - 1} "
-            f"entries are cut after two decimals: rows without a mistake sum to {right.min():.5f} to "
+            f"72.40e−06 should be {format_number(float(computed[0]))}: one 7 too many. Of the others "
+            f"{verdicts.count(Verdict.CUT)} are cut after two decimals and {verdicts.count(Verdict.SAME)} is rounded "
+            f"up, to 1: rows without a mistake sum to {right.min():.5f} to "
             f"{right.max():.5f}, so a row's sum shows none. "
             f"Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; on your sentence (layer "
             f"{view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of weights have {len(rows)} sums, from "
@@ -192,7 +196,7 @@ def _show_softmax(view: View) -> Derived:
             words,
             ["printed / computed", "printed", "computed"],
         ),
-        note="1: the printed and the computed number agree, but for the digits that were cut off.",
+        note="1: the printed and the computed number agree, but for the digits that were cut off or rounded.",
         table=render_table("key", words, columns),
     )
 
