@@ -6,8 +6,9 @@ from bertviz_core.ui.views import training, training_folds
 
 view = open_page(
     "training",
-    "Tokens are hidden at random; each step moves every parameter a little, so that the hidden words become likelier. "
-    "The algorithm is that of one of the five documents, the definition; its loss and its updates are computed here.",
+    "Tokens are hidden at random; each step moves the parameters that predict them a little, so that the hidden words "
+    "become likelier. The algorithm is that of one of the five documents, the definition; the model that it trains "
+    "here is BERT as released.",
     training.write_headline,
 )
 run = training.show_training(view)

@@ -38,6 +38,8 @@ def test_the_loss_falls_below_a_tenth_of_its_start(app):
     wait_for(app, "All steps are done")
     assert time.monotonic() - began < 60
     app.settle()
+    app.page.wait_for_function("""() => document.querySelector('.st-key-chart-training-loss .js-plotly-plot')
+        .data.at(-1).customdata.length === 240""")
     losses = read_losses(app)
     assert len(losses) == 240 and min(losses) < losses[0] / 10
     assert "per hidden word went from" in app.page.locator("h1").inner_text()

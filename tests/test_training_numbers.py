@@ -52,7 +52,7 @@ def test_after_each_pass_every_word_is_asked_for_alone(trained):
 
 def test_gradient_lengths_by_layer_and_kind_add_up_to_the_whole(trained):
     lengths = trained.record(2).gradient_norms
-    assert list(lengths) == ["embeddings", "layer 0 attention", "layer 0 feed-forward", "LM head"]
+    assert list(lengths) == ["embeddings + decoder", "layer 0 attention", "layer 0 feed-forward", "LM head"]
     gradients = trained.gradients(2)
     whole = sum(gradient.square().sum().item() for gradient in gradients.values()) ** 0.5
     assert trained.record(2).gradient_norm == pytest.approx(whole)

@@ -27,7 +27,7 @@ from bertviz_core.learning.records import Answer, PassRecord, StepRecord
 from bertviz_core.learning.room import HISTORY_BYTES
 from bertviz_core.learning.settings import Settings
 from bertviz_core.learning.updates import State
-from bertviz_core.learning.weights import Weights, name_group
+from bertviz_core.learning.weights import Weights
 
 TOKENS_AT_ONCE = 192  # in passes that are computed side by side: of longer sentences one alone
 
@@ -47,7 +47,6 @@ class Course(Plan):
                  only: Collection[str] | None = None) -> None:  # fmt: skip
         super().__init__(model, sentences, settings, only)
         self.between: Callable[[], None] = _go_on
-        self._groups = {name: name_group(self.loss, name) for name in self.learned}
         self._lock = threading.RLock()
         self._gradients: tuple[int, dict[str, Tensor]] | None = None
         self.reset()
@@ -165,7 +164,7 @@ class Course(Plan):
         encoding = self.encodings[sentence]
         draw = self._drawer.draw(encoding)
         planned = StepRecord(number, turn + 1, sentence + 1, draw.hidden, encoding.ids, draw.masked_ids, (), 0.0, 0.0,
-                             (), (), (), {}, self.rule.rate(number), 0.0)  # fmt: skip
+                             0.0, (), (), (), {}, self.rule.rate(number), 0.0)  # fmt: skip
         self._gradients = self._previous = None  # room for what comes of this step
         loss, gradients = self._derive(self._state, planned)
         self._check(number, loss.value)
@@ -180,6 +179,7 @@ class Course(Plan):
             planned,
             terms=tuple(loss.terms.tolist()),
             loss=loss.value.item(),
+            printed=self._sum_as_printed(planned, loss),
             loss_after=after.value.item(),
             before=tuple((-loss.terms).exp().tolist()),
             after=tuple((-after.terms).exp().tolist()),
@@ -188,6 +188,20 @@ class Course(Plan):
             seconds=time.perf_counter() - began,
         )
         return record, state
+
+    def _sum_as_printed(self, record: StepRecord, loss: Loss) -> float:
+        """J of line 6 as it is printed, with the weights that the step begins with."""
+        read = [i for i, number in enumerate(record.masked_ids) if number == self.before.tokenizer.mask_id]
+        if tuple(read) == record.hidden:
+            return loss.value.item()
+        terms = dict(zip(record.hidden, loss.terms.tolist(), strict=True))
+        typed = [i for i in read if i not in terms]
+        if typed:
+            inputs = prepare_inputs(self.encodings[record.sentence - 1], _draw(record), self.before.dtype)
+            with torch.no_grad():
+                found = measure(self.loss, self.parameters(self._state), inputs, typed)
+            terms |= dict(zip(typed, found.terms.tolist(), strict=True))
+        return math.fsum(terms[i] for i in read)
 
     def _derive(self, state: State, record: StepRecord) -> tuple[Loss, dict[str, Tensor]]:
         """The loss of a step and its gradient by every weight that learns."""
@@ -231,9 +245,9 @@ class Course(Plan):
         return 1, self._start
 
     def _lengths(self, gradients: Mapping[str, Tensor]) -> dict[str, float]:
-        squares = dict.fromkeys(self._groups.values(), 0.0)
+        squares = dict.fromkeys(self.groups.values(), 0.0)
         for name, gradient in gradients.items():
-            squares[self._groups[name]] += torch.linalg.vector_norm(gradient).item() ** 2
+            squares[self.groups[name]] += torch.linalg.vector_norm(gradient).item() ** 2
         return {group: square**0.5 for group, square in squares.items()}
 
     def _check(self, number: int, *numbers: Tensor) -> None:

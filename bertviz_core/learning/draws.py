@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import torch
 
-from bertviz_core.checkpoint.tokenizer import Encoding, Tokenizer
+from bertviz_core.checkpoint.encoding import Encoding
+from bertviz_core.checkpoint.tokenizer import Tokenizer
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning.settings import Settings
 

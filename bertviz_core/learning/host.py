@@ -30,15 +30,19 @@ _LATE = (
     "training first."
 )
 
+Wait = Callable[[], AbstractContextManager[object]]
+
 
 class Host:
     """The process that trains, if there is one, and what it holds.
 
-    wait: entered by whoever waits for an answer; start: starts a process; clock: never set back.
+    wait: entered by whoever waits for an answer; passes: from before it is asked around a question that whole forward
+    passes answer; start: starts a process; clock: never set back.
     """
 
-    def __init__(self, wait: Callable[[], AbstractContextManager[object]] = nullcontext,
-                 start: Callable[[], Link] = Link, clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
+    def __init__(self, wait: Wait = nullcontext, start: Callable[[], Link] = Link,
+                 clock: Callable[[], float] = time.monotonic, passes: Wait = nullcontext) -> None:  # fmt: skip
+        self.passes = passes
         self._wait, self._start, self._clock = wait, start, clock
         self._lock = threading.Lock()
         self._link: Link | None = None

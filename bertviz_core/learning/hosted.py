@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from bertviz_core.learning.settings import Settings
 
 STRETCH_S = 0.25  # of steps: so often others may get in
 _ANSWER_BYTES = 4_000_000  # of what was answered, to be had again at once
+_BY_PASSES = frozenset({"rank_words", "find_moved_head"})  # questions that whole forward passes answer
 _UNHELD = "This training has no weights yet. Take a step first."
 
 
@@ -169,7 +171,9 @@ class Hosted(Plan):
         key = (what, given, len(self._records))
         found = self._answers.get(key)
         if found is None:
-            answers, found = self._answers, self._fetch(what, *given)
+            answers = self._answers
+            with self._host.passes() if what in _BY_PASSES else nullcontext():
+                found = self._fetch(what, *given)
             answers.put(key, found, len(pickle.dumps(found)))
         return found
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.address import LOSS
 from bertviz_core.formula.nodes import Env
 from bertviz_core.formula.stages import Stage

@@ -13,8 +13,9 @@ from bertviz_core.errors import TrainingError
 from bertviz_core.learning.records import PassRecord, StepRecord
 from bertviz_core.learning.room import check_room
 from bertviz_core.learning.settings import Settings, check_settings, encode_sentences
+from bertviz_core.learning.still import find_still
 from bertviz_core.learning.updates import write_rule
-from bertviz_core.learning.weights import Weights, choose_learned, find_ties, share_ties
+from bertviz_core.learning.weights import Weights, choose_learned, find_ties, name_groups, share_ties
 from bertviz_core.programs.training import write_loss
 
 MAX_WORDS = 64  # asked for after each pass
@@ -25,8 +26,9 @@ class Plan:
 
     sentences: 1 to 8 texts; only: the names of the parameters that learn, if not all. Raises TrainingError for settings
     that cannot be trained with. encodings: the sentences' tokens; learned: the parameters that learn, each once; ties:
-    the model's parameters that are others under a second name; words: (sentence from 1, position) of the words that are
-    asked for after each pass, the first 64 of all; room: the memory that it may come to hold.
+    the model's parameters that are others under a second name; groups: by parameter that learns, its layer and kind;
+    still: the rows that no step moves, none in practice, where every matrix shrinks; words: (sentence from 1, position)
+    of the words that are asked for after each pass, the first 64 of all; room: the memory that it may come to hold.
     """
 
     def __init__(self, model: Model, sentences: Sequence[str], settings: Settings | None = None,
@@ -47,6 +49,18 @@ class Plan:
         )[:MAX_WORDS]
         self.rule = write_rule(self.loss, self.learned, self.settings, self.steps_total)
         self.ties = find_ties(model.parameters)
+        self.groups = name_groups(self.loss, self.learned, self.ties)
+        own = {name: model.parameters[name] for name in self.learned}
+        self.still = () if self.settings.practised else find_still(self.loss, own, self.ties, self._list_read())
+
+    def _list_read(self) -> dict[str, set[int]]:
+        """The whole numbers that any step can read, by the address of what holds them."""
+        mask_id = self.before.tokenizer.mask_id
+        return {
+            "input_ids": {i for encoding in self.encodings for i in (*encoding.ids, mask_id) if i is not None},
+            "position_ids": {i for encoding in self.encodings for i in encoding.positions},
+            "token_type_ids": {i for encoding in self.encodings for i in encoding.segments},
+        }
 
     @property
     def steps_total(self) -> int:

@@ -21,9 +21,11 @@ class StepRecord:
 
     number: of the step, from 1; turn, sentence: t and i, from 1 as printed; hidden: the positions whose words are
     asked for, from 0; ids, masked_ids: (token,) as they are, and as the model reads them; terms: (hidden,) -log P;
-    loss: J, their sum; loss_after: J once more with the new weights; before, after: (hidden,) the probability of the
-    hidden word with the old weights and the new; answers: (hidden,) what is predicted first with the new ones;
-    gradient_norms: the gradient's length by layer and kind; rate: η of this step; seconds: that it took.
+    loss: J as it is meant, their sum; printed: J as line 6 prints it, over every token that the model reads as [MASK]:
+    also one that the sentence itself holds, and in practice none that stays or becomes another piece; loss_after: J as
+    it is meant once more with the new weights; before, after: (hidden,) the probability of the hidden word with the old
+    weights and the new; answers: (hidden,) what is predicted first with the new ones; gradient_norms: the gradient's
+    length by layer and kind; rate: η of this step; seconds: that it took.
     """
 
     number: int
@@ -34,6 +36,7 @@ class StepRecord:
     masked_ids: tuple[int, ...]
     terms: tuple[float, ...]
     loss: float
+    printed: float
     loss_after: float
     before: tuple[float, ...]
     after: tuple[float, ...]
@@ -46,6 +49,11 @@ class StepRecord:
     def gradient_norm(self) -> float:
         """The length of the whole gradient."""
         return math.hypot(*self.gradient_norms.values())
+
+    @property
+    def as_printed(self) -> bool:
+        """Whether J is one number, as printed and as meant: exactly the hidden tokens are read as [MASK]."""
+        return self.printed == self.loss
 
     @property
     def loss_per_word(self) -> float:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.checkpoint.tokenizer import Encoding
 from bertviz_core.errors import InputError, TrainingError
 from bertviz_core.tracing.inputs import encode
 

@@ -17,6 +17,7 @@ from bertviz_core.programs.training import write_loss
 Weights = Mapping[str, Tensor]
 
 EMBEDDINGS, LM_HEAD = "embeddings", "LM head"
+TIED_EMBEDDINGS = "embeddings + decoder"  # the LM head's matrix is the word embeddings': one gradient for both
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,18 @@ def name_head(model: Model) -> frozenset[str]:
     )
 
 
-def name_group(loss: Program, parameter: str) -> str:
-    """The layer and kind that a parameter belongs to: "embeddings", "layer 0 attention", "layer 0 feed-forward"."""
+def name_groups(loss: Program, learned: Collection[str], ties: Mapping[str, Tie]) -> dict[str, str]:
+    """The layer and kind that each parameter that learns belongs to, such as "layer 0 attention".
+
+    Where the LM head reads one of the embeddings a second time, their group says so.
+    """
+    read_twice = {tie.owner for name, tie in ties.items() if name in loss.leaves}
+    groups = {name: _name_group(loss, name) for name in learned}
+    tied = any(group == EMBEDDINGS and name in read_twice for name, group in groups.items())
+    return {name: TIED_EMBEDDINGS if tied and group == EMBEDDINGS else group for name, group in groups.items()}
+
+
+def _name_group(loss: Program, parameter: str) -> str:
     symbol = loss.leaves[parameter]
     step = next(step for step in loss.steps if symbol in step.leaves)
     if step.layer is None:

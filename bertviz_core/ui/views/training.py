@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import streamlit as st
 
 from bertviz_core.analysis.training import OVER
 from bertviz_core.errors import TrainingError
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import QUERY
 from bertviz_core.learning import Standing
+from bertviz_core.learning.plan import Plan
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import offer_teller
@@ -40,6 +43,12 @@ _EVERY_S = 1.0  # between two looks at a training that waits or runs
 _SIDES, _BELOW = (10, 23), (9, 5)
 _RULES = Path(__file__).with_name("training.css")
 _CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
+_LINE_5 = (
+    "Line 5 runs BERT as released, not E-Transformer, which has no segments, no LayerNorm on the embeddings, and a "
+    "decoder of its own without a bias."
+)
+_RUNS = 3  # of rows, that are named one by one
+_TABLES = {"word_embeddings": "words", "position_embeddings": "positions", "token_type_embeddings": "segments"}
 
 
 def write_headline(view: View) -> str:
@@ -59,8 +68,8 @@ def write_headline(view: View) -> str:
         return f"Does it learn? Step {len(records)} took J from **{first}** to **{last}**, with the same tokens hidden"
     line = average(records)
     return (
-        f"Does it learn? In {len(records):,} steps −log P per hidden word went from **{line[0]:.2f}** in the first to "
-        f"**{line[-1]:.2f}** over the last {min(OVER, len(records))}{_say_risen(run)}"
+        f"Does it learn? In {len(records):,} steps −log P per hidden word went from **{format_short(line[0])}** in the "
+        f"first to **{format_short(line[-1])}** over the last {min(OVER, len(records))}{_say_risen(run)}"
     )
 
 
@@ -141,13 +150,15 @@ def _write_numbers(run: Run) -> list[str]:
     """What stands beside each line: this step's numbers; before the first step, what is known."""
     settings = run.asked.settings
     if not run.records:
-        return [f"T = {settings.passes}", f"n = {len(run.training.encodings)}", *[""] * 6]
+        return [f"T = {settings.passes}", f"n = {len(run.training.encodings)}", "", "", "BERT", *[""] * 3]
     record = run.records[-1]
     button = f'<button data-cell="{name_loss(record)}">{format_number(record.loss)}</button>'
     hidden = f"{len(record.hidden)} hidden" + (", 80/10/10" if settings.practised else "")
+    if not record.as_printed:
+        button = f"{button} meant<br>{format_number(record.printed)} printed"
     return [
-        f"t = {record.turn}", f"i = {record.sentence}", f"|x| = {len(record.ids)}", hidden, "", button,
-        f"AdamW, η = {record.rate:.3g}" if settings.practised else "", f"after step {record.number}",
+        f"t = {record.turn}", f"i = {record.sentence}", f"|x| = {len(record.ids)}", hidden, "BERT", button,
+        f"AdamW, η = {format_short(record.rate)}" if settings.practised else "", f"after step {record.number}",
     ]  # fmt: skip
 
 
@@ -187,10 +198,29 @@ def _is_asking(run: Run) -> bool:
     return run.ticket.standing is Standing.RUNNING and 0 < run.training.asked < len(run.training.words)
 
 
+def say_still(training: Plan) -> str:
+    """How many weights learn, and which of them no step moves."""
+    weights = sum(training.before.parameters[name].numel() for name in training.learned)
+    if not training.still:
+        return f"{weights:,} weights learn."
+    rows = ", ".join(f"{_TABLES[one.parameter.split('.')[-2]]} {_name_rows(one.rows)}" for one in training.still)
+    count = sum(one.weights for one in training.still)
+    return f"{weights:,} weights learn; {count:,} of them never move, since no sentence reads them: the rows of {rows}."
+
+
+def _name_rows(rows: Sequence[int]) -> str:
+    """Runs of rows that follow each other as their first and last one."""
+    runs = [[row for _, row in part] for _, part in groupby(enumerate(rows), key=lambda pair: pair[1] - pair[0])]
+    if len(runs) > _RUNS:
+        return f"{len(rows):,} that do not occur"
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
+
+
 def _say_standing(run: Run) -> str:
     """Where it stands, and what the document leaves open."""
     training, place = run.training, run.ticket.place
     weights = sum(training.before.parameters[name].numel() for name in training.learned)
+    moved = say_still(training) or f"{weights:,} weights learn."
     if run.ticket.away:
         told = "Paused, since nobody looked on"
     elif run.ticket.standing is Standing.WAITING and place:
@@ -201,4 +231,4 @@ def _say_standing(run: Run) -> str:
             Standing.STOPPED: "Stopped", Standing.FAILED: "Broken off",
             Standing.PAUSED: "Paused" if run.records else "Untrained; a link holds the settings, not the steps",
         }[run.ticket.standing]  # fmt: skip
-    return escape_markdown(f"{told} · {weights:,} weights learn. {_CHOICES}")
+    return escape_markdown(f"{told} · {moved} {_CHOICES} {_LINE_5}")

@@ -41,10 +41,13 @@ def _show_losses(view: View, run: Run, total: int) -> None:
     records = run.records
     losses = np.array([record.loss for record in records])
     hidden = np.array([len(record.hidden) for record in records])
-    chart = draw_losses(losses, hidden, run.lines(), total, view.colors)
+    printed = np.array([np.nan if record.as_printed else record.printed for record in records])
+    apart = bool(np.isfinite(printed).any())
+    chart = draw_losses(losses, hidden, run.lines(), total, view.colors, printed=printed if apart else None)
     if records:
         chart = chart.offer([name_loss(record) for record in records])
-    st.markdown("**J(θ) in each step** :small[:gray[dot: as printed; larger: more hidden]]")
+    dots = "dot: J as meant, over the hidden words; ring: as printed, over every \\[MASK\\]" if apart else "dot: J"
+    st.markdown(f"**J(θ) in each step** :small[:gray[{dots}; larger: more hidden]]")
     show_chart(chart, "training-loss", "The loss of every step")
     ends = "; ".join(f"{name}: {format_number(float(line[-1]))}" for name, line in run.lines().items() if len(line))
     st.caption(f"Lines: J per hidden token, over {OVER} steps. {escape_markdown(ends)}")
@@ -78,5 +81,5 @@ def read_words(run: Run) -> tuple[np.ndarray, np.ndarray, list[str]]:
 def list_losses(run: Run) -> Values:
     """Every step's loss and how many tokens it hid, to download."""
     rows = [str(record.number) for record in run.records]
-    matrix = np.array([[record.loss, len(record.hidden)] for record in run.records], dtype=np.float64)
-    return Values(matrix, rows, ["J", "hidden"])
+    matrix = np.array([[record.loss, record.printed, len(record.hidden)] for record in run.records], dtype=np.float64)
+    return Values(matrix, rows, ["J as meant", "J as printed", "hidden"])

@@ -86,8 +86,19 @@ def render_terms(tokens: Sequence[str], record: StepRecord) -> str:
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("hidden", "P before", "−log P", "P after"))
     return (
         f'<table class="bv-terms"><thead><tr>{heads}</tr></thead><tbody>{rows}{others if more else ""}'
-        f'<tr><th scope="row">J, their sum</th><td></td><td>{_render_button(name_loss(record), record.loss)}</td>'
-        f"<td>J {format_number(record.loss_after)}</td></tr></tbody></table>"
+        f"{_render_sums(record)}</tbody></table>"
+    )
+
+
+def _render_sums(record: StepRecord) -> str:
+    """J, before the step and after; as printed too where that is another sum."""
+    name, printed = "J, their sum", ""
+    if not record.as_printed:
+        name, found = "J as meant", format_number(record.printed)
+        printed = f'<tr><th scope="row">J as printed</th><td></td><td>{found}</td><td></td></tr>'
+    return (
+        f'{printed}<tr><th scope="row">{name}</th><td></td><td>{_render_button(name_loss(record), record.loss)}</td>'
+        f"<td>J {format_number(record.loss_after)}</td></tr>"
     )
 
 

@@ -14,7 +14,7 @@ from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION, QUERY
 from bertviz_core.learning import Hosted, StepRecord, WeightUpdate
-from bertviz_core.learning.weights import name_group
+from bertviz_core.learning.weights import TIED_EMBEDDINGS
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, quote
@@ -23,6 +23,7 @@ from bertviz_core.ui.frame.view import View
 
 _STEP, _LOSS, _TERM, _LENGTH = "step", LOSS, f"{LOSS}.term", f"{LOSS}.gradient_length"
 _SHOWN = 12  # parts that are listed
+_TIED = " The word embeddings are the LM head’s matrix too: how J changes with it there is in here, not in the LM head."
 
 
 def name_loss(record: StepRecord) -> str:
@@ -88,8 +89,17 @@ def _tell_loss(view: View, training: Hosted, record: StepRecord, why: Explanatio
         _write(view, why),
         [(f"−log P of “{tokens[i]}”", format_number(term), name_term(record, i))
          for i, term in zip(record.hidden, record.terms, strict=True)],
-        f"After the step, with the same tokens hidden, J is {format_number(record.loss_after)}.",
+        f"After the step, with the same tokens hidden, J is {format_number(record.loss_after)}.{_say_printed(record)}",
     )  # fmt: skip
+
+
+def _say_printed(record: StepRecord) -> str:
+    if record.as_printed:
+        return ""
+    return (
+        " This is J as it is meant, over the words that were hidden. As printed, line 6 adds up wherever the model "
+        f"reads [MASK], whoever put it there: {format_number(record.printed)}. The step follows J as it is meant."
+    )
 
 
 def _tell_term(view: View, training: Hosted, record: StepRecord, why: Explanation) -> Told:
@@ -117,7 +127,7 @@ def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
     if group >= len(names):
         raise AddressError(f"there is no group {group} of weights, only 0 to {len(names) - 1}")
     lengths = {name: length for name, length in training.gradient_lengths(record.number).items()
-               if name_group(training.loss, name) == names[group]}  # fmt: skip
+               if training.groups[name] == names[group]}  # fmt: skip
     order = sorted(lengths, key=lambda name: -lengths[name])[:_SHOWN]
     count = sum(training.before.parameters[name].numel() for name in lengths)
     length = record.gradient_norms[names[group]]
@@ -125,7 +135,8 @@ def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
     more = r" + \ldots" if len(lengths) > 3 else ""
     return Told(
         f"Length of the gradient: {names[group]}, step {record.number}", QUERY, format_number(length),
-        f"{count:,} weights learn here. The squares of how J changes with each of them add up to the square of this.",
+        f"{count:,} weights learn here. The squares of how J changes with each of them add up to the square of this."
+        f"{_TIED if names[group] == TIED_EMBEDDINGS else ''}",
         [r"\lVert \nabla J \rVert = \sqrt{\sum_i \left(\frac{\partial J}{\partial \theta_i}\right)^2}",
          rf"\sqrt{{{terms}{more}}} = {format_latex(length)}"],
         [(name, format_number(lengths[name]), "") for name in order],
