@@ -173,7 +173,7 @@ def test_the_link_that_is_shared_shows_all(app, fresh):
     app.page.get_by_role("button", name="Share").click()
     menu = app.page.get_by_test_id("stPopoverBody")
     link = menu.locator("code").inner_text()
-    assert parse_qs(urlsplit(link).query) == parse_qs(urlsplit(app.page.url).query)
+    assert parse_qs(urlsplit(link).query) == {"model": ["bundled"], **parse_qs(urlsplit(app.page.url).query)}
     assert menu.get_by_test_id("stImage").bounding_box()["width"] >= 200
     assert menu.get_by_text(f"QR code of {link}").count() == 1
     app.page.keyboard.press("Escape")

@@ -12,6 +12,7 @@ import streamlit as st
 from bertviz_core.checkpoint.hub import BUNDLED, find_folder
 from bertviz_core.ui.frame import menu, state
 from bertviz_core.ui.frame.labels import quote
+from bertviz_core.ui.frame.link import list_whole_query
 from bertviz_core.ui.frame.resources import OWN, has_model
 
 _LONGEST_CODE = 1800  # characters; a code of more cannot be read from the back of a room
@@ -24,8 +25,7 @@ def show_menu() -> None:
 
 
 def _write_link() -> str:
-    says = state.list_query()
-    return f"{st.context.url or ''}" + (f"?{urlencode(says)}" if says else "")
+    return f"{st.context.url or ''}?{urlencode(list_whole_query())}"
 
 
 def _tell_limits() -> list[str]:

@@ -10,6 +10,7 @@ from html import escape
 
 import streamlit as st
 
+from bertviz_core.analysis.claims import Said
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import BertvizError, BusyError, CheckpointError
 from bertviz_core.tracing.changes import Changes
@@ -23,7 +24,7 @@ from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence
 from bertviz_core.ui.frame.fair import await_share, is_admitted
 from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
-from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
@@ -119,7 +120,7 @@ def _is_costly(view: View) -> bool:
     return is_long(len(view.trace.tokens)) or are_many_open()
 
 
-def open_page(name: str, what_happens: str, write_headline: Callable[[View], str] | None = None) -> View:
+def open_page(name: str, what_happens: str, write_headline: Callable[[View], Said | str] | None = None) -> View:
     """Open a page: its headline, and under it its name and what happens there. Returns what to draw from.
 
     write_headline: answers the page's question with this sentence's numbers, as Markdown; without, the page's title.
@@ -132,8 +133,10 @@ def open_page(name: str, what_happens: str, write_headline: Callable[[View], str
     info = site.get_page(name)
     view = view.unchanged if info.unchanged else view
     with st.container(key="headline", gap=None):
-        st.title(write_headline(view) if write_headline else info.title, anchor=False)
-        st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(what_happens)}</p>")
+        st.title(str(write_headline(view)) if write_headline else info.title, anchor=False)
+        padding = tell_padding(view.trace.encoding) if info.of_sentence else ""
+        told = " ".join(filter(None, (what_happens, padding)))
+        st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(told)}</p>")
     return view
 
 

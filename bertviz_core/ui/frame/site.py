@@ -11,9 +11,12 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.stages import Stage
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.link import list_whole_query
+from bertviz_core.ui.frame.view import Selection
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,11 @@ class PageInfo:
     short: str = ""
     kind: str = ""
     unchanged: bool = False
+
+    @property
+    def of_sentence(self) -> bool:
+        """Whether it shows a pass of the sentence."""
+        return self.section in (_PASS, _WHOLE)
 
 
 @dataclass(frozen=True)
@@ -108,10 +116,14 @@ def show_link(info: PageInfo, label: str = "", icon: str | None = None, **query:
 
 
 def tell_address() -> dict[str, object]:
-    """The address of what is drawn, which the browser compares with its own: page, query, and what pages there are."""
+    """The address of what is drawn, which the browser compares with its own: page, query, and what pages there are.
+
+    link: the query of one that is copied.
+    """
     first, *others = (info.name for info in PAGES)
     page = state.read_page()
-    return {"page": "" if page == first else page, "pages": others, "query": state.list_query()}
+    return {"page": "" if page == first else page, "pages": others, "query": state.list_query(),
+            "link": list_whole_query()}  # fmt: skip
 
 
 def switch_to(name: str) -> None:
@@ -135,6 +147,17 @@ def get_page(name: str) -> PageInfo:
 def find_page(stage: Stage) -> PageInfo:
     """The page that shows a stage."""
     return _BY_STAGE[stage]
+
+
+def name_place(where: Address, here: Selection) -> dict[str, str]:
+    """What a URL has to say for a page to look at a cell: its layer, head and token; what it has not, as here."""
+    at = where.at
+    tokens = [index for axis, index in where.index if axis in TOKEN_AXES]
+    place = {"layer": here.layer if where.layer is None else where.layer, "head": at.get("head", here.head),
+             "token": tokens[0] if tokens else here.token}  # fmt: skip
+    if {"query", "key"} <= at.keys():
+        place["key_token"] = at["key"]
+    return {key: str(index) for key, index in place.items()}
 
 
 def find_link(trace: Trace, where: Address) -> Link:

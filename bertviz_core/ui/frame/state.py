@@ -16,7 +16,7 @@ import streamlit as st
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
 from bertviz_core.ui.frame.moved import is_history_navigation
-from bertviz_core.ui.frame.packing import pack, read_as, unpack, write_value
+from bertviz_core.ui.frame.packing import FIXED, pack, read_as, unpack, write_value
 
 if TYPE_CHECKING:
     from bertviz_core.ui.frame.view import View
@@ -128,7 +128,7 @@ def list_query(page: str = "") -> dict[str, str]:
     own = session.get(_OWN, {}).get(page or session.get(_PAGE), ())
     stays = () if here else (_OPEN,) if _goes_along(page) else (_OPEN, _WALK)
     common = [key for key in _COMMON if key not in stays]
-    usual = session.get(_USUAL, {})
+    usual = {**session.get(_USUAL, {}), **{key: "" for key in FIXED if key in session.get(_SAYS, {})}}  # it stays there
     chosen = {key: pack(write_value(value)) for key in (*common, *own)
               if (value := session.get(key)) not in (None, usual.get(key, ""))}  # fmt: skip
     says = {**session.get(_UNREAD, {}), **chosen} if here else chosen

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.figures.base import MONOSPACE
 from bertviz_core.figures.palette import Palette, choose_palette
 from bertviz_core.formula.nodes import Symbol

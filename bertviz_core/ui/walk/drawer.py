@@ -83,7 +83,8 @@ def _show(view: View, shown: Explained) -> None:
         st.html(_render_copies(why.address), width="content")
         link = site.find_link(view.trace, why.cell) if why.step is not None else None
         if link:
-            site.show_link(link.page, f"Page: {link.page.title}", **link.query)
+            place = site.name_place(why.cell, view.chosen)
+            site.show_link(link.page, f"Page: {link.page.title}", **{**place, **link.query})
     _show_address_field(why.address)
     if why.step is not None:
         time.sleep(_HEAD_START_S)
