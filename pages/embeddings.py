@@ -2,13 +2,13 @@
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import embeddings, embeddings_positions
+from bertviz_core.ui.views import embeddings, embeddings_positions, embeddings_said
 
 view = open_page(
     "embeddings",
     "Every token becomes a vector: the sum of its word embedding, position embedding and segment embedding. "
     "LayerNorm normalizes each vector before the first layer reads it.",
-    embeddings.write_headline,
+    embeddings_said.write_headline,
 )
 component, reason = embeddings.choose_component(view)
 embeddings.show_token(view, component, reason)

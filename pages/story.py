@@ -14,7 +14,7 @@ from bertviz_core.ui.views.story import (
 view = open_page(
     "story",
     "Start at the answer's number, go on to the part of it that counts most and depends on the words, and repeat down "
-    "to a token id. This is one path of very many; every number on it is real.",
+    "to a token id. This is one path of very many, and no cause; every number on it is real.",
     write_headline,
 )
 story = read_story(view)
@@ -23,6 +23,6 @@ show_stop(view, story, chosen)
 with fold("steps", "**All steps** · with every sum, norm and curve between the stops") as opened:
     if opened:
         show_steps(view, story)
-with fold("without", "**And without it?** · each stop set to 0, and the pass run again") as opened:
+with fold("without", "**And without it?** · each stop set to 0, each token hidden, and the pass run again") as opened:
     if opened:
         show_without(view, story)

@@ -1,9 +1,11 @@
 """The three attention pages: what they work out for one token, against plain NumPy on the recorded tensors."""
 
 import base64
+import itertools
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from PIL import ImageColor
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.figures.palette import PALETTES
+from bertviz_core.ui.frame.view import Selection
+from bertviz_core.ui.views.attention_output_taken import write_headline
 from tests.derived.reading import open_pages
 from tests.test_thumbnails import pixels
 
@@ -289,3 +293,16 @@ def test_the_headline_says_that_looking_is_not_taking(rome):
     assert f"**{taken[0].max():.2f}** from **“{rome.tokens[most]}”** in head 0" in said
     assert f"only **{taken[missed]:.2f}** from “{rome.tokens[missed[1]]}”" in said
     assert f"**{100 * weights[missed]:.0f}\N{NO-BREAK SPACE}%** of head {missed[0]}" in said
+
+
+def test_less_is_taken_from_what_the_headline_says_brings_only_so_much(rome):
+    contrasts = 0
+    for layer, head, token in itertools.product(range(6), range(12), range(12)):
+        said = write_headline(SimpleNamespace(trace=rome, chosen=Selection(layer, head, token))).text
+        first, *second = [float(text) for text in re.findall(r"\*\*(?:< )?(\d+\.\d\d)\*\*", said)]
+        own = f"encoder.layer.{layer}.attention.self"
+        lengths = np.linalg.norm(rome[f"{own}.value"][head].astype(np.float64), axis=-1)
+        assert first == pytest.approx((rome[f"{own}.probs"][head, token] * lengths).max(), abs=0.0051)
+        assert all(brought < first for brought in second), said
+        contrasts += len(second)
+    assert contrasts > 50

@@ -7,8 +7,7 @@ import pytest
 
 from bertviz_core.analysis.layers import Lens
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
-from bertviz_core.ui.panels.aligned import write_short
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from tests.test_what_if_page import WORD, opened, view
 
 TOKEN, LAYER, HEAD = 2, 1, 2
@@ -64,7 +63,7 @@ def lengths(trace):
 
 
 def fit(trace):
-    return [f">{write_short(float(x))}<" for x in trace[f"{SELF}.products"][HEAD, TOKEN]]
+    return [f">{format_short(float(x))}<" for x in trace[f"{SELF}.products"][HEAD, TOKEN]]
 
 
 def weights(trace):

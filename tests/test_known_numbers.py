@@ -11,7 +11,7 @@ from huggingface_hub import constants
 
 import bertviz_core as bv
 from bertviz_core.checkpoint import hub
-from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.errors import CheckpointError
 
 BASE, YELP = "google-bert/bert-base-uncased", "textattack/bert-base-uncased-yelp-polarity"

@@ -7,7 +7,7 @@ import torch
 import bertviz_core as bv
 from bertviz_core.analysis import openings
 from bertviz_core.analysis.layers import Lens
-from bertviz_core.checkpoint.tokenizer import Encoding
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from tests.factory import random_checkpoint

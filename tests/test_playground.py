@@ -28,7 +28,9 @@ def test_one_entry_of_the_printed_softmax_is_wrong():
     verdicts = {(i, j): judge_cut(text, value)
                 for i, (texts, values) in enumerate(zip(examples.SHARES, softmax(SCORES), strict=True))
                 for j, (text, value) in enumerate(zip(texts, values, strict=True))}  # fmt: skip
-    assert [place for place, found in verdicts.items() if found is not Verdict.CUT] == [(0, 0)]
+    assert {place: found for place, found in verdicts.items() if found is not Verdict.CUT} == {
+        (0, 0): Verdict.DIFFERS, (1, 0): Verdict.SAME}  # fmt: skip
+    assert softmax(SCORES)[1, 0] < 1 == float(examples.SHARES[1][0])  # cut, it would be 9.99e-01
     assert judge_cut(examples.SHARES[0][0].removeprefix("7"), softmax(SCORES)[0, 0]) is Verdict.CUT
     assert [text for row in examples.SHARES for text in row if text.index(".") > 1] == [examples.SHARES[0][0]]
     assert examples.ONES == 7 and SCORES.shape == (6, 6)
@@ -48,7 +50,8 @@ def test_the_right_entries_are_cut_after_two_decimals_and_not_rounded():
     ("text", "value", "expected"),
     [
         ("9.99e-01", 0.99999756, Verdict.CUT),
-        ("1.00e+00", 0.9999999999, Verdict.CUT),  # a one before anything is cut
+        ("1.00e+00", 0.9999999999, Verdict.SAME),  # rounded up to a one before anything is cut
+        ("1.00e+00", 1.0000000001, Verdict.CUT),
         ("1.00e+00", 0.99999756, Verdict.DIFFERS),
         ("1.24e-21", 1.2389751e-21, Verdict.DIFFERS),
         ("-1.23e-21", -1.2389751e-21, Verdict.CUT),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,12 +25,15 @@ def apply_activation(name: str, x: np.ndarray) -> np.ndarray:
     return sample_function(FUNCTIONS[name], x)
 
 
-def compute_contributions(strength: np.ndarray, directions: np.ndarray, neurons: list[int]) -> np.ndarray:
-    """What single neurons add to the output: (neuron, hidden). Over all neurons, the rows and the bias sum to it.
+def sum_contributions(strength: np.ndarray, directions: np.ndarray, groups: Collection[list[int]]) -> np.ndarray:
+    """What groups of neurons add to the output: (group, hidden). Where each neuron is in one, rows and bias sum to it.
 
     strength: (intermediate,) activations of one token; directions: (intermediate, hidden), the second matrix.
     """
-    return strength[neurons, None] * directions[neurons]
+    chosen = np.zeros((len(groups), len(strength)), directions.dtype)
+    for row, neurons in zip(chosen, groups, strict=True):
+        row[neurons] = strength[neurons]
+    return chosen @ directions  # of one type, whose product needs no copy of the matrix
 
 
 @dataclass(frozen=True, eq=False)

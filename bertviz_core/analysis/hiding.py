@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
-from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.remember import Turn, remember
 from bertviz_core.tracing.trace import Trace
 
 
@@ -16,6 +19,7 @@ from bertviz_core.tracing.trace import Trace
 class Guess:
     """The likeliest entry where a token is hidden. rank: of the token that was typed there, 1 for the likeliest."""
 
+    id: int
     word: str
     probability: float
     rank: int
@@ -26,16 +30,42 @@ def guess_token(trace: Trace, position: int, typed_id: int) -> Guess:
     probs = trace.recomputed(PROBS.fix(token=position))
     best = rank_top(probs, 1)[0]
     rank = int((probs > probs[typed_id]).sum()) + 1
-    return Guess(trace.model.tokenizer.token(best), float(probs[best]), rank)
+    return Guess(best, trace.model.tokenizer.token(best), float(probs[best]), rank)
 
 
-def guess_tokens(trace: Trace, positions: Iterable[int]) -> dict[int, Guess]:
-    """The guess at each of these positions, were its token hidden as well: one pass for each. Remembered."""
-    wanted = tuple(positions)
-    return remember(trace, f"guesses at {wanted}", lambda: {i: _hide_and_guess(trace, i) for i in wanted})
+def guess_tokens(trace: Trace, positions: Iterable[int], turn: Turn = nullcontext) -> dict[int, Guess]:
+    """The guess at each of these positions, were its token hidden as well: one pass for each, remembered.
+
+    turn: entered for each pass.
+    """
+    return {i: remember(trace, f"guess at {i}", partial(_hide_and_guess, trace, i), turn) for i in positions}
 
 
 def _hide_and_guess(trace: Trace, position: int) -> Guess:
-    where, mask = Address("input_ids").fix(token=position), trace.model.tokenizer.mask_id
-    assert mask is not None
-    return guess_token(trace.with_changes({str(where): mask}), position, trace.encoding.ids[position])
+    return guess_token(hide_token(trace, position), position, trace.encoding.ids[position])
+
+
+def hide_token(trace: Trace, position: int) -> Trace:
+    """The pass with [MASK] at a position. Raises InputError where the checkpoint has no mask token."""
+    mask = trace.model.tokenizer.mask_id
+    if mask is None:
+        raise InputError("This checkpoint's vocabulary has no mask token, so none can be hidden. Choose another model.")
+    return trace.with_changes({str(Address("input_ids").fix(token=position)): mask})
+
+
+def list_hideable(trace: Trace) -> tuple[int, ...]:
+    """The positions whose token a [MASK] can stand for: of words and pieces, padding left out."""
+    real = set(trace.encoding.real)
+    return tuple(i for i in trace.model.tokenizer.maskable(trace.encoding) if i in real)
+
+
+def measure_hidden(trace: Trace, number: Address, position: int, turn: Turn = nullcontext) -> float | None:
+    """A number of the pass, were the token at this position hidden; None where that pass cannot be had.
+
+    One pass, remembered. turn: entered for it.
+    """
+    name = f"{number} without token {position}"
+    try:
+        return remember(trace, name, lambda: float(hide_token(trace, position).recomputed(number)), turn)
+    except InputError:
+        return None

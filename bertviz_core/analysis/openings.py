@@ -110,6 +110,11 @@ def _find_words(trace: Trace) -> np.ndarray:
     return np.array([text not in special for text in trace.tokens])
 
 
+def find_other_words(trace: Trace, token: int) -> np.ndarray:
+    """The positions of the tokens that are neither special nor the one at `token`."""
+    return np.flatnonzero(_find_words(trace) & (np.arange(len(trace.tokens)) != token))
+
+
 @dataclass(frozen=True)
 class OpenKey:
     """The key that a page opens at. weight: the token's attention weight on it; rule: what it had to be, WORD or ANY.
@@ -125,6 +130,8 @@ class OpenKey:
 
     @property
     def reason(self) -> str:
+        if not self.weight:
+            return f"“{self.key_text}” at position {self.key} is shown: all attention weights of “{self.text}” are 0."
         return (
             f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}: the largest "
             f"attention weight of “{self.text}” {self.rule}."
@@ -137,7 +144,9 @@ def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
     Else the key with the largest weight of all. An even share is 1 over the number of tokens, padding left out.
     """
     row = trace[Address.in_layer(layer, "attention.self.probs").fix(head=head, query=token)]
-    words = np.where(_find_words(trace) & (np.arange(len(row)) != token), row, -1.0)
+    words = np.full(len(row), -1.0)
+    others = find_other_words(trace, token)
+    words[others] = row[others]
     enough = float(words.max()) * sum(trace.encoding.mask) >= 1
     key, rule = (int(words.argmax()), WORD) if enough else (int(row.argmax()), ANY)
     return OpenKey(key, trace.tokens[key], trace.tokens[token], float(row[key]), rule)

@@ -9,10 +9,14 @@ MIN_ROWS = 8  # a window never shows fewer rows than this, however wide they are
 
 
 def rank_top(values: np.ndarray, k: int) -> list[int]:
-    """Indices of the k largest of a vector, largest first; equal ones in order of index."""
+    """Indices of the k largest of a vector, largest first; equal ones in order of index, what is no number last."""
     k = min(k, len(values))
-    candidates = np.argpartition(-values, k - 1)[:k]
-    return [int(i) for i in sorted(candidates, key=lambda i: (-values[i], i))]
+    if k < 1:
+        return []
+    known = np.where(np.isnan(values), -np.inf, values)
+    least = np.partition(known, -k)[-k]
+    candidates = np.flatnonzero(known >= least)  # more than k where several are as large as the last of them
+    return candidates[np.argsort(-known[candidates], kind="stable")][:k].tolist()
 
 
 def find_strongest(values: np.ndarray) -> int:

@@ -3,9 +3,11 @@
 import itertools
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 
+import bertviz_core as bv
 from bertviz_core.tracing.trace import Trace
 from tests.derived.reading import Panel
 from tests.derived.truth import (
@@ -133,7 +135,29 @@ def formulas(s: Scene) -> Truth:
 def story(s: Scene) -> Truth:
     """How many steps and stops there are."""
     steps, stops = (s.shown.find("story", name).tables[0].rows for name in ("All steps", "Without each stop"))
-    return Truth(told=[len(steps), len(stops)])
+    start, *_, end = s.shown.find("story", "All steps").cells
+    path, at = read_cell(end)
+    word = path == "input_ids" and s.trace.tokens[at["token"]] not in s.trace.model.tokenizer.special_tokens
+    hidden = [read_probability(s.trace, start), hide(s, start, at["token"])] if word else []
+    return Truth(told=[len(steps), len(stops), *hidden])
+
+
+def hide(s: Scene, start: str, token: int) -> float:
+    """The story's number in a pass over the same tokens, one of them hidden."""
+    ids = list(s.trace.encoding.ids)
+    ids[token] = s.trace.model.tokenizer.mask_id
+    hidden = bv.run(s.trace.model, replace(s.trace.encoding, ids=tuple(ids)))
+    return read_probability(hidden, start)
+
+
+@truth("story", "With each token hidden")
+def story_hidden(s: Scene) -> Truth:
+    """The same for every token that is a word."""
+    start = s.shown.find("story", "All steps").cells[0]
+    words = [i for i in s.real if s.trace.tokens[i] not in s.trace.model.tokenizer.special_tokens]
+    value, hidden = read_probability(s.trace, start), [hide(s, start, i) for i in words]
+    return Truth(tables=[{"with it hidden": hidden, "change": [x - value for x in hidden]}],
+                 rows=[s.names[i] for i in words])  # fmt: skip
 
 
 @truth("story", "All steps")

@@ -94,6 +94,18 @@ def document_answers(s: Scene, position: str) -> Truth:
     return Truth(answers=answers)
 
 
+@truth("documents", "The note at both lengths")
+def note_lengths(s: Scene) -> Truth:
+    """Its words and its last vector with as many tokens as the sentence has, and with as many as it prints."""
+    view, last = s.shown.view, f"encoder.layer.{s.layers[-1]}.output.LayerNorm"
+    lengths = [len(s.trace.tokens), s.config.max_position_embeddings]
+    rows = [bv.run(s.trace.model, view.text, view.pair, pad_to=length, program="forward-pass-note")[last][s.token]
+            for length in lengths]  # fmt: skip
+    scores = [s.read_words(row.astype(np.float64)[None])[0] for row in rows]
+    return Truth(answers=[[(s.word(i), softmax(line)[i]) for i in best(line, 3)] for line in scores],
+                 told=[*(cosine(s[last][s.token], row.astype(np.float64)) for row in rows), *lengths])  # fmt: skip
+
+
 @truth("documents", "The steps that differ")
 def differing(s: Scene) -> Truth:
     """Formulas and addresses, which test_documents_page reads; of a pair, what one segment for both changes."""
@@ -177,8 +189,10 @@ def slip_list(s: Scene, name: str) -> Truth:
     found = dict(expect_numbers(s.trace, s.layer, s.token, run))
     words = " ".join(text for slip in document.slips for text in (slip.where, slip.says, slip.right, slip.shows))
     whole = {int(number.value) for number in find_numbers(re.sub(r"\$.+?\$", " ", words)) if number.exact}
+    count = len(s.trace.tokens)
+    cells = [6 * min(count, 6), count * s.config.intermediate_size]  # printed in In [49], and computed
     return Truth(told=[x for slip in document.slips for x in found.get(slip.name, ())],
-                 may=[*whole, s.layer, s.config.max_position_embeddings, 0, 3])  # fmt: skip
+                 may=[*whole, s.layer, s.config.max_position_embeddings, 0, 3, count, *cells])  # fmt: skip
 
 
 SCORES = np.array(examples.SCORES)
@@ -190,7 +204,7 @@ def slip_softmax(s: Scene) -> Truth:
     computed = softmax(SCORES[0])
     sums = s.own("attention.self.probs")[s.head].sum(axis=-1)
     right = PRINTED[1:].sum(axis=1)
-    told = [computed[0], right.min(), right.max(), 35, PRINTED[0, 0], 6, 7, len(sums), sums.min(), sums.max(), 30]
+    told = [computed[0], right.min(), right.max(), 34, 1, PRINTED[0, 0], 6, 7, len(sums), sums.min(), sums.max(), 30]
     return Truth([Bars(dict(zip(WORDS, PRINTED[0] / computed, strict=True)))],
                  np.stack([PRINTED[0] / computed, PRINTED[0], computed], axis=1), told=told, worked=[computed[0]],
                  tables=[{"printed": list(PRINTED[0]), "computed": list(computed)}], rows=list(WORDS))  # fmt: skip

@@ -1,7 +1,7 @@
 """The attention pages: projections, scores, the softmax, weighted values, heads."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +72,8 @@ def dot_product(s: Scene) -> Truth:
 def told_of(s: Scene, shown: list[int]) -> list[float]:
     """What is said where not all keys are drawn."""
     probs = s.own("attention.self.probs")[s.head, s.token]
-    return [] if len(shown) == len(probs) else [len(shown), float(probs[shown].sum())]
+    drawn = {*s.real} & {*shown}
+    return [] if len(drawn) == len(s.real) else [len(drawn), len(s.real), float(probs[shown].sum())]
 
 
 def choose_keys(s: Scene) -> list[int]:
@@ -112,16 +113,22 @@ def softmax_row(s: Scene) -> Truth:
                  rows=[s.names[i] for i in shown])  # fmt: skip
 
 
+def choose_listed(s: Scene, sizes: Sequence[float]) -> list[int]:
+    """The tokens with the largest of these numbers and the chosen one; padding only where it is that."""
+    found = choose_some([sizes[i] for i in s.listed], SHOWN, (s.listed.index(s.token),))
+    return [s.listed[i] for i in found]
+
+
 @truth("attention_output", "brought")
 def brought(s: Scene) -> Truth:
     probs, values = s.own("attention.self.probs")[s.head, s.token], s.own("attention.self.value")[s.head]
     parts = np.array([share * value for share, value in zip(probs, values, strict=True)])
     total, lengths = parts.sum(axis=0), [length(part) for part in parts]
-    shown = choose_some(lengths, SHOWN, (s.token,))
+    shown = choose_listed(s, lengths)
     rows = {s.names[i]: parts[i] for i in shown}
-    others = len(parts) - len(shown)
+    others = [i for i in s.listed if i not in shown]
     if others:
-        rows[f"{others} others"] = sum(parts[i] for i in range(len(parts)) if i not in shown)
+        rows[f"{len(others)} others"] = sum(parts[i] for i in others)
     looked, bringing = int(np.argmax(probs)), int(np.argmax(lengths))
     told = [looked] if looked == bringing else [looked, bringing, float(probs[looked])]
     along = [float(part @ total) / float(total @ total) for part in parts]
@@ -192,8 +199,8 @@ def taken(s: Scene) -> Truth:
     probs, values = s.own("attention.self.probs")[s.head, s.token], s.own("attention.self.value")[s.head]
     parts = [share * value for share, value in zip(probs, values, strict=True)]
     total, lengths = np.sum(parts, axis=0), [length(part) for part in parts]
-    shown = choose_some(lengths, SHOWN, (s.token,))
-    rest = [i for i in range(len(parts)) if i not in shown]
+    shown = choose_listed(s, lengths)
+    rest = [i for i in s.listed if i not in shown]
     others = np.sum([parts[i] for i in rest], axis=0) if rest else total
     along = [float(part @ total) / float(total @ total) for part in parts]
     sums = {"weight": (sum(probs[i] for i in rest), 1.0), "length": (np.nan, np.nan),
@@ -212,7 +219,7 @@ def taken(s: Scene) -> Truth:
 @truth("attention_output", "taken-by-head")
 def taken_by_head(s: Scene) -> Truth:
     found = measure_taken(s)
-    shown = choose_some(found[s.head], SHOWN, (s.token,))
+    shown = choose_listed(s, found[s.head])
     places = [(head, row) for head in range(len(found)) for row in range(len(shown))]
     at = points(x=[head for head, _ in places], y=[row for _, row in places])
     return Truth([Squares(at, s.own("attention.self.probs")[:, s.token][:, shown], found[:, shown]), at], found.T)

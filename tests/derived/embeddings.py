@@ -55,9 +55,10 @@ def three_rows(s: Scene) -> Truth:
 @truth("embeddings", "embeddings.word_embeddings")
 def same_rows(s: Scene) -> Truth:
     found, told = s["embeddings.word_embeddings.weight"][list(s.trace.encoding.ids)], []
-    repeated = [token for i, token in enumerate(s.trace.tokens) if token in s.trace.tokens[:i]]
+    tokens = [s.trace.tokens[i] for i in s.real]
+    repeated = [token for i, token in enumerate(tokens) if token in tokens[:i]]
     if repeated:
-        told = [s.trace.tokens.count(repeated[0]), s.trace.encoding.ids[s.trace.tokens.index(repeated[0])]]
+        told = [tokens.count(repeated[0]), s.trace.encoding.ids[s.trace.tokens.index(repeated[0])]]
     return Truth([Map(found)], told=told)
 
 

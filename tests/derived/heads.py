@@ -110,7 +110,7 @@ def chosen_head(s: Scene, layer: str, head: str) -> Truth:
     if len(weights) > LINES:
         return Truth([Map(weights)], weights, told=told, answers=[rows], may=pooled(s))
     looked = weights.argmax(axis=1)
-    others = [i for i in range(len(weights)) if i != s.token]
+    others = [i for i in s.real if i != s.token]
     ends = [list(zip(queries, looked[queries], strict=True)) for queries in (others, [s.token])]
     named = points(y=list(range(len(weights))), text=[f"<b>{name}</b>" if i == looked[s.token] else name
                                                       for i, name in enumerate(s.names)])  # fmt: skip
@@ -122,7 +122,7 @@ def chosen_head(s: Scene, layer: str, head: str) -> Truth:
 def head_lines(s: Scene) -> Truth:
     """How much of a query's attention goes to tokens that are not drawn."""
     drawn = window(s.token, LINES, sum(s.trace.encoding.mask))  # padding is never drawn
-    if len(drawn) == len(s.names):
+    if len(drawn) == len(s.real):
         return Truth()
     rest = np.delete(s.own("attention.self.probs")[s.head][list(drawn)], list(drawn), axis=1)
     return Truth(told=[rest.sum(axis=1).mean(), *([drawn.start, drawn.stop - 1] if len(drawn) == LINES else [])])

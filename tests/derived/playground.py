@@ -63,13 +63,17 @@ def playground_shares(s: Scene) -> Truth:
 
 
 def is_cut(text: str, value: float) -> bool:
-    """Whether a print is the number with eight decimals, all digits after the second left out."""
+    """Whether a print is the number with eight decimals, all digits after the second left out, and no larger."""
     digits, _, power = f"{value:.8e}".partition("e")
-    return text == f"{digits[:4]}e{power}"
+    return text == f"{digits[:4]}e{power}" and float(text) <= value
 
 
 def is_rounded(text: str, value: float) -> bool:
     return text == f"{value:.2e}"
+
+
+def mark(text: str, value: float) -> str:
+    return "✓ cut off" if is_cut(text, value) else "✓" if is_rounded(text, value) else "✗"
 
 
 @truth("playground", "playground-printed")
@@ -80,11 +84,12 @@ def playground_printed(s: Scene) -> Truth:
     changed = sum(is_cut(*pair) and not is_rounded(*pair) for pair in pairs)
     right = PRINTED[1:].sum(axis=1)
     columns = {
-        word: [f"{text}\n{computed[i, j]:.6e}\n{'✓ cut off' if is_cut(text, computed[i, j]) else '✗'} "
+        word: [f"{text}\n{computed[i, j]:.6e}\n{mark(text, computed[i, j])} "
                f"{abs(float(text) - computed[i, j]):.0e}".replace("-", "−")
                for i, text in enumerate(row[j] for row in examples.SHARES)] for j, word in enumerate(WORDS)
     }  # fmt: skip
-    told = [computed[0, 0], 72.40e-6, right.min(), right.max(), 36, cut, 36 - cut, changed, 7, 30, 0.999997557, 9.99e-1]
+    told = [computed[0, 0], 72.40e-6, right.min(), right.max(), 36, cut, 1, changed, 7, 30, 0.999997557, 9.99e-1]
+    assert cut + 1 + 1 == 36  # one is wrong, one rounded up
     return Truth([Map(np.log10(PRINTED / computed))], np.log10(PRINTED / computed), told=told,
                  worked=[computed[0, 0]], tables=[columns], rows=list(WORDS))  # fmt: skip
 

@@ -60,5 +60,5 @@ def logits_and_scores(s: Scene, rest: str) -> Truth:
         return Truth([Map(scores)], scores, worked=[scores[first, last]])
     row, place = (start, first) if rest.startswith(".start") else (end, last)
     row = softmax(row) if rest.endswith(".probs") else row
-    shown = sorted(best(row, 16))
-    return Truth([Bars({s.names[i]: row[i] for i in shown})], row, told=[16, len(row)], worked=[row[place]])
+    shown = sorted(s.real[i] for i in best(row[s.real], 16))
+    return Truth([Bars({s.names[i]: row[i] for i in shown})], row, told=[16, len(s.real)], worked=[row[place]])

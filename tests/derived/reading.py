@@ -5,6 +5,7 @@ import csv
 import html
 import io
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -30,7 +31,7 @@ _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of
 _CELL = re.compile(r'<button[^>]* data-cell="([^"]*)"')
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _NUMBER = re.compile(
-    r"(?<![\w.,])(?:(?P<bound>[<>])\s?(?=[\d.]+\s?%))?(?P<sign>[-−±]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?"
+    r"(?<![\w.,])(?:(?P<bound>[<>])\s?(?=[-−]?[\d.]+\s?%))?(?P<sign>[-−±]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?"
     r"(?P<e>e[-−+]?\d+)?(?:\s?[·×]\s?10(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?(?P<percent>\s?%)?(?![\w]|\.\d)"
 )
 
@@ -43,13 +44,14 @@ class Number:
     value: float
     slack: float
     exact: bool  # written as a whole number
-    bound: str = ""  # "<" or ">" before a percentage: strictly between it and the nearer of 0 and 1
+    bound: str = ""  # "<" or ">" before a percentage: strictly between it and the nearer of 0 and 1, or −1
 
     def tells(self, expected: float, near: float = 1e-12) -> bool:
         """Whether this is how the expected number would be written. near: what it may be off besides."""
         near += 1e-5 * abs(expected)  # what single precision rounds
         if self.bound:
-            low, high = (0.0, self.value) if self.bound == "<" else (self.value, 1.0)
+            nothing, all_of_it = sorted((0.0, math.copysign(1.0, self.value)))
+            low, high = (nothing, self.value) if self.bound == "<" else (self.value, all_of_it)
             return bool(low - near < expected < high + near)
         if not self.exact:
             return bool(abs(self.value - expected) <= self.slack + near)

@@ -58,7 +58,7 @@ def way(s: Scene) -> Truth:
 @truth("layers", "resemblance")
 def resemblance_on_the_way(s: Scene) -> Truth:
     found = np.array([cosines(rows)[s.token] for rows in s.states]).T
-    others = [i for i in range(len(found)) if i != s.token]
+    others = [i for i in s.real if i != s.token]
     near = max(others, key=lambda i: found[i, s.layer + 1])
     thin = [found[i] for i in others if i != near]
     joined = np.concatenate([np.append(row, np.nan) for row in thin])
@@ -69,7 +69,7 @@ def resemblance_on_the_way(s: Scene) -> Truth:
 @truth("layers", "norms")
 def norms(s: Scene) -> Truth:
     found = np.array([[length(x) for x in rows] for rows in s.states])
-    return Truth([Map(found.T)], found.T, told=[found[0].mean(), found[-1].mean()],
+    return Truth([Map(found.T)], found.T, told=[found[0, s.real].mean(), found[-1, s.real].mean()],
                  worked=[found[s.layer + 1, s.token]])  # fmt: skip
 
 
@@ -77,22 +77,21 @@ def norms(s: Scene) -> Truth:
 def turns(s: Scene) -> Truth:
     found = np.array([[cosine(a, b) for a, b in zip(after, before, strict=True)]
                       for before, after in zip(s.states[:-1], s.states[1:], strict=True)])  # fmt: skip
-    means = found.mean(axis=1)
+    means = found[:, s.real].mean(axis=1)
     return Truth([Map(found.T)], found.T, told=[int(means.argmin()), means.min()], worked=[found[s.layer, s.token]])
 
 
 @truth("layers", "cosines")
 def resemblance(s: Scene) -> Truth:
     found = cosines(s.states[s.layer + (s.asked.get("side") != "before")])
-    others = [i for i in range(len(found)) if i != s.token]
-    near = max(others, key=lambda i: found[s.token, i])
-    pairs = [found[i, j] for i in range(len(found)) for j in range(len(found)) if i != j]
+    near = max((i for i in s.real if i != s.token), key=lambda i: found[s.token, i])
+    pairs = [found[i, j] for i in s.real for j in s.real if i != j]
     return Truth([Map(found)], found, told=[found[s.token, near], np.mean(pairs), near], worked=[found[s.token, near]])
 
 
 def components(s: Scene) -> tuple[np.ndarray, np.ndarray]:
     """Points (stage, token, component) and shares of variance, from the eigenvectors of the covariance."""
-    rows = s.states.reshape(-1, s.states.shape[-1])
+    rows = s.states[:, s.real].reshape(-1, s.states.shape[-1])
     values, vectors = np.linalg.eigh(np.cov(rows, rowvar=False))
     main = vectors[:, ::-1][:, :3].T
     main = np.array([v if v[strongest(v)] > 0 else -v for v in main])
@@ -161,14 +160,14 @@ def roll_out(s: Scene) -> list[np.ndarray]:
 @truth("layers", "rollout")
 def rollout(s: Scene) -> Truth:
     last = roll_out(s)[-1]
-    return Truth([Map(last)], last, told=[last.max()], worked=[last[s.token, s.token]])
+    return Truth([Map(last)], last, told=[last[s.real].max()], worked=[last[s.token, s.token]])
 
 
 @truth("layers", "rollout-token")
 def rollout_token(s: Scene) -> Truth:
     found = np.array([layer[s.token] for layer in roll_out(s)])
-    shown = sorted(best(found[-1], 16))
-    some = [16] if len(s.names) > 16 else []
+    shown = sorted(s.listed[i] for i in best(found[-1, s.listed], 16))
+    some = [16] if len(s.real) > 16 else []
     return Truth([Bars({s.names[i]: found[-1][i] for i in shown})], found.T,
                  told=[found[0, s.token], found[-1, s.token], len(found) - 1, *some],
                  worked=[found[-1, s.token]])  # fmt: skip

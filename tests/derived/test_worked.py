@@ -12,8 +12,8 @@ from tests.factory import random_checkpoint
 from tests.worked import calculate, find_chains
 
 EVERY_TERM = 100_000
-# Formulas with digits in which nothing is worked: constants of a definition.
-DEFINITIONS = (r"0.044715\,x^3",)  # GELU by tanh: Hendrycks & Gimpel's own constant
+# Formulas with digits in which nothing is worked: constants of a definition, and what a document should have printed.
+DEFINITIONS = (r"0.044715\,x^3", "0.14v_{?}")  # GELU by tanh: Hendrycks & Gimpel's own constant; a term without a value
 ASKED = {
     "bundled": {**SCENES["a pair"], "text": "The [MASK] ran.", "pair": "It sat."},
     "padding": {**SCENES["padding"], "mix": "mixed", "scores": "0.4=12", "tensor": "pooler.dense.weight"},

@@ -29,12 +29,16 @@ def list_pieces(s: Scene) -> list[str]:
 
 @truth("training", "E-Training")
 def training_lines(s: Scene) -> Truth:
-    """The weights of the small model, as Hugging Face builds it for the pieces of the sentences."""
+    """The weights of the small model, as Hugging Face builds it for the pieces of the sentences, and those of positions
+    and segments that no sentence has."""
     config = BertConfig(
         vocab_size=len(set(list_pieces(s))) + SPECIAL, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
         intermediate_size=64, max_position_embeddings=64,
     )  # fmt: skip
-    return Truth(told=[sum(parameter.numel() for parameter in BertForMaskedLM(config).parameters())])
+    longest = max(len(s.trace.model.tokenizer.encode(text)) for text in SENTENCES)
+    unread = (64 - longest) * 32 + 32
+    weights = sum(parameter.numel() for parameter in BertForMaskedLM(config).parameters())
+    return Truth(told=[weights, unread, longest, 63, 1], may=[5])  # line 5
 
 
 @truth("training", "training-loss")

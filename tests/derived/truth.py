@@ -172,6 +172,16 @@ class Scene:
         return [f"{i} {token}" for i, token in enumerate(self.trace.tokens)]
 
     @property
+    def real(self) -> list[int]:
+        """The tokens that count: all but padding."""
+        return [i for i, seen in enumerate(self.trace.encoding.mask) if seen]
+
+    @property
+    def listed(self) -> list[int]:
+        """The tokens that are listed: those that count, and the chosen one."""
+        return sorted({*self.real, self.token})
+
+    @property
     def stages(self) -> list[str]:
         return ["emb", *(f"L{i}" for i in self.layers)]
 

@@ -44,7 +44,8 @@ SUMS = ("skip", "added", "sum")
 @truth("add_norm", "sums")
 def sums(s: Scene) -> Truth:
     found = np.array(add(s, s.layer, where(s)))
-    shown = window(s.token, 16, len(s.names))
+    around = window(s.listed.index(s.token), 16, len(s.listed))
+    shown = [s.listed[i] for i in around]
     x, y, total, angle = found[s.token]
     turn = math.radians(angle)
     tip = [x + y * math.cos(turn), y * math.sin(turn)]
@@ -56,11 +57,11 @@ def sums(s: Scene) -> Truth:
     spans = [max(found[i, 0] + found[i, 1], found[i, 2]) for i in shown]
     *_, second, longest = sorted([0.0, *spans])
     apart = [shown[spans.index(longest)]] if longest > 2 * second > 0 else []
-    columns = {name: list(found[shown.start : shown.stop, k]) for k, name in enumerate([*SUMS, "angle"])}
+    columns = {name: list(found[shown, k]) for k, name in enumerate([*SUMS, "angle"])}
     end = second if apart else longest
     return Truth(drawn, found, told=[abs(x - y), math.hypot(x, y), x + y, total, *apart],
-                 tables=[{**columns, f"0 to {end:.1f}": [""] * len(shown)}], rows=[s.trace.tokens[i] for i in shown],
-                 spans=[(shown.start, shown.stop - 1)])  # fmt: skip
+                 tables=[{**columns, f"0 to {end:.2f}": [""] * len(shown)}], rows=[s.trace.tokens[i] for i in shown],
+                 spans=[(shown[0], shown[-1])])  # fmt: skip
 
 
 @truth("add_norm", "Lengths and angles of *")

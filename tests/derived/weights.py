@@ -59,7 +59,7 @@ def fit(s: Scene, word: str) -> Truth:
         "Weight\nafter scaling and softmax": [float(x) for x in row],
     }
     end = max(float(np.abs(q * keys[i]).max()) for i in shown)
-    return Truth(told=[length(q), -end, end, *([len(shown)] if len(shown) < len(s.names) else [])],
+    return Truth(told=[length(q), -end, end, *([len(shown)] if len(shown) < len(s.real) else [])],
                  rows=[s.names[i] for i in shown], tables=[
                      {f"{len(q)} products\nq times k, component by component": [""] * len(shown)}
                      | {name: [column[i] for i in shown] for name, column in columns.items()}])  # fmt: skip
@@ -87,7 +87,7 @@ def steps(s: Scene, word: str) -> Truth:
     padded = "padding is masked out" if 0 in real else "no padding: + 0"
     columns = {
         f"1 · Dot product\nq · k over {width} components": products,
-        f"2 · Scaled\n÷ √{width} = {width**0.5:.3f}, same scale": scaled,
+        f"2 · Scaled\n÷ √{width} = {width**0.5:.4f}, same scale": scaled,
         f"3 · Mask\n{padded}": ["+ 0" if keep else "masked out" for keep in real],
         "4 · Softmax\nexp(S) over the sum of all exp(S)": [float(x) for x in row],
     }

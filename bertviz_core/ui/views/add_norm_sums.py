@@ -11,10 +11,11 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.add_norm import ATTENTION, SUBLAYERS, Sums, measure_sums
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.add_norm import draw_triangle
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_degrees
+from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
@@ -23,6 +24,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_short
 from bertviz_core.ui.panels.tables import Column, render_table
 
 WHERE = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
@@ -38,17 +40,26 @@ def read_where() -> str:
     return WHERE[state.read("where")]
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """How much the sublayer adds to the chosen token, and in which direction."""
     state.bind("where", SUBLAYERS[ATTENTION], WHERE)
     where, token = read_where(), view.chosen.token
     sums = measure_sums(view.trace, view.chosen.layer, where)
-    word = f"“{escape_markdown(view.trace.tokens[token])}”"
     skip, added, angle = float(sums.skip[token]), float(sums.added[token]), float(sums.angles[token])
-    start = f"{SUBLAYERS[where].capitalize()} adds **{added:.2f}** to {word}, **{skip:.2f}** long"
+    parts = {
+        "added": tell_short(added),
+        "by": Part(SUBLAYERS[where].capitalize()),
+        "word": name_word(view.trace.tokens[token]),
+    }
+    if not skip:
+        form = "{by} gives **{added}** at {word}, and its input is not added to that"
+        return say(Claim("sum without a skip", form, parts, Relation.NONE, np.array([skip])))
+    parts = {**parts, "skip": tell_short(skip)}
+    told = Claim("adds", "{by} adds **{added}** to {word}, **{skip}** long", parts)
     if not math.isfinite(angle):
-        return f"{start}: there is no angle between them"
-    return f"{start}, at **{format_degrees(angle)}**: {next(words for end, words in _WORDS if angle <= end)}"
+        return say(told, ": there is no angle between them")
+    way = Part(next(words for end, words in _WORDS if angle <= end))
+    return say(told, Claim("adds at", ", at **{angle}**: {way}", {"angle": tell_degrees(angle), "way": way}))
 
 
 def show_sums(view: View) -> None:
@@ -65,7 +76,7 @@ def show_sums(view: View) -> None:
         every, own = st.columns([14, 6], gap="medium", vertical_alignment="center")
         with every:
             st.html(_RULES)
-            shown = center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
+            shown = _choose_rows(view)
             inks = _list_inks(view, where)
             show_passes_html(
                 view, [_render_sums(one, measure_sums(one.trace, layer, where), shown, inks) for one in view.passes]
@@ -75,13 +86,23 @@ def show_sums(view: View) -> None:
             _show_triangle(view, residual, inks)
 
 
-def _note_rows(view: View, sums: Sums, shown: range) -> str:
+def _choose_rows(view: View) -> list[int]:
+    """The tokens around the chosen one; padding only where that is chosen itself."""
+    token = view.chosen.token
+    kept = sorted({*view.guide.trace.encoding.real, token})
+    around = center_range(kept.index(token), _ROWS, len(kept))
+    return kept[around.start : around.stop]
+
+
+def _note_rows(view: View, sums: Sums, shown: Sequence[int]) -> str:
     """How to read the bars: which row has a scale of its own, which rows are shown."""
     tokens, (_, apart) = view.trace.tokens, _find_end(sums, shown)
     own = "" if apart is None else (
-        f" {apart} “{escape_markdown(tokens[apart])}” is over twice as long as all others: it has a scale of its own."
+        f" {apart} “{escape_markdown(tokens[apart])}” is over twice as long as all others shown: it has a scale of its "
+        "own."
     )  # fmt: skip
-    part = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(tokens)}." if len(shown) < len(tokens) else ""
+    count = len(view.trace.encoding.real)
+    part = f" Shown: tokens {shown[0]}–{shown[-1]} of {count}." if len(shown) < count else ""
     return f"{tell_words(view)}Lengths of the vectors: skip and added end to end, their sum below.{own}{part}"
 
 
@@ -104,35 +125,36 @@ def _show_triangle(view: View, residual: Address, inks: tuple[str, str, str]) ->
                       f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
     st.caption(
         f"{tell_words(view)}"
-        f"Two vectors of these lengths could add up to anything from {abs(skip - added):.2f} (opposed) through "
-        f"{math.hypot(skip, added):.2f} (at a right angle) to {skip + added:.2f} (the same way); here {total:.2f}."
+        f"Two vectors of these lengths could add up to anything from {format_short(abs(skip - added))} (opposed) "
+        f"through {format_short(math.hypot(skip, added))} (at a right angle) to {format_short(skip + added)} (the same "
+        f"way); here {format_short(total)}."
     )
 
 
-def _find_end(sums: Sums, shown: range) -> tuple[float, int | None]:
+def _find_end(sums: Sums, shown: Sequence[int]) -> tuple[float, int | None]:
     """The end of the scale; and the token over twice as long as all others, if any, which gets a scale of its own."""
-    spans = np.maximum(sums.skip + sums.added, sums.total)[shown.start : shown.stop]
+    spans = np.maximum(sums.skip + sums.added, sums.total)[list(shown)]
     *_, second, longest = np.sort(np.append(0.0, spans)).tolist()
     if longest > 2 * second > 0:
         return second, shown[int(spans.argmax())]
     return longest or 1.0, None
 
 
-def _render_sums(view: View, sums: Sums, shown: range, inks: Sequence[str]) -> str:
+def _render_sums(view: View, sums: Sums, shown: Sequence[int], inks: Sequence[str]) -> str:
     """One row a token. The bars of all rows are one picture, which hangs down from the head of their column."""
     end, _ = _find_end(sums, shown)
     rows = "".join(_render_row(view, sums, i) for i in shown)
     bars = f'<img alt="" src="{_draw_bars(sums, shown, inks)}" style="--rows:{len(shown)}">'
     return (
         '<div class="bv-sums" data-picture tabindex="0" role="region" aria-label="Lengths by token"><table><thead><tr>'
-        f'<th scope="col">token</th><th scope="col" class="bv-lengths">{bars}0 to {end:.1f}</th>'
+        f'<th scope="col">token</th><th scope="col" class="bv-lengths">{bars}0 to {format_short(end)}</th>'
         f'<th scope="col" style="color:{inks[0]}">skip</th><th scope="col" style="color:{inks[1]}">added</th>'
         f'<th scope="col" style="color:{inks[2]}">sum</th><th scope="col">angle</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
 
-def _draw_bars(sums: Sums, shown: range, inks: Sequence[str]) -> str:
+def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[str]) -> str:
     """Skip and added end to end, the sum below them, row by row under the head."""
     end, apart = _find_end(sums, shown)
     drawn = []
@@ -149,7 +171,7 @@ def _draw_bars(sums: Sums, shown: range, inks: Sequence[str]) -> str:
 
 def _render_row(view: View, sums: Sums, i: int) -> str:
     skip, added, total, angle = (float(each[i]) for each in (sums.skip, sums.added, sums.total, sums.angles))
-    numbers = "".join(f"<td>{length:.2f}</td>" for length in (skip, added, total))
+    numbers = "".join(f"<td>{format_short(length)}</td>" for length in (skip, added, total))
     dial = f'<i class="bv-dial" style="--turn:{-angle:.1f}deg"></i>' if math.isfinite(angle) else ""
     here = ' class="bv-here"' if i == view.chosen.token else ""
     name = f'<button data-token="{i}">{escape(view.trace.tokens[i])}</button>'

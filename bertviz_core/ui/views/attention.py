@@ -8,12 +8,13 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.attention import find_block_maxima, locate_block_maxima
-from bertviz_core.analysis.openings import open_key
+from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
+from bertviz_core.analysis.openings import find_other_words, open_key
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.analysis.token_lines import choose_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.weights import draw_overview, draw_weights, measure_top
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_fixed
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
@@ -22,15 +23,16 @@ from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.aligned import Numbers, show_rows, write_short
+from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.looks import name_weight, tell_hardest
+from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_passes_html, tell_pass, tell_words
+from bertviz_core.ui.panels.said import name_word, tell_percent
 from bertviz_core.ui.panels.token_lines import show_lines
-from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word
+from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
 
 WHOLE, WINDOW = 64, 24  # tokens of a matrix that is drawn whole; around the chosen one, where there are more
 BLOCKS = 64  # on each side of the overview of a long input
@@ -44,14 +46,21 @@ _SEE = {
 }
 
 
-def write_headline(view: View) -> str:
-    """Which key the chosen token looks at most; and which word, where that is none."""
-    row, chosen = read_row(view, "probs"), view.chosen
-    word = open_key(view.trace, chosen.layer, chosen.head, chosen.token)
-    said = f"Who looks at whom? {tell_hardest(row, chosen.token, view.trace.tokens)}"
-    if word.key == int(row.argmax()) or not row.any():
+def write_headline(view: View) -> Said:
+    """Which key the chosen token looks at most; and which one is worked out, where that is another."""
+    row, chosen, tokens = read_row(view, "probs"), view.chosen, view.trace.tokens
+    said = say("Who looks at whom? ", tell_hardest(row, chosen.token, tokens))
+    key, rule = choose_key(view)
+    if key == int(row.argmax()) or not row.any():
         return said
-    return f"{said}; of the other words at {name_weight(word.key_text, float(word.weight))}"
+    parts = {"weight": tell_percent(row[key]), "key": name_word(tokens[key])}
+    worked = Claim("worked key", "; worked out is **{key}: {weight}**", parts)
+    if not rule:
+        return say(said, worked)
+    words = find_other_words(view.trace, chosen.token)
+    among = Relation.LARGEST, row[words], tuple(np.flatnonzero(words == key).tolist())
+    form = "; of the other words hardest at **{key}: {weight}**, which is worked out"
+    return say(said, choose(Claim("hardest of the other words", form, parts, *among), worked))
 
 
 def choose_key(view: View) -> tuple[int, str]:
@@ -99,13 +108,14 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
     address, window, token = locate(view, "probs"), _choose_window(view), view.chosen.token
     total, row = len(view.trace.tokens), read_row(view, "probs")
     shown = view.trace[address][window.start : window.stop, window.start : window.stop]
-    end = 1.0 if total <= WHOLE else float(shown.max())
+    real = [i - window.start for i in view.trace.encoding.real if i in window]
+    end = 1.0 if total <= WHOLE else float(shown[real].max(initial=0.0)) or 1.0
     written = [i for i in window if row[i] >= _LEAST] if len(window) <= _WRITTEN else []
     chart = draw_weights(
         shown, label_tokens(view.trace, window), window.start, view.colors, end=end, at=(token, key),
-        texts={i: f"{100 * row[i]:.0f}" for i in written},
+        texts={i: write_fixed(100 * float(row[i]), 0) for i in written},
     )  # fmt: skip
-    note = "Rows are queries, columns are keys; each row sums to 1. Click a row’s or column’s name to choose it."
+    note = f"{_tell_rows(view.trace[address])} Click a row’s or column’s name to choose it."
     if written:
         note += f" In the row of {quote(read_word(view))}: percent."
     if total > WHOLE:
@@ -114,6 +124,17 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
             f"them, {format_number(end)}."
         )
     return chart.offer(picks.pick_matrix(view.trace, address)), note
+
+
+def _tell_rows(weights: np.ndarray) -> str:
+    """What (query, key) weights are, and what their rows sum to: 1, unless a change put other numbers there."""
+    if not weights.any():
+        return f"Rows are queries, columns are keys. {ALL_ZERO}"
+    sums = weights.sum(axis=1, dtype=np.float64)
+    whole = "each row sums to 1" if np.allclose(sums, 1, atol=1e-4) else (
+        f"with your changes a row sums to {format_number(float(sums.min()))} to {format_number(float(sums.max()))}"
+    )  # fmt: skip
+    return f"Rows are queries, columns are keys; {whole}."
 
 
 def _show_lines(view: View) -> None:
@@ -126,11 +147,13 @@ def _show_lines(view: View) -> None:
     top = measure_top(label_tokens(trace, _choose_window(view))) - _LINES_HEAD
     show_lines(view, shown, full=full, top=top)
     said = tell_pass(view)
-    if not few:
+    if not few and weights.any():
         said += (
             f"Lines: of {len(shown.queries)} queries around {quote(read_word(view))}, the {STRONGEST} largest weights "
             f"each. The darkest line is {format_number(full)}."
         )
+    if not weights.any():
+        said += "No lines: all weights are 0."
     if said:
         st.caption(said)
 
@@ -139,7 +162,7 @@ def _show_overview(view: View) -> None:
     count, side = len(view.trace.tokens), find_block_maxima(view.trace[locate(view, "probs")], BLOCKS)[1]
     show_passes_chart(view, [_draw_overview(one) for one in view.passes], "weights-overview",
                       f"Overview of all {count} tokens")  # fmt: skip
-    st.caption(f"All {count} tokens: the largest weight of each block of {side} × {side}; a click explains it. "
+    st.caption(f"All {count} positions: the largest weight of each block of {side} × {side}; a click explains it. "
                "Framed: what is drawn at the left, around the chosen token.")  # fmt: skip
 
 
@@ -148,7 +171,7 @@ def _draw_overview(view: View) -> Chart:
     weights = view.trace[address]
     blocks, side = find_block_maxima(weights, BLOCKS)
     places = locate_block_maxima(weights, side)
-    chart = draw_overview(blocks, places, side, _choose_window(view), view.colors, float(blocks.max()))
+    chart = draw_overview(blocks, places, side, _choose_window(view), view.colors, float(blocks.max()) or 1.0)
     return chart.offer(picks.pick_placed(address))
 
 
@@ -162,7 +185,7 @@ def show_steps(view: View, key: int, reason: str) -> None:
         st.caption(
             f"{tell_words(view)}"
             f"{escape_markdown(reason)}A click on a key works that one out in the folds below; a click on a number "
-            f"explains it.{note_shown(view, shown)}"
+            f"explains it.{note_shown(view, shown)}{tell_replaced(view)}"
         )
         with tools:
             show_values(
@@ -186,12 +209,13 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     end = float(np.abs(part["products"]).max()) or 1.0
     masks = ["+ 0" if view.trace.encoding.mask[i] else "masked out" for i in shown]
     return [
-        Numbers("1 · Dot product", f"q · k over {width} components", [write_short(x) for x in products],
+        Numbers("1 · Dot product", f"q · k over {width} components", [format_short(x) for x in products],
                 cells["products"], products, end, color),
-        Numbers("2 · Scaled", f"÷ √{width} = {width**0.5:.3f}, same scale", [write_short(x) for x in scaled],
-                cells["scaled"], scaled, end, color),
+        Numbers("2 · Scaled", f"÷ √{width} = {format_number(width**0.5)}, same scale",
+                [format_short(x) for x in scaled], cells["scaled"], scaled, end, color),
         Numbers("3 · Mask", "padding is masked out" if padded else "no padding: + 0", masks, cells["scores"]),
-        Numbers("4 · Softmax", "exp(S) over the sum of all exp(S)", [format_percent(x) for x in weights],
+        Numbers("4 · Softmax", "put there by a change" if tell_replaced(view) else "exp(S) over the sum of all exp(S)",
+                [format_percent(x) for x in weights],
                 cells["probs"], weights, 1.0, color),
     ]  # fmt: skip
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import OutputParts, split_output
 from bertviz_core.figures.base import Chart
@@ -13,7 +16,7 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.matrices import draw_cut
 from bertviz_core.figures.taken import BarColumn, draw_bar_columns, draw_row_strips
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE, Step
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.ui.frame import style
@@ -24,8 +27,9 @@ from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
+from bertviz_core.ui.panels.said import tell_nowhere, tell_number
 from bertviz_core.ui.panels.tables import Column, render_table
-from bertviz_core.ui.views.attention_output_taken import SHOWN, format_length, write_part
+from bertviz_core.ui.views.attention_output_taken import SHOWN
 
 _SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads side by side
 
@@ -38,10 +42,11 @@ def show_brought(view: View) -> Derived:
     probs, value = own.enter("probs").fix(head=head, query=token), own.enter("value").fix(head=head)
     parts = weigh_values(trace[probs], trace[value])
     total, lengths = parts.sum(axis=0), np.linalg.norm(parts, axis=1)
-    shown = choose_shown(lengths, SHOWN, (token,))
+    kept = sorted({*trace.encoding.real, token})
+    shown = [kept[i] for i in choose_shown(lengths[kept], SHOWN, (kept.index(token),))]
     rows, rest = parts[shown], total - parts[shown].sum(axis=0)
     words = [names[i] for i in shown]
-    others = len(names) - len(shown)
+    others = len(kept) - len(shown)
     drawn = [*rows, rest, total] if others else [*rows, total]
     marks = [f"{others} others", "sum"] if others else ["sum"]
     return Derived(
@@ -58,7 +63,7 @@ def show_brought(view: View) -> Derived:
         values=Values(np.stack([*parts, total]), [*names, "sum"], [str(i) for i in range(len(total))]),
         note="One row per token: its value times its attention weight. The last row is the sum of all rows, the "
         "head output. "
-        + _name_most(trace[probs], lengths)
+        + tell_most(view).text
         + (f" Shown: the {len(shown)} longest; the others are summed in one row." if others else ""),
         table=render_table(
             "token",
@@ -71,15 +76,35 @@ def show_brought(view: View) -> Derived:
     )
 
 
-def _name_most(shares: np.ndarray, lengths: np.ndarray) -> str:
+def tell_most(view: View) -> Said:
     """A large share of a short value is little: whether the token most looked at also brings most."""
-    looked, bringing = int(shares.argmax()), int(lengths.argmax())
-    if looked == bringing:
-        return f"Position {looked} has the largest attention weight and also the longest weighted value."
-    return (
-        f"Position {looked} has the largest attention weight, {format_number(float(shares[looked]))}. "
-        f"Position {bringing} has the longest weighted value, because its value is longer."
+    own = Address.in_layer(view.chosen.layer, "attention.self")
+    row = view.trace[own.enter("probs").fix(head=view.chosen.head, query=view.chosen.token)]
+    values = view.trace[own.enter("value").fix(head=view.chosen.head)]
+    lengths = np.linalg.norm(weigh_values(row, values), axis=1)
+    looked, bringing = int(row.argmax()), int(lengths.argmax())
+    weight = {"weight": tell_number(row[looked]), "key": Part(looked)}
+    brings = {"length": tell_nowhere(lengths[bringing]), "key": Part(bringing)}
+    most, longest = (Relation.LARGEST, row, (looked,)), (Relation.LARGEST, lengths, (bringing,))
+    both = say(
+        Claim("most looked at", "Position {key} has the largest attention weight", weight, *most),
+        Claim("and brings most", " and also the longest weighted value.", brings, *longest),
     )
+    other = say(
+        Claim("most looked at", "Position {key} has the largest attention weight, {weight}.", weight, *most),
+        Claim("brings most", " Position {key} has the longest weighted value, because its value is longer.", brings,
+              *longest),
+    )  # fmt: skip
+    return choose(
+        Claim("nothing looked at", "All its attention weights are 0.", {}, Relation.NONE, row),
+        both if looked == bringing else other,
+        say(
+            Claim("no weight is larger", "No attention weight is larger than that of position {key}, {weight}", weight,
+                  Relation.HIGHEST, row, (looked,)),
+            Claim("no value is longer", ", and no weighted value longer than that of position {key}.", brings,
+                  Relation.HIGHEST, lengths, (bringing,)),
+        ),
+    )  # fmt: skip
 
 
 def _list_columns(
@@ -106,11 +131,18 @@ def _write_weighted(view: View, total: np.ndarray) -> Origin:
         f"{probs.fix(head=head, query=token)} and {value.fix(head=head)}", context.kind,
         rf"\begin{{aligned}} & {c}_{{{token},\,[i]}} = \sum_{{u}} {a}_{{i,{token},u}}\, {v}_{{i,u,:}} \\ "
         rf"& i = {head}, \quad {_SLICE} \end{{aligned}}",
-        "A weighted average of the values: the attention weights sum to 1. The fraction of the "
+        f"{_say_average(float(trace[probs.fix(head=head, query=token)].sum(dtype=np.float64)))} The fraction of the "
         "sum is measured along the direction of the sum; it is negative for a vector that points the other way.",
         trace.explain(_find_sum_cell(view, total)).latex,
         f"{context.source}; encoder article (004), example 2",
     )  # fmt: skip
+
+
+def _say_average(total: float) -> str:
+    """What the sum is, by what the attention weights sum to: 1, unless a change put others."""
+    if math.isclose(total, 1, abs_tol=1e-4):
+        return "A weighted average of the values: the attention weights sum to 1."
+    return f"A weighted sum of the values: with your changes the attention weights sum to {format_number(total)}."
 
 
 def _find_sum_cell(view: View, total: np.ndarray) -> Address:
@@ -208,8 +240,8 @@ def _draw_sizes(view: View, found: OutputParts, order: list[int], names: list[st
     return draw_bar_columns(
         names,
         [
-            BarColumn("length", lengths, [format_length(x) for x in lengths], color),
-            BarColumn("part of the sum", shares, [write_part(x) for x in shares], color),
+            BarColumn("length", lengths, [format_short(x) for x in lengths], color),
+            BarColumn("part of the sum", shares, [format_percent(x) for x in shares], color),
         ],
         view.colors, marked=marked, last=True,
     )  # fmt: skip

@@ -9,29 +9,25 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import Taken, measure_taken
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_percent
+from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
-from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart
+from bertviz_core.ui.panels.said import name_word, tell_percent, tell_short
 
 SHOWN = 16  # tokens, at most, that are drawn
 _LITTLE = 0.5  # part of a full share above which a weight is not worth a contrast
-
-
-def format_length(value: float) -> str:
-    """A length of a few units, with two digits behind the point: `2.82`, `< 0.01`."""
-    return f"{value:.2f}" if value >= 0.01 or not value else "< 0.01"
 
 
 @dataclass(frozen=True)
@@ -60,8 +56,18 @@ class Bringing:
 
     @property
     def best(self) -> int:
-        """The token of which the chosen head takes most."""
-        return int(self.taken[self.head].argmax())
+        """The token of which the chosen head takes most, padding left out."""
+        return self.found.real[int(self.taken[self.head, self.found.real].argmax())]
+
+    @property
+    def sum_of_weights(self) -> float:
+        """Of the chosen head: 1, where no change put others."""
+        return round(float(self.found.weights[self.head].sum()), 5)
+
+    @property
+    def others(self) -> int:
+        """How many tokens are not drawn, padding left out."""
+        return len({*self.found.real} - {*self.shown})
 
     @cached_property
     def contrast(self) -> Contrast | None:
@@ -69,8 +75,9 @@ class Bringing:
 
         A weight would be taken whole from the longest value of the layer.
         """
-        lengths = self.found.lengths / (float(self.found.lengths.max()) or 1.0)
-        missed = self.found.weights * (1 - lengths)
+        lengths = self.found.lengths / (self.found.longest or 1.0)
+        missed = np.zeros_like(lengths)
+        missed[:, self.found.real] = (self.found.weights * (1 - lengths))[:, self.found.real]
         head, key = (int(i) for i in np.unravel_index(int(missed.argmax()), missed.shape))
         if missed[head, key] < _LITTLE:
             return None
@@ -86,22 +93,31 @@ def read_bringing(view: View) -> Bringing:
         trace[own.enter("probs").fix(head=head, query=token)], trace[own.enter("value").fix(head=head)]
     )
     context = trace[own.enter("context").fix(token=token)].reshape(len(found.weights), -1)
-    return Bringing(found, head, parts, compute_norms(context), choose_shown(found.taken[head], SHOWN, (token,)))
+    kept = sorted({*found.real, token})
+    shown = [kept[i] for i in choose_shown(found.taken[head, kept], SHOWN, (kept.index(token),))]
+    return Bringing(found, head, parts, compute_norms(context), shown)
 
 
-def write_headline(view: View) -> str:
-    """Of which token the chosen head takes most; and which much larger weight brings little."""
-    found, tokens = read_bringing(view), [escape_markdown(token) for token in view.trace.tokens]
-    taken = format_length(float(found.taken[found.head, found.best]))
-    asks, gives = tokens[view.chosen.token], tokens[found.best]
-    said = f"What does “{asks}” take? **{taken}** from **“{gives}”** in head {found.head}"
+def write_headline(view: View) -> Said:
+    """Of which token the chosen head takes most; and which much larger weight brings less than that."""
+    found, tokens = read_bringing(view), view.trace.tokens
+    row = found.taken[found.head]
+    asks, head = name_word(tokens[view.chosen.token]), Part(found.head)
+    most = tell_short(row[found.best])
+    parts = {"taken": most, "asks": asks, "gives": name_word(tokens[found.best]), "head": head}
+    first = choose(
+        Claim("takes nothing", "What does {asks} take? **Nothing** in head {head}", {"asks": asks, "head": head},
+              Relation.NONE, row),
+        Claim("takes most", "What does {asks} take? **{taken}** from **{gives}** in head {head}", parts,
+              Relation.HIGHEST, row, (found.best,)),
+    )  # fmt: skip
     other = found.contrast
     if other is None:
-        return said
-    return (
-        f"{said}, but only **{format_length(other.taken)}** from “{tokens[other.key]}”, which has "
-        f"**{format_percent(other.weight)}** of head {other.head}"
-    )
+        return first
+    less = {"most": most, "less": tell_short(other.taken), "key": name_word(tokens[other.key]),
+            "weight": tell_percent(other.weight), "other": Part(other.head)}  # fmt: skip
+    form = ", but only **{less}** from {key}, which has **{weight}** of head {other}"
+    return say(first, choose(Claim("takes less", form, less, Relation.ABOVE), say()))
 
 
 def show_taken(view: View) -> None:
@@ -128,7 +144,7 @@ def show_taken(view: View) -> None:
             )
         words, formula = st.columns([11, 9], gap="medium", vertical_alignment="center")
         with words:
-            st.caption(_write_note(view.trace, found))
+            st.caption(_write_note(found))
         with formula:
             worked, opened = st.columns(2, vertical_alignment="center")
             worked.latex(_write_formula(view, found))
@@ -143,7 +159,7 @@ def show_taken(view: View) -> None:
 
 def _list_rows(view: View, found: Bringing) -> list[str]:
     """The drawn tokens, and what the others are together."""
-    names, others = label_tokens(view.trace), len(view.trace.tokens) - len(found.shown)
+    names, others = label_tokens(view.trace), found.others
     return [names[i] for i in found.shown] + ([f"{others} others"] if others else [])
 
 
@@ -161,30 +177,24 @@ def _draw_one(view: View, found: Bringing) -> Chart:
     def leave_out(row: np.ndarray) -> float:
         return float(row.sum() - row[found.shown].sum())
 
-    weight = collect(found.found.weights[found.head], leave_out(found.found.weights[found.head]), 1.0)
+    weight = collect(found.found.weights[found.head], leave_out(found.found.weights[found.head]), found.sum_of_weights)
     length = collect(found.found.lengths[found.head], np.nan, np.nan)
     others = np.delete(found.parts, found.shown, axis=0).sum(axis=0)
     taken = collect(found.taken[found.head], float(np.linalg.norm(others)), total)
     part = collect(shares, leave_out(shares), 1.0 if total else 0.0)
+    longest = max(found.found.longest, float(found.found.lengths[:, found.shown].max()))
     cells = [str(weights.fix(key=key)) for key in found.shown] + [""] * (1 + rest)
     return draw_bar_columns(
         [*names, "together"],
         [
             BarColumn("weight", weight, [format_percent(x) for x in weight], attention, 1.0, cells),
-            BarColumn("× length of value", length, ["" if np.isnan(x) else format_length(x) for x in length], value,
-                      float(found.found.lengths.max())),
-            BarColumn("= is taken", taken, [format_length(x) for x in taken], value, float(found.found.lengths.max())),
-            BarColumn("part of the sum", part, [write_part(x) for x in part], value, 1.0),
+             BarColumn("× length of value", length, ["" if np.isnan(x) else format_short(x) for x in length], value,
+                       longest),
+             BarColumn("= is taken", taken, [format_short(x) for x in taken], value, longest),
+             BarColumn("part of the sum", part, [format_percent(x) for x in part], value, 1.0),
         ],
         view.colors, marked=[found.shown.index(found.best)], last=True,
     )  # fmt: skip
-
-
-def write_part(part: float) -> str:
-    """A part of a sum, negative where it points the other way."""
-    if part >= 0:
-        return format_percent(part)
-    return "> \N{MINUS SIGN}0.1\N{NO-BREAK SPACE}%" if part > -0.001 else f"\N{MINUS SIGN}{format_percent(-part)}"
 
 
 def _draw_every(view: View, found: Bringing) -> Chart:
@@ -195,14 +205,13 @@ def _draw_every(view: View, found: Bringing) -> Chart:
         for head in range(len(found.taken))
         for key in found.shown
     ]
-    sums = [f"{length:.1f}" for length in found.sums]
+    sums = [format_short(float(length)) for length in found.sums]
     shown = Squares(found.found.weights[:, found.shown], found.taken[:, found.shown], sums, cells)
     return draw_taken_squares(shown, [names[i] for i in found.shown], found.head, view.colors)
 
 
-def _write_note(trace: Trace, found: Bringing) -> str:
-    others = len(trace.tokens) - len(found.shown)
-    more = f" Shown: the {len(found.shown)} of which head {found.head} takes most." if others else ""
+def _write_note(found: Bringing) -> str:
+    more = f" Shown: the {len(found.shown)} of which head {found.head} takes most." if found.others else ""
     return (
         "A large weight on a short value takes little. The last row is the sum of all weighted values, the head's "
         "output; a part of the sum is measured along it, and is negative where the value points the other way. At the "

@@ -153,7 +153,7 @@ def show_softmax(view: View, key: int) -> Derived:
         ),
         note=f"Largest score: {format_number(steps.largest)}. Each bar is one exponential and starts at the sum so "
         f"far; the total is the denominator, {format_number(steps.denominator)}. {_write_unshifted(steps)}"
-        f"{note_shown(view, shown)}",
+        f"{note_shown(view, shown)}{tell_replaced(view)}",
         table=render_table("key u", [names[i] for i in shown], columns, _find_marked(shown, key)),
         start=locate(view, "probs", query=view.chosen.token, key=key),
     )
@@ -183,11 +183,20 @@ def choose_shown(view: View, key: int) -> list[int]:
 
 def note_shown(view: View, shown: Sequence[int]) -> str:
     """How much of the attention those have that are drawn, where these are not all."""
-    total = len(view.trace.tokens)
-    if len(shown) == total:
+    real = set(view.trace.encoding.real)
+    if real <= set(shown):
         return ""
     held = float(read_row(view, "probs")[list(shown)].sum())
-    return f" Shown: {len(shown)} of {total} keys, those with the largest weights, together {format_percent(held)}."
+    count = len(real & set(shown))
+    return f" Shown: {count} of {len(real)} keys, those with the largest weights, together {format_percent(held)}."
+
+
+def tell_replaced(view: View) -> str:
+    """Where a change put other weights in the chosen row than the softmax of its scores gives: that it did."""
+    softmax = attention.work_softmax(read_row(view, "scores")).shares
+    if np.allclose(softmax, read_row(view, "probs"), atol=1e-4):
+        return ""
+    return " A change put other attention weights there than the softmax of these scores gives."
 
 
 def _find_marked(shown: Sequence[int], key: int) -> list[int]:

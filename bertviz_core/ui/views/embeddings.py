@@ -14,12 +14,11 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import SHARES, draw_bars
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, write_plain_sum
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
-from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
@@ -28,10 +27,16 @@ from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.views.embeddings_said import (
+    NORM,
+    PARTS,
+    find_ringed,
+    measure_length,
+    read_component,
+    tell_component,
+    tell_ringed,
+)
 
-_PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("embeddings.position_embeddings"),
-          "segment": Address("embeddings.token_type_embeddings"), "sum": Address("embeddings.sum")}  # fmt: skip
-_NORM = Address("embeddings.LayerNorm")
 _CELLS = 5_000
 _ROWS = 24  # of the table of lengths
 _WINDOW = 7  # components with their numbers
@@ -43,35 +48,22 @@ _TITLES = {
 _NEAREST = 10
 
 
-def write_headline(view: View) -> str:
-    """Which of the three summands is the longest at the chosen token."""
-    lengths = {name: _measure_length(view, part) for name, part in _PARTS.items() if name != "sum"}
-    longest = max(lengths, key=lambda name: lengths[name])
-    word = escape_markdown(view.trace.tokens[view.chosen.token])
-    return f"What stands for “{word}” at the start? Three rows, added; the longest is the **{longest}**: " \
-           f"**{format_number(lengths[longest])}**"  # fmt: skip
-
-
-def _measure_length(view: View, part: Address) -> float:
-    return float(compute_norms(view.trace[part.fix(token=view.chosen.token)][None])[0])
-
-
 @derived
 def show_token(view: View, component: int, reason: str) -> Derived:
     """The chosen token's three rows, their sum, and what LayerNorm makes of it: component by component."""
     trace, token = view.trace, view.chosen.token
-    total = trace[_PARTS["sum"].fix(token=token)]
-    parts = {**_PARTS, "normalized": _NORM.enter("normalized"), "embedding": _NORM}
-    cell = _NORM.fix(token=token, hidden=component)
+    total = trace[PARTS["sum"].fix(token=token)]
+    parts = {**PARTS, "normalized": NORM.enter("normalized"), "embedding": NORM}
+    cell = NORM.fix(token=token, hidden=component)
     values = np.stack([trace[part.fix(token=token)] for part in parts.values()])
     return Derived(
         "three-rows", f"“{trace.tokens[token]}”: three rows, added and normalized",
         draw_enlarged_strips(_make_strips(view, parts, values), center_range(component, _WINDOW, len(total)), component,
                              view.colors),
-        Origin(", ".join(str(part.fix(token=token)) for part in (_PARTS["sum"], _NORM)), EMBEDDING,
-               rf"\begin{{aligned}} & {view.typeset(trace.step(_PARTS['sum']))} \\ & "
-               rf"{view.typeset(trace.step(_NORM))} \end{{aligned}}",
-               _write_component(view, component),
+        Origin(", ".join(str(part.fix(token=token)) for part in (PARTS["sum"], NORM)), EMBEDDING,
+               rf"\begin{{aligned}} & {view.typeset(trace.step(PARTS['sum']))} \\ & "
+               rf"{view.typeset(trace.step(NORM))} \end{{aligned}}",
+               tell_component(view).text,
                trace.explain(cell).latex),
         values=Values(values.T, [f"component {i}" for i in range(len(total))], list(parts)),
         note=f"{reason} {_write_scales(values)}", start=cell, beside=lambda: _show_beside(view, parts, component),
@@ -80,18 +72,15 @@ def show_token(view: View, component: int, reason: str) -> Derived:
 
 def choose_component(view: View) -> tuple[int, str]:
     """The component that is ringed, and why it is this one: chosen, or where the sum is largest."""
-    state.bind("component", "")
-    for part in (*_PARTS.values(), _NORM.enter("normalized"), _NORM):
+    for part in (*PARTS.values(), NORM.enter("normalized"), NORM):
         follow(part.fix(token=view.chosen.token), "hidden", "component")
-    total = view.trace[_PARTS["sum"].fix(token=view.chosen.token)]
     remarks: list[str] = []
-    asked = read_index("component", len(total), "vector", remarks)
+    asked = read_component(view, remarks)
     for remark in remarks:
         st.info(remark, icon=":material/info:")
     if asked is not None:
         return asked, f"Ringed: component {asked}."
-    strongest = int(np.abs(total).argmax())
-    return strongest, f"Ringed: component {strongest}, where the sum is largest in size."
+    return find_ringed(view), tell_ringed(view).text
 
 
 def _find_ends(values: np.ndarray) -> tuple[float, float]:
@@ -114,26 +103,11 @@ def _make_strips(view: View, parts: Mapping[str, Address], values: np.ndarray) -
             for sign, name, row, end, cell in zip(signs, parts, values, ends, cells, strict=True)]  # fmt: skip
 
 
-def _write_component(view: View, component: int) -> str:
-    """How far the ringed component lies from the mean, and which summand brings most."""
-    trace, token = view.trace, view.chosen.token
-    found = {name: float(trace[part.fix(token=token, hidden=component)]) for name, part in _PARTS.items()}
-    total = found.pop("sum")
-    most = max(found, key=lambda name: abs(found[name]))
-    apart = float(trace[_NORM.enter("normalized").fix(token=token, hidden=component)])
-    side = "below" if apart < 0 else "above"
-    summands = write_plain_sum(found.values())
-    return (
-        f"Component {component}: {summands} = {format_number(total)}, most of it from the {most}. The sum lies "
-        f"{format_number(abs(apart))} standard deviations {side} the vector's mean; γ and β scale and shift that."
-    )
-
-
 def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> None:
     """Every row's length and its number at the ringed component, γ and β there, and a field to ring another one."""
     cells = {name: part.fix(token=view.chosen.token, hidden=component) for name, part in parts.items()}
     last = cells.popitem()
-    cells |= {"γ": _NORM.enter("weight").fix(hidden=component), "β": _NORM.enter("bias").fix(hidden=component)}
+    cells |= {"γ": NORM.enter("weight").fix(hidden=component), "β": NORM.enter("bias").fix(hidden=component)}
     cells |= [last]
     table, other = st.columns([3, 2], gap="small", vertical_alignment="bottom")
     with table:
@@ -143,7 +117,7 @@ def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> No
 
 def _render_beside(view: View, parts: Mapping[str, Address], cells: Mapping[str, Address], component: int) -> str:
     columns = [
-        Column("length", [_measure_length(view, parts[name]) if name in parts else None for name in cells]),
+        Column("length", [measure_length(view, parts[name]) if name in parts else None for name in cells]),
         Column(f"component {component}", [float(view.trace[cell]) for cell in cells.values()]),
     ]
     return render_table("row", list(cells), columns, opens=("cell", list(cells.values())))
@@ -154,12 +128,12 @@ def show_all_tokens(view: View, component: int) -> None:
 
     component: the ringed one, which is worked out.
     """
-    maps = {**_PARTS, "normalized": _NORM.enter("normalized"), "embedding": _NORM}
+    maps = {**PARTS, "normalized": NORM.enter("normalized"), "embedding": NORM}
     state.bind("vectors", "word", maps)
     name = str(state.read("vectors"))
-    end = find_robust_limit(np.stack([view.trace[part] for part in _PARTS.values()])) if name in _PARTS else None
+    end = find_robust_limit(np.stack([view.trace[part] for part in PARTS.values()])) if name in PARTS else None
     figure, note = draw_tensor(view, maps[name], end=end, cells=_CELLS)
-    scale = "The same scale for word, position, segment and sum." if name in _PARTS else ""
+    scale = "The same scale for word, position, segment and sum." if name in PARTS else ""
     told = f"{_write_finding(view, name)} {note} {scale}".strip()
     show_panel(view, maps[name], _TITLES[name], figure, at={"hidden": component}, note=told, sides=(3, 1),
                switch=lambda: st.segmented_control("Vectors", list(maps), key="vectors", required=True,
@@ -168,43 +142,42 @@ def show_all_tokens(view: View, component: int) -> None:
 
 def _write_finding(view: View, name: str) -> str:
     """What one map shows of this sentence."""
-    tokens, segments = view.trace.tokens, view.trace.encoding.segments
+    encoding = view.trace.encoding
+    tokens = [encoding.tokens[i] for i in encoding.real]
     repeated = next((token for i, token in enumerate(tokens) if token in tokens[:i]), None)
     if name == "word" and repeated is not None:
-        places = [i for i, token in enumerate(tokens) if token == repeated]
-        row = view.trace.encoding.ids[places[0]]
-        return f"“{escape_markdown(repeated)}” stands at {len(places)} positions: the same row, {row}."
+        row = encoding.ids[encoding.tokens.index(repeated)]
+        return f"“{escape_markdown(repeated)}” stands at {tokens.count(repeated)} positions: the same row, {row}."
     if name == "position":
-        return f"Row 0 to row {len(tokens) - 1} of the table, whatever the tokens are."
+        return f"Row 0 to row {len(encoding) - 1} of the table, whatever the tokens are."
     if name == "segment":
-        return f"{len(set(segments))} different {'rows' if len(set(segments)) > 1 else 'row'} for {len(tokens)} tokens."
+        rows = len({encoding.segments[i] for i in encoding.real})
+        return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens."
     return {"normalized": "Mean 0 and variance 1 in every row.", "embedding": "The input of layer 0."}.get(name, "")
 
 
 def show_lengths(view: View, component: int) -> None:
     """How long the vectors are, token by token; and LayerNorm's part of it. component: the ringed one."""
-    with open_card(view, EMBEDDING, "How long the three rows and their sum are", ", ".join(map(str, _PARTS.values()))):
+    with open_card(view, EMBEDDING, "How long the three rows and their sum are", ", ".join(map(str, PARTS.values()))):
         show_passes_html(view, [_render_lengths(one) for one in view.passes])
     token = view.chosen.token
-    rows = [_PARTS["sum"], _NORM.enter("normalized"), _NORM]
+    rows = [PARTS["sum"], NORM.enter("normalized"), NORM]
     before, _, after = (view.trace[row.fix(token=token)].std() for row in rows)
     show_panel(
-        view, _NORM.fix(token=token), "LayerNorm of the sum",
+        view, NORM.fix(token=token), "LayerNorm of the sum",
         draw_strips(view, rows, ("sum", "normalized", "LayerNorm")).offer(
             picks.pick_vectors(view.trace, [row.fix(token=token) for row in rows])),
         at={"hidden": component},
         note=f"The same columns, on one scale. LayerNorm changes the standard deviation of the components from "
              f"{format_number(float(before))} in the sum to 1; γ and β change it to {format_number(float(after))}.",
     )  # fmt: skip
-    show_moments(view, _NORM)
+    show_moments(view, NORM)
 
 
 def _render_lengths(view: View) -> str:
     """How long the three vectors and their sum are, token by token, around the chosen one."""
     shown = center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
-    lengths = {
-        name: compute_norms(view.trace[part][shown.start : shown.stop]).tolist() for name, part in _PARTS.items()
-    }
+    lengths = {name: compute_norms(view.trace[part][shown.start : shown.stop]).tolist() for name, part in PARTS.items()}
     longest = max(map(max, lengths.values()))
     color = view.colors.kinds[EMBEDDING]
     columns = [Column(f"length of {name}", values, color, longest) for name, values in lengths.items()]

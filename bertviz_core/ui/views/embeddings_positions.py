@@ -14,7 +14,7 @@ from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.document_nodes import BASE
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_short
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.ui.frame import style
@@ -81,7 +81,7 @@ def _show_sinusoidal(view: View, table: np.ndarray) -> Derived:
             EMBEDDING,
             _SINUSOIDAL,
             f"Each pair of columns is a sine and a cosine. Component 0 repeats every "
-            f"{positions.compute_wavelength(0, hidden):.2f} positions, component {last} every "
+            f"{format_short(positions.compute_wavelength(0, hidden))} positions, component {last} every "
             f"{positions.compute_wavelength(last, hidden):,.0f}. BERT does not use this table.",
             rf"PE_{{({token},\,{component})}} = \sin\!\left(\frac{{{token}}}{{10000^{{{component}/{hidden}}}}}"
             rf"\right) = \sin({format_latex(angle)}) = {format_latex(float(table[token, component]))}",

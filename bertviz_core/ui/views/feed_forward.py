@@ -8,43 +8,51 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.feed_forward import (
     ACTIVATIONS,
     Neurons,
     apply_activation,
-    compute_contributions,
     measure_neurons,
+    sum_contributions,
 )
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import FFN
-from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
+from bertviz_core.ui.panels.said import name_word, tell_count, tell_nowhere, tell_percent
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
 _TOKENS = 16  # at which a neuron's activation is shown
 _RULES = Path(__file__).with_name("feed_forward.css")
 
 
-def write_headline(view: View) -> str:
-    """How many neurons are active, and which one writes most."""
+def write_headline(view: View) -> Said:
+    """How many neurons are active, and which one writes the longest vector."""
     found = _measure(view)
     (first,) = found.strongest(1)
-    word = escape_markdown(view.trace.tokens[view.chosen.token])
-    share = found.shares[first]
-    writes = f"alone writes **{format_percent(float(share))}** of the sum" if share > 0 else "writes most"
-    return (
-        f"Which neurons speak at “{word}”? **{format_percent(float(found.active.mean()))}** of {len(found.active):,} "
-        f"are active; **neuron {first}** {writes}"
-    )
+    speaks = Claim(
+        "active neurons", "Which neurons speak at {word}? **{active}** of {count} are active",
+        {"active": tell_percent(found.active.mean()), "count": tell_count(len(found.active)),
+         "word": name_word(view.trace.tokens[view.chosen.token])},
+    )  # fmt: skip
+    parts = {"length": tell_nowhere(found.lengths[first]), "neuron": Part(first),
+             "share": tell_percent(found.shares[first])}  # fmt: skip
+    return say(speaks, choose(
+        Claim("no neuron writes", ", and none writes anything", {}, Relation.NONE, found.lengths),
+        Claim("longest neuron", "; **neuron {neuron}** writes the longest vector, **{share}** of the sum", parts,
+              Relation.LARGEST, found.lengths, (first,)),
+        Claim("no longer neuron", "; none writes a longer vector than **neuron {neuron}**, **{share}** of the sum",
+              parts, Relation.HIGHEST, found.lengths, (first,)),
+    ))  # fmt: skip
 
 
 def _measure(view: View) -> Neurons:
@@ -72,20 +80,32 @@ def show_neurons(view: View) -> None:
         with table:
             st.html(_RULES)
             show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
-        active, count = int(found.active.sum()), len(found.active)
-        quiet = found.shares[~found.active]
-        share, most = write_share(float(quiet.sum())), write_share(float(np.abs(quiet).max(initial=0.0)))
         st.caption(
-            f"{tell_words(view)}"
-            f"{active:,} of {count:,} neurons are active: their pre-activation is above 0. The other "
-            f"{count - active:,} together make up {share} of the sum, at most {most} each. A circle's area is the "
-            "length that the neuron writes: its activation times the length of its row of W₂. A share is the part "
-            "along the sum of all."
+            f"{tell_words(view)}{tell_quiet(view)} A circle's area is the length that the neuron writes: its "
+            "activation times the length of its row of W₂. A share is the part along the sum of all."
         )
         formula, worked = st.columns([7, 3], vertical_alignment="center")
         formula.markdown(f"${view.typeset(trace.step(after))}$")
         with worked:
             show_worked_link(view, after.fix(intermediate=top[0]))
+
+
+def tell_quiet(view: View) -> Said:
+    """How many neurons are active, and what the others make up of the sum."""
+    found = _measure(view)
+    quiet = found.shares[~found.active]
+    sizes = np.abs(quiet)
+    counts = {"active": tell_count(found.active.sum()), "count": tell_count(len(found.active))}
+    told = Claim("neurons above 0", "{active} of {count} neurons are active: their pre-activation is above 0.", counts)
+    if not quiet.size:
+        return say(told)
+    together = {"share": tell_percent(quiet.sum()), "others": tell_count(len(quiet))}
+    most = {"most": tell_percent(sizes.max())}
+    return say(
+        told,
+        Claim("neurons below 0", " The other {others} together make up {share} of the sum", together),
+        Claim("each below 0", ", at most {most} each, in size.", most, Relation.HIGHEST, sizes, (int(sizes.argmax()),)),
+    )
 
 
 def _draw_curve(view: View, found: Neurons, top: list[int]) -> Chart:
@@ -118,8 +138,8 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
             f'<td class="bv-tokens-too"><div class="bv-speak">{cells}</div></td>'
             f"{_render_cell(found.before[i], before.fix(token=token, intermediate=i))}"
             f"{_render_cell(found.after[i], address.fix(token=token, intermediate=i))}"
-            f"<td>{long}{found.lengths[i]:.2f}</td>"
-            f"<td>{write_share(float(found.shares[i]))}</td></tr>"
+            f"<td>{long}{format_short(float(found.lengths[i]))}</td>"
+            f"<td>{format_percent(float(found.shares[i]))}</td></tr>"
         )
     return (
         '<div class="bv-neurons" data-picture tabindex="0" role="region" aria-label="The neurons that write most">'
@@ -155,8 +175,9 @@ def show_sum(view: View) -> None:
         st.caption(
             f"{tell_words(view)}"
             "One row a part, one column a component: a neuron's activation times its row of W₂. They and the bias "
-            f"sum to the output, whose length is {np.linalg.norm(parts[-1]):.2f}. At the right, the share: a part's "
-            "length along the output's direction, over the output's length. A part that points against it is below 0."
+            f"sum to the output, whose length is {format_short(float(np.linalg.norm(parts[-1])))}. At the right, the "
+            "share: a part's length along the output's direction, over the output's length. A part that points against "
+            "it is below 0."
         )
         formula, worked = st.columns([7, 3], vertical_alignment="center")
         formula.markdown(f"${view.typeset(trace.step(at))}$")
@@ -169,24 +190,15 @@ def _split_sum(view: View) -> tuple[list[str], np.ndarray, list[float]]:
     trace, found, output = view.trace, _measure(view), Address.in_layer(view.chosen.layer, "output.dense")
     groups = _group(_measure(view.guide))
     directions, bias = trace[output.enter("weight")], trace[output.enter("bias")]
-    parts = np.stack([
-        *(compute_contributions(found.after, directions, members).sum(axis=0) for members in groups.values()),
-        bias, trace[output.fix(token=view.chosen.token)],
-    ])  # fmt: skip
+    sums = sum_contributions(found.after, directions, groups.values())
+    parts = np.stack([*sums, bias, trace[output.fix(token=view.chosen.token)]])
     shares = [*(float(found.shares[members].sum()) for members in groups.values()), found.bias, 1.0]
     return [*groups, "bias", "output"], parts, shares
 
 
 def _draw_sum(view: View) -> Chart:
     names, parts, shares = _split_sum(view)
-    return draw_parts(parts, names, [write_share(x) for x in shares], find_robust_limit(parts), view.colors)
-
-
-def write_share(part: float) -> str:
-    """A part of a sum in percent, also a negative or a tiny one."""
-    percent = 100 * part
-    text = f"{percent:.1f}" if abs(percent) >= 0.05 or not percent else f"{percent:.1g}"
-    return f"{text}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
+    return draw_parts(parts, names, [format_percent(x) for x in shares], find_robust_limit(parts), view.colors)
 
 
 def _group(found: Neurons) -> dict[str, list[int]]:

@@ -8,7 +8,7 @@ import streamlit as st
 from bertviz_core.analysis.feed_forward import ACTIVATIONS, apply_activation, measure_neurons
 from bertviz_core.figures.bars import draw_curve
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import WORTH, format_number
 from bertviz_core.formula.steps import FFN
 from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.ui.frame.view import View
@@ -52,4 +52,6 @@ def _show_table(view: View) -> None:
     found = measure_neurons(view.trace, view.chosen.layer, view.chosen.token)
     columns = {"neuron": np.arange(len(found.after)), "pre-activation": found.before, "activation": found.after,
                "length of row": found.rows, "length written": found.lengths, "share of sum": found.shares}  # fmt: skip
-    st.dataframe(columns, hide_index=True, width="stretch", height=380)
+    numbers = st.column_config.NumberColumn(format=f"%{WORTH}")
+    st.dataframe(columns, hide_index=True, width="stretch", height=380,
+                 column_config=dict.fromkeys([name for name in columns if name != "neuron"], numbers))  # fmt: skip

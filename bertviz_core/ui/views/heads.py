@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.ablation import list_outcomes
-from bertviz_core.analysis.heads import ROLES, Summary, find_roles, summarize
+from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
+from bertviz_core.analysis.heads import ROLES, Summary, find_roles, is_silent, summarize
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heads import LARGEST, draw_head
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
@@ -26,10 +28,11 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
-from bertviz_core.ui.panels.looks import tell_hardest
+from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
 from bertviz_core.ui.panels.passes import show_passes, tell_pass
+from bertviz_core.ui.panels.said import name_plain, tell_percent
 from bertviz_core.ui.views.heads_ablation import begin, find_base
 from bertviz_core.ui.views.heads_numbers import render_profile, write_profile
 
@@ -59,26 +62,31 @@ def _read(trace: Trace) -> Summary:
     return found
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """Where the chosen head looks; and what the answer loses without it, once somebody has asked for that."""
-    row = view.trace[_find_weights(view).fix(query=view.chosen.token)]
-    looks = tell_hardest(row, view.chosen.token, view.trace.tokens)
-    return f"Which head looks where? In layer {view.chosen.layer}, head {view.chosen.head}, {looks}{_write_loss(view)}"
+    chosen = view.chosen
+    row = view.trace[_find_weights(view).fix(query=chosen.token)]
+    looks = tell_hardest(row, chosen.token, view.trace.tokens)
+    return say(f"Which head looks where? In layer {chosen.layer}, head {chosen.head}, ", looks, _tell_loss(view))
 
 
-def _write_loss(view: View) -> str:
+def _tell_loss(view: View) -> Said:
     trace = find_base(view)
     offered = list_outcomes(trace, view.chosen.token, _OUTCOMES)
     if not offered:
-        return ""
+        return say()
     found = begin(trace, view.chosen.token, tuple(offered.values()))
     without = float(found.without[0, view.chosen.layer, view.chosen.head])
     if np.isnan(without):
-        return ""
-    name = escape_markdown(next(iter(offered)).partition(" at position")[0])
-    value = float(found.values[0])
-    verb = "falls" if without < value else "rises"
-    return f"; without it {name} {verb} from {format_percent(value)} to **{format_percent(without)}**"
+        return say()
+    parts = {"was": tell_percent(found.values[0]), "without": tell_percent(without),
+             "name": name_plain(next(iter(offered)).partition(" at position")[0])}  # fmt: skip
+    risen = dict(sorted(parts.items(), key=lambda part: part[0] != "without"))
+    return say(choose(
+        Claim("answer falls", "; without it {name} falls from {was} to **{without}**", parts, Relation.ABOVE),
+        Claim("answer rises", "; without it {name} rises from {was} to **{without}**", risen, Relation.ABOVE),
+        Claim("answer stays", "; without it {name} stays at **{without}**", parts, Relation.SAME),
+    ))  # fmt: skip
 
 
 def _find_weights(view: View) -> Address:
@@ -119,17 +127,29 @@ def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
     """The chosen head's weights; with lines while there are few tokens."""
     tokens = label_tokens(view.trace)
     if len(tokens) > LARGEST:
-        return draw_tensor(view, address, share=True, end=1.0, cells=MANY_CELLS)
-    chart = draw_head(view.trace[address], tokens, view.chosen.token, view.colors)
-    return chart.offer(picks.pick_matrix(view.trace, address)), "A line leads to each row's largest weight."
+        chart, note = draw_tensor(view, address, share=True, end=1.0, cells=MANY_CELLS)
+        return chart, note if view.trace[address].any() else f"{ALL_ZERO} {note}"
+    weights, padding = view.trace[address], set(range(len(tokens))) - set(view.trace.encoding.real)
+    chart = draw_head(weights, tokens, view.chosen.token, view.colors, padding)
+    return chart.offer(picks.pick_matrix(view.trace, address)), _tell_lines(weights, padding)
+
+
+def _tell_lines(weights: np.ndarray, padding: Collection[int]) -> str:
+    """Which rows of (query, key) weights a line leads from."""
+    if not weights.any():
+        return ALL_ZERO
+    left_out = ["padding"] * bool(padding) + ["a row whose weights are all 0"] * bool((~weights.any(axis=1)).any())
+    none = f"; from {' or '.join(left_out)} leads none" if left_out else ""
+    return f"A line leads to each row's largest weight{none}."
 
 
 def _write_reason(view: View) -> str:
-    """Why the page opens at this head, where it is the one that the rule chooses."""
+    """Why the page opens at this head, where it is the one that the rule chooses; the rule reads the pass unchanged."""
     opened = open_head(view.outcome.before, view.chosen.token)
     if (opened.layer, opened.head) != (view.chosen.layer, view.chosen.head):
         return ""
-    return f" {escape_markdown(opened.reason)}"
+    before = "Before your changes: " if view.outcome.changed else ""
+    return f" {before}{escape_markdown(opened.reason)}"
 
 
 def _show_map(view: View, all_heads: Summary) -> None:
@@ -188,9 +208,11 @@ def _describe_pooling(tokens: int) -> str:
 
 def _list_notes(all_heads: Summary, layer: int, head: int) -> list[str]:
     numbers = all_heads.of(layer, head)
+    if is_silent(numbers):
+        return [NONE, "all its weights are 0", ""]
     return [
         ", ".join(_list_roles(all_heads, layer, head)),
         "mean over all queries: "
         f"entropy {format_number(numbers['entropy'])} of {format_number(float(np.log2(all_heads.tokens)))} bits",
-        f"distance {numbers['distance']:.1f} tokens",
+        f"distance {format_short(numbers['distance'])} tokens",
     ]

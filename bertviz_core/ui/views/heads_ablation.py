@@ -17,7 +17,7 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_store, tell_if_busy
+from bertviz_core.ui.frame.resources import get_store, take_turn, tell_if_busy
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.derived import show_values
@@ -115,7 +115,7 @@ def _stop() -> None:
 def _run_some(found: Ablation, trace: Trace) -> None:
     start = time.monotonic()
     while found.left and time.monotonic() - start < _AT_ONCE_S:
-        with get_store().turn(costly=True):
+        with take_turn():
             found.step(trace)
 
 

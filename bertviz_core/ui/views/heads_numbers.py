@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.heads import (
     BITS,
     EVENNESS,
@@ -19,17 +20,20 @@ from bertviz_core.analysis.heads import (
     Summary,
     compute_by_query,
     find_roles,
+    is_silent,
 )
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.head_grid import draw_head_grid
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.looks import ALL_ZERO
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
+from bertviz_core.ui.panels.said import tell_number
 from bertviz_core.ui.panels.tables import Column, render_table
 
 LAYER, ALL_LAYERS = "layer", "all"
@@ -68,10 +72,13 @@ def _render_share(statistic: Statistic, numbers: Mapping[str, float], roles: lis
 
 def write_profile(numbers: Mapping[str, float], tokens: int) -> str:
     """One head's entropy, distance, and the rules that hold for it, with numbers. tokens: how many there are."""
+    if is_silent(numbers):
+        return f"{ALL_ZERO} So it has neither an entropy nor a distance, and no role."
     even, uniform = (format_number(x) for x in (numbers["entropy"], float(np.log2(tokens))))
     return (
-        f"**Entropy**, mean over all queries: {even} of {uniform} bits, as if {2 ** numbers['entropy']:.1f} tokens "
-        f"shared the attention evenly. **Distance**, mean over all queries: {numbers['distance']:.1f} tokens. "
+        f"**Entropy**, mean over all queries: {even} of {uniform} bits, as if {format_short(2 ** numbers['entropy'])} "
+        "tokens shared the attention evenly. **Distance**, mean over all queries: "
+        f"{format_short(numbers['distance'])} tokens. "
         f"{_write_roles(numbers)}"
     )
 
@@ -114,7 +121,7 @@ def _show_known(view: View, read_heads: Callable[[Trace], Summary], statistic: S
         draw_head_grid(values, _choose_end(statistic, values, all_heads.tokens), chosen, view.colors),
         Origin(_OF.format("*"), _ATTENTION, _write_formula(view, statistic), _make_sentence(statistic.meaning),
                _write_worked(view, statistic, float(values[chosen]))),
-        values=make_values(values), note=_write_extremes(values),
+        values=make_values(values), note=tell_extremes(values).text,
     )  # fmt: skip
 
 
@@ -131,12 +138,25 @@ def _choose_end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:
     return float(np.log2(tokens)) if statistic.unit == BITS else float(values.max())
 
 
-def _write_extremes(values: np.ndarray) -> str:
-    ends = []
-    for word, place in (("Largest", values.argmax()), ("smallest", values.argmin())):
-        layer, head = np.unravel_index(place, values.shape)
-        ends.append(f"{word}: {format_number(float(values[layer, head]))} in layer {layer}, head {head}")
-    return "; ".join(ends) + ". The frame marks the chosen head."
+def tell_extremes(values: np.ndarray) -> Said:
+    """Which heads have the largest and the smallest number of (layer, head)."""
+    row = values.ravel()
+    found = (("largest", "Largest", "None larger than", int(row.argmax()), Relation.LARGEST, Relation.HIGHEST),
+             ("smallest", "; smallest", "; none smaller than", int(row.argmin()), Relation.SMALLEST,
+              Relation.LOWEST))  # fmt: skip
+    return say(*(_tell_extreme(values.shape[1], row, *each) for each in found), ". The frame marks the chosen head.")
+
+
+def _tell_extreme(
+    heads: int, row: np.ndarray, name: str, word: str, other: str, place: int, alone: Relation, shared: Relation
+) -> Said:
+    layer, head = divmod(place, heads)
+    parts = {"value": tell_number(row[place]), "layer": Part(layer), "head": Part(head)}
+    where = "in layer {layer}, head {head}"
+    return choose(
+        Claim(f"{name} of heads", f"{word}: {{value}} {where}", parts, alone, row, (place,)),
+        Claim(f"{name} of heads, with others", f"{other} {{value}} {where}", parts, shared, row, (place,)),
+    )
 
 
 def _write_formula(view: View, statistic: Statistic) -> str:

@@ -66,12 +66,15 @@ def _list_tokens(trace: Trace) -> list[tuple[str, bool]]:
 
 
 def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
+    if not shown.weights.any():
+        return "No lines: all of these weights are 0."
     parts = ["The stronger a line, the larger the attention weight; nothing is rescaled."]
     if over == MAX:
         parts.append("Each line is the largest attention weight of any head; a query's lines can sum to more than 1.")
+    count = len(trace.encoding.real)
     for name, side in (("queries", shown.queries), ("keys", shown.keys)):
-        if len(side) == LINES < len(trace.tokens):
-            parts.append(f"Shown: {name} {side[0]} to {side[-1]} of {len(trace.tokens)} tokens.")
-    if over != MAX and len(shown.keys) < len(trace.tokens):
+        if len(side) == LINES < count:
+            parts.append(f"Shown: {name} {side[0]} to {side[-1]} of {count} tokens.")
+    if over != MAX and len(shown.keys) < count:
         parts.append(f"Not shown: on average {format_percent(float(shown.hidden.mean()))} of a query's attention.")
     return " ".join(parts)

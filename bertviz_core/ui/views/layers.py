@@ -8,22 +8,24 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.resemblance import draw_resemblance
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_percent
+from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import NORM
 from bertviz_core.formula.tex import write_products
 from bertviz_core.ui.frame import state, style
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
+from bertviz_core.ui.panels.said import name_word, tell_short
 from bertviz_core.ui.panels.worked import write_cosine
 
 SIDES = ("before", "after")
@@ -49,7 +51,7 @@ def show_lengths(view: View) -> Derived:
     length = format_latex(float(found[stage, token]))
     squares = write_products(x.tolist(), x.tolist(), brace=False)
     worked = rf"\lVert {_write_row(stage, token)} \rVert = \sqrt{{{squares}}} = {length}"
-    mean = found.mean(axis=1)
+    mean = found[:, view.trace.encoding.real].mean(axis=1)
     return Derived(
         "norms",
         "Norm of each token's vector at every stage",
@@ -64,7 +66,7 @@ def show_lengths(view: View) -> Derived:
         ),
         values=Values(found.T, label_tokens(view.trace), name_stages(view)),
         note=f"One row per token, one column per stage: the embeddings, then after each layer. The mean norm goes from "
-        f"{mean[0]:.2f} to {mean[-1]:.2f}.",
+        f"{format_short(float(mean[0]))} to {format_short(float(mean[-1]))}.",
     )
 
 
@@ -87,17 +89,34 @@ def show_turns(view: View) -> Derived:
             write_cosine(now, before, f"{_write_row(stage, token)}, {_write_row(stage - 1, token)}"),
         ),
         values=Values(found.T, label_tokens(view.trace), name_stages(view)[1:]),
-        note=f"Layer {int(found.mean(axis=1).argmin())} has the lowest cosine: {found.mean(axis=1).min():.2f} on "
-        "average.",
+        note=tell_turns(view).text,
     )
+
+
+def tell_turns(view: View) -> Said:
+    """Which layer turns the tokens most on average."""
+    found = layers.compute_turns(layers.stack_vectors(view.trace))
+    means = found[:, view.trace.encoding.real].mean(axis=1)
+    most = int(means.argmin())
+    parts = {"cosine": tell_short(means[most]), "layer": Part(most)}
+    return choose(
+        Claim("lowest cosine", "Layer {layer} has the lowest cosine: {cosine} on average.", parts, Relation.SMALLEST,
+              means, (most,)),
+        Claim("no lower cosine", "No layer has a lower cosine than layer {layer}: {cosine} on average.", parts,
+              Relation.LOWEST, means, (most,)),
+    )  # fmt: skip
+
+
+def _read_side(view: View) -> int:
+    """The stage that is looked at: before or after the chosen layer, as chosen."""
+    state.bind("side", SIDES[1], SIDES)
+    return view.chosen.layer + SIDES.index(state.read("side"))
 
 
 def show_resemblance(view: View) -> None:
     """Which tokens point the same way before or after the chosen layer, as chosen."""
     layer, names = view.chosen.layer, label_tokens(view.trace)
-    state.bind("side", SIDES[1], SIDES)
-    side = state.read("side")
-    stage = layer + SIDES.index(side)
+    stage, side = _read_side(view), state.read("side")
     address = layers.list_stages(view.trace)[stage]
     found = layers.compute_cosines(view.trace[address])
     see = "Who comes together"
@@ -123,12 +142,11 @@ def _describe_resemblance(view: View, found: np.ndarray, address: Address, shown
     """What the map says in words, and its formula with the numbers of the chosen token and the nearest one."""
     token, names = view.chosen.token, label_tokens(view.trace)
     part_of = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
-    near, rows = _find_nearest(found, token), view.trace[address]
-    apart = found[~np.eye(len(found), dtype=bool)].mean() if len(found) > 1 else 1.0
+    near, rows = layers.find_nearest(found, view.trace, token), view.trace[address]
+    apart = layers.average_apart(found, view.trace)
     st.caption(
-        f"{tell_words(view)}"
-        f"“{escape_markdown(names[token])}” is nearest to “{escape_markdown(names[near])}”: {found[token, near]:.2f}. "
-        f"Cosine: 1 is the same direction. Mean over pairs of different tokens: {apart:.2f}.{part_of}"
+        f"{tell_words(view)}{tell_nearest(view)} "
+        f"Cosine: 1 is the same direction. Mean over pairs of different tokens: {format_short(float(apart))}.{part_of}"
     )
     stage = layers.list_stages(view.trace).index(address)
     st.latex(style.break_lines(
@@ -136,9 +154,33 @@ def _describe_resemblance(view: View, found: np.ndarray, address: Address, shown
     ))  # fmt: skip
 
 
-def _find_nearest(cosines: np.ndarray, token: int) -> int:
-    """The other token whose vector points most the same way."""
-    return int(np.where(np.arange(len(cosines)) == token, -2.0, cosines[token]).argmax())
+def tell_nearest(view: View) -> Said:
+    """Which other token's vector points most the same way, where one stage is looked at."""
+    found = layers.compute_cosines(view.trace[layers.list_stages(view.trace)[_read_side(view)]])
+    return _tell_nearest(view, found, "nearest", "{token} is nearest to {near}: {cosine}.",
+                         "None is nearer to {token} than {near}: {cosine}.")  # fmt: skip
+
+
+def tell_nearest_on_the_way(view: View) -> Said:
+    """Which other token's vector points most the same way after the chosen layer."""
+    found = layers.compute_cosines(view.guide.trace[layers.list_stages(view.trace)[view.chosen.layer + 1]])
+    return _tell_nearest(view, found, "bold line",
+                         "The bold line is {near}, the nearest after layer {layer}: {cosine}.",
+                         "The bold line is {near}; none is nearer after layer {layer}: {cosine}.")  # fmt: skip
+
+
+def _tell_nearest(view: View, found: np.ndarray, name: str, form: str, other: str) -> Said:
+    """found: cosines (token, token); form, other: where one is nearer than all others, and where several are alike."""
+    token, names = view.chosen.token, label_tokens(view.trace)
+    near = layers.find_nearest(found, view.trace, token)
+    parts = {"cosine": tell_short(found[token, near]), "near": name_word(names[near]),
+             "token": name_word(names[token]), "layer": Part(view.chosen.layer)}  # fmt: skip
+    if near == token:
+        return say(Claim(f"{name}, alone", "{token} is the only token.", {"token": parts["token"]}))
+    compared = layers.list_others(view.trace, token)
+    others, at = found[token, compared], (compared.index(near),)
+    return choose(Claim(name, form, parts, Relation.LARGEST, others, at),
+                  Claim(f"{name}, with others", other, parts, Relation.HIGHEST, others, at))  # fmt: skip
 
 
 def _compare_on_the_way(view: View) -> np.ndarray:
@@ -152,7 +194,7 @@ def show_resemblance_on_the_way(view: View) -> Derived:
     """The chosen token's cosine with every other one, from stage to stage."""
     token, names, stages = view.chosen.token, label_tokens(view.trace), name_stages(view)
     found = _compare_on_the_way(view)
-    others = [i for i in range(len(names)) if i != token]
+    others = layers.list_others(view.guide.trace, token)
     at = view.chosen.layer + 1
     near = int(_compare_on_the_way(view.guide)[others, at].argmax())
     other = others[near]
@@ -165,8 +207,7 @@ def show_resemblance_on_the_way(view: View) -> Derived:
                "The cosine similarity of the vectors of two tokens: 1 if they point in the same direction.",
                write_cosine(rows[token], rows[other], f"{_write_row(at, token)}, {_write_row(at, other)}")),
         values=Values(found[others], [names[i] for i in others], stages),
-        note=f"The bold line is “{escape_markdown(names[other])}”, the nearest after layer {view.chosen.layer}: "
-        f"{found[other, at]:.2f}.",
+        note=tell_nearest_on_the_way(view).text,
     )  # fmt: skip
 
 

@@ -129,13 +129,13 @@ def show_rollout(view: View) -> Derived:
     found = layers.roll_out_attention(view.trace)
     side = center_range(token, int(CELLS**0.5), len(names))
     part, words = found[-1, side.start : side.stop, side.start : side.stop], [names[i] for i in side]
-    end = float(found[-1].max())
+    end = float(found[-1, view.trace.encoding.real].max())
     figure = draw_heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,
                           share=True, end=end, selected=token)  # fmt: skip
     return Derived(
         "rollout", "Attention rollout: which input tokens each token draws on", figure, _make_origin(view, found),
         values=Values(found[-1], names, names),
-        note=f"Each row sums to 1; the scale ends at the largest weight, {end:.4f}."
+        note=f"Each row sums to 1; the scale ends at the largest weight, {format_number(end)}."
              + (f" Shown: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""),
     )  # fmt: skip
 
@@ -145,16 +145,24 @@ def show_rollout_of_token(view: View) -> Derived:
     """Attention followed back to the input, for the chosen token layer by layer."""
     trace, token, names = view.trace, view.chosen.token, label_tokens(view.trace)
     found = layers.roll_out_attention(trace)
-    shown = sorted(rank_top(layers.roll_out_attention(view.guide.trace)[-1, token], _BARS))
-    order = f"The {_BARS} largest weights, in sentence order." if len(names) > _BARS else "In sentence order."
+    shown, real = _choose_drawn_on(view), trace.encoding.real
+    order = f"The {_BARS} largest weights, in sentence order." if len(real) > _BARS else "In sentence order."
     own = found[:, token, token]
     return Derived(
         "rollout-token", f"Attention rollout of “{trace.tokens[token]}”: which input tokens it draws on",
         draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "weight"),
         _make_origin(view, found),
         values=Values(found[:, token].T, names, name_stages(view)[1:]),
-        note=f"{order} Its own weight is {own[0]:.4f} after layer 0 and {own[-1]:.4f} after layer {len(own) - 1}.",
+        note=f"{order} Its own weight is {format_number(float(own[0]))} after layer 0 and "
+             f"{format_number(float(own[-1]))} after layer {len(own) - 1}.",
     )  # fmt: skip
+
+
+def _choose_drawn_on(view: View) -> list[int]:
+    """The tokens that the chosen one draws on most, in sentence order; padding only where that is chosen itself."""
+    trace, token = view.guide.trace, view.chosen.token
+    kept = sorted({*trace.encoding.real, token})
+    return sorted(kept[i] for i in rank_top(layers.roll_out_attention(trace)[-1, token, kept], _BARS))
 
 
 def _make_origin(view: View, found: np.ndarray) -> Origin:

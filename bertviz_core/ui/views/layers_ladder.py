@@ -10,8 +10,9 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.openings import open_layer_for_answer
-from bertviz_core.formula.numbers import format_degrees, format_percent
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -21,6 +22,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent
 from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
 PLACES = 5
@@ -28,30 +30,36 @@ _HEAD, _ROW, _COLUMN = 26.0, 50.0, 100.0  # the lines' own units for the head, a
 _NAMES = ("leads", "2nd", "3rd", "4th", "5th")
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """Who leads on the way, from where on the final word does, and how it ends; without an LM head, who turns most."""
     winners = layers.list_winners(view.trace, view.chosen.token)
     if not winners:
-        return _write_turn(view)
+        return _tell_turn(view)
     opened, last = open_layer_for_answer(view.trace, view.chosen.token), winners[-1]
     since = 0 if opened.led else opened.layer + 1
     first = [quote(word) for word in dict.fromkeys(winner.word for winner in winners[:since]) if word != last.word]
     names = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
     names = " and ".join(names.rsplit(", ", 1)) if len(first) <= 3 else names
-    lead = f"{names} lead{'s' if len(first) == 1 else ''} first; " if first else ""
     where = "the embeddings" if opened.led else f"layer {opened.layer}"
-    return (
-        f"When is the answer there? {lead}**{quote(last.word)}** leads from **{where}** on and ends at "
-        f"**{format_percent(last.probability)}**"
-    )
+    lead = Claim("lead first", "{names} lead{s} first; ", {"names": Part(names), "s": Part("s" * (len(first) == 1))})
+    parts = {"share": tell_percent(last.probability), "word": name_word(last.word), "where": Part(where)}
+    leads = Claim("leads from", "**{word}** leads from **{where}** on and ends at **{share}**", parts)
+    return say("When is the answer there? ", *([lead] if first else []), leads)
 
 
-def _write_turn(view: View) -> str:
+def _tell_turn(view: View) -> Said:
     states = layers.stack_vectors(view.trace)[:, view.chosen.token]
     angles = np.nan_to_num(layers.compute_angles(states[1:], states[:-1]))
     most = int(angles.argmax())
-    word = escape_markdown(view.trace.tokens[view.chosen.token])
-    return f"How does “{word}” move? It turns most in **layer {most}**, by **{format_degrees(float(angles[most]))}**"
+    parts = {"angle": tell_degrees(angles[most]), "word": name_word(view.trace.tokens[view.chosen.token]),
+             "layer": Part(most)}  # fmt: skip
+    ask = "How does {word} move? "
+    return choose(
+        Claim("turns most", f"{ask}It turns most in **layer {{layer}}**, by **{{angle}}**", parts, Relation.LARGEST,
+              angles, (most,)),
+        Claim("turns no more", f"{ask}It turns in no layer more than in **layer {{layer}}**, by **{{angle}}**", parts,
+              Relation.HIGHEST, angles, (most,)),
+    )  # fmt: skip
 
 
 def quote(word: str) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
-from bertviz_core.formula.numbers import format_degrees
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose
+from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import EMBEDDING, NORM, RESIDUAL
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -17,6 +18,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.panels.said import tell_degrees
 from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
 
@@ -30,13 +32,25 @@ def show_way(view: View) -> None:
                                       name_columns(view)))  # fmt: skip
         st.html(RULES)
         show_passes_html(view, [_render_way(one, *_measure_way(one)) for one in view.passes])
-        most = int(np.nan_to_num(angles).argmax())
         st.caption(
             f"{tell_words(view)}"
             f"At “{escape_markdown(view.trace.tokens[token])}”: angles and lengths are true and on one scale. "
             "Flat: before the layer; coloured: after it; dashed: the change. "
-            f"Layer {most} turns it most, by {format_degrees(float(np.nan_to_num(angles)[most]))}."
+            f"{tell_most(view)}"
         )  # fmt: skip
+
+
+def tell_most(view: View) -> Said:
+    """Which layer turns the chosen token's vector most."""
+    angles = np.nan_to_num(_measure_way(view)[0])
+    most = int(angles.argmax())
+    parts = {"angle": tell_degrees(angles[most]), "layer": Part(most)}
+    return choose(
+        Claim("layer that turns most", "Layer {layer} turns it most, by {angle}.", parts, Relation.LARGEST, angles,
+              (most,)),
+        Claim("no layer turns more", "No layer turns it more than layer {layer}, by {angle}.", parts, Relation.HIGHEST,
+              angles, (most,)),
+    )  # fmt: skip
 
 
 def _measure_way(view: View) -> tuple[np.ndarray, np.ndarray]:
@@ -53,8 +67,8 @@ def _render_way(view: View, angles: np.ndarray, lengths: np.ndarray) -> str:
     for before, after, angle in zip(lengths[:-1], lengths[1:], angles, strict=True):
         pictures.append(_draw_turn(view, float(before) * scale, float(after) * scale, float(np.nan_to_num(angle))))
     sizes = [
-        f"{lengths[0]:.1f}",
-        *(f"{a:.1f} → <b>{b:.1f}</b>" for a, b in pairwise(lengths.tolist())),
+        format_short(float(lengths[0])),
+        *(f"{format_short(a)} → <b>{format_short(b)}</b>" for a, b in pairwise(lengths.tolist())),
     ]
     drawn = [f'<img alt="" src="{picture}">' for picture in pictures]
     rows = "".join(

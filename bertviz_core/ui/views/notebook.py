@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import notebook
+from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.notebook import Comparison
 from bertviz_core.analysis.printed import Verdict
 from bertviz_core.documents.printed import COLUMNS, MODEL, ROWS, SENTENCE, TENSORS, PrintedTensor
@@ -37,9 +38,12 @@ _COLUMNS = {
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
 
 
-def write_headline(_: View) -> str:
+def write_headline(_: View) -> Said:
     """How much there is to compare."""
-    return f"Is it computed as printed? **{_NUMBERS}** numbers in **{len(TENSORS)}** cells, each beside ours"
+    parts = {"numbers": Part(_NUMBERS), "cells": Part(len(TENSORS))}
+    return say("Is it computed as printed? ", Claim(
+        "printed numbers", "**{numbers}** numbers in **{cells}** cells, each beside ours", parts
+    ))  # fmt: skip
 
 
 def compare_all(view: View) -> dict[str, Comparison]:

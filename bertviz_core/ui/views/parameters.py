@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.analysis import parameters as analysis
+from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.parameters import Tensor
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import OF_DOCUMENTS, find_names
@@ -21,6 +22,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.names import write_css, write_table
 from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.said import tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.parameters_values import KIND, Window, choose_window
 
@@ -50,15 +52,15 @@ _CSS = """
 """
 
 
-def write_headline(view: View) -> str:
-    """How many numbers there are, and in which kind of tensor most of them are."""
+def write_headline(view: View) -> Said:
+    """How many numbers there are, and which part of them are word embeddings."""
     tensors = analysis.list_tensors(view.trace.model)
     words = next(sums for sums in analysis.count_kinds(tensors).values())["word embeddings"]
     total = view.trace.model.parameter_count
-    return (
-        f"What was learned? **{total / 1e6:.1f} million** numbers: **{format_percent(words / total)}** of them are "
-        "word embeddings"
-    )
+    return say("What was learned? ", Claim(
+        "parameters", "**{total} million** numbers: **{words}** of them are word embeddings",
+        {"words": tell_percent(words / total), "total": Part(total / 1e6, "{:.1f}".format)},
+    ))  # fmt: skip
 
 
 def show_sizes(view: View) -> None:

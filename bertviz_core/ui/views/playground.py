@@ -6,20 +6,21 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention, playground
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.printed import Verdict, judge_cut, judge_print
 from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.attention import draw_denominator
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.printed_grid import render_grid
+from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.playground_sheet import Sheet
 
@@ -35,15 +36,14 @@ _SHEET = Sheet("scores", "score", "scores", _ORIGINAL, [f"Query “{word}”" fo
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
 
-def write_headline(_: View) -> str:
+def write_headline(_: View) -> Said:
     """Where the open row of the matrix looks, as it stands."""
     scores, row = read_scores()
     shares = attention.work_softmax(scores[row]).shares
     best = int(shares.argmax())
-    return (
-        f"Where does “{escape_markdown(WORDS[row])}” look? **{format_percent(float(shares[best]))}** at "
-        f"“{escape_markdown(WORDS[best])}”; change a score and see"
-    )
+    parts = {"weight": tell_percent(shares[best]), "asks": name_word(WORDS[row]), "key": name_word(WORDS[best])}
+    return say(Claim("article's row", "Where does {asks} look? **{weight}** at {key}", parts, Relation.HIGHEST, shares,
+                     (best,)), "; change a score and see")  # fmt: skip
 
 
 def read_scores() -> tuple[np.ndarray, int]:
@@ -70,16 +70,27 @@ def edit_scores(row: int) -> None:
 def show_scores(view: View, scores: np.ndarray, row: int) -> Derived:
     """The matrix as it stands."""
     changed = int((scores != _ORIGINAL).sum())
-    largest = int(scores[row].argmax())
     return Derived(
         "playground-scores", "Attention scores of six tokens: how well each query matches each key",
         draw_heatmap(scores, *_SIDES, view.colors, selected=row),
         Origin("the encoder article's example, as edited", ATTENTION, r"S = \frac{Q K^\top}{\sqrt{d_k}}",
-               f"Each row is one query. “{WORDS[row]}” matches the key “{WORDS[largest]}” best, with a score of "
-               f"{format_number(float(scores[row, largest]))}. The article gives these numbers as an example; no model "
+               f"Each row is one query. {tell_best(view)} The article gives these numbers as an example; no model "
                "computed them.", source=ARTICLE),
         values=Values(scores, WORDS, WORDS),
         note=f"Changed: {changed} of {scores.size}. The marked row is computed below.",
+    )  # fmt: skip
+
+
+def tell_best(_: View) -> Said:
+    """Which key the open row's query matches best."""
+    scores, row = read_scores()
+    best = int(scores[row].argmax())
+    parts = {"score": tell_number(scores[row, best]), "query": Part(WORDS[row]), "key": Part(WORDS[best])}
+    return choose(
+        Claim("best match", "“{query}” matches the key “{key}” best, with a score of {score}.", parts,
+              Relation.LARGEST, scores[row], (best,)),
+        Claim("no better match", "“{query}” matches no key better than “{key}”, with a score of {score}.", parts,
+              Relation.HIGHEST, scores[row], (best,)),
     )  # fmt: skip
 
 
@@ -141,7 +152,7 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
 
 @derived
 def _show_shares(view: View, scores: np.ndarray, found: np.ndarray, row: int) -> Derived:
-    sums = ", ".join(f"{total:.4f}" for total in found.sum(axis=1))
+    sums = ", ".join(format_number(float(total)) for total in found.sum(axis=1))
     return Derived(
         "playground-shares", "Attention weights of all six rows",
         draw_heatmap(found, *_SIDES, view.colors, share=True, end=1.0, selected=row),
@@ -184,8 +195,8 @@ def show_printed(view: View) -> Derived:
                rf" = {format_latex(float(computed[0, 0]))}", ARTICLE),
         values=Values(ratios, WORDS, WORDS),
         note=f"0: printed and computed agree. Of {numbers.size} entries {count[Verdict.DIFFERS]} is wrong. "
-             f"The other {count[Verdict.CUT]} are all cut after two decimals, as 9.99997557e−01 to 9.99e−01; rounding "
-             f"would have changed {unrounded} of them. The article prints {examples.ONES} ones as row sums; there are "
-             "six rows.",
+             f"Of the others {count[Verdict.CUT]} are cut after two decimals, as 9.99997557e−01 to 9.99e−01; rounding "
+             f"would have changed {unrounded} of them. {count[Verdict.SAME]} is rounded up, to 1. The article "
+             f"prints {examples.ONES} ones as row sums; there are six rows.",
         table=render_grid("printed, computed", WORDS, WORDS, examples.SHARES, computed, verdicts),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from bertviz_core.analysis import attention
 from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.view import View
@@ -114,6 +114,6 @@ def _write_meaning(mix: Mix, total: np.ndarray) -> str:
             f"{examples.CALLED_PLACE}th token, which is an error."
         )
     return (
-        f"The attention weights sum to {sum(examples.MIXED):.2f}, so the result is a weighted average of the six "
-        "vectors. The article's matrix for this example has five rows; six tokens need six."
+        f"The attention weights sum to {format_short(sum(examples.MIXED))}, so the result is a weighted average of the "
+        "six vectors. The article's matrix for this example has five rows; six tokens need six."
     )

@@ -19,7 +19,7 @@ from bertviz_core.analysis.predictions import (
 from bertviz_core.analysis.what_if import list_shifts
 from bertviz_core.figures.lines import draw_growing_sum
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.tracing.trace import Trace
@@ -130,7 +130,7 @@ def show_denominator(view: View) -> Derived:
         values=Values(np.stack([found.terms, found.sums, found.shares], axis=1),
                       [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "cumulative probability"]),
         note=f"Z = {format_number(float(found.sums[-1]))}. The top {half:,} hold half of the probability, the top "
-             f"{most:,} hold {_SHARES[-1]:.0%}.",
+             f"{most:,} hold {format_percent(_SHARES[-1])}.",
     )  # fmt: skip
 
 
@@ -161,8 +161,9 @@ def _show_choices(view: View) -> None:
     st.html(f'<p class="bv-search">{escape(tokenizer.decode(choices))}</p>')
     below = [f"→ {tokenizer.token(i)}" for i in choices]
     st.html(style.render_tokens(trace.encoding, view.colors, tokenizer.special_tokens, view.chosen.token, below))
-    kept = sum(i == j for i, j in zip(choices, trace.encoding.ids, strict=True))
-    st.caption(f"At {kept} of {len(choices)} positions the top prediction is the input token.")
+    real = trace.encoding.real
+    kept = sum(choices[i] == trace.encoding.ids[i] for i in real)
+    st.caption(f"At {kept} of {len(real)} positions the top prediction is the input token.")
 
 
 def _show_top_table(trace: Trace, shown: Sequence[int]) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, draw_stack
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_share
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.said import tell_number
+from bertviz_core.ui.views.predictions_words import read_word
 
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
 _ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
@@ -31,7 +34,6 @@ def show_score(view: View, vocab: int) -> Derived:
     terms, bias = vector.astype(np.float64) * row, float(trace[_BIAS.fix(vocab=vocab)])
     word, cell = trace.model.tokenizer.token(vocab), SCORES.fix(token=token, vocab=vocab)
     up, down, score = float(terms[terms > 0].sum()), float(terms[terms <= 0].sum()), float(trace[cell])
-    best = int(terms.argmax())
     names = [f"component {i}" for i in range(len(terms))]
     chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION]).offer(str(cell))
     return Derived(
@@ -40,11 +42,25 @@ def show_score(view: View, vocab: int) -> Derived:
                view.typeset(trace.step(SCORES)),
                f"In the formula: the {int((terms > 0).sum())} products that raise the logit together, the "
                f"{int((terms < 0).sum())} that lower it, and the bias of “{escape_markdown(word)}”. "
-               f"The largest product, at component {best}: {format_number(float(vector[best]))} · "
-               f"{format_number(float(row[best]))} = {format_number(float(terms[best]))}.",
+               f"{tell_largest(view)}",
                rf"L = {format_latex(up)} {_sign(down)} {_sign(bias)} = {format_latex(score)}"),
         values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
         start=cell,
+    )  # fmt: skip
+
+
+def tell_largest(view: View) -> Said:
+    """The largest of the products that make up the logit of the entry whose way is shown."""
+    vector, row = view.trace[_VECTOR.fix(token=view.chosen.token)], view.trace[_ROW.fix(vocab=read_word(view))]
+    terms = vector.astype(np.float64) * row
+    best = int(terms.argmax())
+    parts = {"product": tell_number(terms[best]), "component": Part(best), "number": tell_number(vector[best]),
+             "weight": tell_number(row[best])}  # fmt: skip
+    return choose(
+        Claim("largest product", "The largest product, at component {component}: {number} · {weight} = {product}.",
+              parts, Relation.LARGEST, terms, (best,)),
+        Claim("no larger product", "No product is larger than that at component {component}: {number} · {weight} = "
+              "{product}.", parts, Relation.HIGHEST, terms, (best,)),
     )  # fmt: skip
 
 
@@ -89,7 +105,7 @@ def show_softmax(view: View, vocab: int) -> Derived:
     shares = {_name_entry(trace, i): float(probs[i]) for i in named}
     groups = _group_tail(found.shares, place)
     return Derived(
-        "softmax-stack", f"3 · Softmax: how “{main}” comes to {format_share(term / z)}",
+        "softmax-stack", f"3 · Softmax: how “{main}” comes to {format_percent(term / z)}",
         draw_stack({**shares, **groups}, main, len(groups), view.colors, view.colors.kinds[PREDICTION])
         .offer([*picks.pick_points(trace, PROBS.fix(token=token), named), *[""] * len(groups)]),
         Origin(PROBS.fix(token=token), PREDICTION, view.typeset(trace.step(PROBS)),

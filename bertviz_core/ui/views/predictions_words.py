@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Relation, Said, say
 from bertviz_core.analysis.predictions import PROBS, Entry, find_places, rank_words, run_softmax
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.figures.softmax import draw_rank_curve
-from bertviz_core.formula.numbers import format_share
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
@@ -23,27 +24,32 @@ from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.panel import open_card, show_values
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
+from bertviz_core.ui.panels.said import name_word, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 12
 _LONGEST_WORD = 80
+_RANKED = (("likeliest", "{word} **{share}**"), ("next likeliest", "; {word} follows with **{share}**"))
 _STYLE = Path(__file__).with_name("predictions.css")
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """The likeliest word at the chosen token, and the next; with a what-if, what it was before."""
     trace, token = view.trace, view.chosen.token
     if PROBS not in trace:
-        return "Predictions: this checkpoint makes none"
-    (word, share, i), *others = rank_words(trace, token, 2)
+        return say("Predictions: this checkpoint makes none")
+    probs, ranked = trace[PROBS.fix(token=token)], rank_words(trace, token, 2)
     masked = trace.encoding.ids[token] == trace.model.tokenizer.mask_id
-    question = "Which word fits the blank?" if masked else f"Which word fits at {quote(trace.tokens[token])}?"
-    moved = ""
+    question = "Which word fits the blank? " if masked else f"Which word fits at {quote(trace.tokens[token])}? "
+    said = [
+        Claim(name, form, {"share": tell_percent(p), "word": name_word(word)}, Relation.HIGHEST, probs,
+              tuple(other for *_, other in ranked[: rank + 1]))
+        for rank, ((name, form), (word, p, _)) in enumerate(zip(_RANKED, ranked, strict=False))
+    ]  # fmt: skip
     if view.outcome.changed and view.outcome.show != BEFORE:
-        was = float(view.outcome.before[PROBS.fix(token=token)][i])
-        moved = f", {format_share(was)} before the change"
-    follows = "".join(f"; {quote(next_word)} follows with **{format_share(p)}**" for next_word, p, _ in others)
-    return f"{question} {quote(word)} **{format_share(share)}**{moved}{follows}"
+        was = {"was": tell_percent(view.outcome.before[PROBS.fix(token=token)][ranked[0][-1]])}
+        said.insert(1, Claim("likeliest before", ", {was} before the change", was))
+    return say(question, *said)
 
 
 def show_words(view: View) -> None:
@@ -58,7 +64,7 @@ def show_words(view: View) -> None:
         st.html(_render_words(view, shown))
         rest = max(1 - float(trace[probs][shown].astype(np.float64).sum()), 0.0)
         others = trace.model.config.vocab_size - len(shown)
-        st.caption(f"{tell_words(view)}The {others:,} other entries together: {format_share(rest)}.")
+        st.caption(f"{tell_words(view)}The {others:,} other entries together: {format_percent(rest)}.")
 
 
 def _choose_shown(view: View) -> list[int]:
@@ -82,7 +88,7 @@ def _render_words(view: View, shown: Sequence[int]) -> str:
     rows = "".join(_render_word(view, i, ranks[i], [float(row[i]) for row in passes.values()], end) for i in shown)
     return (
         f'<div class="bv-words" data-picture role="region" aria-label="Table by rank"><table><thead><tr><th>rank</th>'
-        f'<th>word</th><th><span class="bv-ends"><i>0</i><i>{format_share(end)}</i></span></th>{heads}</tr></thead>'
+        f'<th>word</th><th><span class="bv-ends"><i>0</i><i>{format_percent(end)}</i></span></th>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
@@ -92,7 +98,7 @@ def _render_word(view: View, i: int, rank: int, shares: Sequence[float], end: fl
     word = view.trace.model.tokenizer.token(i)
     cell = PROBS.fix(token=view.chosen.token, vocab=i)
     bars = "".join(f'<i style="width:{share / end:.2%}"></i>' for share in shares)
-    first, *others = (format_share(share) for share in shares)
+    first, *others = (format_percent(share) for share in shares)
     return (
         f'<tr><th scope="row">{rank:,}</th><td><button data-choose="word={escape(word)}" title="How it comes about">'
         f'{escape(word) or "∅"}</button></td><td><span class="bv-bars">{bars}</span></td>'
@@ -180,7 +186,7 @@ def _write_before(view: View, entry: Entry) -> str:
         return ""
     row = found.before[PROBS.fix(token=view.chosen.token)]
     rank = int((row > row[entry.id]).sum()) + 1
-    return f" Before the change: rank {rank:,}, {format_share(float(row[entry.id]))}."
+    return f" Before the change: rank {rank:,}, {format_percent(float(row[entry.id]))}."
 
 
 def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:

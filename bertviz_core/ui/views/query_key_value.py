@@ -8,13 +8,14 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.follow import follow
@@ -22,11 +23,12 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.aligned import Numbers, show_rows, write_short
+from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_words
+from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_short
 
 PROJECTIONS = ("query", "key", "value")
 ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
@@ -60,21 +62,46 @@ def choose_place(view: View) -> Place:
         return Place(name, component, "", key)
     if name == "value":
         best = find_strongest(view.trace[locate(view, name, chosen.token)])
-        return Place(name, best, f"Component {best} is shown, the largest in size of this value.", key)
+        return Place(name, best, tell_component(view).text, key)
     opened = open_product(view.trace, chosen.layer, chosen.head, chosen.token, key)
     return Place(name, opened.component, opened.reason, key)
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """Which key fits the chosen token's query best, and what one component brings to that."""
-    trace, chosen = view.trace, view.chosen
-    products, best = trace[_locate_products(view)], _find_best(view)
+    trace, chosen, best = view.trace, view.chosen, _find_best(view)
     most = open_product(trace, chosen.layer, chosen.head, chosen.token, best)
-    return (
-        f"What does {quote(read_word(view))} ask for? Of {sum(trace.encoding.mask)} keys that of "
-        f"**{quote(trace.tokens[best])}** fits its query best: **{write_short(float(products[best]))}**; component "
-        f"{most.component} alone brings **{write_short(most.product)}**"
-    )
+    real = np.flatnonzero(trace.encoding.mask)
+    row = trace[_locate_products(view)][real]
+    at = tuple(np.flatnonzero(real == best).tolist())
+    parts = {"product": tell_short(row[at[0]]), "key": name_word(trace.tokens[best]),
+             "count": Part(len(real))}  # fmt: skip
+    terms = _measure_fit(view)[0][best]
+    brings = {"brings": tell_short(most.product), "component": Part(most.component)}
+    return say(
+        f"What does {quote(read_word(view))} ask for? ",
+        choose(
+            Claim("fits best", "Of {count} keys that of **{key}** fits its query best: **{product}**", parts,
+                  Relation.LARGEST, row, at),
+            Claim("fits as well", "None of {count} keys fits its query better than that of **{key}**: **{product}**",
+                  parts, Relation.HIGHEST, row, at),
+        ),
+        Claim("component brings", "; component {component} alone brings **{brings}**", brings, Relation.HIGHEST, terms,
+              (most.component,)),
+    )  # fmt: skip
+
+
+def tell_component(view: View) -> Said:
+    """Which component of the chosen token's value is shown, where nobody has chosen one."""
+    sizes = np.abs(view.trace[locate(view, "value", view.chosen.token)])
+    best = find_strongest(sizes)
+    parts = {"size": tell_nowhere(sizes[best]), "component": Part(best)}
+    return choose(
+        Claim("largest of the value", "Component {component} is shown, the largest in size of this value.", parts,
+              Relation.LARGEST, sizes, (best,)),
+        Claim("none larger of the value", "Component {component} is shown; no other of this value is larger in size.",
+              parts, Relation.HIGHEST, sizes, (best,)),
+    )  # fmt: skip
 
 
 def _find_best(view: View) -> int:
@@ -242,17 +269,17 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     return [
         Numbers(f"{terms.shape[1]} products", "q times k, component by component", [""] * len(shown), fits,
                 pictures=strips),
-        Numbers("Dot product", "their sum: how well it fits", [write_short(x) for x in dots], fits, dots,
+        Numbers("Dot product", "their sum: how well it fits", [format_short(x) for x in dots], fits, dots,
                 max(map(abs, dots)), color),
         Numbers("Angle", "between q and k", [f"{angles[i]:.0f}°" for i in shown], fits),
-        Numbers("Length", "of k", [write_short(float(parts.key_norms[i])) for i in shown], fits),
+        Numbers("Length", "of k", [format_short(float(parts.key_norms[i])) for i in shown], fits),
         Numbers("Weight", "after scaling and softmax", [format_percent(float(weights[i])) for i in shown], gives,
                 [float(weights[i]) for i in shown], 1.0, color),
     ]  # fmt: skip
 
 
 def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.Angles) -> None:
-    total = len(view.trace.tokens)
+    total = len(view.trace.encoding.real)
     end = float(np.abs(terms[shown]).max())
     st.caption(
         f"Best fit first; a click on a key compares with that one. The query's length is "

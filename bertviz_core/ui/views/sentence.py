@@ -6,6 +6,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers, sentence
+from bertviz_core.analysis.answers import rank_spans
+from bertviz_core.analysis.claims import Claim, Relation, Said, say
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars, draw_curve
@@ -22,6 +24,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels.said import name_plain, tell_percent
 from bertviz_core.ui.panels.worked import write_cosine
 from bertviz_core.ui.views import sentence_answer
 
@@ -40,22 +43,23 @@ _NOTES_LAST_LINE = (
 )
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """The answer about the input as a whole, as far as this checkpoint gives one."""
     trace = view.trace
     if not sentence_answer.is_absent(view):
-        return sentence_answer.write_headline(view)
+        return sentence_answer.write_headline(view, rank_spans(trace, 1))
     if _NEXT in trace:
-        share = float(trace[_NEXT.enter("probs")][0])
-        if view.pair or max(trace.encoding.segments):
-            return f"Does the second sentence follow the first? **{format_percent(share)}** that it does"
-        return f"Does a second sentence follow? There is none; BERT says **{format_percent(share)}** all the same"
+        parts = {"share": tell_percent(trace[_NEXT.enter("probs")][0])}
+        pair = view.pair or max(trace.encoding.segments)
+        form = "Does the second sentence follow the first? **{share}** that it does" if pair else (
+            "Does a second sentence follow? There is none; BERT says **{share}** all the same")  # fmt: skip
+        return say(Claim("next sentence", form, parts))
     if _CLASSES in trace and "token" not in trace.dims(_CLASSES):
         shares = trace[_CLASSES.enter("probs")]
         best = int(shares.argmax())
-        name = escape_markdown(trace.model.labels[best])
-        return f"Which class? **{name}**, {format_percent(float(shares[best]))}"
-    return "What BERT says about the whole input"
+        parts = {"share": tell_percent(shares[best]), "name": name_plain(trace.model.labels[best])}
+        return say(Claim("class", "Which class? **{name}**, {share}", parts, Relation.HIGHEST, shares, (best,)))
+    return say("What BERT says about the whole input")
 
 
 def offer_pair(view: View) -> None:

@@ -23,20 +23,22 @@ from bertviz_core.analysis.answers import (
     rank_spans,
     read_span,
 )
+from bertviz_core.analysis.claims import Claim, Said, say
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_share
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.controls import Example
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
+from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 
 QUESTION = Example("a question", "Where did the woman put the letter?",
@@ -58,15 +60,15 @@ def has_context(view: View) -> bool:
     return bool(list_context(view.trace))
 
 
-def write_headline(view: View) -> str:
-    """The question and the span with the highest score."""
-    found = rank_spans(view.trace, 1)
+def write_headline(view: View, found: Sequence[Span]) -> Said:
+    """The question and the span with the highest score, the first of those found, if there is any."""
     if not found:
-        return "What is the answer? There is no text yet in which it could be"
-    score, share = float(view.trace[found[0].cell]), compute_share(view.trace, found[0])
-    asked = escape_markdown(_shorten(view.text, _LONGEST_ASKED))
-    answer = quote(_shorten(_read(view, found[0]), _LONGEST_ANSWER))
-    return f"{asked} **{answer}**, score **{format_number(score)}**, probability **{format_share(share)}**"
+        return say("What is the answer? There is no text yet in which it could be")
+    score, part = float(view.trace[found[0].cell]), compute_share(view.trace, found[0])
+    asked = f"{escape_markdown(_shorten(view.text, _LONGEST_ASKED))} "
+    parts = {"score": tell_number(score), "answer": name_word(_shorten(_read(view, found[0]), _LONGEST_ANSWER)),
+             "share": tell_percent(part)}  # fmt: skip
+    return say(asked, Claim("best answer", "**{answer}**, score **{score}**, probability **{share}**", parts))
 
 
 def offer_question() -> None:
@@ -105,7 +107,7 @@ def _show_text(view: View) -> None:
         part = f" Tokens {shown[0]}–{shown[-1]} of {len(view.trace.tokens):,} are shown." * (len(shown) < len(context))
         st.caption(
             f"The bar above a token: the probability that the answer starts with it. Below: that it ends with it. A "
-            f"full bar is {format_share(_find_end(view, shown))}. Marked: the span with the highest score.{part}"
+            f"full bar is {format_percent(_find_end(view, shown))}. Marked: the span with the highest score.{part}"
         )
 
 
@@ -141,7 +143,7 @@ def _render_spot(view: View, i: int, best: Span, end: float) -> str:
 
 
 def _render_bar(cell: Address, share: float, end: float, name: str) -> str:
-    said = f"{name} {format_share(share)}"
+    said = f"{name} {format_percent(share)}"
     bar = f'<i style="height:{share / end:.1%}"></i>'
     return f'<button data-cell="{cell}" title="{said}" aria-label="{said}">{bar}</button>'
 
@@ -174,7 +176,7 @@ def _render_best(view: View) -> str:
         Column("start", [float(trace[span.start_cell]) for span in rows], cells_of=[span.start_cell for span in rows]),
         Column("end", [float(trace[span.end_cell]) for span in rows], cells_of=[span.end_cell for span in rows]),
         Column("score", [float(trace[span.cell]) for span in rows], cells_of=[span.cell for span in rows]),
-        Column("probability", [format_share(compute_share(trace, span)) for span in rows]),
+        Column("probability", [format_percent(compute_share(trace, span)) for span in rows]),
     ], chosen=(0,), opens=("cell", [span.cell for span in rows]))  # fmt: skip
 
 
@@ -204,8 +206,9 @@ def show_logits(view: View) -> None:
 def _show_bars(view: View, address: Address, see: str, name: str) -> None:
     """The highest of one number a token, in the order of the sentence."""
     trace = view.trace
-    shown = sorted(rank_top(view.guide.trace[address], _BARS))
-    some = f"The {len(shown)} highest of {len(trace.tokens)} tokens." if len(shown) < len(trace.tokens) else ""
+    real = view.guide.trace.encoding.real
+    shown = sorted(real[i] for i in rank_top(view.guide.trace[address][list(real)], _BARS))
+    some = f"The {len(shown)} highest of {len(real)} tokens." if len(shown) < len(real) else ""
     labels = label_tokens(trace)
     figure = draw_bars(np.asarray(trace[address][shown]), [labels[i] for i in shown], view.colors,
                        view.colors.kinds[PREDICTION], name=name)  # fmt: skip

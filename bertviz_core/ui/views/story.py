@@ -7,23 +7,27 @@ from functools import cached_property
 
 import streamlit as st
 
+from bertviz_core.analysis.hiding import list_hideable, measure_hidden
 from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list_turns
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
-from bertviz_core.formula.steps import PARAMETER
+from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.steps import PARAMETER, PREDICTION
+from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import site, state
 from bertviz_core.ui.frame.cell_names import name_leaf, shorten
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import tell_pass
-from bertviz_core.ui.views.story_words import render_steps, render_without, tell_choice, tell_passed
+from bertviz_core.ui.views.story_words import render_hidden, render_steps, render_without, tell_choice, tell_passed
 from bertviz_core.ui.walk.explain import draw_operands, work_out
 
 _SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
+_HIDDEN = 48  # tokens that are hidden in turn at most; of more, those on the way
 _ONWARD = 12  # steps from a stop on, as many as are as high as that
 _OF, _STOP, _LINE = "story-of", "stop", "story-line"
 _line = load_component("story_line")
@@ -37,6 +41,11 @@ class Story:
     name: str
     start: Address
     turns: tuple[Turn, ...]
+
+    @property
+    def value(self) -> float:
+        """The number that it begins with."""
+        return float(self.trace.recomputed(self.start))
 
     @cached_property
     def stops(self) -> list[int]:
@@ -71,7 +80,10 @@ def _list_offered(view: View) -> dict[str, Address]:
 
 
 def write_headline(view: View) -> str:
-    """Where the number comes from: the heads that the way leads through, and the token at its end."""
+    """Where the way leads that takes the largest part at each step: the heads on it, and the token at its end.
+
+    It is one way of very many, and no cause: that is what `_tell_hidden` measures.
+    """
     story = read_story(view)
     name = escape_markdown(story.name.partition(" at position")[0])
     heads = [
@@ -82,7 +94,10 @@ def write_headline(view: View) -> str:
     over = f" over {' and '.join(heads)}" if heads else ""
     token = story.tokens[-1]
     end = "a learned parameter" if token is None else f"**“{escape_markdown(view.trace.tokens[token])}”**"
-    return f"Where does {name} come from? Its largest parts lead back{over} to {end}: {len(story.stops)} stops"
+    return (
+        f"Where does {name} come from? One way back of very many: the largest part at each step leads{over} to {end} "
+        f"in {len(story.stops)} stops"
+    )
 
 
 def show_line(view: View, story: Story) -> int:
@@ -104,9 +119,29 @@ def show_line(view: View, story: Story) -> int:
             f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a "
             "sum the largest, in a softmax the score that moves the result most, in attention the value. A stop is "
             f"where the token or the component changes: {len(story.stops)} stops. Beside a link stands the part "
-            "that is followed; the link is as thick as its share of the number before it.",
+            "that is followed; the link is as thick as its share of the number before it. "
+            f"{_tell_hidden(story)}",
         )
     return chosen
+
+
+def _tell_hidden(story: Story) -> str:
+    """That the way is no cause; and what the number is, were the token at its end hidden: measured by another pass."""
+    said = "What the number depends on is another question."
+    token = story.tokens[-1]
+    if token is None or token not in list_hideable(story.trace) or is_long(len(story.trace.tokens)):
+        return said
+    without = None
+    with tell_if_busy():
+        without = measure_hidden(story.trace, story.start, token, take_turn)
+    if without is None:
+        return said
+    write = format_percent if story.start.name == "probs" else format_number
+    name, word = map(escape_markdown, (story.name.partition(" at position")[0], story.trace.tokens[token]))
+    return (
+        f"{said} **Hide “{word}” behind \\[MASK\\], and {name} goes from {write(story.value)} to {write(without)}**; "
+        "for every token: below."
+    )
 
 
 def _make_drawing(view: View, story: Story, chosen: int) -> dict[str, object]:
@@ -171,7 +206,8 @@ def show_stop(view: View, story: Story, number: int) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 show_worked_link(view, cell)
                 link = site.find_link(view.trace, cell)
-                site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, **link.query)
+                query = {**site.name_place(cell, view.chosen), **link.query}
+                site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, **query)
         if shown.why.step is not None:
             with picture:
                 draw_operands(view, f"story-{number}", shown, largest=_SHARES)
@@ -186,8 +222,19 @@ def show_steps(view: View, story: Story) -> None:
 
 
 def show_without(view: View, story: Story) -> None:
-    """What the number becomes without each stop."""
-    with open_card(view, PARAMETER, "Without each stop", story.start):
+    """What the number becomes without each stop, and with each token hidden."""
+    with open_card(view, PARAMETER, "Without each stop", story.start), tell_if_busy():
         st.html(render_without(view, story.start, story.cells))
         if told := tell_pass(view):
             st.caption(told)
+    every, on_way = list_hideable(story.trace), set(story.tokens)
+    shown = every if len(every) <= _HIDDEN else tuple(i for i in every if i in on_way)
+    if not shown:
+        return
+    with open_card(view, PARAMETER, "With each token hidden", story.start, name="story-hidden"), tell_if_busy():
+        st.html(render_hidden(story.trace, story.start, shown, on_way, view.colors.kinds[PREDICTION]))
+        st.caption(
+            f"{tell_pass(view)}Marked: the tokens on the way. [MASK] stands in the token's place, and the pass is run "
+            "again. A token that moves the number much need not be on the way: the way follows the largest parts, and "
+            "the number has thousands of them."
+        )

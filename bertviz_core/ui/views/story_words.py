@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
 from bertviz_core.analysis.ablation import run_without_cell
+from bertviz_core.analysis.hiding import measure_hidden
 from bertviz_core.analysis.parts import ALONE, SLOPE, WITHOUT
 from bertviz_core.analysis.walk import Turn
 from bertviz_core.formula.address import Address
@@ -13,7 +14,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
-from bertviz_core.ui.frame.resources import get_store
+from bertviz_core.ui.frame.resources import take_turn
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import write_value
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -76,11 +77,24 @@ def _name_part(turn: Turn) -> str:
 def render_without(view: View, start: Address, cells: Sequence[Address]) -> str:
     """The story's number with each stop set to 0 in turn, and the pass run again."""
     value = float(view.trace.recomputed(start))
-    with get_store().turn(costly=True):
-        without = [run_without_cell(view.trace, start, cell) for cell in cells]
+    without = [run_without_cell(view.trace, start, cell, take_turn) for cell in cells]
     change = [None if x is None else x - value for x in without]
     color = view.colors.kinds[PREDICTION]
     names = [f"{i + 1}. {shorten(view.trace, cell)}" for i, cell in enumerate(cells)]
     end = max([value, *(x for x in without if x is not None)])
     columns = [Column("without it", without, color, end), Column("change", change, color, signed=True)]
     return render_table("stop set to 0", names, columns, opens=("cell", cells))
+
+
+def render_hidden(trace: Trace, start: Address, shown: Sequence[int], marked: Collection[int | None],
+                  color: str) -> str:  # fmt: skip
+    """The story's number with each of these tokens hidden in turn. marked: the tokens whose rows stand out."""
+    value = float(trace.recomputed(start))
+    hidden = [measure_hidden(trace, start, i, take_turn) for i in shown]
+    columns = [
+        Column("with it hidden", hidden, color, max([value, *(x for x in hidden if x is not None)])),
+        Column("change", [None if x is None else x - value for x in hidden], color, signed=True),
+    ]
+    names = [f"{i} {trace.tokens[i]}" for i in shown]
+    chosen = {row for row, i in enumerate(shown) if i in marked}
+    return render_table("token hidden", names, columns, chosen, ("token", shown))

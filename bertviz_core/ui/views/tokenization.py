@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.checkpoint.wordpiece import Record, Search, Word
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state
@@ -74,13 +76,26 @@ def _count_tried(word: Word) -> int:
     return sum(len(search.rejected) + (search.found is not None) for search in word.searches)
 
 
+def tell_search(view: View) -> Said:
+    """Whether the word that is shown first takes more candidates than any other of the sentence."""
+    tried = np.array([_count_tried(word) for word in _list_searched(view)])
+    if not tried.size:
+        return say()
+    parts = {"tried": Part(int(tried[0]))}
+    return choose(
+        Claim("longest search", "It has the longest search of this sentence.", parts, Relation.LARGEST, tried, (0,)),
+        Claim("no longer search", "No other word of this sentence has a longer search.", parts, Relation.HIGHEST, tried,
+              (0,)),
+    )  # fmt: skip
+
+
 def _choose_word(view: View, searched: list[Word], asked: str) -> tuple[Word | None, str]:
     """The word that is shown, and why it is this one. None where the checkpoint's rules are not known."""
     record = view.trace.model.tokenizer.record(asked or _EXAMPLE)
     if record is None:
         return None, ""
     if searched and not asked:
-        return searched[0], "It has the longest search of this sentence."
+        return searched[0], tell_search(view).text
     words = [word for word in record.words if word.searches]
     if not words:
         return (searched or [None])[0], "Nothing of what was typed is searched."
@@ -151,7 +166,7 @@ def show_searches(view: View) -> None:
         with st.container(border=True):
             st.html(f'<div class="bv-search">{"<br>".join(lines)}</div>')
             if len(longest_first) > _SHOWN_WORDS:
-                st.caption(f"The {_SHOWN_WORDS} words with the longest search, of {len(longest_first)}.")
+                st.caption(f"The {_SHOWN_WORDS} words in most pieces, of {len(longest_first)}.")
 
 
 def _make_records(view: View) -> list[Record]:

@@ -8,16 +8,19 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.hiding import Guess, guess_token, guess_tokens
 from bertviz_core.analysis.predictions import PROBS
-from bertviz_core.formula.numbers import format_share
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_store
+from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
+from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent
 
 _STYLE = Path(__file__).with_name("tokenization.css")
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
@@ -28,24 +31,27 @@ _BETWEEN = " / "  # the sentence and the second one
 _NAMED = 8  # hidden tokens
 
 
-def write_headline(view: View) -> str:
+def write_headline(view: View) -> Said:
     """How many tokens there are; where one is hidden, what BERT guesses there."""
     trace, typed = view.trace, view.typed
     hidden = [i for i in view.masked if i == view.chosen.token] or view.masked
     if hidden and PROBS in trace:
-        i = hidden[0]
-        guess = guess_token(trace, i, typed.ids[i])
-        place = "is its first guess" if guess.rank == 1 else f"is number **{guess.rank:,}** on its list"
-        return (
-            f"Hidden: “{escape_markdown(typed.tokens[i])}”. BERT guesses “{escape_markdown(guess.word)}” with "
-            f"**{format_share(guess.probability)}**; the word that stood there {place}"
-        )
+        return _tell_guess(trace, hidden[0], typed.tokens[hidden[0]], typed.ids[hidden[0]])
     words = [i for i, token in enumerate(trace.tokens) if token not in trace.model.tokenizer.special_tokens]
     i = words[0] if words else 0
-    return (
-        f"What does BERT read? **{len(trace.tokens)} tokens**, each a number: “{escape_markdown(trace.tokens[i])}” is "
-        f"row **{trace.encoding.ids[i]}** of {trace.model.config.vocab_size:,}"
-    )
+    parts = {"tokens": Part(len(typed)), "word": name_word(trace.tokens[i]), "id": Part(trace.encoding.ids[i]),
+             "size": tell_count(trace.model.config.vocab_size)}  # fmt: skip
+    form = "What does BERT read? **{tokens} tokens**, each a number: {word} is row **{id}** of {size}"
+    return say(Claim("tokens read", form, parts))
+
+
+def _tell_guess(trace: Trace, i: int, typed: str, typed_id: int) -> Said:
+    """What is guessed at a hidden token, and where the one that was typed there stands."""
+    guess = guess_token(trace, i, typed_id)
+    parts = {"share": tell_percent(guess.probability), "hidden": name_word(typed), "guess": name_word(guess.word)}
+    told = Claim("guess", "Hidden: {hidden}. BERT guesses {guess} with **{share}**; the word that stood there ", parts)
+    place = "its first guess" if typed_id == guess.id else f"number **{guess.rank:,}** on its list"
+    return say(told, Claim("place of the typed", "is {place}", {"place": Part(place)}))
 
 
 def show_tokens(view: View) -> None:
@@ -68,8 +74,9 @@ def _find_guesses(view: View, offered: bool) -> Mapping[int, Guess]:
     trace, mask, typed = view.trace, view.trace.model.tokenizer.mask_id, view.typed
     known = {i: guess_token(trace, i, typed.ids[i]) for i in range(len(typed)) if trace.encoding.ids[i] == mask}
     if state.read("guess") and len(trace.tokens) <= _GUESSED:
-        with get_store().turn(costly=True):
-            known |= guess_tokens(trace, [i for i in trace.model.tokenizer.maskable(typed) if i not in known])
+        others = [i for i in trace.model.tokenizer.maskable(typed) if i not in known]
+        with tell_if_busy():
+            known |= guess_tokens(trace, others, take_turn)
     return known
 
 
@@ -176,5 +183,5 @@ def _render_guess(guess: Guess | None) -> str:
         return '<span class="bv-cut-guess"></span>'
     return (
         f'<span class="bv-cut-guess"><b>{escape(guess.word)}{" ✓" if guess.rank == 1 else ""}</b>'
-        f'<i><u style="width:{guess.probability:.1%}"></u></i>{format_share(guess.probability)}</span>'
+        f'<i><u style="width:{guess.probability:.1%}"></u></i>{format_percent(guess.probability)}</span>'
     )

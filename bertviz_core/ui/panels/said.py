@@ -1,0 +1,47 @@
+"""The parts of sentences with numbers, as pages write them: words in quotation marks, counts, percentages, lengths."""
+
+from __future__ import annotations
+
+from bertviz_core.analysis.claims import Part
+from bertviz_core.formula.numbers import format_degrees, format_number, format_percent, format_short
+from bertviz_core.ui.frame.labels import escape_markdown, quote
+
+
+def name_word(text: str) -> Part:
+    """A token or a word, in quotation marks, as it stands."""
+    return Part(text, quote)
+
+
+def name_plain(text: str) -> Part:
+    """Somebody else's words without quotation marks, as they stand."""
+    return Part(text, escape_markdown)
+
+
+def tell_count(amount: int) -> Part:
+    """A whole number, its thousands set apart."""
+    return Part(int(amount), "{:,}".format)
+
+
+def tell_percent(part: float) -> Part:
+    """A part of a whole, 1 being all of it."""
+    return Part(float(part), format_percent)
+
+
+def tell_number(value: float) -> Part:
+    """A number in full."""
+    return Part(float(value), format_number)
+
+
+def tell_short(value: float) -> Part:
+    """A number where there is little room."""
+    return Part(float(value), format_short)
+
+
+def tell_degrees(angle: float) -> Part:
+    """An angle in degrees."""
+    return Part(float(angle), format_degrees)
+
+
+def tell_nowhere(value: float) -> Part:
+    """A number that is compared, but stands nowhere in the sentence."""
+    return Part(float(value), repr)

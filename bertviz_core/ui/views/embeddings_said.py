@@ -1,0 +1,92 @@
+"""The embeddings page in sentences: which row is longest, what makes up the ringed component, why it is that one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.layers import compute_norms
+from bertviz_core.analysis.ranking import find_strongest
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import write_plain_sum
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.place import read_index
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number
+
+PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("embeddings.position_embeddings"),
+          "segment": Address("embeddings.token_type_embeddings"), "sum": Address("embeddings.sum")}  # fmt: skip
+NORM = Address("embeddings.LayerNorm")
+
+
+def write_headline(view: View) -> Said:
+    """Which of the three summands is the longest at the chosen token."""
+    lengths = {name: measure_length(view, part) for name, part in PARTS.items() if name != "sum"}
+    row, names = np.array(list(lengths.values())), list(lengths)
+    longest = int(row.argmax())
+    parts = {"length": tell_number(row[longest]), "name": Part(names[longest])}
+    start = Claim("three rows", "What stands for {word} at the start? Three rows, added; ",
+                  {"word": name_word(view.trace.tokens[view.chosen.token])})  # fmt: skip
+    return say(start, choose(
+        Claim("longest row", "the longest is the **{name}**: **{length}**", parts, Relation.LARGEST, row, (longest,)),
+        Claim("no longer row", "none is longer than the **{name}**: **{length}**", parts, Relation.HIGHEST, row,
+              (longest,)),
+    ))  # fmt: skip
+
+
+def measure_length(view: View, part: Address) -> float:
+    """The length of the chosen token's vector in one of PARTS."""
+    return float(compute_norms(view.trace[part.fix(token=view.chosen.token)][None])[0])
+
+
+def read_component(view: View, remarks: list[str]) -> int | None:
+    """The component that the URL names, if there is such a one; what it names else is remarked on."""
+    state.bind("component", "")
+    return read_index("component", len(_read_sum(view)), "vector", remarks)
+
+
+def _read_sum(view: View) -> np.ndarray:
+    return view.trace[PARTS["sum"].fix(token=view.chosen.token)]
+
+
+def find_ringed(view: View) -> int:
+    """The component that the URL names; without one, that at which the sum is largest in size."""
+    asked = read_component(view, [])
+    return find_strongest(_read_sum(view)) if asked is None else asked
+
+
+def tell_ringed(view: View) -> Said:
+    """At which component the chosen token's sum is largest in size."""
+    sizes = np.abs(_read_sum(view))
+    strongest = int(sizes.argmax())
+    parts = {"size": tell_nowhere(sizes[strongest]), "component": Part(strongest)}
+    return choose(
+        Claim("ringed", "Ringed: component {component}, where the sum is largest in size.", parts, Relation.LARGEST,
+              sizes, (strongest,)),
+        Claim("ringed of several", "Ringed: component {component}; nowhere is the sum larger in size.", parts,
+              Relation.HIGHEST, sizes, (strongest,)),
+    )  # fmt: skip
+
+
+def tell_component(view: View) -> Said:
+    """How far the ringed component lies from the mean, and which summand is the largest in size there."""
+    trace, token, component = view.trace, view.chosen.token, find_ringed(view)
+    found = {name: float(trace[part.fix(token=token, hidden=component)]) for name, part in PARTS.items()}
+    total = found.pop("sum")
+    sizes, names = np.abs(list(found.values())), list(found)
+    most = int(sizes.argmax())
+    apart = float(trace[NORM.enter("normalized").fix(token=token, hidden=component)])
+    told = {"total": tell_number(total), "component": Part(component),
+            "summands": Part(write_plain_sum(found.values()))}  # fmt: skip
+    parts = {"size": tell_number(sizes[most]), "name": Part(names[most])}
+    lies = {"apart": tell_number(abs(apart)), "side": Part("below" if apart < 0 else "above")}
+    return say(
+        Claim("three summands", "Component {component}: {summands} = {total}", told),
+        choose(
+            Claim("largest summand", ", the largest in size from the {name}", parts, Relation.LARGEST, sizes, (most,)),
+            Claim("no larger summand", ", none larger in size than that of the {name}", parts, Relation.HIGHEST, sizes,
+                  (most,)),
+        ),
+        Claim("sum lies apart", ". The sum lies {apart} standard deviations {side} the vector's mean", lies),
+        "; γ and β scale and shift that.",
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What pages say in sentences, checked: random states, the sentences of all pages, and oracles in plain NumPy."""

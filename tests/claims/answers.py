@@ -1,0 +1,210 @@
+"""Oracles of the headlines of pages about what comes out: layers, predictions, the sentence; and of tables."""
+
+import numpy as np
+
+from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents.examples import WORDS
+from bertviz_core.documents.names import AXIS_NAMES, SOURCES, find_names
+from bertviz_core.documents.printed import TENSORS
+from bertviz_core.formula.address import Address
+from bertviz_core.programs.bert import MOST_HEADS, write_bert
+from tests.claims.truths import Truth, angle, oracle, softmax
+
+
+@oracle("answer falls", "answer rises", "answer stays")
+def _(scene, name):
+    def zeroes(address, value):
+        return address.endswith("]") and address.count("=") == 1 and ".probs[head=" in address and value == 0
+
+    asked = Address.in_layer(scene.layer, "attention.self.probs").fix(head=scene.head)
+    kept = {a: value for a, value in scene.trace.changes.items() if not zeroes(a, value)}
+    start = scene.trace.before if scene.trace.changes else scene.trace
+    base = start.with_changes(kept) if kept else start
+    without = base.with_changes({str(asked): 0.0})
+    cell, word = _outcome(base, scene)
+    values = {"was": float(base[cell]), "without": float(without[cell]), "name": word}
+    return Truth(values, {"answer falls": "ABOVE", "answer rises": "ABOVE", "answer stays": "SAME"}[name])
+
+
+def _outcome(trace, scene):
+    """The probability that is looked at first, and what it is called."""
+    if "cls.predictions.probs" in trace:
+        row = np.asarray(trace[f"cls.predictions.probs[token={scene.token}]"])
+        return f"cls.predictions.probs[token={scene.token},vocab={row.argmax()}]", f"“{scene.entry(row.argmax())}”"
+    if "cls.seq_relationship.probs" in trace:
+        return "cls.seq_relationship.probs[relation=0]", "B follows A"
+    if "classifier.probs" in trace:
+        of_token = f"token={scene.token}," if "token" in trace.dims("classifier") else ""
+        return f"classifier.probs[{of_token}label=0]", trace.model.labels[0]
+    start, _ = _span(trace)
+    return f"qa_outputs.start.probs[start={start}]", f"an answer from “{trace.tokens[start]}”"
+
+
+def _span(trace):
+    """The span of the second text with the highest score; without one, the highest start and end."""
+    coding, special = trace.encoding, {"[CLS]", "[SEP]", "[PAD]"}
+    rows = zip(coding.tokens, coding.segments, coding.mask, strict=True)
+    inside = [i for i, (token, second, real) in enumerate(rows) if second and real and token not in special]
+    spans = np.asarray(trace["qa_outputs.spans"])
+    found = [(i, j) for i in inside for j in inside if 0 <= j - i < 30]
+    if not found:
+        return tuple(int(np.asarray(trace[f"qa_outputs.{side}"]).argmax()) for side in ("start", "end"))
+    return max(found, key=lambda span: (spans[span], -span[0], -span[1]))
+
+
+def _lens(scene):
+    """Who leads at every stage of the chosen token's way, and with which probability; at the end as the pass has it."""
+    shares = scene.read_words(scene.stages)
+    shares[-1] = scene.probs
+    leaders = shares.argmax(axis=1)
+    since = next(stage for stage in range(len(leaders)) if (leaders[stage:] == leaders[-1]).all())
+    return leaders, since, float(shares[-1].max())
+
+
+@oracle("lead first")
+def _(scene):
+    leaders, since, _ = _lens(scene)
+    final = scene.entry(leaders[-1])
+    words = [word for word in dict.fromkeys(scene.entry(i) for i in leaders[:since]) if word != final]
+    quoted = [f"“{word}”" for word in words]
+    told = ", ".join(quoted[:3]) + " …" if len(words) > 3 else " and ".join(
+        filter(None, [", ".join(quoted[:-1]), quoted[-1]]))  # fmt: skip
+    return Truth({"names": told, "s": "s" if len(words) == 1 else ""})
+
+
+@oracle("leads from")
+def _(scene):
+    leaders, since, share = _lens(scene)
+    where = "the embeddings" if not since else f"layer {since - 1}"
+    return Truth({"word": scene.entry(leaders[-1]), "where": where, "share": share})
+
+
+@oracle("turns most", "turns no more")
+def _(scene, name):
+    angles = np.nan_to_num([angle(x, y) for x, y in zip(scene.stages[1:], scene.stages[:-1], strict=True)])
+    most = int(angles.argmax())
+    relation = {"turns most": "LARGEST", "turns no more": "HIGHEST"}[name]
+    return Truth({"angle": angles[most], "layer": most, "word": scene.word}, relation, angles, most)
+
+
+@oracle("names")
+def _(scene):
+    """Every symbol of BERT with all its heads, of one layer, and the axes."""
+    model = scene.trace.model
+
+    def list_addresses(program):
+        read = {leaf.address for step in program.steps for leaf in step.leaves}
+        found = {*read, *(step.address for step in program.steps)}
+        return {a for a in found if Address(a).layer in (None, scene.layer)}
+
+    mine = list_addresses(model.program)
+    absent = {a for a in list_addresses(write_bert(model.config, MOST_HEADS)) if model.program.symbol(a) is None}
+    names = [*(find_names(a) for a in (*mine, *absent)), *AXIS_NAMES.values()]
+    told = sum(bool(getattr(one, source)) for one in names for source in SOURCES)
+    return Truth({"quantities": len(names), "names": told})
+
+
+@oracle("printed numbers")
+def _(scene):
+    assert any(document.name == "notebook" for document in DOCUMENTS)
+    return Truth({"numbers": sum(len(row) for printed in TENSORS for row in printed.digits), "cells": len(TENSORS)})
+
+
+@oracle("token as numbers")
+def _(scene):
+    return Truth({"word": scene.word, "size": scene.config.hidden_size})
+
+
+@oracle("expected word")
+def _(scene):
+    most = int(scene.probs.argmax())
+    return Truth({"share": scene.probs[most], "word": scene.entry(most)}, "HIGHEST", scene.probs, most)
+
+
+@oracle("parameters")
+def _(scene):
+    parameters = scene.trace.model.parameters
+    total = sum({values.data_ptr(): values.numel() for values in parameters.values()}.values())  # what is tied once
+    return Truth({"total": total / 1e6, "words": parameters["embeddings.word_embeddings.weight"].numel() / total})
+
+
+@oracle("article's row")
+def _(scene):
+    scores, word = scene.article_row
+    shares = softmax(scores)
+    most = int(shares.argmax())
+    return Truth({"weight": shares[most], "asks": word, "key": WORDS[most]}, "HIGHEST", shares, most)
+
+
+@oracle("likeliest", "next likeliest")
+def _(scene, name):
+    order = np.argsort(-scene.probs, kind="stable")[:2]
+    rank = int(name == "next likeliest")
+    others = np.delete(scene.probs, order[0]) if rank else scene.probs
+    at = order[rank] - (rank and order[1] > order[0])
+    return Truth({"share": scene.probs[order[rank]], "word": scene.entry(order[rank])}, "HIGHEST", others, int(at))
+
+
+@oracle("likeliest before")
+def _(scene):
+    before = scene.view.outcome.before[f"cls.predictions.probs[token={scene.token}]"]
+    return Truth({"was": float(before[scene.probs.argmax()])})
+
+
+@oracle("next sentence")
+def _(scene):
+    return Truth({"share": float(softmax(scene["cls.seq_relationship"])[0])})
+
+
+@oracle("class")
+def _(scene):
+    shares = scene["classifier.probs"]
+    most = int(shares.argmax())
+    return Truth({"share": shares[most], "name": scene.trace.model.labels[most]}, "HIGHEST", shares, most)
+
+
+@oracle("best answer")
+def _(scene):
+    start, end = _span(scene.trace)
+    first, last = (scene[f"qa_outputs.{side}"] for side in ("start", "end"))
+    share = softmax(first)[start] * softmax(last)[end]
+    return Truth({"score": first[start] + last[end], "share": share, "answer": _letters(scene, start, end)})
+
+
+def _letters(scene, start, end):
+    """The letters of a span as they were typed; where a change put another token, its tokens joined."""
+    tokenizer, ids = scene.trace.model.tokenizer, scene.trace.encoding.ids[start : end + 1]
+    joined = {tokenizer.decode(ids)}
+    places = tokenizer.locate(scene.view.text, scene.view.pair)
+    inside = end < len(places) and places[start] and places[end]
+    return joined | ({scene.view.pair[places[start][1] : places[end][2]]} if inside else set())
+
+
+@oracle("tokens read")
+def _(scene):
+    words = [i for i, token in enumerate(scene.tokens) if token not in scene.special] or [0]
+    return Truth({"tokens": sum(scene.view.outcome.before.encoding.mask), "word": scene.tokens[words[0]],
+                  "id": scene.trace.encoding.ids[words[0]], "size": scene.config.vocab_size})  # fmt: skip
+
+
+def _guess(scene):
+    typed, read = scene.view.typed.ids, scene.view.outcome.before.encoding.ids
+    hidden = [i for i, one in enumerate(typed) if one != read[i]]
+    i = scene.token if scene.token in hidden else hidden[0]
+    row = scene[f"cls.predictions.probs[token={i}]"]
+    return i, typed[i], row
+
+
+@oracle("guess")
+def _(scene):
+    i, _typed, row = _guess(scene)
+    most = int(row.argmax())
+    return Truth({"hidden": scene.view.typed.tokens[i], "guess": scene.entry(most), "share": row[most]})
+
+
+@oracle("place of the typed")
+def _(scene):
+    _, typed, row = _guess(scene)
+    if row.argmax() == typed:
+        return Truth({"place": "its first guess"})
+    return Truth({"place": f"number **{int((row > row[typed]).sum()) + 1:,}** on its list"})

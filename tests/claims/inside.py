@@ -1,0 +1,208 @@
+"""Oracles of the headlines of pages that look inside the pass, and of documents."""
+
+import math
+
+import numpy as np
+
+from bertviz_core.ui.frame.resources import get_store
+from tests.claims.truths import Truth, angle, length, oracle, softmax
+
+WAYS = {"almost the same way": (0, 25), "partly the same way": (25, 70), "almost a right angle": (70, 110),
+        "partly against it": (110, 155), "almost the opposite way": (155, 180.1)}  # fmt: skip
+
+
+@oracle("looks at nothing")
+def _(scene):
+    return Truth({"asks": scene.word}, "NONE", scene.row)
+
+
+@oracle("looks hardest", "looks as hard")
+def _(scene, name):
+    most = int(scene.row.argmax())
+    values = {"asks": scene.word, "key": scene.tokens[most], "weight": scene.row[most]}
+    return Truth(values, {"looks hardest": "LARGEST", "looks as hard": "HIGHEST"}[name], scene.row, most)
+
+
+@oracle("worked key")
+def _(scene):
+    key, _ = scene.key
+    return Truth({"key": scene.tokens[key], "weight": scene.row[key]})
+
+
+@oracle("hardest of the other words")
+def _(scene):
+    key, by_rule = scene.key
+    assert by_rule
+    values = {"key": scene.tokens[key], "weight": scene.row[key]}
+    return Truth(values, "LARGEST", scene.row[scene.other_words], scene.other_words.index(key))
+
+
+def _add(scene):
+    """Lengths of what a sublayer is given and adds, their angle."""
+    where = {"feed-forward": "output"}.get(scene.shown.says.get("where"), "attention.output")
+    below = scene["embeddings.LayerNorm"] if not scene.layer else scene.own("output.LayerNorm", scene.layer - 1)
+    given = below if where == "attention.output" else scene.own("attention.output.LayerNorm")
+    cut = scene.changed_to(f"encoder.layer.{scene.layer}.{where}.residual") == "no-residual"
+    skip, added = (0 if cut else 1) * given[scene.token], scene.own(f"{where}.dense")[scene.token]
+    names = {"attention.output": "Attention", "output": "Feed-forward"}
+    values = {"by": names[where], "word": scene.word, "skip": length(skip), "added": length(added)}
+    return values, angle(skip, added)
+
+
+@oracle("sum without a skip")
+def _(scene):
+    values, _ = _add(scene)
+    return Truth(values, "NONE", np.array([values["skip"]]))
+
+
+@oracle("adds")
+def _(scene):
+    values, _ = _add(scene)
+    assert values["skip"]
+    return Truth(values)
+
+
+@oracle("adds at")
+def _(scene):
+    _, between = _add(scene)
+    return Truth({"angle": between, "way": next(way for way, (_, end) in WAYS.items() if between <= end)})
+
+
+def _take(scene):
+    lengths = np.sqrt((scene.own("attention.self.value") ** 2).sum(axis=-1))
+    return scene.weights * lengths, lengths
+
+
+@oracle("takes nothing")
+def _(scene):
+    return Truth({"asks": scene.word, "head": scene.head}, "NONE", _take(scene)[0][scene.head])
+
+
+@oracle("takes most")
+def _(scene):
+    row = _take(scene)[0][scene.head]
+    most = int(row.argmax())
+    values = {"asks": scene.word, "head": scene.head, "taken": row[most], "gives": scene.tokens[most]}
+    return Truth(values, "HIGHEST", row, most)
+
+
+@oracle("takes less")
+def _(scene):
+    taken, lengths = _take(scene)
+    missed = scene.weights * (1 - lengths / lengths.max())
+    head, key = np.unravel_index(missed.argmax(), missed.shape)
+    assert missed.max() >= 0.5
+    values = {"most": taken[scene.head].max(), "less": taken[head, key], "key": scene.tokens[key],
+              "weight": scene.weights[head, key], "other": int(head)}  # fmt: skip
+    return Truth(values, "ABOVE")
+
+
+def _sides(scene):
+    says = scene.shown.says
+    return [says.get("beside", "bert"), says["document"]]
+
+
+def _end(scene, program):
+    """A program's run, and its last layer's vector of the chosen token."""
+    trace = _run_side(scene, program)
+    layer, kept = scene.config.num_hidden_layers - 1, trace.program.spine
+    *_, last = (step.address for step in trace.program.steps if step.layer == layer and step.address in kept)
+    return trace, np.asarray(trace[last], dtype=np.float64)[_find_row(scene, trace)]
+
+
+def _find_row(scene, trace):
+    """Where the chosen token stands in a run of a program: one document has the padding in front of the text."""
+    real, count = len(scene.real), len(scene.tokens)
+    if trace.encoding.mask[0] or real == count:
+        return scene.token
+    return scene.token + (count - real if scene.token < real else -real)
+
+
+def _run_side(scene, program):
+    return scene.view.run_as(program, get_store())
+
+
+@oracle("two agree", "two differ", "two compared")
+def _(scene, name):
+    one, other = (_end(scene, program)[1] for program in _sides(scene))
+    sizes = length(one) * length(other)
+    cosine = float(one @ other / sizes) if sizes else 0.0
+    relation = {"two agree": "ABOVE", "two differ": "ABOVE", "two compared": "SAYS"}[name]
+    return Truth({"cosine": cosine, "limit": 0.9999, "word": scene.word}, relation)
+
+
+@oracle("answer of the left", "answer of the right")
+def _(scene, name):
+    trace, vector = _end(scene, _sides(scene)[name == "answer of the right"])
+    if "cls.predictions.decoder" in trace.program.by_address:
+        scores = np.asarray(trace["cls.predictions.decoder"], dtype=np.float64)
+        shares = softmax(scores)[_find_row(scene, trace)]
+    else:  # it ends before the head: BERT's reads its last layer
+        shares = scene.read_words(vector[None])[0]
+    most = int(shares.argmax())
+    return Truth({"share": shares[most], "guess": scene.entry(most)})
+
+
+@oracle("three rows")
+def _(scene):
+    return Truth({"word": scene.word})
+
+
+@oracle("longest row", "no longer row")
+def _(scene, name):
+    rows = {part: length(scene[f"embeddings.{table}"][scene.token])
+            for part, table in (("word", "word_embeddings"), ("position", "position_embeddings"),
+                                ("segment", "token_type_embeddings"))}  # fmt: skip
+    most = max(rows, key=lambda part: rows[part])
+    relation = {"longest row": "LARGEST", "no longer row": "HIGHEST"}[name]
+    return Truth({"length": rows[most], "name": most}, relation, np.array([*rows.values()]), [*rows].index(most))
+
+
+@oracle("active neurons")
+def _(scene):
+    before = scene.own("intermediate.dense")[scene.token]
+    return Truth({"active": float((before > 0).mean()), "count": len(before), "word": scene.word})
+
+
+@oracle("no neuron writes", "longest neuron", "no longer neuron")
+def _(scene, name):
+    parts = scene.own("intermediate.activation")[scene.token][:, None] * scene.own("output.dense.weight")
+    total = parts.sum(axis=0) + scene.own("output.dense.bias")
+    lengths = np.sqrt((parts**2).sum(axis=1))
+    most = int(lengths.argmax())
+    values = {"length": lengths[most], "neuron": most, "share": float(parts[most] @ total / (total @ total or 1.0))}
+    relation = {"no neuron writes": "NONE", "longest neuron": "LARGEST", "no longer neuron": "HIGHEST"}[name]
+    return Truth(values, relation, lengths, most)
+
+
+@oracle("formulas", "formulas and changes")
+def _(scene, name):
+    steps = [step.address for step in scene.trace.program.steps]
+    mine = [a for a in steps if not a.startswith("encoder.layer.") or a.startswith(f"encoder.layer.{scene.layer}.")]
+    rules = any(isinstance(value, str) for value in scene.trace.changes.values())
+    assert name == "formulas and changes" or not rules
+    return Truth({"formulas": len(mine), "layers": scene.config.num_hidden_layers,
+                  "numbers": sum(math.prod(scene.trace.shape(a)) for a in steps)})  # fmt: skip
+
+
+def _fit(scene):
+    """The dot products of the chosen token's query with every key that is no padding."""
+    return scene.own("attention.self.products")[scene.head, scene.token][scene.real]
+
+
+@oracle("fits best", "fits as well")
+def _(scene, name):
+    row = _fit(scene)
+    most = int(row.argmax())
+    values = {"product": row[most], "key": scene.tokens[scene.real[most]], "count": len(row)}
+    return Truth(values, {"fits best": "LARGEST", "fits as well": "HIGHEST"}[name], row, most)
+
+
+@oracle("component brings")
+def _(scene):
+    key = scene.real[int(_fit(scene).argmax())]
+    query, keys = (scene.own(f"attention.self.{name}")[scene.head] for name in ("query", "key"))
+    terms = query[scene.token] * keys[key]
+    most = int(terms.argmax())
+    same = set(np.flatnonzero(terms == terms[most]))
+    return Truth({"brings": terms[most], "component": same}, "HIGHEST", terms, most)
