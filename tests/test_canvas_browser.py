@@ -217,7 +217,10 @@ def test_a_word_opens_its_story_and_back_comes_back(app):
     press(app, "ArrowRight", *["Control+ArrowRight"] * 20, "ArrowUp")
     assert app.page.locator(".bvc-live").text_content().startswith("the: the 9")
     press(app, "Enter")
-    wait_for_query(app, **{"token": "7", "story-of": "“the” at position 7"})
+    app.page.wait_for_function("() => location.pathname === '/story'")
+    app.settle()
+    assert app.title == "Shortest story" and app.query["token"] == "7"
+    assert "Where does “the” come from?" in app.page.get_by_role("heading", level=1).inner_text()
 
 
 def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app, trace):

@@ -24,7 +24,8 @@ class Canvas {
     this.stage = this.root.querySelector(".bvc-stage");
     this.painter = new Painter(this.root.querySelector(".bvc-cells"));
     this.sketches = openLayers(this.root.querySelector(".bvc-drawn"));
-    Object.assign(this, { turn: 0, sent: -TURN, hover: null, cursor: null, pointed: null, focus: null, group: 0, first: null });
+    Object.assign(this, { turn: 0, sent: -TURN, hover: null, cursor: null, pointed: null, focus: null, group: 0 });
+    this.chooseRows();
     this.quiet = false; // the attention on special tokens is not drawn
     this.explained = { cell: "", operands: [] };
     this.unsent = false;
@@ -50,8 +51,9 @@ class Canvas {
     this.adopt(data.place, fresh || other);
     this.visited.recall(data, this.stages, this.place);
     if (fresh || other) this.explain(data, false);
-    if (moved || other) this.first = this.wanted === undefined || other ? null : this.wanted - data.window.start;
-    if (other || this.holds(this.wanted)) this.wanted = undefined;
+    if (other || (moved && this.wanted === undefined)) this.chooseRows();
+    else if (moved) this.first = this.wanted - data.window.start;
+    if (this.holds(this.wanted)) this.wanted = undefined;
     if (!this.stopped) this.start();
     this.chrome.style();
     this.refresh(!fresh && !moved);
@@ -90,6 +92,11 @@ class Canvas {
     this.refresh(false);
   }
 
+  // The layout chooses the rows that are drawn, until somebody moves them by hand.
+  chooseRows() {
+    Object.assign(this, { first: undefined, wanted: undefined, rolled: false });
+  }
+
   // Whether the rows from this token on were sent. While the window is moved on, answers to older wishes still come.
   holds(token) {
     const { start, stop, total } = this.data.window;
@@ -126,7 +133,7 @@ class Canvas {
     lightRow(this, null);
     if ("layer" in change || "head" in change) this.visited.recall(this.data, this.stages, this.place);
     const other = "token" in change || change.stop;
-    if (other && !isSeen(this.frame, this.at)) this.first = this.wanted = undefined;
+    if (other && !isSeen(this.frame, this.at)) this.chooseRows();
     if (!this.place.stop) this.player.playing = false;
     const { level: there, stop } = this.place;
     if (said) this.tell(this.player.playing ? { ...change, level: there, stop } : { ...change });
@@ -173,6 +180,7 @@ class Canvas {
     this.explained = { cell: cell || "", operands: operands ?? [] };
     if (!drawn || !changed) return;
     this.hover = null;
+    this.rolled = false;
     lightRow(this, null);
     const component = /\bhidden=(\d+)/.exec(cell)?.[1];
     if (component) this.place.component = Number(component); // the URL says so too: see `note` in ui/frame/follow.py
@@ -251,7 +259,7 @@ class Canvas {
     const { data, place, at } = this;
     const explained = this.stages.find(this.explained.cell)[0]?.where;
     return {
-      width, height, place, at, first: this.first, group: this.group, size: data.size, words: data.words,
+      width, height, place, at, first: this.first, rolled: this.rolled, group: this.group, size: data.size, words: data.words,
       rows: data.tokens.length, beside: findBeside(this), total: data.window.total, open: this.open,
       phone: innerWidth <= PHONE, narrow: width < NARROW, covered: countUncovered(this),
       numbers: data.size[place.strip === "neurons" ? "neurons" : "width"],

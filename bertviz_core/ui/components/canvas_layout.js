@@ -72,13 +72,13 @@ function limitKeys({ place, phone, width }) {
   return Math.max(4, Math.floor((phone ? width - 84 : (width - 300) * 0.5) / KEY_CELL));
 }
 
-// The first row that is drawn: as far as can be the one from before, with the chosen token among the rows, and the one
-// that is spoken of beside it if both fit. The rows of the explained cell come before either.
-function chooseFirst({ rows, at, beside, first, spoken }, count) {
+// The first row that is drawn: the one that was rolled to, or as far as can be the one from before, with the chosen token
+// among the rows, and the one that is spoken of beside it if both fit. The rows of the explained cell come before either.
+function chooseFirst({ rows, at, beside, first, rolled, spoken }, count) {
   const middle = Math.abs(at - beside) < count ? Math.floor((at + beside) / 2) : at;
   const wanted = first ?? middle - Math.floor(count / 2);
   const seen = bring(bring(wanted, [at], count), spoken, count);
-  return Math.max(0, Math.min(rows - count, first === null || first === undefined ? seen : wanted));
+  return Math.max(0, Math.min(rows - count, rolled ? wanted : seen));
 }
 
 // The first row, moved on as little as can be so that these rows are drawn; the first of them where not all fit.

@@ -62,7 +62,7 @@ class Player {
     const { canvas } = this;
     this.spent = 0;
     this.time = canvas.reduced ? 1 : 0;
-    canvas.first = canvas.wanted = undefined; // a stop begins with the rows that it speaks of
+    canvas.chooseRows(); // a stop begins with the rows that it speaks of
     canvas.go({ stop, level: this.stops[stop - 1].level }, !this.playing);
     canvas.chrome.say(
       `${stop} of ${this.stops.length}, ${this.stops[stop - 1].name}: ${readSentence(this.stops[stop - 1])}`

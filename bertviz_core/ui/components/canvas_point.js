@@ -207,8 +207,8 @@ function roll(canvas, event) {
   const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
   if (!frame || data.window.total <= frame.count || event.ctrlKey || sideways) return;
   event.preventDefault();
-  canvas.rolled = (canvas.rolled ?? 0) + event.deltaY / frame.row;
-  const by = Math.trunc(canvas.rolled);
-  canvas.rolled -= by;
+  canvas.turned = (canvas.turned ?? 0) + event.deltaY / frame.row;
+  const by = Math.trunc(canvas.turned);
+  canvas.turned -= by;
   if (by) moveWindow(canvas, (canvas.wanted ?? data.window.start + canvas.first) + by);
 }

@@ -45,6 +45,7 @@ function moveWindow(canvas, token) {
   const { start, total } = data.window;
   const count = Math.round(frame.count);
   const first = Math.max(0, Math.min(total - count, token));
+  canvas.rolled = true;
   if (canvas.holds(first)) {
     canvas.wanted = undefined;
     if (first - start === canvas.first) return;
