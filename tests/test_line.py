@@ -225,7 +225,9 @@ def test_costly_work_that_ends_lets_others_into_the_lane_and_keeps_its_turn(show
         assert (line._busy, line._costly) == (0, 0)
 
 
-def test_long_passes_leave_room_for_short_ones(models, slow_run, shown):
+@pytest.mark.parametrize("program", ["bert", "definition"])
+def test_long_passes_leave_room_for_short_ones(models, slow_run, shown, program):
+    """Also for those of documents: whose they are does not make them costly."""
     pages = line_module.Line(4, 9, shown)
     store, long = bv.TraceStore(at_once=2, show=shown, callers=pages), "cat " * 60
     store_module_long = store_module.LONG
@@ -233,7 +235,7 @@ def test_long_passes_leave_room_for_short_ones(models, slow_run, shown):
         store_module.LONG = 20
         threads = []
         for name, text in (("long", long), ("longer", f"mat {long}"), ("short", "cat")):
-            threads.append(get_in_thread(store, name, models[0], text))
+            threads.append(get_in_thread(store, name, models[0], text, None, None, (), program))
             wait_until(lambda name=name: shown.told.get(name))
         assert slow_run.started.acquire(timeout=60) and slow_run.started.acquire(timeout=60)
         assert shown.told["short"][-1] == 0 and shown.told["longer"][-1] > 0
