@@ -188,10 +188,10 @@ def _draw_one(view: View, found: Bringing) -> Chart:
         [*names, "together"],
         [
             BarColumn("weight", weight, [format_percent(x) for x in weight], attention, 1.0, cells),
-             BarColumn("× length of value", length, ["" if np.isnan(x) else format_short(x) for x in length], value,
-                       longest),
-             BarColumn("= is taken", taken, [format_short(x) for x in taken], value, longest),
-             BarColumn("part of the sum", part, [format_percent(x) for x in part], value, 1.0),
+            BarColumn("× length of value", length, ["" if np.isnan(x) else format_short(x) for x in length], value,
+                      longest),
+            BarColumn("= is taken", taken, [format_short(x) for x in taken], value, longest),
+            BarColumn("part of the sum", part, [format_percent(x) for x in part], value, 1.0),
         ],
         view.colors, marked=[found.shown.index(found.best)], last=True,
     )  # fmt: skip
