@@ -180,3 +180,45 @@ def test_without_a_language_model_head_the_last_layer_is_shown(tmp_path):
     found = openings.open_layer_for_answer(trace, 1)
     assert (found.layer, found.word, found.probability) == (1, None, None)
     assert found.reason == "Layer 1, the last one, is shown: this checkpoint has no LM head to read the layers."
+
+
+def set_rows(trace, *heads):
+    """All of a token's attention is on one key, in these heads: weights that are equal, or written alike."""
+    probs = "encoder.layer.{}.attention.self.probs[head={},query=8]"
+    return trace.with_changes({
+        **{f"encoder.layer.{layer}.attention.self.probs": 0.0 for layer in range(6)},
+        **{f"{probs.format(layer, head)[:-1]},key={key}]": weight for layer, head, key, weight in heads},
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("second", [0.5, 0.499])
+def test_of_weights_that_are_written_alike_none_is_called_the_largest(rome, second):
+    trace = set_rows(rome, (1, 3, 5, 0.5), (4, 2, 3, second), (1, 3, 6, 0.5))
+    head, key = openings.open_head(trace, 8), openings.open_key(trace, 1, 3, 8)
+    assert (head.layer, head.head) == (1, 3) and not head.alone and not key.alone
+    assert head.reason.endswith("nor next to it than it, 50\xa0% on “do”.")
+    assert head.reason.startswith("Layer 1, head 3 is shown: no head gives a larger attention weight of “[MASK]” on")
+    assert key.reason.endswith("no attention weight of “[MASK]” on a token that is neither special nor itself is larger.")
+    trace = set_rows(rome, (1, 3, 5, 0.5), (4, 2, 3, 0.4))
+    assert "of all heads it gives the largest" in openings.open_head(trace, 8).reason
+    assert "the largest attention weight of" in openings.open_key(trace, 1, 3, 8).reason
+
+
+def test_where_no_head_gives_any_weight_none_is_called_the_largest(rome):
+    reason = openings.open_head(set_rows(rome), 8).reason
+    assert reason == (
+        "Layer 0, head 0 is shown: no head gives an attention weight other than 0 of “[MASK]” on a token that is "
+        "neither special, nor itself, nor next to it."
+    )
+
+
+def test_of_components_that_are_written_alike_none_is_called_the_largest(rome):
+    address = "encoder.layer.2.attention.output.dense"
+    trace = rome.with_changes({address: 0.0, f"{address}[hidden=7]": 2.0, f"{address}[hidden=9]": -2.0})
+    found = openings.open_component(trace, Address(address), 8)
+    assert found.reason == (
+        "Component 7 is shown: nowhere is the attention output of “[MASK]” larger in size than there, 2.0000."
+    )
+    query = "encoder.layer.2.attention.self.query[head=0]"
+    none = openings.open_product(rome.with_changes({query: 0.0}), 2, 0, 8, 5)
+    assert "none brings more to the dot product of “[MASK]” and “do”, 0.0000 of 0.0000." in none.reason

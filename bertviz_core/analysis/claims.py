@@ -84,9 +84,6 @@ class Claim:
         return finite and _CHECKS[self.relation](self)
 
 
-Piece = "str | Claim | Said"
-
-
 @dataclass(frozen=True, eq=False)
 class Said:
     """A text as a page shows it: plain words that claim nothing, and claims, in order."""
@@ -114,6 +111,12 @@ def choose(*ways: Claim | Said) -> Said:
     """The first of several ways to say something of which every claim holds; the last one claims least, and stands in
     for all others."""
     return say(next((way for way in ways if all(claim.holds for claim in way.claims)), ways[-1]))
+
+
+def stands_out(values: np.ndarray, at: int, write: Callable[[float], str]) -> bool:
+    """Whether the value at a place, counted through all axes, is larger than every other and written as no other is."""
+    part = Part(float(np.ravel(values)[at]), write)
+    return Claim("", "", {"value": part}, Relation.LARGEST, values, (at,)).holds
 
 
 def _is_written_apart(claim: Claim, others: Iterable[float]) -> bool:

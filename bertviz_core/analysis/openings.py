@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.attention import multiply_terms
+from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.heads import Sentence
 from bertviz_core.analysis.layers import list_winners
 from bertviz_core.analysis.predictions import find_masks
@@ -66,7 +67,7 @@ class OpenHead:
     """The head that a page opens at, and the key that speaks for it.
 
     token, text: the query; key, key_text, weight: the key, and the attention weight on it, 0 to 1; rule: what the key
-    had to be, FAR, OTHER or ITSELF.
+    had to be, FAR, OTHER or ITSELF; alone: whether no other such weight, of any head, is as large or written alike.
     """
 
     layer: int
@@ -77,13 +78,17 @@ class OpenHead:
     key_text: str
     weight: float
     rule: str
+    alone: bool
 
     @property
     def reason(self) -> str:
-        return (
-            f"Layer {self.layer}, head {self.head} is shown: of all heads it gives the largest attention weight of "
-            f"“{self.text}” {self.rule}, {format_percent(self.weight)} on “{self.key_text}”."
-        )
+        shown = f"Layer {self.layer}, head {self.head} is shown:"
+        if not self.weight:
+            return f"{shown} no head gives an attention weight other than 0 of “{self.text}” {self.rule}."
+        own = f"{format_percent(self.weight)} on “{self.key_text}”"
+        if self.alone:
+            return f"{shown} of all heads it gives the largest attention weight of “{self.text}” {self.rule}, {own}."
+        return f"{shown} no head gives a larger attention weight of “{self.text}” {self.rule} than it, {own}."
 
 
 def open_head(trace: Trace, token: int) -> OpenHead:
@@ -101,7 +106,8 @@ def _find_head(trace: Trace, token: int) -> OpenHead:
     rule = next(name for name, keys in allowed.items() if keys.any())
     seen = np.where(allowed[rule], weights, -1.0)
     layer, head, key = (int(i) for i in np.unravel_index(int(seen.argmax()), seen.shape))
-    return OpenHead(layer, head, token, tokens[token], key, tokens[key], float(weights[layer, head, key]), rule)
+    weight, alone = float(seen[layer, head, key]), stands_out(seen, int(seen.argmax()), format_percent)
+    return OpenHead(layer, head, token, tokens[token], key, tokens[key], weight, rule, alone)
 
 
 def _find_words(trace: Trace) -> np.ndarray:
@@ -119,7 +125,7 @@ def find_other_words(trace: Trace, token: int) -> np.ndarray:
 class OpenKey:
     """The key that a page opens at. weight: the token's attention weight on it; rule: what it had to be, WORD or ANY.
 
-    text: the token's own, key_text: the key's.
+    text: the token's own, key_text: the key's; alone: whether no other such weight is as large or written alike.
     """
 
     key: int
@@ -127,15 +133,16 @@ class OpenKey:
     text: str
     weight: float
     rule: str
+    alone: bool
 
     @property
     def reason(self) -> str:
         if not self.weight:
             return f"“{self.key_text}” at position {self.key} is shown: all attention weights of “{self.text}” are 0."
-        return (
-            f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}: the largest "
-            f"attention weight of “{self.text}” {self.rule}."
-        )
+        shown = f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}:"
+        if self.alone:
+            return f"{shown} the largest attention weight of “{self.text}” {self.rule}."
+        return f"{shown} no attention weight of “{self.text}” {self.rule} is larger."
 
 
 def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
@@ -148,25 +155,31 @@ def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
     others = find_other_words(trace, token)
     words[others] = row[others]
     enough = float(words.max()) * sum(trace.encoding.mask) >= 1
-    key, rule = (int(words.argmax()), WORD) if enough else (int(row.argmax()), ANY)
-    return OpenKey(key, trace.tokens[key], trace.tokens[token], float(row[key]), rule)
+    asked, rule = (words, WORD) if enough else (row, ANY)
+    key = int(asked.argmax())
+    alone = stands_out(asked, key, format_percent)
+    return OpenKey(key, trace.tokens[key], trace.tokens[token], float(row[key]), rule, alone)
 
 
 @dataclass(frozen=True)
 class OpenComponent:
-    """The component of a vector that a page opens at, and its value. vector: what the vector is called."""
+    """The component of a vector that a page opens at, and its value. vector: what the vector is called.
+
+    alone: whether no other component is as large in size or written alike.
+    """
 
     component: int
     text: str
     vector: str
     value: float
+    alone: bool
 
     @property
     def reason(self) -> str:
-        return (
-            f"Component {self.component} is shown: there {self.vector} of “{self.text}” is largest in size, "
-            f"{format_number(self.value)}."
-        )
+        shown, what = f"Component {self.component} is shown:", f"{self.vector} of “{self.text}”"
+        if self.alone:
+            return f"{shown} there {what} is largest in size, {format_number(self.value)}."
+        return f"{shown} nowhere is {what} larger in size than there, {format_number(self.value)}."
 
 
 def open_component(trace: Trace, address: Address, token: int) -> OpenComponent:
@@ -177,14 +190,16 @@ def open_component(trace: Trace, address: Address, token: int) -> OpenComponent:
     vector = trace[address.fix(token=token)]
     best = find_strongest(vector)
     name = _VECTORS.get(address.leaf, address.path)
-    return OpenComponent(best, trace.tokens[token], name, float(vector[best]))
+    alone = stands_out(np.abs(vector), best, format_number)
+    return OpenComponent(best, trace.tokens[token], name, float(vector[best]), alone)
 
 
 @dataclass(frozen=True)
 class OpenProduct:
     """The component of one head's queries and keys that a page opens at.
 
-    query, key: its two factors; total: the whole dot product; text, key_text: of the tokens that are compared.
+    query, key: its two factors; total: the whole dot product; text, key_text: of the tokens that are compared; alone:
+    whether no other product is as large or written alike.
     """
 
     component: int
@@ -193,6 +208,7 @@ class OpenProduct:
     query: float
     key: float
     total: float
+    alone: bool
 
     @property
     def product(self) -> float:
@@ -201,8 +217,9 @@ class OpenProduct:
 
     @property
     def reason(self) -> str:
+        brings = "it brings most" if self.alone else "none brings more"
         return (
-            f"Component {self.component} is shown: it brings most to the dot product of “{self.text}” and "
+            f"Component {self.component} is shown: {brings} to the dot product of “{self.text}” and "
             f"“{self.key_text}”, {format_number(self.product)} of {format_number(self.total)}."
         )
 
@@ -212,9 +229,10 @@ def open_product(trace: Trace, layer: int, head: int, token: int, key: int) -> O
     own = Address.in_layer(layer, "attention.self")
     q, k = trace[own.enter("query").fix(head=head, query=token)], trace[own.enter("key").fix(head=head, key=key)]
     terms = multiply_terms(q, k)
-    best = int(terms.order[terms.terms.argmax()])
+    most = int(terms.terms.argmax())
+    best, alone = int(terms.order[most]), stands_out(terms.terms, most, format_number)
     text, key_text, total = trace.tokens[token], trace.tokens[key], float(terms.running[-1])
-    return OpenProduct(best, text, key_text, float(q[best]), float(k[best]), total)
+    return OpenProduct(best, text, key_text, float(q[best]), float(k[best]), total, alone)
 
 
 @dataclass(frozen=True)
