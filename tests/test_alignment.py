@@ -205,7 +205,15 @@ def test_scores_are_compared_where_a_token_stands(bundled):
 
 def test_padding_sets_the_notebook_apart_from_bert(bundled):
     bert, notebook = (bv.run(bundled, TEXT, pad_to=20, program=name) for name in ("bert", "notebook"))
-    assert all(distance.largest > 0.1 for distance in measure_layers(bert, notebook))
+    distances, largest = measure_layers(bert, notebook), []
+    for distance in distances:
+        where = f"encoder.layer.{distance.layer}.output.LayerNorm"
+        apart = np.abs(bert[where].astype(np.float64) - notebook[where])
+        assert distance.largest == pytest.approx(apart[:12].max()) and distance.largest > 0.1
+        assert distance.lowest == distance.cosines[:12].min()
+        largest.append(apart.max())
+    assert any(distance.largest < every for distance, every in zip(distances, largest, strict=True))
+    assert any(distance.lowest > distance.cosines.min() for distance in distances)
 
 
 @pytest.mark.parametrize("name", DOCUMENT_PROGRAMS)

@@ -198,7 +198,9 @@ def test_of_weights_that_are_written_alike_none_is_called_the_largest(rome, seco
     assert (head.layer, head.head) == (1, 3) and not head.alone and not key.alone
     assert head.reason.endswith("nor next to it than it, 50\xa0% on “do”.")
     assert head.reason.startswith("Layer 1, head 3 is shown: no head gives a larger attention weight of “[MASK]” on")
-    assert key.reason.endswith("no attention weight of “[MASK]” on a token that is neither special nor itself is larger.")
+    assert key.reason.endswith(
+        "no attention weight of “[MASK]” on a token that is neither special nor itself is larger."
+    )
     trace = set_rows(rome, (1, 3, 5, 0.5), (4, 2, 3, 0.4))
     assert "of all heads it gives the largest" in openings.open_head(trace, 8).reason
     assert "the largest attention weight of" in openings.open_key(trace, 1, 3, 8).reason

@@ -7,6 +7,8 @@ from bertviz_core.figures.add_norm import Strip, draw_aligned, draw_triangle
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.resemblance import draw_resemblance
+from bertviz_core.formula.numbers import format_degrees
+from bertviz_core.ui.views.add_norm_sums import name_direction
 
 SIZE = 6
 WORDS = [f"{i} word" for i in range(SIZE)]
@@ -73,3 +75,12 @@ def test_a_circles_area_is_the_length_that_its_neuron_writes():
 def test_the_shares_of_parts_stand_at_their_rows():
     notes = VECTORS["draw_parts"]["of a sum"](LIGHT).layout["annotations"]
     assert [(note["y"], note["text"]) for note in notes] == list(enumerate(WORDS))
+
+
+def test_angles_that_are_written_alike_are_called_alike():
+    called = {}
+    for hundredth in range(18_001):
+        angle = hundredth / 100
+        called.setdefault(format_degrees(angle), set()).add(name_direction(angle))
+    assert all(len(names) == 1 for names in called.values()) and len(set().union(*called.values())) == 5
+    assert called["25°"] == {"almost the same way"} and called["26°"] == {"partly the same way"}

@@ -56,11 +56,12 @@ class LayerDistance:
     """How far two traces are apart after a layer.
 
     largest: the largest absolute difference of any two numbers; cosines: (token,) the cosine of the angle between each
-    token's two vectors, 1 where they point the same way.
+    token's two vectors, 1 where they point the same way; lowest: of these. Padding is in neither largest nor lowest.
     """
 
     layer: int
     largest: float
+    lowest: float
     cosines: np.ndarray
 
 
@@ -207,8 +208,9 @@ def measure_end(left: Trace, right: Trace, token: int) -> float:
 def measure_layers(left: Trace, right: Trace) -> tuple[LayerDistance, ...]:
     """How far two traces of one input are apart after each layer; the cosines with the padding behind the text."""
     _check(left, right)
+    real = [place for place, token in enumerate(list_places(left)) if left.encoding.mask[token]]
     return tuple(
-        _measure(layer, read_ordered(left, one).astype(np.float64), read_ordered(right, other).astype(np.float64))
+        _measure(layer, read_ordered(left, one).astype(np.float64), read_ordered(right, other).astype(np.float64), real)
         for layer, (one, other) in enumerate(
             zip(find_layer_outputs(left.program), find_layer_outputs(right.program), strict=True)
         )
@@ -224,8 +226,9 @@ def find_layer_outputs(program: Program) -> tuple[Address, ...]:
     return tuple(last[layer] for layer in sorted(last))
 
 
-def _measure(layer: int, left: np.ndarray, right: np.ndarray) -> LayerDistance:
-    return LayerDistance(layer, float(np.abs(left - right).max()), compute_cosine(left, right))
+def _measure(layer: int, left: np.ndarray, right: np.ndarray, real: list[int]) -> LayerDistance:
+    cosines = compute_cosine(left, right)
+    return LayerDistance(layer, float(np.abs(left - right)[real].max()), float(cosines[real].min()), cosines)
 
 
 def _check(left: Trace, right: Trace) -> None:

@@ -65,7 +65,7 @@ def _(scene):
 @oracle("adds at")
 def _(scene):
     _, between = _add(scene)
-    return Truth({"angle": between, "way": next(way for way, (_, end) in WAYS.items() if between <= end)})
+    return Truth({"angle": between, "way": next(way for way, (_, end) in WAYS.items() if round(between) <= end)})
 
 
 def _take(scene):

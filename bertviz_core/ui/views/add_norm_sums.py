@@ -58,8 +58,13 @@ def write_headline(view: View) -> Said:
     told = Claim("adds", "{by} adds **{added}** to {word}, **{skip}** long", parts)
     if not math.isfinite(angle):
         return say(told, ": there is no angle between them")
-    way = Part(next(words for end, words in _WORDS if angle <= end))
+    way = Part(name_direction(angle))
     return say(told, Claim("adds at", ", at **{angle}**: {way}", {"angle": tell_degrees(angle), "way": way}))
+
+
+def name_direction(angle: float) -> str:
+    """An angle of 0 to 180 degrees in words; one way for all that are written alike."""
+    return next(words for end, words in _WORDS if round(angle) <= end)
 
 
 def show_sums(view: View) -> None:

@@ -139,7 +139,7 @@ def show_distances(view: View, left: Side, right: Side) -> None:
         st.latex(style.break_lines(write_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")))
         st.caption(
             f"In the formula: after layer {layer}. "
-            f"{_describe(found, names, word, token)} x is BERT's vector after the layer, y the document's."
+            f"{_describe(found, names, word, token, _name_all(view))} x is BERT's vector after the layer, y the document's."
         )
         values = Values(np.array([column.values for column in columns], dtype=np.float64).T, _list_stages(view),
                         [column.name for column in columns])  # fmt: skip
@@ -150,7 +150,7 @@ def show_distances(view: View, left: Side, right: Side) -> None:
 def show_layers(view: View, left: Side, right: Side) -> None:
     """How far apart the runs are after every layer, as a table."""
     found, _ = _measure(view, left, right)
-    with open_card(view, NORM, "Distance after each layer", "all tokens, from the same weights and sentence"):
+    with open_card(view, NORM, "Distance after each layer", f"{_name_all(view)}, from the same weights and sentence"):
         columns = _list_columns(found, view.chosen.token)
         st.html(render_table("after layer", _list_stages(view), columns, [view.chosen.layer]))
         st.latex(r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}")
@@ -179,7 +179,7 @@ def _list_columns(found: dict[str, tuple[LayerDistance, ...]], token: int) -> li
         for name, layers in found.items()
         for column in (
             Column(f"{name}: cosine", [float(one.cosines[token]) for one in layers]),
-            Column(f"{name}: lowest of all tokens", [float(one.cosines.min()) for one in layers]),
+            Column(f"{name}: lowest of all tokens", [one.lowest for one in layers]),
             Column(f"{name}: largest difference", [one.largest for one in layers]),
         )
     ]
@@ -190,10 +190,16 @@ def _list_documents(left: Side, right: Side) -> list[Side]:
     return [right] if left.document is None or left.name == right.name else [right, left]
 
 
-def _describe(found: dict[str, tuple[LayerDistance, ...]], names: dict[str, str], word: str, token: int) -> str:
+def _name_all(view: View) -> str:
+    """The tokens that count."""
+    return "all tokens" if all(view.trace.encoding.mask) else "all tokens but padding"
+
+
+def _describe(found: dict[str, tuple[LayerDistance, ...]], names: dict[str, str], word: str, token: int,
+              every: str) -> str:  # fmt: skip
     told = [
         f"{names[key]}: cosine {format_number(float(layers[-1].cosines[token]))} for {word} after the last layer; over "
-        f"all tokens, no number there differs by more than {format_number(layers[-1].largest)}."
+        f"{every}, no number there differs by more than {format_number(layers[-1].largest)}."
         for key, layers in found.items()
     ]
     return escape_markdown(" ".join(told))
