@@ -176,11 +176,11 @@ class Canvas {
   }
 
   explain({ cell, operands }, drawn) {
-    const changed = cell !== this.explained.cell;
+    const changed = (cell || "") !== this.explained.cell;
     this.explained = { cell: cell || "", operands: operands ?? [] };
     if (!drawn || !changed) return;
     this.hover = null;
-    this.rolled = false;
+    if (cell) this.rolled = false;
     lightRow(this, null);
     const component = /\bhidden=(\d+)/.exec(cell)?.[1];
     if (component) this.place.component = Number(component); // the URL says so too: see `note` in ui/frame/follow.py

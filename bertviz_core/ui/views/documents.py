@@ -139,7 +139,8 @@ def show_distances(view: View, left: Side, right: Side) -> None:
         st.latex(style.break_lines(write_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")))
         st.caption(
             f"In the formula: after layer {layer}. "
-            f"{_describe(found, names, word, token, _name_all(view))} x is BERT's vector after the layer, y the document's."
+            f"{_describe(found, names, word, token, _name_all(view))} "
+            "x is BERT's vector after the layer, y the document's."
         )
         values = Values(np.array([column.values for column in columns], dtype=np.float64).T, _list_stages(view),
                         [column.name for column in columns])  # fmt: skip
