@@ -86,9 +86,9 @@ def enter_first_picture(app):
 
 @pytest.mark.parametrize(
     ("size", "theme", "choice", "turn"),
-    [(WIDE, "light", {"layer": "3", "head": "5", "token": "2"}, 0), (PHONE, "dark", {**CHOICE, "text": MARKUP}, 1)],
-    ids=["wide-light", "phone-dark-markup"],
-)
+    [pytest.param(WIDE, "light", {"layer": "3", "head": "5", "token": "2"}, 0, id="wide-light"),
+     pytest.param(PHONE, "dark", {**CHOICE, "text": MARKUP}, 1, id="phone-dark-markup", marks=pytest.mark.slow)],
+)  # fmt: skip
 def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, server, size, theme, choice, turn):
     """Every page on both screens, also for the keyboard; each with axe, which is slow, on one of them by turns."""
     with visit(chromium, server, size, theme) as app:

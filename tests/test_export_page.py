@@ -29,6 +29,7 @@ def ran(command, folder):
                           capture_output=True, text=True, check=True, timeout=60).stdout  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_downloaded_runs_on_a_machine_that_has_nothing_else(overview, tmp_path):
     weights = saved(overview, "Weights (46 MB)", tmp_path)
     assert weights.name == "model.safetensors"

@@ -154,6 +154,7 @@ def go(app, *steps, pause=80):
     app.settle()
 
 
+@pytest.mark.slow
 def test_quick_ways_through_the_history_end_where_they_lead(app):
     """Two Forwards before the first one is answered, and others; every place stays in the history."""
     seen = list_places(

@@ -129,6 +129,7 @@ def check_edge(url):
     check_messages(url)
 
 
+@pytest.mark.slow
 def test_every_step_of_the_image_runs_without_rights_and_it_starts_healthy_and_ends_well():
     if shutil.which("nginx") is None or shutil.which("setpriv") is None:
         pytest.skip("No nginx, or no setpriv: install Debian's packages nginx and util-linux.")

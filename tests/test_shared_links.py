@@ -16,24 +16,17 @@ from tests.test_pages import APP
 SMALL = {"width": 1280, "height": 800}
 QUERY = "encoder.layer.3.attention.self.query[head=5,query={},head_dim=31]"
 WEIGHT = "encoder.layer.3.attention.self.probs[head=5,query={},key={}]"
-# Where the picture, as far as the window shows it, says this address to who points there.
-SCAN = """([cell, across, step]) => {
-    const stage = document.querySelector('.bvc-stage'), readout = document.querySelector('.bvc-readout');
-    const {left, top, right, bottom} = stage.getBoundingClientRect();
-    for (let y = top + 66; y < Math.min(bottom, innerHeight); y += 11)
-        for (let x = left + 104; x < Math.min(right, left + across); x += step) {
-            const place = {clientX: x, clientY: y, bubbles: true, pointerType: 'mouse'};
-            stage.dispatchEvent(new PointerEvent('pointermove', place));
-            const said = readout.querySelector('.bvc-address')?.textContent;
-            if (stage.style.cursor === 'pointer' && said === cell) return true;
-        }
-    return false;
+# Whether the picture, as far as the window shows it, has the ring of a cell, and says its address to who points there.
+IS_SEEN = """cell => {
+    const stage = document.querySelector('.bvc-stage'), frame = stage.getBoundingClientRect();
+    return [...document.querySelectorAll(`[data-ring="${CSS.escape(cell)}"]`)].some(ring => {
+        const {left, top, width, height} = ring.getBoundingClientRect(), [x, y] = [left + width / 2, top + height / 2];
+        if (x < frame.left || x > frame.right || y < frame.top || y > Math.min(frame.bottom, innerHeight)) return false;
+        const place = {clientX: x, clientY: y, bubbles: true, pointerType: 'mouse'};
+        stage.dispatchEvent(new PointerEvent('pointermove', place));
+        return document.querySelector('.bvc-readout .bvc-address')?.textContent === cell;
+    });
 }"""
-
-
-def is_seen(app, cell):
-    """Queries stand at the left, in narrow cells; weights in wide ones."""
-    return app.page.evaluate(SCAN, [cell, *((320, 1.4) if ".query[" in cell else (700, 9))])
 
 
 def query_of(link):
@@ -122,7 +115,7 @@ def test_the_cell_of_a_link_is_in_view(chromium, server, level, cell):
     """In a window in which, beside the drawer, not all rows of a head have room."""
     with visit(chromium, server, SMALL, motion="reduce") as app:
         open_canvas(app, level=level, layer=3, head=5, token=8, walk=cell)
-        assert is_seen(app, cell)
+        app.page.wait_for_function(IS_SEEN, arg=cell)
 
 
 def test_rows_that_were_scrolled_away_stay_away(chromium, server):
@@ -132,4 +125,4 @@ def test_rows_that_were_scrolled_away_stay_away(chromium, server):
         stage.hover()
         app.page.mouse.wheel(0, 200)
         app.page.wait_for_timeout(600)
-        assert not is_seen(app, WEIGHT.format(8, 0))
+        assert not app.page.evaluate(IS_SEEN, WEIGHT.format(8, 0))

@@ -3,6 +3,8 @@
 import re
 import time
 
+import pytest
+
 from tests.browser import WIDE, open_window, visit
 
 LONG = {"passes": "600"}  # a minute, if nobody stops it
@@ -51,6 +53,7 @@ def test_the_loss_falls_below_a_tenth_of_its_start(app):
     assert app.explained.startswith("update:") and "gradient, by autograd" in app.drawer.inner_text()
 
 
+@pytest.mark.slow
 def test_pause_go_on_stop_and_reset(app):
     app.open("training", **LONG)
     button(app, "Start").click()
@@ -72,6 +75,7 @@ def test_pause_go_on_stop_and_reset(app):
     assert app.query == LONG
 
 
+@pytest.mark.slow
 def test_another_browser_waits_in_the_queue_until_the_tab_before_it_is_gone(chromium, server):
     with visit(chromium, server) as second:
         first = open_window(chromium, **WIDE).new_page()

@@ -55,6 +55,7 @@ def test_the_app_loads_what_comes_out(ground):
     assert made["hidden_dropout_prob"] == begun["hidden_dropout_prob"] > 0
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_ends_at_the_same_weights(ground):
     out = ground / "killed"
     run = subprocess.Popen([sys.executable, "-m", "training", *command(ground, out)], cwd=ROOT,

@@ -53,6 +53,7 @@ def test_the_ways_along_links_can_be_all_pairs():
     assert walked == set(permutations(range(count), 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stride", STRIDES)
 def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
     """What is on screen after a link was followed is what a fresh browser shows for the address."""
@@ -134,6 +135,7 @@ IN_THE_DRAWER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choices", [ALONG_THE_FRAME, IN_THE_DRAWER], ids=["frame", "drawer"])
 def test_back_undoes_every_choice_and_forward_does_it_again(app, fresh, choices):
     app.open("attention", **PLACE, pad=24)  # a length that the menu does not offer
