@@ -21,6 +21,7 @@ from bertviz_core.errors import CheckpointError
 MODEL_BYTES = 4_000_000_000
 RETRY_AFTER_S = 60.0
 FAILURES = 32  # remembered at most
+_SETTLE_AFTER_S = 5.0  # of all that was loaded meanwhile: it holds the whole process for a moment
 
 
 class ModelShelf:
@@ -42,6 +43,7 @@ class ModelShelf:
         self._loading: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         self._reading = threading.Lock()  # files into memory, one model at a time, so that the bound can be kept
+        self._settling: threading.Timer | None = None
 
     @property
     def nbytes(self) -> int:
@@ -93,8 +95,15 @@ class ModelShelf:
         except CheckpointError as error:
             self._failures.put(name, (time.monotonic(), str(error)), 1)
             raise
-        _settle()
+        self._settle_soon()
         return model
+
+    def _settle_soon(self) -> None:
+        with self._lock:
+            if self._settling is None or not self._settling.is_alive():
+                self._settling = threading.Timer(_SETTLE_AFTER_S, _settle)
+                self._settling.daemon = True
+                self._settling.start()
 
     def _make_room(self, name: str, folder: Path) -> None:
         size, limit = measure_weights(folder), read_limit()
