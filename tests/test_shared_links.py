@@ -118,6 +118,16 @@ def test_the_cell_of_a_link_is_in_view(chromium, server, level, cell):
         app.page.wait_for_function(IS_SEEN, arg=cell)
 
 
+def test_the_cell_of_a_link_is_in_view_far_from_the_chosen_token(chromium, server):
+    """Of a long sentence some rows are sent: those around the cell, unless somebody has rolled to others."""
+    where = {"text": "When in Rome, do as the [MASK] do. " * 30, "level": "layer", "layer": 3, "head": 5, "token": 8}
+    with visit(chromium, server, SMALL, motion="reduce") as app:
+        open_canvas(app, **where, walk=QUERY.format(200))
+        app.page.wait_for_function(IS_SEEN, arg=QUERY.format(200))
+        open_canvas(app, **where, walk=QUERY.format(200), window=20)
+        assert not app.page.evaluate(IS_SEEN, QUERY.format(200))
+
+
 def test_rows_that_were_scrolled_away_stay_away(chromium, server):
     """A cell that is explained does not bring its row back once somebody looks elsewhere."""
     with visit(chromium, server, SMALL, motion="reduce") as app:

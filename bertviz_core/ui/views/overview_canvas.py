@@ -29,6 +29,7 @@ from bertviz_core.analysis.predictions import PROBS, rank_words
 from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import site, state
@@ -110,9 +111,11 @@ def read_place(view: View) -> tuple[Place, list[str]]:
     level, stop = state.read("level"), state.read("play")
     strip = state.read("strip") if level == LAYER and not stop else ""
     start = read_index("window", total, "input", remarks)
-    window = choose_rows(chosen.token, total, start, count_rows(config, strip))
-    component = read_index("component", config.hidden_size, "model", remarks)
-    spot = Spot(chosen.layer, chosen.head, chosen.token, component, window, _find_cell(view.trace))
+    component, cell = read_index("component", config.hidden_size, "model", remarks), _find_cell(view.trace)
+    window, row = choose_rows(chosen.token, total, start, count_rows(config, strip)), _find_row(cell)
+    if start is None and not stop and row is not None and row not in window:
+        window = choose_rows(row, total, None, len(window))
+    spot = Spot(chosen.layer, chosen.head, chosen.token, component, window, cell)
     return Place(level, spot, stop, strip), remarks
 
 
@@ -124,6 +127,11 @@ def _find_cell(trace: Trace) -> Address | None:
             trace.explain(cell)
             return cell
     return None
+
+
+def _find_row(cell: Address | None) -> int | None:
+    """The token in whose row a cell stands."""
+    return next((index for axis, index in cell.index if axis in TOKEN_AXES), None) if cell else None
 
 
 def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str, str | int]:
