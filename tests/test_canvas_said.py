@@ -232,6 +232,21 @@ def test_after_a_zeroed_head_no_token_looks_anywhere(before):
     assert "looks at none more than at" in said
 
 
+EQUAL = {
+    "collect": ("encoder.layer.1.attention.self.context", "the largest in size", "one of the largest in size"),
+    "neurons": ("encoder.layer.1.intermediate.activation", "is the strongest", "is one of the strongest"),
+    "word": ("cls.predictions.decoder", "the highest of", "one of the highest of"),
+}
+
+
+@pytest.mark.parametrize("stop", EQUAL)
+def test_of_equal_numbers_none_is_called_the_largest(before, stop):
+    address, alone, among = EQUAL[stop]
+    for trace, found in ((before, alone), (before.with_changes({address: 1.0}), among)):
+        told = next(say(each) for each in tell(trace, before).data["stops"] if each["name"] == stop)
+        assert found in told and (among in told) == (found == among)
+
+
 def test_who_is_looked_at_most_has_no_rival(before, after):
     for head in range(3):
         for token in range(8):

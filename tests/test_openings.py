@@ -117,6 +117,20 @@ def test_the_key_is_a_word_with_at_least_an_even_share(double, rome):
     )
 
 
+def test_of_even_weights_every_word_has_an_even_share(bundled):
+    """Also where that is no number in single precision: a 25th is stored as less."""
+    text = (
+        "one two three four five six seven eight nine ten red blue green black white dog cat bird fish tree leaf "
+        "root sun"
+    )
+    trace = bv.run(bundled, text, changes={"encoder.layer.2.attention.self.probs[head=1]": "uniform"})
+    found = openings.open_key(trace, 2, 1, 5)
+    assert len(trace.tokens) == 25 and found.rule == openings.WORD and found.key == 1
+    assert found.reason.endswith(
+        "no attention weight of “five” is larger on a token that is neither special nor itself."
+    )
+
+
 def test_a_token_alone_opens_at_itself(single):
     assert (openings.open_key(single, 0, 0, 0).key, openings.open_key(single, 0, 0, 0).rule) == (0, openings.ANY)
 
@@ -199,7 +213,7 @@ def test_of_weights_that_are_written_alike_none_is_called_the_largest(rome, seco
     assert head.reason.endswith("nor next to it than it, 50\xa0% on “do”.")
     assert head.reason.startswith("Layer 1, head 3 is shown: no head gives a larger attention weight of “[MASK]” on")
     assert key.reason.endswith(
-        "no attention weight of “[MASK]” on a token that is neither special nor itself is larger."
+        "no attention weight of “[MASK]” is larger on a token that is neither special nor itself."
     )
     trace = set_rows(rome, (1, 3, 5, 0.5), (4, 2, 3, 0.4))
     assert "of all heads it gives the largest" in openings.open_head(trace, 8).reason

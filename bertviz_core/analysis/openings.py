@@ -27,6 +27,7 @@ OTHER = "on another token"  # where no token is far
 ITSELF = "on itself"  # where there is no other token
 WORD = "on a token that is neither special nor itself"
 ANY = "on any token, as no word has an even share"
+_ROUNDING = 1e-5  # of an even share in single precision
 _VECTORS = {
     "embeddings.sum": "the sum of the embeddings",
     "attention.output.dense": "the attention output",
@@ -142,7 +143,7 @@ class OpenKey:
         shown = f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}:"
         if self.alone:
             return f"{shown} the largest attention weight of “{self.text}” {self.rule}."
-        return f"{shown} no attention weight of “{self.text}” {self.rule} is larger."
+        return f"{shown} no attention weight of “{self.text}” is larger {self.rule}."
 
 
 def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
@@ -154,7 +155,7 @@ def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
     words = np.full(len(row), -1.0)
     others = find_other_words(trace, token)
     words[others] = row[others]
-    enough = float(words.max()) * sum(trace.encoding.mask) >= 1
+    enough = float(words.max()) * sum(trace.encoding.mask) > 1 - _ROUNDING
     asked, rule = (words, WORD) if enough else (row, ANY)
     key = int(asked.argmax())
     alone = stands_out(asked, key, format_percent)

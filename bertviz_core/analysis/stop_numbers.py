@@ -116,15 +116,18 @@ class Divided:
 class Collected:
     """One component of what the head hands on: the largest in size.
 
-    values: weight times value, row by row; largest: the row that brings most; others: what the rows outside the window
-    bring together; sum: as recorded.
+    alone: whether no other component is as large, or written alike; values: weight times value, row by row; largest:
+    the row that brings most; first: whether no other brings as much; others: what the rows outside the window bring
+    together; sum: as recorded.
     """
 
     component: int
+    alone: bool
     of: tuple[int, ...]
     shares: tuple[float, ...]
     values: tuple[float, ...]
     largest: int
+    first: bool
     part: float
     others: float
     sum: float
@@ -184,14 +187,16 @@ class Then:
 class Fired:
     """The neurons at the chosen token.
 
-    strongest: the largest in size first; damped: of those above 0 the one that the activation function takes most from,
-    None where it takes nothing worth printing; shut: the one with the lowest pre-activation, None where that is not
-    below 0 or something worth printing is left of it; active: how many are above 0; function: by its name, empty where
-    a change put numbers in place of what it gives, of which then nothing is damped or shut; curve: points of it, from
-    the lowest pre-activation that is listed to the highest; then: what becomes of what they write.
+    strongest: the largest in size first; alone: whether no other is as large as that one, or written alike; damped: of
+    those above 0 the one that the activation function takes most from, None where it takes nothing worth printing;
+    shut: the one with the lowest pre-activation, None where that is not below 0 or something worth printing is left of
+    it; active: how many are above 0; function: by its name, empty where a change put numbers in place of what it gives,
+    of which then nothing is damped or shut; curve: points of it, from the lowest pre-activation that is listed to the
+    highest; then: what becomes of what they write.
     """
 
     strongest: tuple[Neuron, ...]
+    alone: bool
     damped: Neuron | None
     shut: Neuron | None
     active: int
@@ -226,10 +231,12 @@ class Logit:
 class Answered:
     """The softmax over the vocabulary at the chosen token.
 
-    words: word, logit, e^(logit − largest), probability, id; others: the probability of all other words together.
+    words: word, logit, e^(logit − largest), probability, id; alone: whether no other logit is as high as the first, or
+    written alike; others: the probability of all other words together.
     """
 
     words: tuple[tuple[str, float, float, float, int], ...]
+    alone: bool
     denominator: float
     others: float
     total: int

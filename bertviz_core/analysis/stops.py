@@ -10,6 +10,7 @@ import numpy as np
 
 from bertviz_core.analysis.attention import DotProduct, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
+from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.openings import open_key
@@ -35,6 +36,7 @@ from bertviz_core.analysis.stop_numbers import (
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.functions import Apply, Function
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.short import name_function
 from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.tracing.trace import Trace
@@ -145,7 +147,8 @@ def _collect(trace: Trace, spot: Spot) -> Collected:
     fitted = fit_sum([*_list(parts[inside]), others], total, (1, 2))
     rows = [((float(shares[i]), float(values[i])), float(parts[i])) for i in spot.window]
     factors = fit_results(rows, fitted.terms, lambda share, value: share * value)
-    return Collected(component, tuple(spot.window), _list(shares[inside]), _list(parts[inside]), largest,
+    alone, first = (stands_out(np.abs(of), at, format_number) for of, at in ((result, component), (parts, largest)))
+    return Collected(component, alone, tuple(spot.window), _list(shares[inside]), _list(parts[inside]), largest, first,
                      float(parts[largest]), others, total, replace(fitted, factors=factors))  # fmt: skip
 
 
@@ -199,8 +202,9 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
     damped = read(int(taken.argmax())) if given and taken.max() > _VISIBLE else None
     shut = read(lowest) if given and before[lowest] < 0 and abs(after[lowest]) < _VISIBLE else None
     inputs = [neuron[1] for neuron in (*strongest, damped, shut) if neuron]
+    alone = stands_out(np.abs(after), strongest[0][0], format_number)
     return Fired(
-        strongest, damped, shut, int((after > 0).sum()), len(after), name_function(function) if given else "",
+        strongest, alone, damped, shut, int((after > 0).sum()), len(after), name_function(function) if given else "",
         _draw_function(function, inputs) if given else (), _find_then(trace, spot),
     )  # fmt: skip
 
@@ -237,7 +241,9 @@ def _answer(trace: Trace, spot: Spot) -> Answered:
     others = float(probs[running.ids[_STRONGEST:]].sum(dtype=np.float64))
     rest = float(running.terms[_STRONGEST:].sum())
     digits = fit_sum([*(term for _, _, term, _, _ in words), rest], float(running.sums[-1]), (1, 2))
-    return Answered(words, float(running.sums[-1]), others, len(logits), _work_logit(trace, spot, words[0][4]), digits)
+    best = words[0][4]
+    return Answered(words, stands_out(logits, best, format_number), float(running.sums[-1]), others, len(logits),
+                    _work_logit(trace, spot, best), digits)  # fmt: skip
 
 
 def _work_logit(trace: Trace, spot: Spot, word: int) -> Logit:

@@ -110,11 +110,11 @@ function ringColumn(canvas, sketch, component) {
 
 // Neurons on the curve of the activation function, and in figures: the strongest, one that is damped, one shut off.
 function drawNeurons(canvas, sketch, box, worked, time) {
-  const { strongest, active, total, damped, shut, function: name, curve } = worked;
+  const { strongest, alone, active, total, damped, shut, function: name, curve } = worked;
   const words = [[`${writeCount(active)} of ${writeCount(total)} neurons`, "ffn"], ["are above 0"]];
   const maker = name || "put there by a change";
   drawCaption(sketch, box, words, `${maker} at ${quote(canvas, canvas.place.token)}: what goes in → what comes out`);
-  const listed = listNeurons(strongest.slice(0, box.w < 420 ? 3 : 6), damped, shut);
+  const listed = listNeurons(strongest.slice(0, box.w < 420 ? 3 : 6), alone, damped, shut);
   const { chart, list } = placeNeurons(box, listed.length);
   const before = listed.map(({ neuron }) => neuron[1]);
   const [low, high] = [Math.min(-2, ...before) * 1.08, Math.max(2, ...before) * 1.08];
@@ -130,11 +130,11 @@ function drawNeurons(canvas, sketch, box, worked, time) {
 }
 
 // The strongest; then, unless it is one of these, what the activation function takes most from, and what it shuts off.
-function listNeurons(strongest, damped, shut) {
+function listNeurons(strongest, alone, damped, shut) {
   const told = [[damped, "damped"], [shut, "shut off"]].filter(
     ([neuron]) => neuron && !strongest.some(([index]) => index === neuron[0])
   ).map(([neuron, role]) => ({ neuron, role }));
-  const others = strongest.map((neuron, i) => ({ neuron, role: i ? "" : "strongest" }));
+  const others = strongest.map((neuron, i) => ({ neuron, role: i || !alone ? "" : "strongest" }));
   return [...others, ...told];
 }
 

@@ -145,12 +145,18 @@ def _tell_collect(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     if not collected.part and not collected.sum:
         return [*collects, ". All that this brings is 0, and so is the ", ("result", "head.context"), "."]
     total, part = write_fixed(collected.sum, digits.total), write_fixed(collected.part, digits.terms)
-    makes = ";" if collected.adds_up else " by a change, which is not what these add up to;"
+    makes, of = (";", " of it") if collected.adds_up else (" by a change, which is not what these add up to;", "")
+    most, brings = _name_first("the largest", collected.alone), _name_first("the largest part", collected.first)
     return [
-        *collects, f". Component {collected.component} of the ", ("result", "head.context"), f", the largest in size, "
-        f"is {total}{makes} the largest part{' of it' if collected.adds_up else ''}, {part}, is brought by ",
+        *collects, f". Component {collected.component} of the ", ("result", "head.context"),
+        f", {most} in size, is {total}{makes} {brings}{of}, {part}, is brought by ",
         _name(trace, collected.largest), ".",
     ]  # fmt: skip
+
+
+def _name_first(what: str, alone: bool) -> str:
+    """“the largest”, where no other is as large."""
+    return what if alone else f"one of {what}{'s' if what.endswith('part') else ''}"
 
 
 def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
@@ -176,7 +182,8 @@ def _tell_neurons(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     fired = found.fired
     neuron, before, after = fired.strongest[0]
     stays = "stays" if format_short(before) == format_short(after) else "becomes"
-    said = [f"{neuron} is the strongest: {format_short(before)} {stays} {format_short(after)}"]
+    most = _name_first("the strongest", fired.alone)
+    said = [f"{neuron} is {most}: {format_short(before)} {stays} {format_short(after)}"]
     if not after:
         said = [f"{neuron}, as all others, is 0"]
     for verb, each in (("is damped", fired.damped), ("is shut off", fired.shut)):
@@ -214,11 +221,12 @@ def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     (best, *_), second, logit = word.words[0], word.words[1], word.logit
     product, bias = (write_fixed(number, logit.digits.terms) for number in (logit.product, logit.bias))
     value, end = write_fixed(logit.value, logit.digits.total), "" if logit.adds_up else ", but a change makes it"
+    highest = _name_first("the highest", word.alone)
     makes = "Softmax makes that a share of" if word.shares_up else "A change makes its share"
     return [
         "From the ", ("last vector", f"output.{last}"), " of ", _name(trace, spot.token), " the LM head makes "
         f"{logit.width} numbers. Their dot product with the row of ", (f"“{best}”", "words"), f", {product}, and "
-        f"its bias, {bias}, are its score{end}, {value}: the highest of {word.total:,}. {makes} "
+        f"its bias, {bias}, are its score{end}, {value}: {highest} of {word.total:,}. {makes} "
         f"{format_percent(word.words[0][3])}; then “{second[0]}” with {format_percent(second[3])}.",
     ]  # fmt: skip
 
