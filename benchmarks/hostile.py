@@ -13,8 +13,8 @@ from urllib.parse import quote, urlencode
 
 PARAMETERS = ("text", "pair", "model", "pad", "layer", "head", "token", "key_token", "mask", "window",
               "changes", "walk", "open", "show", "formulas", "against", "document", "beside", "notation",
-              "component", "level", "stop", "word", "texts", "eta", "passes", "seed", "learner", "projection",
-              "of_head", "statistic")  # fmt: skip
+              "component", "level", "stop", "word", "texts", "eta", "passes", "seed", "learner", "program",
+              "projection", "of_head", "statistic")  # fmt: skip
 _WORDS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "##ing", "the", "naïve", "<script>alert(1)</script>",
           "$x^2$", "\\frac{1}{0}", "**b**", ":red[r]", "`", "{{x}}", "%s", "{0}", "../..", "https://x.y/?a=b",
           "\U0001f469\U0001f3fd\u200d\U0001f680", "مرحبا", "שלום", "東京", "हिन्दी",

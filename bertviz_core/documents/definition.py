@@ -56,7 +56,7 @@ _PLACES = (
         "tokens are masked",
         "training", "", "special tokens never are; a draw that masks nothing is drawn again"),
     put(r"E-Training: $P(\theta)\gets$ E-Transformer$(\hat{x}^i\vert\theta)$", "a forward pass over the masked text",
-        "training", "cls.predictions.probs", "the app trains BERT as released"),
+        "training", "cls.predictions.probs", "BERT as released can be trained instead"),
     put(r"E-Training: $J(\theta)\gets -\sum_j \log P(\theta)_{x^i_j,j} [\hat{x}^i_j = \mathrm{mask}]$", "the loss",
         "training", "", "the app sums over the hidden words, and shows both sums where a text holds the mask token"),
     put(r"E-Training: $\theta \gets \theta -\eta\cdot\nabla J(\theta)$", "a step of gradient descent", "training"),

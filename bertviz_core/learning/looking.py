@@ -32,11 +32,13 @@ class MovedHead:
 def rank_words(course: Course, sentence: int, token: int, count: int) -> tuple[Ranked, Ranked]:
     """What is predicted first for a token that is not shown, before any step and now. sentence: from 1."""
     text = course.sentences[sentence - 1]
-    return _rank(course.before, text, token, count), _rank(course.model, text, token, count)
+    before, now = (_rank(course, model, text, token, count) for model in (course.before, course.model))
+    return before, now
 
 
-def _rank(model: Model, text: str, token: int, count: int) -> Ranked:
-    probs = run(model, encode(model, text, masked=[token]))[_PREDICTIONS.fix(token=token)]
+def _rank(course: Course, model: Model, text: str, token: int, count: int) -> Ranked:
+    masked = encode(model, text, masked=[token])
+    probs = run(model, masked, program=course.settings.program)[_PREDICTIONS.fix(token=token)]
     first = np.argsort(-probs, kind="stable")[:count]
     return tuple((model.tokenizer.token(int(i)), float(probs[i])) for i in first)
 
@@ -44,7 +46,7 @@ def _rank(model: Model, text: str, token: int, count: int) -> Ranked:
 def find_moved_head(course: Course, sentence: int = 1) -> MovedHead:
     """The head in which one attention weight changed most, on a sentence with nothing hidden. sentence: from 1."""
     text = course.sentences[sentence - 1]
-    before, now = (run(model, text) for model in (course.before, course.model))
+    before, now = (run(model, text, program=course.settings.program) for model in (course.before, course.model))
     changes = [_find_changes(course, before, now, layer) for layer in range(course.before.config.num_hidden_layers)]
     layer, head = np.unravel_index(int(np.argmax(changes)), np.shape(changes))
     where = Address.in_layer(int(layer), _PROBS).fix(head=int(head))

@@ -15,7 +15,14 @@ from bertviz_core.learning.room import check_room
 from bertviz_core.learning.settings import Settings, check_settings, encode_sentences
 from bertviz_core.learning.still import find_still
 from bertviz_core.learning.updates import write_rule
-from bertviz_core.learning.weights import Weights, choose_learned, find_ties, name_groups, share_ties
+from bertviz_core.learning.weights import (
+    Weights,
+    choose_learned,
+    find_ties,
+    list_ties,
+    name_groups,
+    share_ties,
+)
 from bertviz_core.programs.training import write_loss
 
 MAX_WORDS = 64  # asked for after each pass
@@ -25,10 +32,11 @@ class Plan:
     """A model that is to learn from sentences, and how. The model that it starts from is read and never written to.
 
     sentences: 1 to 8 texts; only: the names of the parameters that learn, if not all. Raises TrainingError for settings
-    that cannot be trained with. encodings: the sentences' tokens; learned: the parameters that learn, each once; ties:
-    the model's parameters that are others under a second name; groups: by parameter that learns, its layer and kind;
-    still: the rows that no step moves, none in practice, where every matrix shrinks; words: (sentence from 1, position)
-    of the words that are asked for after each pass, the first 64 of all; room: the memory that it may come to hold.
+    that cannot be trained with. encodings: the sentences' tokens; loss: what line 5 runs, and the loss; learned: the
+    parameters that learn, each once; ties: those that learn as others, under a second name; groups: by parameter that
+    learns, its layer and kind; still: the rows that no step moves, none in practice, where every matrix shrinks; words:
+    (sentence from 1, position) of the words that are asked for after each pass, the first 64 of all; room: the memory
+    that it may come to hold.
     """
 
     def __init__(self, model: Model, sentences: Sequence[str], settings: Settings | None = None,
@@ -38,17 +46,17 @@ class Plan:
         self.before = model
         self.sentences = tuple(sentences)
         self.encodings = encode_sentences(model, sentences)
-        self.loss = write_loss(model.program)
+        self.loss = write_loss(model.written(self.settings.program))
         self.only = only
-        self.learned = choose_learned(model, self.loss, only)
-        self.room = check_room(model, self.learned, max(map(len, self.encodings)), self.settings.practised)
+        self.ties = list_ties(model, self.settings.program)
+        self.learned = choose_learned(self.loss, self.ties, only)
+        self.room = check_room(model, self.loss, self.learned, max(map(len, self.encodings)), self.settings.practised)
         self.words = tuple(
             (number, position)
             for number, encoding in enumerate(self.encodings, start=1)
             for position in model.tokenizer.maskable(encoding)
         )[:MAX_WORDS]
         self.rule = write_rule(self.loss, self.learned, self.settings, self.steps_total)
-        self.ties = find_ties(model.parameters)
         self.groups = name_groups(self.loss, self.learned, self.ties)
         own = {name: model.parameters[name] for name in self.learned}
         self.still = () if self.settings.practised else find_still(self.loss, own, self.ties, self._list_read())
@@ -112,4 +120,7 @@ class Plan:
             return self.before
         said = (self.before.name, self.before.revision, self.sentences, self.settings, self.learned, steps)
         revision = hashlib.sha256(repr(said).encode()).hexdigest()[:40]
-        return replace(self.before, name=self.name(steps), revision=revision, parameters=self.share(weights))
+        parameters, config = self.share(weights), self.before.config
+        if len(find_ties(parameters)) < len(find_ties(self.before.parameters)):
+            config = replace(config, tie_word_embeddings=False)
+        return replace(self.before, name=self.name(steps), revision=revision, parameters=parameters, config=config)

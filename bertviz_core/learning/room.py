@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
+from bertviz_core.formula.steps import Program
 from bertviz_core.learning.settings import MAX_TOKENS
-from bertviz_core.programs.training import write_loss
 from bertviz_core.tracing.layout import Layout
 
 PROCESS_BYTES = 300_000_000  # of a process that trains, before it holds anything: Python, PyTorch, the tokenizers
@@ -30,14 +30,15 @@ class Room:
     peak: int
 
 
-def estimate_room(model: Model, learned: Collection[str], tokens: int, practised: bool) -> Room:
-    """What a training takes at most. learned: the parameters that learn; tokens: of the longest sentence.
+def estimate_room(model: Model, loss: Program, learned: Collection[str], tokens: int, practised: bool) -> Room:
+    """What a training takes at most.
+
+    loss: what a step computes; learned: the parameters that learn; tokens: of the longest sentence.
 
     Held are the weights before the last step and after it, AdamW's two running means with both of them, a gradient that
     somebody has asked for, and weights of earlier steps. During a step the weights before the last one are given up.
     A derivative needs every tensor of the pass, and the largest parameter's once more while it is summed up.
     """
-    loss = write_loss(model.program)
     layout = Layout(model, loss, tokens)
     cells = sum(math.prod(layout.size(axis) for axis in step.output.axes) for step in loss.steps)
     gradient = sum(model.parameters[name].nbytes for name in learned)
@@ -53,35 +54,35 @@ def read_limit() -> int:
     return max(0, read_budget().training - PROCESS_BYTES)
 
 
-def check_room(model: Model, learned: Collection[str], tokens: int, practised: bool) -> Room:
+def check_room(model: Model, loss: Program, learned: Collection[str], tokens: int, practised: bool) -> Room:
     """What a training takes at most. Raises TrainingError where that does not fit, with what would."""
-    limit, needed = read_limit(), estimate_room(model, learned, tokens, practised)
+    limit, needed = read_limit(), estimate_room(model, loss, learned, tokens, practised)
     if needed.peak > limit:
         raise TrainingError(
             f"A training may take {write_bytes(limit)} of memory here. This one would take {write_bytes(needed.peak)}: "
             f"{model.parameter_count:,} weights, {tokens} tokens in the longest sentence. "
-            f"{_suggest(model, learned, tokens, practised, limit)}"
+            f"{_suggest(model, loss, learned, tokens, practised, limit)}"
         )
     return needed
 
 
-def _suggest(model: Model, learned: Collection[str], tokens: int, practised: bool, limit: int) -> str:
+def _suggest(model: Model, loss: Program, learned: Collection[str], tokens: int, practised: bool, limit: int) -> str:
     """What would fit: the longest sentence by the same estimate, or else another way to learn."""
-    longest = find_longest(model, learned, practised, limit)
+    longest = find_longest(model, loss, learned, practised, limit)
     if longest:
         return f"At most {longest} tokens a sentence fit here; a word is one or more of them. Shorten it."
-    if practised and find_longest(model, learned, False, limit) >= tokens:
+    if practised and find_longest(model, loss, learned, False, limit) >= tokens:
         return "As printed, with no AdamW, it would fit."
     if len(learned) > 5:
         return "No sentence is short enough here. Train the small model, or the LM head alone."
     return "No sentence is short enough here. Train the small model."
 
 
-def find_longest(model: Model, learned: Collection[str], practised: bool, limit: int) -> int:
+def find_longest(model: Model, loss: Program, learned: Collection[str], practised: bool, limit: int) -> int:
     """How many tokens the longest sentence that fits may have; 0 where none does."""
     longest = min(MAX_TOKENS, model.config.max_position_embeddings)
     lengths = range(SHORTEST, longest + 1)
-    fits = bisect_right(lengths, limit, key=lambda tokens: estimate_room(model, learned, tokens, practised).peak)
+    fits = bisect_right(lengths, limit, key=lambda tokens: estimate_room(model, loss, learned, tokens, practised).peak)
     return lengths[fits - 1] if fits else 0
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import InputError, TrainingError
+from bertviz_core.programs.training import TRAINED
 from bertviz_core.tracing.inputs import encode
 
 MAX_STEPS = 2000  # n T
@@ -23,7 +24,8 @@ class Settings:
     """The quantities of E-Training's first line.
 
     passes: T, over all n sentences; eta: the learning rate η, above 0; p_mask: with which probability a token is
-    hidden, between 0 and 1; seed: of the draws; practised: as BERT is trained in practice instead of as printed:
+    hidden, between 0 and 1; seed: of the draws; program: what line 5 runs, one of `TRAINED`; practised: as BERT is
+    trained in practice instead of as printed:
 
     - a drawn token becomes [MASK] in 8 of 10 cases, any other piece in 1, and is left as it is in 1; its own word is
       asked for in all of them;
@@ -40,9 +42,11 @@ class Settings:
     p_mask: float = 0.3
     seed: int = 0
     practised: bool = False
+    program: str = "bert"
 
 
 # T and η, as printed and as practised, with which -log P falls to a tenth on three sentences of up to 10 words.
+# A copy that runs as the definition's program, for which its weights were not learned, comes to half at most.
 _SMALL = Settings(), Settings(passes=100, eta=0.003, practised=True)
 _HEAD = Settings(passes=20, eta=0.03), Settings(passes=20, eta=0.003, practised=True)
 _ALL = Settings(passes=20, eta=0.0015), Settings(passes=20, eta=0.0003, practised=True)
@@ -108,6 +112,8 @@ def check_numbers(settings: Settings) -> None:
          "must be above 0, or nothing is hidden, and below 1, or nothing is left to read", "Choose 0.15 to 0.5"),
         ("The seed", settings.seed, _is_whole(settings.seed) and 0 <= settings.seed <= MAX_SEED,
          f"must be a whole number from 0 to {MAX_SEED:,}", "Choose 0"),
+        ("The program", settings.program, settings.program in TRAINED, f"must be one of {', '.join(TRAINED)}",
+         f"Choose {TRAINED[0]}"),
     )  # fmt: skip
     for name, came, holds, rule, remedy in rules:
         if not holds:

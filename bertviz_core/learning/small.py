@@ -1,4 +1,4 @@
-"""A small BERT made on the spot, for the sentences that it is to learn."""
+"""A small model made on the spot, for the sentences that it is to learn."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bertviz_core.checkpoint.weights import TIED
 from bertviz_core.errors import InputError, TrainingError
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.learning.settings import encode_sentences
+from bertviz_core.programs import PROGRAMS
 from bertviz_core.programs.bert import MLM, write_bert
 from bertviz_core.programs.config import BertConfig
 
@@ -23,11 +24,12 @@ SPREAD = 0.1  # standard deviation of the embeddings; of a matrix 1 / sqrt of it
 
 
 def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 0,
-                     dtype: torch.dtype = torch.float64) -> Model:  # fmt: skip
-    """A random BERT with an LM head: 2 layers, 32 wide, 4 heads, and no other vocabulary than the sentences' pieces.
+                     dtype: torch.dtype = torch.float64, program: str = "bert") -> Model:  # fmt: skip
+    """A random model with an LM head: 2 layers, 32 wide, 4 heads, and no other vocabulary than the sentences' pieces.
 
-    tokenizer_of: the model whose tokenizer cuts the sentences. The same seed gives the same weights. Raises
-    TrainingError for sentences that nothing can be learned from.
+    tokenizer_of: the model whose tokenizer cuts the sentences; program: the one that it is made for. Its matrices
+    are random; of what BERT as released has besides, segments and biases are 0, and γ is 1. The same seed gives the
+    same weights. Raises TrainingError for sentences that nothing can be learned from.
     """
     encodings = encode_sentences(tokenizer_of, sentences)
     try:
@@ -37,14 +39,18 @@ def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 
     config = BertConfig(
         vocab_size=len(tokenizer.vocabulary), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
         intermediate_size=NEURONS, max_position_embeddings=max(ROOM, *map(len, encodings)),
-        architectures=("BertForMaskedLM",),
+        architectures=("BertForMaskedLM",), tie_word_embeddings=program == "bert",
     )  # fmt: skip
-    program = write_bert(config, frozenset({MLM}), dtype)
+    bert = write_bert(config, frozenset({MLM}), dtype)
+    own = {symbol.address for symbol in PROGRAMS[program](config, frozenset({MLM}), dtype).parameters}
     generator = torch.Generator().manual_seed(seed)
     with torch.inference_mode(False):
-        parameters = {symbol.address: _draw(symbol, config, generator).to(dtype) for symbol in program.parameters}
+        parameters = {
+            symbol.address: _draw(symbol, config, generator if symbol.address in own else None).to(dtype)
+            for symbol in bert.parameters
+        }
         for name, source in TIED.items():
-            if source in parameters:
+            if source in parameters and config.tie_word_embeddings:
                 parameters[name] = parameters[source].mT
     said = repr((tokenizer.vocabulary, config, seed))
     return Model(
@@ -52,7 +58,7 @@ def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 
         revision=hashlib.sha256(said.encode()).hexdigest()[:40],
         config=config,
         tokenizer=tokenizer,
-        program=program,
+        program=bert,
         parameters=parameters,
         heads=(MLM,),
         unused=(),
@@ -60,9 +66,10 @@ def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 
     )
 
 
-def _draw(symbol: Symbol, config: BertConfig, generator: torch.Generator) -> Tensor:
+def _draw(symbol: Symbol, config: BertConfig, generator: torch.Generator | None) -> Tensor:
+    """generator: None for what is not random."""
     shape = [config.sizes[axis.name] for axis in symbol.axes]
-    if len(shape) == 1:
+    if len(shape) == 1 or generator is None:
         return torch.full(shape, float("LayerNorm.weight" in symbol.address), dtype=torch.float64)
     spread = SPREAD if symbol.address.startswith("embeddings.") else 1 / math.sqrt(shape[0])
     return spread * torch.randn(shape, generator=generator, dtype=torch.float64)

@@ -44,4 +44,4 @@ class Training(Course):
         vocabulary = self.before.tokenizer.vocabulary
         tokens = tuple(vocabulary[i] for i in record.masked_ids)
         shown = replace(self.encodings[record.sentence - 1], tokens=tokens, ids=record.masked_ids)
-        return run(self.model_at(record.number + after), shown)
+        return run(self.model_at(record.number + after), shown, program=self.settings.program)

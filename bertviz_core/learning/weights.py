@@ -40,6 +40,14 @@ def find_ties(parameters: Weights) -> dict[str, Tie]:
     return ties
 
 
+def list_ties(model: Model, program: str) -> dict[str, Tie]:
+    """The ties that hold while a model is trained by the program of this name.
+
+    A document lists every matrix as a parameter of its own: what begins with the same numbers then learns by itself.
+    """
+    return find_ties(model.parameters) if program == model.program.name else {}
+
+
 def share_ties(own: Weights, ties: Mapping[str, Tie]) -> dict[str, Tensor]:
     """The same parameters, and those that are tied to one of them under their second names."""
     tied = {name: own[tie.owner].mT if tie.turned else own[tie.owner] for name, tie in ties.items() if tie.owner in own}
@@ -55,12 +63,11 @@ def copy_model(model: Model) -> Model:
     return replace(model, parameters={name: shared[name] for name in model.parameters})
 
 
-def choose_learned(model: Model, loss: Program, only: Collection[str] | None) -> tuple[str, ...]:
+def choose_learned(loss: Program, ties: Mapping[str, Tie], only: Collection[str] | None) -> tuple[str, ...]:
     """The parameters that learn, each learned number once: all that the loss is made from, or those of them in `only`.
 
     Raises TrainingError for a name that is none, and where nothing is left.
     """
-    ties = find_ties(model.parameters)
     reached = [symbol.address for symbol in loss.parameters]
     wrong = sorted(set(only or ()) - set(reached))
     if wrong:
@@ -73,10 +80,10 @@ def choose_learned(model: Model, loss: Program, only: Collection[str] | None) ->
     return tuple(owners)
 
 
-def name_head(model: Model) -> frozenset[str]:
-    """The parameters of the LM head alone: what is tied to the word embeddings is theirs, and not among them."""
-    loss = write_loss(model.program)
-    ties = find_ties(model.parameters)
+def name_head(model: Model, program: str = "bert") -> frozenset[str]:
+    """The parameters of a program's LM head alone: what is tied to the word embeddings is theirs, not among them."""
+    loss = write_loss(model.written(program))
+    ties = list_ties(model, program)
     return frozenset(
         symbol.address
         for symbol in loss.parameters

@@ -1,4 +1,4 @@
-"""E-Training of document 002: the loss behind BERT's pass, and what one step makes of a parameter.
+"""E-Training of document 002: the loss behind a forward pass, and what one step makes of a parameter.
 
 Every statement is one step, as in `bert`: what is typeset, computed and worked out with numbers is read off it.
 """
@@ -18,11 +18,12 @@ from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Builder, Program, declare_input
 from bertviz_core.errors import TrainingError
 
+TRAINED = ("definition", "bert")  # what line 5 can run: the document's own program first
 LOGITS, LOG_PROBS, TERM = "cls.predictions.decoder", f"{LOSS}.log_probs", f"{LOSS}.term"
 RATE, FIRST_CORRECTION, SECOND_CORRECTION = "eta", "adamw.first_correction", "adamw.second_correction"
 BETA_1, BETA_2, EPSILON, DECAY = 0.9, 0.999, 1e-6, 0.01  # AdamW as BERT was trained with it
 
-WORDS = declare_input("J.words", "x", "x", (TOKEN,))
+WORDS = declare_input("J.words", "x", "words", (TOKEN,))
 HIDDEN = declare_input("J.hidden", r"\llbracket \hat{x} = \mathtt{mask} \rrbracket", "hidden", (TOKEN,))
 ETA = declare_input(RATE, r"\eta", "eta", ())
 
@@ -33,9 +34,9 @@ _LINE_7 = r"E-Training, line 7: $\theta\gets\theta-\eta\cdot\nabla J(\theta)$"
 _ADAMW = "Loshchilov & Hutter 2017, Decoupled Weight Decay Regularization, alg. 2"
 
 
-def write_loss(bert: Program) -> Program:
-    """As much of BERT's pass as the loss is made from, and the loss. Raises TrainingError without an LM head."""
-    logits = bert.symbol(LOGITS)
+def write_loss(written: Program) -> Program:
+    """As much of a pass as the loss is made from, and the loss. Raises TrainingError without an LM head."""
+    logits = written.symbol(LOGITS)
     if logits is None:
         raise TrainingError(
             "This model has no LM head, so it predicts no hidden words and cannot be trained to. Choose a model with "
@@ -52,8 +53,8 @@ def write_loss(bert: Program) -> Program:
                  choice="The minus is printed before the sum.")
     b.add(LOSS, "J", "J", kind.PREDICTION, SumChosen(Chosen(term, HIDDEN), TOKEN),
           "The loss: the sum over the hidden tokens.", _LINE_6)
-    kept = bert.spine | {LOSS}
-    forward = Program("training", (*bert.steps, *b.steps), frozenset({LOSS})).forward
+    kept = written.spine | {LOSS}
+    forward = Program("training", (*written.steps, *b.steps), frozenset({LOSS})).forward
     return Program("training", forward, kept & {step.address for step in forward})
 
 

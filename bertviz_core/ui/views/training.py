@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.analysis.training import OVER
+from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import QUERY
@@ -22,7 +23,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.views.training_fields import SMALL, show_fields
 from bertviz_core.ui.views.training_lead import choose_risen, read_words, show_lead
-from bertviz_core.ui.views.training_lines import LINES, RETURN, UPDATE, render_lines
+from bertviz_core.ui.views.training_lines import LINES, RETURN, UPDATE, render_lines, say_line_5
 from bertviz_core.ui.views.training_run import (
     Run,
     average,
@@ -43,10 +44,6 @@ _EVERY_S = 1.0  # between two looks at a training that waits or runs
 _SIDES, _BELOW = (10, 23), (9, 5)
 _RULES = Path(__file__).with_name("training.css")
 _CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
-_LINE_5 = (
-    "Line 5 runs BERT as released, not E-Transformer, which has no segments, no LayerNorm on the embeddings, and a "
-    "decoder of its own without a bias."
-)
 _RUNS = 3  # of rows, that are named one by one
 _TABLES = {"word_embeddings": "words", "position_embeddings": "positions", "token_type_embeddings": "segments"}
 
@@ -149,15 +146,16 @@ def _show_algorithm(view: View, run: Run) -> None:
 def _write_numbers(run: Run) -> list[str]:
     """What stands beside each line: this step's numbers; before the first step, what is known."""
     settings = run.asked.settings
+    runs = "as printed" if settings.program == DEFINITION.program else "BERT"
     if not run.records:
-        return [f"T = {settings.passes}", f"n = {len(run.training.encodings)}", "", "", "BERT", *[""] * 3]
+        return [f"T = {settings.passes}", f"n = {len(run.training.encodings)}", "", "", runs, *[""] * 3]
     record = run.records[-1]
     button = f'<button data-cell="{name_loss(record)}">{format_number(record.loss)}</button>'
     hidden = f"{len(record.hidden)} hidden" + (", 80/10/10" if settings.practised else "")
     if not record.as_printed:
         button = f"{button} meant<br>{format_number(record.printed)} printed"
     return [
-        f"t = {record.turn}", f"i = {record.sentence}", f"|x| = {len(record.ids)}", hidden, "BERT", button,
+        f"t = {record.turn}", f"i = {record.sentence}", f"|x| = {len(record.ids)}", hidden, runs, button,
         f"AdamW, η = {format_short(record.rate)}" if settings.practised else "", f"after step {record.number}",
     ]  # fmt: skip
 
@@ -231,4 +229,4 @@ def _say_standing(run: Run) -> str:
             Standing.STOPPED: "Stopped", Standing.FAILED: "Broken off",
             Standing.PAUSED: "Paused" if run.records else "Untrained; a link holds the settings, not the steps",
         }[run.ticket.standing]  # fmt: skip
-    return escape_markdown(f"{told} · {moved} {_CHOICES} {_LINE_5}")
+    return escape_markdown(f"{told} · {moved} {_CHOICES} {say_line_5(training)}")

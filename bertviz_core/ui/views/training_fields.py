@@ -7,16 +7,22 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bertviz_core.checkpoint.model import Model
+from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning import Settings, make_small_model, suggest_settings
+from bertviz_core.programs.training import TRAINED
 from bertviz_core.ui.frame import state
 
 SENTENCES = ("When in Rome, do as the Romans do.", "The early bird catches the worm.", "All roads lead to Rome.")
 SMALL, COPY, HEADS = LEARNERS = "small", "copy", "heads"  # as the URL has them
 _LEARNERS = {
-    SMALL: "A small BERT, made on the spot",
+    SMALL: "A small model, made on the spot",
     COPY: "A copy of this model: all its weights",
     HEADS: "A copy of this model: its LM head alone",
+}
+_PROGRAMS = {
+    DEFINITION.program: "Line 5: E-Transformer, as the definition has it",
+    "bert": "Line 5: BERT as released",
 }
 _USUAL = Settings()
 _LONGEST = 4000  # characters of all sentences together
@@ -37,6 +43,7 @@ def read_asked() -> Asked:
     settings = Settings(
         passes=_read_whole("passes", "T"), eta=_read_real("eta", "η"), p_mask=_read_real("p_mask", "p_mask"),
         seed=_read_whole("seed", "seed"), practised=bool(state.read("practised")),
+        program=str(state.read("program")),
     )  # fmt: skip
     return Asked(_read_sentences(), str(state.read("learner")), settings)
 
@@ -49,6 +56,7 @@ def _bind() -> None:
     state.bind("seed", str(_USUAL.seed))
     state.bind("learner", SMALL, LEARNERS)
     state.bind("practised", False)
+    state.bind("program", TRAINED[0], TRAINED)
 
 
 def _read_sentences() -> tuple[str, ...]:
@@ -86,6 +94,8 @@ def show_fields(origin: Model, running: bool) -> None:
     st.caption("T passes over n sentences; η: learning rate; p_mask: how likely a token is hidden; seed: of the draws.")
     st.text_area("Sentences, one a line", key=_hold("texts", running), height=92, max_chars=_LONGEST, disabled=running,
                  on_change=state.note_choice, label_visibility="collapsed")  # fmt: skip
+    st.selectbox("What line 5 runs", TRAINED, key=_hold("program", running), format_func=_PROGRAMS.__getitem__,
+                 disabled=running, on_change=state.note_choice, label_visibility="collapsed")  # fmt: skip
     st.selectbox("Which model learns", LEARNERS, key=_hold("learner", running), format_func=_LEARNERS.__getitem__,
                  disabled=running, on_change=_suggest, args=(origin,), label_visibility="collapsed")  # fmt: skip
     st.toggle("As practised: 80/10/10, AdamW, warm-up", key=_hold("practised", running), disabled=running,

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core.checkpoint.model import Model
+from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.numbers import format_number
@@ -20,6 +21,7 @@ from bertviz_core.ui.frame.resources import UNTRAINED, keep_own
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.views.training_fields import SMALL, suggest
+from bertviz_core.ui.views.training_lines import list_besides
 from bertviz_core.ui.views.training_run import Run, lay_beside, refuse, take_away
 
 _TOO_LONG = 7.0  # times η: where a step overshoots
@@ -99,6 +101,11 @@ def show_use(run: Run) -> None:
         f"“{name}” is a model of this session alone: it can be chosen beside the others until you leave. All "
         "pages then show its passes."
     )
+    if run.asked.settings.program == DEFINITION.program:
+        st.markdown(
+            f"They run it as BERT as released does, with {', '.join(list_besides(run.origin))}, which did not learn "
+            "here. The page *Documents* runs it as E-Transformer, as it was trained."
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, compared in (("Use it on all pages", False), ("Use it, compared with the untrained", True)):
             st.button(label, key=f"training-use-{compared}", on_click=use_model, args=(run, compared),
@@ -109,8 +116,9 @@ def show_use(run: Run) -> None:
                            help="A checkpoint as Hugging Face reads it.")  # fmt: skip
     if state.read("model") == name:
         with st.container(horizontal=True):
-            for name in ("predictions", "attention", "overview"):
-                site.show_link(site.get_page(name), icon=site.get_page(name).icon)
+            for name in ("predictions", "attention", "overview", "documents"):
+                query = {"document": run.asked.settings.program} if name == "documents" else {}
+                site.show_link(site.get_page(name), icon=site.get_page(name).icon, **query)
 
 
 def _pack(run: Run) -> bytes:

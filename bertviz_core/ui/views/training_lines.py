@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.documents.definition import DEFINITION
+from bertviz_core.learning.plan import Plan
+from bertviz_core.programs.training import write_loss
+
 _MASKED = "<i>x̂</i><sup>&#8202;<i>i</i></sup><sub><i>j</i></sub>"
 _TEXT = "<i>x</i><sup><i>i</i></sup>"
 _WORD = f"{_TEXT}<sub><i>j</i></sub>"
@@ -30,6 +35,11 @@ LINES = (
     Line(0, "return <i>θ̂</i> = <i>θ</i>"),
 )  # fmt: skip
 UPDATE, RETURN = 6, 7
+_BESIDES = {
+    "embeddings.token_type_embeddings": "segments",
+    "embeddings.LayerNorm": "LayerNorm on the embeddings",
+    "cls.predictions.decoder": "a bias in the decoder",
+}
 
 
 def render_lines(numbers: Sequence[str], now: int | None) -> str:
@@ -40,3 +50,23 @@ def render_lines(numbers: Sequence[str], now: int | None) -> str:
         for i, (line, number) in enumerate(zip(LINES, numbers, strict=True))
     )
     return f'<div class="bv-algorithm" role="list" aria-label="E-Training, line by line">{rows}</div>'
+
+
+def list_besides(model: Model) -> tuple[str, ...]:
+    """What BERT as released learns with besides E-Transformer, in words."""
+    bert, own = (write_loss(model.written(name)).parameters for name in ("bert", DEFINITION.program))
+    names = {symbol.address for symbol in own}
+    modules = dict.fromkeys(symbol.address.rpartition(".")[0] for symbol in bert if symbol.address not in names)
+    return tuple(_BESIDES[module] for module in modules)
+
+
+def say_line_5(training: Plan) -> str:
+    """Which program is trained, and in what it is not the other one."""
+    *most, last = list_besides(training.before)
+    if training.settings.program == DEFINITION.program:
+        return (
+            f"Line 5 runs E-Transformer as the definition has it: without {', '.join(most)} or {last}, which BERT as "
+            "released has, and with a decoder matrix that learns by itself."
+        )
+    tied = ", and its decoder reads the word embeddings’ matrix" if training.ties else ""
+    return f"Line 5 runs BERT as released, not E-Transformer: it has {', '.join(most)} and {last} besides{tied}."

@@ -126,9 +126,9 @@ def make_training(asked: Asked, origin: Model, settings: Settings) -> Hosted:
     check_numbers(settings)
     host = get_queue().host
     if asked.learner == SMALL:
-        small = make_small_model(origin, asked.sentences, settings.seed)
+        small = make_small_model(origin, asked.sentences, settings.seed, program=settings.program)
         return Hosted(host, small, asked.sentences, settings)
-    only = name_head(origin) if asked.learner == HEADS else None
+    only = name_head(origin, settings.program) if asked.learner == HEADS else None
     return Hosted(host, origin, asked.sentences, settings, only)
 
 
