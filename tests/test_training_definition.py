@@ -211,6 +211,14 @@ def test_a_weight_of_each_kind_is_worked_out(small, practised):
             assert why.new == why.old - 0.01 * why.gradient
 
 
+def test_the_update_stands_in_the_texts_own_letters(small):
+    """W_1 of the text is the transpose of ours: in rows its letter says so, in columns it is the text's."""
+    update = Training(small, SHOWN, DEFINED).rule.updates["encoder.layer.0.intermediate.dense.weight"].steps[0]
+    slope = r"\frac{\partial J}{\partial W_1^{(1)}}"
+    assert update.typeset(notation="column") == rf"{{W_1^{{(1)}}}}' = W_1^{{(1)}} - \eta \cdot {slope}"
+    assert r"{W_1^{(1)}}^{\top} - \eta" in update.latex
+
+
 def test_it_is_the_same_in_another_process(small):
     there = unpack_model(pack_model(small))
     here = [take_steps(Training(model, SHOWN, DEFINED), 2).records[-1].loss for model in (small, there)]

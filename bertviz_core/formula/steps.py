@@ -75,7 +75,8 @@ class Step:
 
     def typeset(self, paint: Paint = paint_plain, notation: Notation = "row") -> str:
         """The equation, every symbol passed through `paint`, with tokens as rows, as columns, or as functions."""
-        return f"{paint(self.output)} = {typeset(self.expr, paint, notation)}"
+        made = typeset(self.output, paint, notation) if self.kind == PARAMETER else paint(self.output)
+        return f"{made} = {typeset(self.expr, paint, notation)}"
 
     @cached_property
     def leaves(self) -> tuple[Symbol, ...]:
@@ -205,9 +206,12 @@ class Builder:
     stage: Stage = field(init=False)
 
     def add(self, address: str, tex: str, variable: str, kind: str, expr: Expr, meaning: str, source: str,
-            keep: bool = False, choice: str = "") -> Symbol:  # fmt: skip
-        """Write one step and return its symbol for the next ones. keep: its result belongs to the spine."""
-        output = Symbol(address, tex, expr.dims(), variable, kind)
+            keep: bool = False, choice: str = "", column: str = "") -> Symbol:  # fmt: skip
+        """Write one step and return its symbol for the next ones.
+
+        keep: its result belongs to the spine; column: as `Symbol` has it.
+        """
+        output = Symbol(address, tex, expr.dims(), variable, kind, column)
         self.steps.append(Step(output, expr, meaning, source, self.stage, choice))
         if keep:
             self.spine.add(address)

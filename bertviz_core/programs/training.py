@@ -64,7 +64,7 @@ def write_update(parameter: Symbol, stage: Stage) -> Program:
     b.stage = stage
     gradient = _declare(parameter, GRADIENT)
     b.add(*_name(parameter, UPDATE), kind.PARAMETER, parameter - ETA * gradient,
-          "The parameter, moved against its gradient.", _LINE_7, keep=True)
+          "The parameter, moved against its gradient.", _LINE_7, keep=True, column=_turn(parameter, UPDATE))
     return b.program("update")
 
 
@@ -77,13 +77,14 @@ def write_adamw_update(parameter: Symbol, stage: Stage) -> Program:
     correction_1 = declare_input(FIRST_CORRECTION, r"(1-\beta_1^t)", "first_correction", ())
     correction_2 = declare_input(SECOND_CORRECTION, r"(1-\beta_2^t)", "second_correction", ())
     m = b.add(*_name(parameter, FIRST, new=True), kind.PARAMETER, beta_1 * first + (one - beta_1) * gradient,
-              "The running mean of the gradient.", _ADAMW, keep=True)
+              "The running mean of the gradient.", _ADAMW, keep=True, column=_turn(parameter, FIRST, new=True))
     v = b.add(*_name(parameter, SECOND, new=True), kind.PARAMETER, beta_2 * second + (one - beta_2) * Square(gradient),
-              "The running mean of its square.", _ADAMW, keep=True)
+              "The running mean of its square.", _ADAMW, keep=True, column=_turn(parameter, SECOND, new=True))
     move = ETA * (m / correction_1) / (Sqrt(v / correction_2) + Constant(r"\varepsilon", EPSILON))
     shrunk = parameter - ETA * Constant(r"\lambda", DECAY) * parameter if len(parameter.axes) > 1 else parameter
     b.add(*_name(parameter, UPDATE), kind.PARAMETER, shrunk - move,
-          "The parameter, moved against the mean of its gradient, as far as that is steady.", _ADAMW, keep=True)
+          "The parameter, moved against the mean of its gradient, as far as that is steady.", _ADAMW, keep=True,
+          column=_turn(parameter, UPDATE))
     return b.program("update")
 
 
@@ -92,11 +93,21 @@ _TEX = {GRADIENT: r"\frac{{\partial J}}{{\partial {}}}", FIRST: "m_{{{}}}", SECO
 
 def _name(parameter: Symbol, what: str, new: bool = False) -> tuple[str, str, str]:
     """Address, symbol and variable of what is made of a parameter. new: after the step, where there is one before."""
-    tex = _TEX[what].format(parameter.tex)
     variable = f"{parameter.variable}_{what}"
-    return (f"{what}:{parameter.address}" + (".new" if new else ""), f"{{{tex}}}'" if new else tex,
+    return (f"{what}:{parameter.address}" + (".new" if new else ""), _write(parameter.tex, what, new),
             f"{variable}_new" if new else variable)
 
 
+def _turn(parameter: Symbol, what: str, new: bool = False) -> str:
+    """Its symbol in column notation, where the parameter has one."""
+    return _write(parameter.column, what, new) if parameter.column else ""
+
+
+def _write(tex: str, what: str, new: bool) -> str:
+    made = _TEX[what].format(tex)
+    return f"{{{made}}}'" if new else made
+
+
 def _declare(parameter: Symbol, what: str) -> Symbol:
-    return Symbol(*_name(parameter, what)[:2], parameter.axes, _name(parameter, what)[2], kind.PARAMETER)
+    address, tex, variable = _name(parameter, what)
+    return Symbol(address, tex, parameter.axes, variable, kind.PARAMETER, _turn(parameter, what))
