@@ -7,8 +7,7 @@ from bertviz_core.ui.views import training, training_folds
 view = open_page(
     "training",
     "Tokens are hidden at random; each step moves the parameters that predict them a little, so that the hidden words "
-    "become likelier. The algorithm is that of one of the five documents, the definition; it trains that document's "
-    "own E-Transformer here, or BERT as released.",
+    "become likelier. The algorithm is the definition's (002); it trains its own E-Transformer, or BERT as released.",
     training.write_headline,
 )
 run = training.show_training(view)

@@ -262,4 +262,4 @@ def test_the_largest_gradient_is_explained_whatever_is_trained(name, learner):
 def test_what_is_used_elsewhere_says_what_did_not_learn():
     at = press(opened(passes="1", texts="A cat sat.", open="use"), "training-step")
     told = "\n".join(element.value for element in at.markdown)
-    assert "with segments, LayerNorm on the embeddings, a bias in the decoder, which did not learn" in told
+    assert "with segments, LayerNorm on the embeddings and a bias in the decoder, which did not learn" in told

@@ -131,13 +131,14 @@ def test_the_headline_begins_and_ends_where_its_line_does(trained):
     assert told in trained.title[0].value and len(line) == 4
 
 
-def test_one_step_and_all_of_its_numbers():
-    at = press(opened(), "training-step")
+@pytest.mark.parametrize("program", ["definition", "bert"])
+def test_one_step_and_all_of_its_numbers(program):
+    at = press(opened(program=program), "training-step")
     run = at.session_state["training-run"]
     (record,) = run.records
     assert at.button(key="training-go").label == "Go on"
     before = run.training.before
-    trace = bv.run(before, run.training.sentences[0], masked=record.hidden)
+    trace = bv.run(before, run.training.sentences[0], masked=record.hidden, program=program)
     probs = [trace[f"cls.predictions.probs[token={i},vocab={record.ids[i]}]"].item() for i in record.hidden]
     np.testing.assert_allclose(record.before, probs, rtol=1e-6)
     shown = texts(at)

@@ -102,9 +102,10 @@ def show_use(run: Run) -> None:
         "pages then show its passes."
     )
     if run.asked.settings.program == DEFINITION.program:
+        *most, last = list_besides(run.origin)
         st.markdown(
-            f"They run it as BERT as released does, with {', '.join(list_besides(run.origin))}, which did not learn "
-            "here. The page *Documents* runs it as E-Transformer, as it was trained."
+            f"They run it as BERT as released, with {', '.join(most)} and {last}, which did not learn here. The page "
+            "*Documents* runs it as E-Transformer, as it was trained."
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, compared in (("Use it on all pages", False), ("Use it, compared with the untrained", True)):
