@@ -42,7 +42,7 @@ def unpack(text: str) -> str:
         return text
     packed = text.removeprefix(_PACKED)
     try:
-        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        return zlib.decompressobj().decompress(data, _LONGEST_PACKED).decode()
+        data = base64.b64decode(packed + "=" * (-len(packed) % 4), altchars=b"-_", validate=True)
+        return zlib.decompressobj().decompress(data, _LONGEST_PACKED).decode() or text
     except (binascii.Error, zlib.error, ValueError):
         return text

@@ -1,0 +1,34 @@
+"""What a URL can hold: values as text, and long texts compressed."""
+
+import pytest
+
+from bertviz_core.ui.frame.packing import pack, read_as, unpack, write_value
+
+LONG = "When in Rome, do as the Romans do. " * 40
+
+
+@pytest.mark.parametrize("text", ["", "Rome", "z.", "z.Rome", LONG, "z." + LONG, "é\N{SNOWMAN}" * 300])
+def test_what_is_packed_is_unpacked_to_the_same(text):
+    assert unpack(pack(text)) == text
+
+
+def test_only_what_is_long_or_looks_packed_is_compressed():
+    assert pack("Rome") == "Rome" and len(pack(LONG)) < 100
+    assert pack(pack(LONG)) != pack(LONG), "a text that a link would unpack is packed"
+
+
+def test_what_only_looks_packed_stays():
+    assert unpack("z.Rome") == "z.Rome" and unpack("z.%") == "z.%" and unpack("z.") == "z."
+
+
+@pytest.mark.parametrize(("usual", "text", "value"), [
+    (True, "true", True), (True, "FALSE", False), (True, "yes", True), (False, "yes", False), (True, "", True),
+    (7, "12", 12), (7, "-1", 7), (7, "1.5", 7), (7, "١", 7), (7, "9" * 10, 7), ("a", "12", "12"),
+])  # fmt: skip
+def test_a_parameter_is_read_as_the_usual_ones_type(usual, text, value):
+    assert read_as(usual, text) == value and type(read_as(usual, text)) is type(usual)
+
+
+@pytest.mark.parametrize("value", [True, False, 0, 12, "Rome"])
+def test_a_value_is_read_back(value):
+    assert read_as(value, write_value(value)) == value
