@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.parts import take_apart
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.ui.walk import drawer
 from bertviz_core.ui.walk.way import OFFERED
 from tests.test_explain import random_cell, scale
@@ -180,3 +180,17 @@ def test_the_terms_of_a_product_are_sorted_and_summed(page, rome):
     terms = sorted(query * key, key=abs, reverse=True)
     np.testing.assert_allclose(decoded(bars["y"]), terms, rtol=1e-5)
     np.testing.assert_allclose(decoded(line["y"]), np.cumsum(terms), rtol=1e-4, atol=1e-5)
+
+
+def test_a_weight_is_told_with_its_score_and_how_far_that_is_from_the_next_or_the_largest(page, rome):
+    scores, tokens = rome[f"{LAYER}.attention.self.scores[head=1,query=8]"].astype(float), rome.tokens
+    best, second = (int(key) for key in np.argsort(-scores)[:2])
+    for key, other, where in ((best, second, "above the next"), (second, best, "below the largest")):
+        cell = f"{LAYER}.attention.self.probs[head=1,query=8,key={key}]"
+        opened(page, cell)
+        told = next(each.value for each in page.markdown if " attends to " in each.value).replace("\\", "")
+        gap = format_number(abs(scores[key] - scores[other]))
+        assert told == (
+            f"In head 1, “{tokens[8]}” attends to “{tokens[key]}” with weight {format_percent(rome[cell].item())}: "
+            f"the score is {format_number(scores[key])}, {gap} {where}, “{tokens[other]}”."
+        )

@@ -250,3 +250,30 @@ def test_arrays_are_measured_wherever_they_lie(model):
     trace = bv.run(model, TEXT)
     ablation = Ablation(trace, ["cls.seq_relationship.probs[relation=0]"])
     assert 56 <= measure_bytes(ablation) < 56 + 6 * 64
+
+
+def test_a_cache_lets_go_of_what_was_used_longest_ago_and_counts_what_is_left():
+    cache = ByteLRU[str, int](10)
+    for i, name in enumerate("abc"):
+        cache.put(name, i, 3)
+    assert cache.get("a") == 0  # now the newest
+    cache.put("d", 3, 4)
+    assert [cache.get(name) for name in "abcd"] == [0, None, 2, 3] and cache.nbytes == 10
+    cache.put("d", 4, 1)
+    assert cache.get("d") == 4 and cache.nbytes == 7
+    cache.put("e", 5, 11)
+    assert cache.get("e") is None and len(cache) == 3
+
+
+def test_a_failure_is_remembered_for_a_while_and_no_lock_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(shelf_module, "_settle", lambda: None)
+    shelf, looks, folder = ModelShelf(), [], tmp_path / "model"
+    monkeypatch.setattr(shelf_module, "locate", lambda name, own=shelf_module.locate: looks.append(name) or own(name))
+    for _ in range(2):
+        with pytest.raises(bv.CheckpointError):
+            shelf.get(str(folder))
+    assert len(looks) == 1
+    random_checkpoint(folder)
+    monkeypatch.setattr(shelf_module, "RETRY_AFTER_S", 0.0)
+    assert shelf.get(str(folder)).name == str(folder)
+    assert not shelf._loading

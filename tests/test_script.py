@@ -173,3 +173,11 @@ def test_tensors_with_the_encoders_names_but_no_prefix_do_not_replace_its_own(fo
     known = executed(bv.write_script(trace, str(tmp_path / "model.safetensors")))
     last = trace.program.steps[-1]
     assert_same(known[last.output.variable], trace[last.address], last.address)
+
+
+def test_a_script_says_what_was_changed(rome):
+    changes = {"encoder.layer.0.attention.self.probs[head=1]": 0.0}
+    lines = bv.write_script(rome.with_changes(changes)).splitlines()
+    assert [line for line in lines if line.startswith("# changed: ")] == [
+        "# changed: encoder.layer.0.attention.self.probs[head=1]:0"
+    ]

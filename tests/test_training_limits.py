@@ -175,3 +175,14 @@ def test_there_are_no_more_steps_than_n_times_t(trained):
         trained.advance()
     with pytest.raises(bv.TrainingError, match="Step 7 has not been taken"):
         trained.explain("J", 7)
+
+
+@pytest.mark.parametrize(("steps", "name"), [(1, "yours, 1 step"), (2, "yours, 2 steps"), (21, "yours, 21 steps")])
+def test_a_trained_model_is_named_by_its_steps(learner, steps, name):
+    plan = Plan(learner, SENTENCES)
+    assert plan.name(steps) == name and plan.name(0) == learner.name
+
+
+@pytest.mark.parametrize(("count", "text"), [(5e6, "5 MB"), (999e6, "999 MB"), (1e9, "1.0 GB"), (2.5e9, "2.5 GB")])
+def test_an_amount_of_memory_is_written_in_powers_of_ten(count, text):
+    assert room.write_bytes(count) == text
