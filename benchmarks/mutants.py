@@ -63,8 +63,15 @@ def find_fault(mutant: Mutant, root: Path = ROOT) -> str:
     count = file.read_text(encoding="utf-8").count(mutant.old)
     if count != 1:
         return f"its text stands {count} times in {CORE}/{mutant.file}, not once"
+    if mutant.old == mutant.new or not mutant.what or not mutant.tests:
+        return "it changes nothing, or lacks what is wrong or the tests that should notice"
     missing = [test for test in shlex.split(mutant.tests) if test.endswith(".py") and not (root / test).is_file()]
     return f"there is no {missing[0]}" if missing else ""
+
+
+def plant(mutant: Mutant, tree: Path) -> str:
+    """The text of a mistake's file with the mistake in it."""
+    return (tree / CORE / mutant.file).read_text(encoding="utf-8").replace(mutant.old, mutant.new)
 
 
 def copy_tree(folder: Path) -> Path:
@@ -81,7 +88,7 @@ def planting(mutant: Mutant, tree: Path) -> Iterator[None]:
     """The mistake in the copy, for as long as the tests run."""
     file = tree / CORE / mutant.file
     before = file.read_text(encoding="utf-8")
-    file.write_text(before.replace(mutant.old, mutant.new), encoding="utf-8")
+    file.write_text(plant(mutant, tree), encoding="utf-8")
     try:
         yield
     finally:
