@@ -29,16 +29,20 @@ def list_pieces(s: Scene) -> list[str]:
 
 @truth("training", "E-Training")
 def training_lines(s: Scene) -> Truth:
-    """The weights of the small model, as Hugging Face builds it for the pieces of the sentences, and those of positions
-    and segments that no sentence has."""
+    """The weights of the small E-Transformer: those of Hugging Face's BERT for the pieces of the sentences, but for
+    segments, the embeddings' LayerNorm and the decoder's bias, and with a decoder that is not the word embeddings; and
+    those of positions and words that no sentence has."""
+    words, width, positions = len(set(list_pieces(s))) + SPECIAL, 32, 64
     config = BertConfig(
-        vocab_size=len(set(list_pieces(s))) + SPECIAL, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
-        intermediate_size=64, max_position_embeddings=64,
+        vocab_size=words, hidden_size=width, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
+        max_position_embeddings=positions,
     )  # fmt: skip
     longest = max(len(s.trace.model.tokenizer.encode(text)) for text in SENTENCES)
-    unread = (64 - longest) * 32 + 32
     weights = sum(parameter.numel() for parameter in BertForMaskedLM(config).parameters())
-    return Truth(told=[weights, unread, longest, 63, 1], may=[5])  # line 5
+    weights += words * width - words - 2 * width - 2 * width
+    padding_and_unknown = [0, 1]
+    unread = (positions - longest + len(padding_and_unknown)) * width
+    return Truth(told=[weights, unread, *padding_and_unknown, longest, positions - 1], may=[5])  # line 5
 
 
 @truth("training", "training-loss")
