@@ -73,3 +73,12 @@ def test_nothing_is_told_about_folders_that_are_not_models_of_this_server(folder
     monkeypatch.setenv("BERTVIZ_MODELS", "bundled")
     at = opened(model=str(other))
     assert badge(at) == ("other", f"Model: {other}") and shared(at)[1] == []
+
+
+def test_tokens_stand_in_the_bar_as_they_are():
+    (chips,) = (
+        each.proto.body for each in opened(text="a < b & c").get("html") if 'class="bv-chips"' in each.proto.body
+    )
+    found = re.findall(r'aria-label="token \d+ (.*?)">(.*?)</button>', chips)
+    assert [name for name, _ in found] == [shown for _, shown in found]
+    assert [shown for _, shown in found][1:-1] == ["a", "&lt;", "b", "&amp;", "c"]

@@ -14,6 +14,7 @@ from bertviz_core.figures.base import to_plotly
 from bertviz_core.figures.heatmap import Side
 from bertviz_core.figures.texts import LONGEST_TICK, Rich, bold, escape
 from bertviz_core.formula.texts import spell_controls
+from bertviz_core.ui.frame.cell_names import name_index
 from tests import test_figures, test_vector_figures
 from tests.test_figures import CASES, INK, LIGHT, SHARE, SIGNED, VARIANTS, sent, walk
 
@@ -129,3 +130,9 @@ def test_no_link_stands_in_a_drawn_chart(window, hostile):
     assert [one["links"] for one in found] == [0] * len(flat)
     assert not any(text == "bold" for one in found for text in one["bold"])
     assert sum(LINK in one["text"] for one in found) > 20  # as it stands
+
+
+def test_an_index_is_named_by_what_stands_there(rome):
+    named = {("token", 8): "8 [MASK]", ("key", 0): "0 [CLS]", ("head", 1): "head 1", ("bound", 0): "start",
+             ("bound", 1): "end", ("vocab", 2111): "2111 people", ("hidden", 22): "22"}  # fmt: skip
+    assert {where: name_index(rome, *where) for where in named} == named

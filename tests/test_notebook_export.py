@@ -1,5 +1,6 @@
 """The exported notebook: it is one, runs alone, gives every tensor of the trace, and notices what is wrong."""
 
+import base64
 import json
 import re
 import subprocess
@@ -13,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
-from bertviz_core.export.carried import take_marks
+from bertviz_core.export.carried import measure_distance, take_marks
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import random_checkpoint
 from tests.latex import balanced
@@ -215,6 +216,13 @@ def test_marks_of_few_numbers_are_these_numbers_and_masked_ones_do_not_drown_the
     numbers = torch.tensor([0.5, torch.finfo(torch.float32).min, -2.0])
     means, sizes = take_marks(numbers)
     assert means.tolist() == [0.5, -1.0, -2.0] and sizes.tolist() == [0.5, 1.0, 2.0]
+
+
+def test_a_tensor_of_another_shape_is_as_far_away_as_can_be():
+    means = base64.b64encode(take_marks(torch.ones(6))[0].float().numpy().tobytes()).decode()
+    assert measure_distance(torch.ones(2, 3), (2, 3), means) == 0
+    for shape in ((3, 2), (6,), (2, 3, 1)):
+        assert measure_distance(torch.ones(2, 3), shape, means) == np.inf
 
 
 @pytest.mark.parametrize("text", ["東京 is [MASK].", "new\nline\u2028here # '''", "$$x$$ <b>*_ \x85 \\N{BULLET}"])

@@ -175,6 +175,16 @@ def test_tensors_with_the_encoders_names_but_no_prefix_do_not_replace_its_own(fo
     assert_same(known[last.output.variable], trace[last.address], last.address)
 
 
+def test_what_is_put_into_a_copy_leaves_alone_what_was_copied(folders):
+    """A sum without its residual is its other summand."""
+    model, total = bv.load_model(folders["no prefix"]), "encoder.layer.0.attention.output.residual"
+    trace = bv.run(model, *PAIR, changes={total: "no-residual", f"{total}[token=2,hidden=3]": 7.0})
+    known = executed(bv.write_script(trace, str(folders["no prefix"] / "model.safetensors")))
+    assert trace[total][2, 3] == 7 != trace["encoder.layer.0.attention.output.dense"][2, 3]
+    for step in trace.program.steps:
+        assert_same(known[step.output.variable], trace[step.address], step.address)
+
+
 def test_a_script_says_what_was_changed(rome):
     changes = {"encoder.layer.0.attention.self.probs[head=1]": 0.0}
     lines = bv.write_script(rome.with_changes(changes)).splitlines()
