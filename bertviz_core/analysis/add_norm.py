@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.analysis.layers import compute_angles, compute_norms
 from bertviz_core.formula.address import Address
+from bertviz_core.tracing.rewrites import find_epsilon
 from bertviz_core.tracing.trace import Trace
 
 ATTENTION, FEED_FORWARD = "attention.output", "output"  # the sublayers, by the module that adds
@@ -37,6 +38,15 @@ def measure_sums(trace: Trace, layer: int, sublayer: str) -> Sums:
     return Sums(compute_norms(skip), compute_norms(added), compute_norms(total), compute_angles(skip, added))
 
 
+def read_epsilon(trace: Trace, norm: Address) -> float:
+    """The ε with which a LayerNorm of the pass divided, which a change may have replaced; 0 without one.
+
+    norm: such as `encoder.layer.0.output.LayerNorm`.
+    """
+    epsilon = find_epsilon(trace.step(norm.enter("normalized")))
+    return float(epsilon.amount) if epsilon else 0.0
+
+
 def normalize_with(x: np.ndarray, epsilon: float) -> np.ndarray:
     """A vector with mean 0 and variance 1, as LayerNorm does it with this epsilon, in float64."""
     x = np.asarray(x, dtype=np.float64)
@@ -49,9 +59,9 @@ def follow_direct_path(trace: Trace, token: int) -> tuple[list[str], np.ndarray]
     Returns the places' names and the factors, in the order of the computation; gamma is left aside.
     """
     places = [
-        (f"layer {layer} {name}", Address.in_layer(layer, f"{module}.LayerNorm.variance").fix(token=token))
+        (f"layer {layer} {name}", Address.in_layer(layer, f"{module}.LayerNorm"))
         for layer in range(trace.model.config.num_hidden_layers)
         for module, name in SUBLAYERS.items()
     ]
-    variances = np.array([float(trace[address]) for _, address in places])
-    return [name for name, _ in places], np.cumprod(1 / np.sqrt(variances + trace.model.config.layer_norm_eps))
+    squares = [float(trace[norm.enter("variance").fix(token=token)]) + read_epsilon(trace, norm) for _, norm in places]
+    return [name for name, _ in places], np.cumprod(1 / np.sqrt(squares))

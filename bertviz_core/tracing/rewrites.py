@@ -27,6 +27,11 @@ _DECIMAL = re.compile(r"[0-9.eE+-]{1,30}")  # the rule is quoted as it came, so 
 _EPSILONS = {r"\varepsilon", r"\epsilon"}
 
 
+def find_epsilon(step: Step) -> Constant | None:
+    """The ε in a step's formula; None where there is none."""
+    return next((node for node in walk_nodes(step.expr) if isinstance(node, Constant) and node.tex in _EPSILONS), None)
+
+
 def rewrite(program: Program, step: Step, rule: str) -> Step:
     """The step with another formula, as the rule says: one of REWRITES. Raises InputError where it does not fit."""
     word, _, argument = rule.partition("=")
@@ -85,7 +90,7 @@ def _replace_epsilon(_: Program, step: Step, text: str) -> Expr:
         epsilon = math.nan
     if not 0 < epsilon < math.inf:
         raise InputError(f"epsilon must be a number above 0, not {text[:40]!r}. Write for example epsilon=1e-5.")
-    old = next((node for node in walk_nodes(step.expr) if isinstance(node, Constant) and node.tex in _EPSILONS), None)
+    old = find_epsilon(step)
     if old is None:
         raise InputError(
             f"There is no epsilon in the formula of {step.address}. Choose a step that divides by the standard "

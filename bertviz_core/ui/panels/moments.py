@@ -6,6 +6,7 @@ import math
 
 import streamlit as st
 
+from bertviz_core.analysis.add_norm import read_epsilon
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.ui.frame.view import View
@@ -19,7 +20,7 @@ def show_moments(view: View, norm: Address) -> None:
 
 
 def _write_moments(view: View, norm: Address) -> None:
-    trace, epsilon = view.trace, view.trace.model.config.layer_norm_eps
+    trace, epsilon = view.trace, read_epsilon(view.trace, norm)
     found = {}
     for leaf in ("mean", "variance"):
         cell = norm.enter(leaf).fix(token=view.chosen.token)

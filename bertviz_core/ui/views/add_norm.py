@@ -7,7 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with
+from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with, read_epsilon
 from bertviz_core.analysis.openings import open_component
 from bertviz_core.figures.add_norm import Strip, draw_aligned
 from bertviz_core.figures.bars import draw_bars
@@ -131,10 +131,10 @@ def show_epsilon(view: View) -> None:
 
 def _measure_epsilon(view: View, value: float) -> str:
     """How far another epsilon moves the chosen token's normalized sum at most; of two passes, in both."""
-    address = Address.in_layer(view.chosen.layer, read_where()).enter("residual").fix(token=view.chosen.token)
-    own = view.trace.model.config.layer_norm_eps
-    sums = (one.trace[address] for one in view.passes)
-    return write_passes(float(np.abs(normalize_with(x, value) - normalize_with(x, own)).max()) for x in sums)
+    where = Address.in_layer(view.chosen.layer, read_where())
+    address, norm = where.enter("residual").fix(token=view.chosen.token), where.enter("LayerNorm")
+    sums = ((one.trace[address], read_epsilon(one.trace, norm)) for one in view.passes)
+    return write_passes(float(np.abs(normalize_with(x, value) - normalize_with(x, own)).max()) for x, own in sums)
 
 
 @derived
