@@ -33,6 +33,7 @@ from nuisances import (
     list_servers,
     reload,
     send_big,
+    stay_silent,
     upload,
 )
 from served import ROOT, list_family
@@ -227,6 +228,7 @@ ATTACKS = {
     "reruns-2": Attack(flood_two), "reruns-8": Attack(flood_eight), "sentences": Attack(write_sentences),
     "layers": Attack(open_layers), "documents": Attack(open_documents), "heads": Attack(zero_heads),
     "messages": Attack(send_big), "half-open": Attack(hold_open), "slow-heads": Attack(drip),
+    "silent": Attack(stay_silent),
     "sockets": Attack(crowd_alike), "no-cookies": Attack(crowd_without), "odd-urls": Attack(wander_oddly),
     "reloads": Attack(reload), "kill-worker": Attack(kill_workers),
     "kill-replica": Attack(kill_replica, servers=("deploy",), deadly=True),

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -87,6 +88,22 @@ async def hold_open(stranger: Stranger) -> None:
         raise ConnectionError
 
     await stranger.together([keep_quiet] * 100 + [keep_socket] * 100)
+
+
+async def stay_silent(stranger: Stranger) -> None:
+    """Open 500 web sockets, a fifth of them with one cookie, ask for nothing, and open anew what is hung up on."""
+    cookies = await stranger.come()
+
+    def keep(carried: dict[str, str]) -> Callable[[], Awaitable[None]]:
+        async def stay() -> None:
+            line = await dial(stranger.url, carried)
+            stranger.done["sockets"] += 1
+            await drain(line)
+            raise ConnectionError
+
+        return stay
+
+    await stranger.together([keep({})] * 400 + [keep(cookies)] * 100)
 
 
 async def drip(stranger: Stranger) -> None:

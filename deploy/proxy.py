@@ -13,6 +13,7 @@ from edge.headers import CLOSED, CLOSED_TEXT, find_static, list_headers, read_fr
 
 HERE = Path(__file__).parent
 HEALTH = "/_stcore/health"  # answers 200 as soon as one replica is warm
+MOST_OF_ONE_ADDRESS = 2000  # requests that are answered at a time, web sockets among them
 
 
 class _Blanks(Template):
@@ -54,6 +55,7 @@ def render_config(place: Place, processes: int) -> str:
         hidden=_indent([f"proxy_hide_header {name};" for name in headers]),
         plain_rules=write_cookie_rules(frames, encrypted=False),
         encrypted_rules=write_cookie_rules(frames, encrypted=True),
+        most=MOST_OF_ONE_ADDRESS,
         closed="|".join(CLOSED),
         closed_text=CLOSED_TEXT,
     )
@@ -68,11 +70,12 @@ def _indent(lines: list[str]) -> str:
     return "\n".join(f"        {line}" for line in lines)
 
 
-def compress_assets(folder: Path) -> None:
-    """Write Streamlit's static files, each compressed, below folder/static, so that none is compressed twice."""
+def lay_out_assets(folder: Path) -> None:
+    """Streamlit's static files below folder/static, each as it is and compressed, so that none is compressed twice."""
     source = find_static()
     for file in (source / "static").rglob("*"):
         if file.is_file():
             target = folder / file.relative_to(source)
             target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(file)
             target.with_name(f"{target.name}.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))

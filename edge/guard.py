@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
 
 from edge.headers import CLOSED, CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
-from edge.line import BoundedProtocol, hear_wanted
+from edge.line import TOO_MUCH, BoundedProtocol, Sockets, hear_wanted, hurry
 
 VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser are known to be of one
 # Bytes of one message on a web socket from a browser. The longest that the app's own pages send was 86 KB: both
@@ -26,7 +26,7 @@ LARGEST_MESSAGE = 1 << 18
 _METHODS = ("GET", "HEAD", "OPTIONS")
 _CLOSED = re.compile(rf"/({'|'.join(CLOSED)})(/|$)")
 _FILES = re.compile(r"/(static|media|component|_stcore)/")  # what is not a page
-_KNOWN = re.compile(rf"(^|;\s*){VISITOR}=[0-9a-f]{{32}}(;|$)")
+_KNOWN = re.compile(rf"(^|;\s*){VISITOR}=([0-9a-f]{{32}})(;|$)")
 _RULES = re.compile(r";\s*(samesite=\w*|secure|partitioned)(?=;|$)", re.IGNORECASE)
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -35,18 +35,15 @@ class Guard:
     """The app behind its edge, as an ASGI application."""
 
     def __init__(self, app: ASGIApp, frames: Frames) -> None:
-        self._app, self._frames = app, frames
+        self._app, self._frames, self._sockets = app, frames, Sockets()
         self._headers = [(name.lower().encode(), value.encode()) for name, value in list_headers(frames).items()]
         self._named = {name for name, _ in self._headers}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await self._answer(scope, receive, self._dress(scope, send))
-        elif scope["type"] == "websocket" and not is_own_page(Headers(scope=scope)):
-            await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "websocket":
-            said = tell_if_gone(send)
-            await self._app(scope, hear_wanted(receive, said), said)
+            await self._talk(scope, receive, send)
         else:
             bound_messages(receive)
             await self._app(scope, receive, send)
@@ -70,6 +67,16 @@ class Guard:
             if not begun:
                 await PlainTextResponse("The server failed. Load the page again.\n", 500)(scope, receive, send)
             raise  # the server logs it
+
+    async def _talk(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a page have its web socket, if its visitor has not too many."""
+        heard = Headers(scope=scope)
+        with self._sockets.hold(read_visitor(heard)) as admitted:
+            if admitted and is_own_page(heard):
+                said = tell_if_gone(send)
+                await self._app(scope, hear_wanted(receive, said), said)
+            else:
+                await send({"type": "websocket.close", "code": TOO_MUCH})
 
     def _dress(self, scope: Scope, send: Send) -> Send:
         """What sends an answer with our headers, and cookies with our attributes."""
@@ -139,10 +146,16 @@ def is_encrypted(scope: Scope, heard: Headers) -> bool:
     return (told or scope["scheme"]) in ("https", "wss")
 
 
+def read_visitor(heard: Headers) -> str:
+    """The visitor's name, of the form that we give; "" without one."""
+    found = next(filter(None, map(_KNOWN.search, heard.getlist("cookie"))), None)
+    return found[2] if found else ""
+
+
 def needs_visitor(scope: Scope, heard: Headers) -> bool:
     """Whether a page is asked for by somebody who has no cookie of their own, of the form that we give."""
     page = scope["method"] == "GET" and not _FILES.search(scope["path"])
-    return page and not any(_KNOWN.search(value) for value in heard.getlist("cookie"))
+    return page and not read_visitor(heard)
 
 
 def tell_if_gone(send: Send) -> Send:
@@ -161,7 +174,8 @@ def tell_if_gone(send: Send) -> Send:
 
 
 def bound_messages(receive: Receive) -> None:
-    """Have the server that starts refuse long messages, and floods of small ones, before it has them in memory.
+    """Have the server that starts refuse long messages, and floods of small ones, before it has them in memory; and
+    whoever connects and asks for nothing.
 
     `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
     its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
@@ -170,6 +184,7 @@ def bound_messages(receive: Receive) -> None:
     if not isinstance(config, Config):
         raise RuntimeError("The largest message of a web socket is set on uvicorn, and another server runs the app.")
     config.ws_max_size, config.ws_protocol_class = LARGEST_MESSAGE, BoundedProtocol
+    config.http_protocol_class = hurry(config.http_protocol_class)
 
 
 def _write_visitor(rules: str) -> bytes:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from starlette.types import Message, Receive, Send
@@ -15,37 +18,99 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 WANTED = ("rerun_script", "stop_script", "app_heartbeat", "deferred_file", "dataframe_chunk")
 PASSED_OVER_S = 0.05  # until the next message is read after one that is not wanted
 SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
+MOST_WIDGETS = 200  # whose values one request for a run may name; a page has 30
+HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
+SILENT_S = 20.0  # a page asks for its first run at once; who has asked for nothing by then is hung up on
+EACH, NAMELESS = 40, 400  # sockets of one visitor in a process at a time; of all together who sent no cookie
+KEPT_S = 5.0  # a socket that was hung up on is counted as its visitor's
 _SLICE = 4096  # bytes that are taken apart before anybody looks whether they are too many messages
+TOO_MUCH = 1008  # the code of one that was closed for what it takes
 _NOT_OURS = 1003  # the code of a socket that was closed for what it said
 
 
 def hear_wanted(receive: Receive, send: Send) -> Receive:
     """What a browser says, as far as the app has a use for it; who says what no page of ours says is hung up on."""
 
+    asked, end = False, time.monotonic() + SILENT_S
+
+    async def hang_up(code: int) -> Message:
+        await send({"type": "websocket.close", "code": code})
+        await asyncio.sleep(KEPT_S)  # and is counted as open: who comes back at once does not get round it
+        return {"type": "websocket.disconnect", "code": code}
+
     async def receive_wanted() -> Message:
+        nonlocal asked
         while True:
-            message = await receive()
+            try:
+                message = await asyncio.wait_for(receive(), None if asked else max(0.0, end - time.monotonic()))
+            except TimeoutError:
+                return await hang_up(TOO_MUCH)
             if message["type"] != "websocket.receive":
                 return message
-            kind = read_kind(message.get("bytes"))
+            said = read_message(message.get("bytes"))
+            kind = said and name_kind(said)
+            if said and len(said.rerun_script.widget_states.widgets) > MOST_WIDGETS:
+                return await hang_up(TOO_MUCH)
             if kind in WANTED:
+                asked = True
                 return message
             if kind is None:
-                await send({"type": "websocket.close", "code": _NOT_OURS})
-                return {"type": "websocket.disconnect", "code": _NOT_OURS}
+                return await hang_up(_NOT_OURS)
             await asyncio.sleep(PASSED_OVER_S)
 
     return receive_wanted
 
 
-def read_kind(data: bytes | None) -> str | None:
-    """What a message asks for, by Streamlit's name; None where it is none of Streamlit's."""
+def read_message(data: bytes | None) -> BackMsg | None:
+    """A message of a browser; None where it is none of Streamlit's."""
     try:
-        said = BackMsg.FromString(data or b"")
+        return BackMsg.FromString(data or b"")
     except Exception:  # protobuf's own DecodeError; that package is Streamlit's affair
         return None
+
+
+def name_kind(said: BackMsg) -> str | None:
+    """What a message asks for, by Streamlit's name; None where it asks for nothing."""
     kind = said.WhichOneof("type")
     return said.backend_operation_request.WhichOneof("payload") if kind == "backend_operation_request" else kind
+
+
+class Sockets:
+    """The web sockets that visitors of a process have open. Only for the thread of the server's event loop."""
+
+    def __init__(self) -> None:
+        self._open = Counter[str]()
+
+    @contextmanager
+    def hold(self, visitor: str) -> Iterator[bool]:
+        """One more, while inside, if this visitor may have that; "" is whoever has no name."""
+        admitted = self._open[visitor] < (EACH if visitor else NAMELESS)
+        self._open[visitor] += admitted
+        try:
+            yield admitted
+        finally:
+            self._open[visitor] -= admitted
+            if not self._open[visitor]:
+                del self._open[visitor]
+
+
+def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
+    """uvicorn's end of a connection, made to hang up on whoever has not asked for anything within HEAD_S."""
+
+    class Hurried(protocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._late = asyncio.get_running_loop().call_later(HEAD_S, self._look, transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._late.cancel()
+            super().connection_lost(exc)
+
+        def _look(self, transport: Any) -> None:
+            if transport.get_protocol() is self and getattr(self, "cycle", None) is None:  # nor a web socket's
+                transport.abort()
+
+    return Hurried
 
 
 class BoundedProtocol(WebSocketsSansIOProtocol):

@@ -69,9 +69,10 @@ def nginx(place):
     """nginx as it is configured for two replicas, of which none is there; what it logs is kept."""
     need_nginx()
     config, log = place.folder / "nginx.conf", place.folder / "log"
-    asset = place.folder / "assets" / "static" / "js" / "index.abc.js.gz"
+    asset = place.folder / "assets" / "static" / "js" / "index.abc.js"
     asset.parent.mkdir(parents=True)
-    asset.write_bytes(gzip.compress(b"let x = 1;" * 100))
+    asset.write_bytes(b"let x = 1;" * 100)
+    asset.with_suffix(".js.gz").write_bytes(gzip.compress(b"let x = 2;" * 100))
     config.write_text(render_config(place, 2), encoding="utf-8")
     with log.open("wb") as output, subprocess.Popen(["nginx", "-e", "stderr", "-c", config], stderr=output) as server:
         deadline = time.monotonic() + 20

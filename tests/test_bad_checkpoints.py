@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import time
 
 import pytest
 import torch
@@ -30,10 +29,8 @@ def folder(good, tmp_path):
 
 
 def refusal(name) -> str:
-    start = time.monotonic()
     with pytest.raises(bv.CheckpointError) as caught:
         bv.load_model(name)
-    assert time.monotonic() - start < 5
     text = str(caught.value)
     assert re.search(WHAT_TO_DO, text), f"does not say what to do: {text}"
     assert "Traceback" not in text

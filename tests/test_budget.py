@@ -7,9 +7,11 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.checkpoint.memory import SETTING, read_budget
 from bertviz_core.ui.frame import budget as budget_module
 from bertviz_core.ui.frame import fair, ready, visitor
 from bertviz_core.ui.frame.budget import ALL_NAMELESS, ALONE_S, ONE, RUN_S, Budget
+from bertviz_core.ui.frame.fair import count_places
 from bertviz_core.ui.frame.visitor import COOKIE, NOBODY, read_visitor
 from tests.test_gate import Clock
 
@@ -67,6 +69,15 @@ def test_the_nameless_have_more_together(budget):
     assert budget.count_wait(NOBODY) == 0
     budget.charge(NOBODY, ALL_NAMELESS.room)
     assert budget.count_wait(NOBODY) > 0
+
+
+def test_visits_are_sessions_that_have_asked_for_a_page_and_are_connected(budget, gone):
+    for name in ("ann", "bob", NOBODY):
+        budget.admit(name, f"first of {name}")
+        budget.admit(name, f"second of {name}")
+    assert budget.count_admitted() == 6
+    gone.add("first of bob")
+    assert budget.count_admitted() == 5
 
 
 def test_a_visitor_has_so_many_sessions_and_another_once_one_has_left(budget, gone):
@@ -146,3 +157,13 @@ def test_one_page_too_many_is_told_what_to_do(said, budget, gone):
     gone.add("session 7")
     at.button[0].click().run()
     assert not at.exception and "A patient visitor" in at.title[0].value
+
+
+def test_all_who_send_no_cookie_have_half_of_the_room_together(monkeypatch):
+    monkeypatch.setenv(SETTING, "1000")
+    room = read_budget().bounds.visits
+    assert count_places(NOBODY) == room // 2 < ALL_NAMELESS.sessions and count_places("ann") == ONE.sessions < room
+    monkeypatch.setenv(SETTING, "nonsense")
+    assert count_places(NOBODY) == ALL_NAMELESS.sessions
+    budget = Budget(connected=lambda _: True)
+    assert [budget.admit(NOBODY, f"session {i}", 2) for i in range(3)] == [True, True, False]

@@ -1,22 +1,26 @@
 """The service: nginx in front of replicas, the replicas themselves, and the files for other machines."""
 
 import asyncio
+import gzip
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import yaml
 from huggingface_hub import SpaceCard, SpaceHardware
 
-from deploy import replicas
+from deploy import proxy, replicas
 from deploy.machine import BESIDE_BYTES, PROCESS_BYTES, count_bytes
-from deploy.proxy import HEALTH, compress_assets, render_config
+from deploy.proxy import HEALTH, lay_out_assets, render_config
 from deploy.rehearse import read_steps
 from deploy.replicas import CHILD, Replica
 from deploy.service import make_environment, roll
@@ -86,8 +90,28 @@ def test_static_files_are_compressed_and_kept(nginx):
     status, headers, body = ask(nginx, "/static/js/index.abc.js", Accept_Encoding="gzip")
     assert (status, headers["Content-Encoding"], headers["Content-Type"]) == (200, "gzip", "text/javascript")
     assert headers["Cache-Control"] == "public, immutable, max-age=31536000" and body[:2] == b"\x1f\x8b"
-    assert ask(nginx, "/static/js/index.abc.js")[2] == b"let x = 1;" * 100
+    assert gzip.decompress(body) == b"let x = 2;" * 100
+    assert ask(nginx, "/static/js/index.abc.js")[2] == b"let x = 1;" * 100  # as it lies there: nothing is unpacked
     assert ask(nginx, "/static/js/index.old.js")[0] == 404
+
+
+def test_of_one_address_so_many_requests_are_answered_at_a_time(monkeypatch, request):
+    monkeypatch.setattr(proxy, "MOST_OF_ONE_ADDRESS", 3)
+    place = request.getfixturevalue("nginx")
+    big = place.folder / "assets" / "static" / "js" / "big.abc.js"
+    big.write_bytes(bytes(20_000_000))
+    with ExitStack() as held:
+        for _ in range(3):
+            line = held.enter_context(socket.create_connection((place.address, place.port)))
+            line.sendall(b"GET /static/js/big.abc.js HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert line.recv(12) == b"HTTP/1.1 200"  # and reads no more
+        assert ask(place, "/static/js/index.abc.js")[0] == 429
+    for _ in range(100):  # nginx sees by and by that they are gone
+        if ask(place, "/static/js/index.abc.js")[0] == 200:
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("Nobody is answered any more.")
 
 
 @pytest.mark.parametrize("processes", [1, 16])
@@ -100,9 +124,11 @@ def test_nginx_takes_the_configuration(place, processes):
 
 
 def test_what_streamlit_sends_is_compressed_before_anybody_asks(tmp_path):
-    compress_assets(tmp_path)
+    lay_out_assets(tmp_path)
     found = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.gz")]
     assert any(re.fullmatch(r"static/js/index\.[\w-]+\.js\.gz", name) for name in found) and len(found) > 100
+    plain, packed = tmp_path / found[0].removesuffix(".gz"), tmp_path / found[0]
+    assert plain.read_bytes() == gzip.decompress(packed.read_bytes())
 
 
 async def pid_of(replica):

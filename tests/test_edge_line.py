@@ -1,11 +1,21 @@
 """What a browser may say on its web socket, and how much of it."""
 
+import asyncio
+from contextlib import ExitStack
+
+import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
-from edge.line import hear_wanted, read_kind
+from edge import line
+from edge.line import MOST_WIDGETS, hear_wanted, name_kind, read_message
 from tests.edge import check_floods
 from tests.loops import run_alone
+
+
+@pytest.fixture(autouse=True)
+def kept(monkeypatch):
+    monkeypatch.setattr(line, "KEPT_S", 0.05)
 
 
 def test_a_flood_of_small_frames_and_what_no_page_says_end_their_own_socket_alone(server):
@@ -33,6 +43,108 @@ def test_only_what_pages_ask_for_is_heard():
         return [await heard() for _ in range(3)]
 
     *kept, last = run_alone(hear())
-    assert [read_kind(message["bytes"]) for message in kept] == ["rerun_script", "deferred_file"]
+    assert [name_kind(read_message(message["bytes"])) for message in kept] == ["rerun_script", "deferred_file"]
     assert last["type"] == "websocket.disconnect"
     assert [message["type"] for message in sent] == ["websocket.close"]
+
+
+def test_who_was_hung_up_on_counts_as_there_for_some_time():
+    said, sockets = [{"type": "websocket.receive", "text": "text"}], line.Sockets()
+
+    async def receive():
+        return said.pop()
+
+    async def send(_):
+        pass
+
+    async def talk():
+        with sockets.hold("ann"):
+            await hear_wanted(receive, send)()
+
+    async def look():
+        talking = asyncio.create_task(talk())
+        await asyncio.sleep(0.01)
+        assert not said and sockets._open == {"ann": 1}
+        await talking
+        return dict(sockets._open)
+
+    assert run_alone(look()) == {}
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_who_names_more_widgets_than_a_page_has_is_hung_up_on(more):
+    state, sent = ClientState(), []
+    for i in range(MOST_WIDGETS + more):
+        state.widget_states.widgets.add(id=f"widget {i}", trigger_value=True)
+    said = {"type": "websocket.receive", "bytes": BackMsg(rerun_script=state).SerializeToString()}
+
+    async def receive():
+        return said
+
+    async def send(message):
+        sent.append(message)
+
+    heard = run_alone(hear_wanted(receive, send)())
+    assert (heard == said, sent) == (not more, [{"type": "websocket.close", "code": line.TOO_MUCH}] * more)
+
+
+def test_who_connects_and_asks_for_nothing_is_hung_up_on_and_who_has_asked_is_not(monkeypatch):
+    monkeypatch.setattr(line, "SILENT_S", 0.05)
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def listen(said):
+        queue = asyncio.Queue()
+        for message in said:
+            queue.put_nowait(message)
+        heard = hear_wanted(queue.get, send)
+        found = [await heard() for _ in said]
+        if said:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(heard(), 0.3)
+            return found
+        return await heard()
+
+    rerun = {"type": "websocket.receive", "bytes": BackMsg(rerun_script=ClientState()).SerializeToString()}
+    assert run_alone(listen([rerun])) == [rerun] and sent == []
+    assert run_alone(listen([]))["type"] == "websocket.disconnect"
+    assert sent == [{"type": "websocket.close", "code": line.TOO_MUCH}]
+
+
+@pytest.mark.parametrize(("visitor", "most"), [("ann", line.EACH), ("", line.NAMELESS)])
+def test_one_visitor_opens_some_sockets_and_takes_no_others(visitor, most):
+    sockets = line.Sockets()
+    with ExitStack() as held:
+        assert all(held.enter_context(sockets.hold(visitor)) for _ in range(most))
+        for _ in range(2):  # what was refused counts for nothing
+            with sockets.hold(visitor) as admitted:
+                assert not admitted
+        with sockets.hold("bob") as admitted:
+            assert admitted
+    with sockets.hold(visitor) as admitted:
+        assert admitted
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_who_connects_and_sends_nothing_is_hung_up_on(monkeypatch, asked):
+    monkeypatch.setattr(line, "HEAD_S", 0.1)
+
+    class Plain(asyncio.Protocol):
+        cycle = object() if asked else None
+
+    async def wait():
+        service = await asyncio.get_running_loop().create_server(line.hurry(Plain), "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
+        try:
+            return await asyncio.wait_for(reader.read(), 0.5)
+        except TimeoutError:
+            return None
+        except ConnectionResetError:
+            return b""
+        finally:
+            writer.close()
+            service.close()
+
+    assert run_alone(wait()) == (None if asked else b"")

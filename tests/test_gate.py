@@ -18,7 +18,7 @@ from wire import Conversation
 
 from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
-from bertviz_core.ui.frame.budget import Budget
+from bertviz_core.ui.frame.budget import ONE, Budget
 from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, fit_gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
 from tests.gate import Clock, ask, read
@@ -233,6 +233,33 @@ def test_a_socket_is_read_no_faster_than_a_person_sends(monkeypatch):
     monkeypatch.setattr(gate_module.asyncio, "sleep", sleep)
     run_alone(flood())
     assert slept and sum(slept[:10]) > 0.1
+
+
+def test_of_one_visitor_no_more_is_read_than_a_person_says_on_however_many_sockets(monkeypatch):
+    slept, budget = [], Budget(Clock())
+
+    class Socket:
+        def __init__(self, visitor):
+            self.cookies, self.application_state = {COOKIE: visitor}, WebSocketState.CONNECTED
+
+    async def sleep(seconds):
+        slept.append(seconds)
+
+    async def receive(_):
+        return bytes(249_000)
+
+    async def say(visitor, times):
+        paced = read_slowly(receive)
+        for socket in [Socket(visitor) for _ in range(times)]:
+            await paced(socket)
+
+    monkeypatch.setattr(gate_module.asyncio, "sleep", sleep)
+    monkeypatch.setattr(gate_module, "get_budget", lambda: budget)
+    run_alone(say("ann", 4))
+    assert slept == []
+    run_alone(say("ann", 3))
+    run_alone(say("bob", 1))
+    assert slept == pytest.approx([(1 + 250 * i) / ONE.said for i in range(3)])
 
 
 def test_a_flood_on_the_wire_is_merged_and_its_last_choice_is_answered(server):

@@ -4,7 +4,7 @@ import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from bertviz_core.ui.frame.bucket import Bucket
-from bertviz_core.ui.frame.gate import add_request
+from bertviz_core.ui.frame.gate import MOST_PARTS, MOST_PRESSED, add_request
 from tests.gate import Clock, ask, read
 
 
@@ -33,6 +33,29 @@ def test_of_requests_for_the_page_the_last_wins_and_what_was_pressed_stays():
                        ask(head="Head 3", query="layer=4"))  # fmt: skip
     assert read(merged) == {"head": "Head 3", "first": True, "clicks": '[{"event": "token"}]'}
     assert merged.query_string == "layer=4"
+
+
+@pytest.mark.parametrize("part", [None, "menu"])
+def test_more_than_anybody_can_press_is_not_kept(part):
+    pressed = [ask(*([part] if part else []), **{f"button {i}": True}) for i in range(MOST_PRESSED + 2)]
+    (merged,) = gather(*pressed[:-1])
+    assert set(read(merged)) == {f"button {i}" for i in range(MOST_PRESSED + 1)}
+    (merged,) = gather(*pressed)
+    assert read(merged) == {f"button {MOST_PRESSED + 1}": True}
+
+
+def test_of_very_many_parts_the_last_ones_wait():
+    waiting = gather(*(ask(f"part {i}") for i in range(MOST_PARTS + 7)))
+    assert [one.fragment_id for one in waiting] == [f"part {i + 7}" for i in range(MOST_PARTS)]
+
+
+def test_a_bucket_takes_more_than_it_has_and_what_comes_next_waits():
+    clock = Clock()
+    bucket = Bucket(200.0, 1000, clock)
+    bucket.take(1200.0)
+    assert bucket.count_wait() == pytest.approx(201 / 200)
+    clock.now += 2
+    assert bucket.count_wait() == 0
 
 
 def test_the_whole_page_has_its_parts_in_it():

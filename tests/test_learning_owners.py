@@ -3,14 +3,15 @@
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.learning import Standing
+from bertviz_core.learning import Standing, presence, room
 from bertviz_core.learning import queue as queue_module
+from bertviz_core.learning.room import Room
 from tests.test_learning_queue import Line, Steps, count
 
 
 @pytest.fixture
 def line(monkeypatch):
-    monkeypatch.setattr(queue_module, "read_limit", lambda: 4_500_000_000)
+    monkeypatch.setattr(room, "read_limit", lambda: 4_500_000_000)
     return Line()
 
 
@@ -26,6 +27,47 @@ def test_memory_of_all_trainings_that_are_held_is_bounded(line):
     assert late.standing is Standing.WAITING
 
 
+@pytest.fixture
+def rested(line):
+    """Four trainings that are done and hold 1 GB each, of 4.5: of the second one the owner has gone."""
+    tickets = [line.enter(key) for key in "abcd"]
+    there = dict.fromkeys("abcd", True)
+    for ticket in tickets:
+        ticket.owner._connected = lambda key=ticket.key: there[key]
+    line.run()
+    there["b"] = False
+    return tickets
+
+
+def test_who_has_gone_makes_room_at_once_and_only_where_it_is_needed(line, rested):
+    assert all(ticket.training.held for ticket in rested)
+    late = line.enter("e")
+    assert [ticket.training.held for ticket in rested] == [True, False, True, True]
+    assert rested[1].standing is Standing.FAILED and "made room" in rested[1].error
+    assert rested[1].records == (1, 2, 3) and late.standing is Standing.WAITING
+
+
+def test_who_looks_at_the_end_of_a_training_has_some_time_for_it(line, rested):
+    held = line.enter("e")
+    held.owner._connected = lambda: True
+    line.clock.now += 1  # it is the last to leave the line
+    line.run()
+    with pytest.raises(bv.TrainingError, match=r"hold 4\.0 GB .* try again in a minute"):
+        line.enter("f")
+    line.clock.now += queue_module.RESTING_S + 1
+    line.enter("f")
+    assert sum(ticket.training.held for ticket in rested) == 2 and len(line.queue) == 1
+
+
+def test_nobody_makes_room_in_vain(line, rested):
+    line.clock.now += queue_module.RESTING_S + 1
+    late = line.queue.submit("e", Steps(), visitor="e")
+    late.training.room = Room(held=4_000_000_000, peak=9_000_000_000)
+    with pytest.raises(bv.TrainingError, match="hold 4"):
+        late.resume()
+    assert all(ticket.training.held for ticket in rested)
+
+
 def test_what_has_taken_no_step_takes_no_memory(line):
     looked_at = [line.queue.submit(str(i), Steps()) for i in range(20)]
     assert line.enter("a").standing is Standing.WAITING and len(looked_at) == 20
@@ -33,13 +75,13 @@ def test_what_has_taken_no_step_takes_no_memory(line):
 
 def test_who_has_been_gone_for_a_minute_has_nothing_held_any_more(line):
     ticket, there = line.enter("a"), [True]
-    ticket._connected = lambda: there[0]
+    ticket.owner._connected = lambda: there[0]
     line.run()
     line.clock.now = 1000.0  # at rest, with the page open
     line.queue.host.tend()
     assert ticket.training.held and ticket.standing is Standing.DONE
     there[0] = False
-    line.clock.now += queue_module.GONE_S
+    line.clock.now += presence.GONE_S
     line.queue.host.tend()
     assert ticket.training.held
     line.clock.now += 1
@@ -54,7 +96,7 @@ def test_who_has_been_gone_for_a_minute_has_nothing_held_any_more(line):
 
 def test_a_step_of_an_owner_who_has_gone_is_told_to_halt(line):
     def leave(number):
-        line.clock.now += queue_module.AWAY_S + 1
+        line.clock.now += presence.AWAY_S + 1
         line.queue.host.tend()
 
     ticket = line.enter("a", after=leave)

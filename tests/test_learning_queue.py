@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.learning import Queue, Standing
+from bertviz_core.learning import Queue, Standing, room
 from bertviz_core.learning import queue as queue_module
 from bertviz_core.learning.room import Room
 
@@ -71,8 +71,8 @@ class Line:
         self.clock, self.started = Clock(), []
         self.queue = Queue(NoHost(), self.clock, self.started.append)
 
-    def enter(self, key, **steps):
-        ticket = self.queue.submit(key, Steps(**steps))
+    def enter(self, key, visitor=None, **steps):
+        ticket = self.queue.submit(key, Steps(**steps), visitor=key if visitor is None else visitor)
         ticket.resume()
         return ticket
 
@@ -82,7 +82,7 @@ class Line:
 
 @pytest.fixture
 def line(monkeypatch):
-    monkeypatch.setattr(queue_module, "read_limit", lambda: 4_500_000_000)
+    monkeypatch.setattr(room, "read_limit", lambda: 4_500_000_000)
     return Line()
 
 
@@ -179,10 +179,10 @@ def test_a_busy_server_does_not_take_the_place_of_an_owner_who_is_connected(line
         line.clock.now += 9.0
 
     ticket = line.enter("a", total=100, after=pass_time)
-    ticket._connected = lambda: line.clock.now < 18
+    ticket.owner._connected = lambda: line.clock.now < 18
     line.run()
     assert (count(ticket), ticket.away) == (2, True)
-    ticket._connected = lambda: True
+    ticket.owner._connected = lambda: True
     ticket.resume()
     line.run()
     assert (count(ticket), ticket.away) == (6, True)  # 36 seconds elsewhere
@@ -233,13 +233,25 @@ def test_one_owner_has_one_place(line):
 
 
 def test_the_line_has_an_end(line, monkeypatch):
-    monkeypatch.setattr(queue_module, "read_limit", lambda: 1e12)
+    monkeypatch.setattr(room, "read_limit", lambda: 1e12)
     for key in range(queue_module.MAX_WAITING):
         line.enter(str(key))
     ticket = line.queue.submit("late", Steps())
     with pytest.raises(bv.TrainingError, match="run or wait already"):
         ticket.resume()
     assert ticket.standing is Standing.PAUSED
+
+
+@pytest.mark.parametrize(("visitor", "most"), [("ann", queue_module.EACH), ("", queue_module.NAMELESS)])
+def test_one_visitor_leaves_places_in_the_line_to_others(line, monkeypatch, visitor, most):
+    monkeypatch.setattr(room, "read_limit", lambda: 1e12)
+    for key in range(most):
+        line.enter(str(key), visitor)
+    with pytest.raises(bv.TrainingError, match=f"^{most} trainings of .* Pause one"):
+        line.enter("late", visitor)
+    assert line.enter("other", "bob").place == most
+    line.run()
+    assert line.enter("late", visitor).place == 0
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.learning import Host, Hosted, Queue, Settings, Standing, Training, make_small_model
+from bertviz_core.learning import Host, Hosted, Queue, Settings, Standing, Training, make_small_model, presence
 from bertviz_core.learning import host as host_module
-from bertviz_core.learning import queue as queue_module
 from bertviz_core.learning.link import Link, start_process
 from tests.learning import SENTENCES, take_steps
 
@@ -149,7 +148,7 @@ def test_nobody_waits_for_a_step_that_does_not_end_and_its_process_is_killed(bun
             long.training._fetch("weights")
         assert paused == [True]
         there[0] = False
-        clock.more += queue_module.GONE_S + 1
+        clock.more += presence.GONE_S + 1
         wait_until(lambda: long.standing is Standing.FAILED)
         assert "Nobody looked on" in long.error and lives(first)
         time.sleep(2 * host_module.TEND_S)  # it was told to drop it, and does not

@@ -137,9 +137,9 @@ def test_a_pause_lets_others_have_their_turn_and_whoever_cannot_come_back_owes_n
 class Visitors:
     """Threads that take turns in a line, each for a visitor, and end them when they may."""
 
-    def __init__(self, at_once):
+    def __init__(self, at_once, each=None):
         self._mine, self.begun, self.order = threading.local(), {}, []
-        self.line = line_module.Line(at_once, 99, lambda _: nullcontext(), lambda: getattr(self._mine, "who", ""))
+        self.line = line_module.Line(at_once, 99, lambda _: nullcontext(), lambda: getattr(self._mine, "who", ""), each)
         self._go, self._threads = {}, []
 
     def come(self, name, costly=None):
@@ -173,6 +173,20 @@ def test_visitors_take_turns_and_each_ones_own_are_served_as_they_came():
         line.come(name)
     order = ["ann 1", "bob 1", "cid 1", "ann 2", "bob 2", "ann 3", "ann 4"]
     assert line.leave(*order).order == order
+
+
+def test_one_visitor_has_a_part_of_the_turns_and_others_pass_who_has_it():
+    line = Visitors(4, each=2)
+    for name in ("ann 1", "ann 2", "ann 3", "ann 4", "bob 1"):
+        line.come(name)
+    assert line.at_work() == {"ann 1", "ann 2", "bob 1"}
+    line.leave("ann 2", "ann 3", "bob 1")
+    assert line.begun["ann 4"].wait(60) and line.at_work() == {"ann 1", "ann 4"}
+    line.leave("ann 1", "ann 4")
+    wait_until(lambda: not line.line._busy)
+    for name in ("ann 5", "ann 6"):  # what was given back can be had again
+        line.come(name)
+    assert line.at_work() == {"ann 5", "ann 6"}
 
 
 def test_who_stays_away_saves_up_no_turns():

@@ -11,7 +11,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.checkpoint import hub, machine, memory
-from bertviz_core.checkpoint.memory import BUNDLED, FIXED, SETTING, Bounds, Budget, read_budget
+from bertviz_core.checkpoint.memory import BUNDLED, FIXED, SETTING, VISIT, Bounds, Budget, read_budget
 from bertviz_core.ui.frame import resources
 from deploy import __main__ as deploy_main
 from deploy.machine import BESIDE_BYTES, PROCESS_BYTES, count_bytes, count_cores, count_processes, count_share
@@ -163,3 +163,24 @@ before = read_used(); del held[:-1]; print(before - read_used())
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         freed[how] = int(done.stdout)
     assert freed["settled"] > 90 * MB > 50 * MB > freed["as it comes"]
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "asked"),
+    [(1024, 4096, 4096), (1024, -1, 65_536), (1024, 10**6, 65_536), (4096, 4096, None), (-1, -1, None),
+     (80_000, -1, None)],
+)  # fmt: skip
+def test_as_many_files_are_open_as_are_allowed(monkeypatch, soft, hard, asked):
+    limits, said = [soft, hard], []
+    monkeypatch.setattr(machine.resource, "getrlimit", lambda _: tuple(limits))
+    monkeypatch.setattr(machine.resource, "setrlimit", lambda _, pair: said.append(pair))
+    assert machine.count_files() == (65_536 if soft < 0 else soft)
+    machine.ask_for_files()
+    assert said == ([] if asked is None else [(asked, hard)])
+
+
+def test_no_more_visitors_are_let_in_than_files_can_be_open(monkeypatch):
+    bounds = Budget(2000 * MB).bounds
+    assert bounds.visits == bounds.sessions // VISIT > 100
+    monkeypatch.setattr(memory, "count_files", lambda: 1024)
+    assert bounds.visits == 102

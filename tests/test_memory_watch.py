@@ -1,18 +1,11 @@
 """The watch over the memory of a process: what goes as it fills up, what is refused, and what a page then says."""
 
 import gc
-import inspect
 import threading
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from streamlit import runtime
-from streamlit.runtime import Runtime
-from streamlit.runtime.memory_session_storage import MemorySessionStorage
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
@@ -20,7 +13,7 @@ from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.memory import SETTING, Budget
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.checkpoint.watch import Watch
-from bertviz_core.ui.frame import resources, visits
+from bertviz_core.ui.frame import resources
 from tests.factory import random_checkpoint
 
 ROOT = Path(__file__).parents[1]
@@ -172,22 +165,13 @@ def test_a_page_of_a_stored_sentence_goes_on_while_a_new_sentence_is_refused(gau
 def test_a_visitor_for_whom_there_is_no_room_reads_so(monkeypatch, gauge):
     monkeypatch.setenv(SETTING, "1000")
     most = Budget(1000 * MB).bounds.visits
-    monkeypatch.setattr(resources, "count_visits", lambda: most + 1)
+    here = SimpleNamespace(count_admitted=lambda: most + 1)
+    monkeypatch.setattr(resources, "get_budget", lambda: here)
     at = follow(TEXT)
+    assert "tries again by itself" in at.caption[0].value
     (sentence,) = said(at)
     assert sentence.startswith(f"{most} visitors at a time have room") and f"and {most + 1} are here" in sentence
-    monkeypatch.setattr(resources, "count_visits", lambda: most)
+    here.count_admitted = lambda: most
     assert said(at.run()) == [] and at.session_state["view"].text == TEXT
-    monkeypatch.setattr(resources, "count_visits", lambda: most + 1)
+    here.count_admitted = lambda: most + 1
     assert said(at.run()) == [], "who has a page goes on"
-
-
-def test_streamlit_counts_its_sessions_where_they_are_looked_for(monkeypatch):
-    storage = MemorySessionStorage()
-    manager = WebsocketSessionManager(storage, MemoryUploadedFileManager("/"), ScriptCache(), None)
-    monkeypatch.setattr(runtime, "exists", lambda: True)
-    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
-    assert visits.count_visits() == 0
-    manager._active_session_info_by_id["a"] = None
-    assert visits.count_visits() == 1
-    assert "self._session_mgr = " in inspect.getsource(Runtime.__init__)

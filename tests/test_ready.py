@@ -102,7 +102,11 @@ async def open_at_once(url, pages):
     return await asyncio.gather(*(open_session(url, page) for page in pages))
 
 
-@pytest.mark.parametrize("names", [("predictions",), ("", "attention", "layers")], ids=["one page", "several pages"])
+@pytest.mark.parametrize(
+    "names",
+    [pytest.param(("predictions",), id="one page"),
+     pytest.param(("", "attention", "layers"), id="several pages", marks=pytest.mark.slow)],
+)  # fmt: skip
 def test_the_first_sessions_of_a_cold_server_come_at_once(tmp_path, names):
     pages = [names[i % len(names)] for i in range(SESSIONS)]
     titles = {info.name: info.title for info in PAGES} | {"": PAGES[0].title}

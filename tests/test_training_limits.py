@@ -128,6 +128,16 @@ def test_what_takes_too_much_memory_is_refused_with_what_would_fit(learner, monk
         plan_within(learner, fits, monkeypatch, tokens=longest + 1)
 
 
+def test_amounts_that_differ_are_written_so(learner, monkeypatch):
+    needed = Plan(learner, ["the " * 18], Settings(passes=1)).room.peak
+    with pytest.raises(bv.TrainingError) as refused:
+        plan_within(learner, needed - 1, monkeypatch, tokens=20)
+    most, asked = re.search(r"may take (.+) of memory here\. This one would take (.+?):", str(refused.value)).groups()
+    assert most != asked and float(most.split()[0]) < float(asked.split()[0])
+    assert room.write_apart(1_100_000_000, 1_120_000_000) == ("1.10 GB", "1.12 GB")
+    assert room.write_apart(500_000_000, 1_120_000_000) == ("500 MB", "1.1 GB")
+
+
 def test_where_no_sentence_fits_another_way_is_named(bundled, monkeypatch):
     printed, practised = (
         Plan(bundled, ["the cat"], Settings(passes=1, practised=way)).room.peak for way in (False, True)

@@ -168,6 +168,7 @@ def test_a_word_that_is_clicked_is_followed_through_the_layers(app, fresh):
     assert fresh(app.page.url) == app.shown()
 
 
+@pytest.mark.slow
 def test_the_link_that_is_shared_shows_all(app, fresh):
     """As text and as a code, made when it is asked for: here after another head was chosen."""
     app.open("heads", **EVERYTHING)
@@ -182,6 +183,7 @@ def test_the_link_that_is_shared_shows_all(app, fresh):
     assert fresh(link) == app.shown()
 
 
+@pytest.mark.slow
 def test_a_long_sentence_is_shared_compressed(app, fresh):
     text = "the river rose and the people went to the [MASK] on the hill " * 20
     app.open("attention")

@@ -11,6 +11,11 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+try:
+    import resource
+except ImportError:  # not on Windows, which has no such limit
+    resource = None
+
 LEAST = 900_000_000  # bytes of a process and its trainings: with less there is no room for a pass over a long sentence
 _LIMITS = Path("/sys/fs/cgroup")
 _LIMIT_FILES = "memory.max", "memory/memory.limit_in_bytes"  # of control groups of version 2, and of version 1
@@ -18,6 +23,7 @@ _STATUS = Path("/proc/self/status")
 _OWN = "RssAnon:", "RssShmem:"
 _ARENA_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -3, -1  # as malloc.h of glibc numbers them
 _ARENAS = 2
+_MANY_FILES = 65_536  # more than any server here needs
 _LARGE = 1 << 20  # bytes: what is larger goes back to the machine as soon as it is free
 
 
@@ -54,6 +60,22 @@ def settle_allocator() -> None:
     """
     for option, value in ((_ARENA_MAX, _ARENAS), (_MMAP_THRESHOLD, _LARGE), (_TRIM_THRESHOLD, _LARGE)):
         _call_allocator("mallopt", option, value)
+
+
+def count_files() -> int:
+    """How many files and connections this process may have open."""
+    now, _ = resource.getrlimit(resource.RLIMIT_NOFILE) if resource else (_MANY_FILES, 0)
+    return _MANY_FILES if now < 0 else now  # no limit is a negative one
+
+
+def ask_for_files() -> None:
+    """Have as many open as whoever runs this allows; as it comes it is often 1,024."""
+    if resource:
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _MANY_FILES if most < 0 else min(_MANY_FILES, most)
+        if count_files() < wanted:
+            with suppress(ValueError, OSError):  # macOS says that there is no limit, and has one
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def _call_allocator(name: str, *numbers: int) -> None:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, fields
 
 from bertviz_core.checkpoint.environment import read_bytes
-from bertviz_core.checkpoint.machine import LEAST, count_bytes
+from bertviz_core.checkpoint.machine import LEAST, count_bytes, count_files
 from bertviz_core.errors import InputError
 
 SETTING = "BERTVIZ_MEMORY_MB"
@@ -14,6 +14,7 @@ FIXED = 370_000_000  # bytes of its own that a warm process holds: modules, toke
 BUNDLED = 50_000_000  # of the bundled model, which is never let go
 PASS = 50_000_000  # that a pass over 512 tokens takes of the bundled model's size, beside what stays of it
 VISIT = 200_000  # that a visitor's session holds, beside the passes that it looks at
+FILES = 5  # that a session has open: its socket, and the event loop of its run
 _SHARE = 0.8  # of what the machine or its container has: the rest is for what runs beside the app
 _TRAINING = 0.35  # of the whole: for the process that trains
 # Of what is left of the server's part, by what it is for: the share, and the bytes beyond which more is of no use.
@@ -46,8 +47,8 @@ class Bounds:
 
     @property
     def visits(self) -> int:
-        """How many sessions may be connected."""
-        return self.sessions // VISIT
+        """How many sessions may be connected: as many as there is memory for, and files that can be open."""
+        return min(self.sessions // VISIT, max(1, count_files() // 2 // FILES))
 
     @property
     def total(self) -> int:

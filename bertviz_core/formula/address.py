@@ -146,6 +146,9 @@ class Block:
 Where = str | Address  # as it is written, or read already
 
 
+_LONGEST = 1000  # characters
+
+
 def read_address(where: Where) -> Address:
     """An address that came in as text or as one already. Raises AddressError, naming what cannot be read."""
     if isinstance(where, Address):
@@ -157,6 +160,8 @@ def read_address(where: Where) -> Address:
 
 def parse(text: str) -> Address:
     """Read an address. Raises AddressError, naming what cannot be read."""
+    if len(text) > _LONGEST:
+        raise AddressError(f"{_shorten(text)} is not an address: none has more than {_LONGEST} characters")
     head, bracket, rest = text.strip().partition("[")
     if not _PATH.fullmatch(head):
         raise AddressError(f"{_shorten(text)} is not an address: expected a path such as embeddings.sum")

@@ -80,9 +80,9 @@ def find_largest_gradient(course: Course, number: int | None = None) -> str:
 
 def draw_curve(course: Course, where: Where, number: int | None = None, count: int = CURVE
                ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """J of a step with one weight alone moved: the weight's values, in order, and J at each.
+    """J of a step with one weight alone moved: at most `count` values of the weight, in order, and J at each.
 
-    On both sides of the weight before the step and after it, as much again is shown as lies between them.
+    Among them are the weight before the step and after it; on both sides as much again is shown as lies between them.
     """
     record = course.record(number)
     symbol, at = _find_weight(course, read_address(where))
@@ -92,7 +92,7 @@ def draw_curve(course: Course, where: Where, number: int | None = None, count: i
         for number in (record.number, record.number + 1)
     )
     reach = max(abs(new - old), MOVE)
-    weights = np.linspace(min(old, new) - reach, max(old, new) + reach, count)
+    weights = np.union1d(np.linspace(min(old, new) - reach, max(old, new) + reach, count - 2), (old, new))
     losses = _measure_along(course, record, symbol, place, map(float, weights))
     return lock(weights), lock(np.array(losses))
 

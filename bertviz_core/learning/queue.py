@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import Enum
 from weakref import WeakSet
 
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning.host import Host
 from bertviz_core.learning.hosted import Hosted
+from bertviz_core.learning.presence import Presence
 from bertviz_core.learning.records import PassRecord, StepRecord
-from bertviz_core.learning.room import read_limit, write_bytes
+from bertviz_core.learning.room import Room, check_together, fit_together
 
-AWAY_S = 4.0  # an owner who is not connected and has not been seen for so long has gone
-ABSENT_S = 30.0  # one who is connected looks at something else
-GONE_S = 60.0  # one who is not connected for so long does not come back: the training is given up
 TURN_S = 60.0  # for so long a training runs while others wait; then it goes behind them
-MAX_WAITING = 8
+RESTING_S = 30.0  # what has not run for so long makes room for somebody else's, also where its owner looks on
+MAX_WAITING = 40  # a class; most of their trainings end within their first turn
+EACH, NAMELESS = 4, 20  # trainings of one visitor in the line; of all without a name
+_MADE_ROOM = "This training made room for somebody else's; its numbers stay. Start it again: the same steps come."
 _GIVEN_UP = "Nobody looked on for a minute, so this training was given up. Start it again: the same steps come."
 
 
@@ -33,6 +34,9 @@ class Standing(Enum):
     FAILED = "failed"
 
 
+_ENDED = (Standing.STOPPED, Standing.FAILED, Standing.DONE)
+
+
 class Ticket:
     """A training in the queue, in its owner's hands. Whoever holds it may call everything at any time.
 
@@ -40,11 +44,11 @@ class Ticket:
     where its owner is not connected, and later where a busy server may be the reason.
     """
 
-    def __init__(self, queue: Queue, key: str, training: Hosted, connected: Callable[[], bool]) -> None:
-        self.key, self.training = key, training
-        self._connected = connected
+    def __init__(self, queue: Queue, key: str, training: Hosted, owner: Presence, visitor: str) -> None:
+        self.key, self.training, self.visitor = key, training, visitor
+        self.owner = owner
         self._queue = queue
-        self._seen = self._there = queue.clock()
+        self._left = queue.clock()
         self._wanted = 0  # steps
         self._standing = Standing.PAUSED
         self._error = ""
@@ -84,18 +88,11 @@ class Ticket:
 
     def touch(self) -> None:
         """Its owner is there."""
-        self._seen = self._queue.clock()
+        self.owner.touch()
 
-    def is_left(self, now: float) -> bool:
-        """Whether its owner has gone, or has been elsewhere for long."""
-        unseen = now - self._seen
-        return unseen > ABSENT_S or (unseen > AWAY_S and not self._connected())
-
-    def is_gone(self, now: float) -> bool:
-        """Whether its owner has not been connected for long, and does not come back."""
-        if self._connected():
-            self._there = now
-        return now - max(self._seen, self._there) > GONE_S
+    def may_make_room(self, now: float) -> bool:
+        """Whether it does not run, and its owner is not there, or has had time to look at what came of it."""
+        return self.training.held and (not self.owner.is_connected or now - self._left > RESTING_S)
 
     def resume(self) -> None:
         """Run all steps that are left, once it is its turn; what was lost begins again.
@@ -151,12 +148,14 @@ class Queue:
         self._tickets: WeakSet[Ticket] = WeakSet()
         host.watch(self.tend)
 
-    def submit(self, key: str, training: Hosted, connected: Callable[[], bool] = lambda: False) -> Ticket:
+    def submit(self, key: str, training: Hosted, connected: Callable[[], bool] = lambda: False,
+               visitor: str = "") -> Ticket:  # fmt: skip
         """A ticket for a training, paused. It takes no memory before its first step.
 
         key: its owner; what else the owner has in the line leaves it. connected: tells whether the owner can look.
+        visitor: who may have EACH in the line; without a name, all together NAMELESS.
         """
-        ticket = Ticket(self, key, training, connected)
+        ticket = Ticket(self, key, training, Presence(self.clock, connected), visitor)
         with self._lock:
             self._tickets.add(ticket)
             for other in [ticket for ticket in self._line if ticket.key == key]:
@@ -170,7 +169,7 @@ class Queue:
             self._sweep()
             held = [ticket for ticket in self._tickets if ticket.training.held]
         for ticket in held:
-            if ticket.is_gone(now):
+            if ticket.owner.is_gone(now):
                 self.leave(ticket, Standing.PAUSED)
                 ticket.training.give_up(_GIVEN_UP)
 
@@ -187,9 +186,11 @@ class Queue:
 
     def enter(self, ticket: Ticket, steps: int) -> None:
         """Let a ticket run so many steps more; it goes to the end of the line, if it is not in it."""
+        for resting in self._list_in_the_way(ticket):
+            resting.training.give_up(_MADE_ROOM)
         with self._lock:
             self._sweep()
-            if ticket.standing in (Standing.STOPPED, Standing.FAILED, Standing.DONE):
+            if ticket.standing in _ENDED:
                 return
             if ticket not in self._line:
                 self._check_room(ticket)
@@ -205,7 +206,7 @@ class Queue:
     def leave(self, ticket: Ticket, standing: Standing) -> None:
         """Take a ticket out of the line; a step that runs is taken to its end, or as far as it can be interrupted."""
         with self._lock:
-            if ticket.standing not in (Standing.STOPPED, Standing.FAILED, Standing.DONE):
+            if ticket.standing not in _ENDED:
                 ticket._away = False
                 self._remove(ticket, standing)
 
@@ -227,16 +228,34 @@ class Queue:
             raise TrainingError(
                 f"{MAX_WAITING} trainings run or wait already; one at a time can run. Try again in a minute."
             )
-        others = [other.training.room for other in self._tickets
-                  if other is not ticket and (other.training.held or other in self._line)]  # fmt: skip
-        own, held = ticket.training.room, sum(room.held for room in others)
-        working = max(room.peak - room.held for room in (own, *others))
-        if held + own.held + working > read_limit():
-            raise TrainingError(
-                f"The trainings of others hold {write_bytes(held)} of the {write_bytes(read_limit())} that there are "
-                f"here, and this one may take {write_bytes(own.held + working)} more. Train the small model, or try "
-                "again when they have left."
-            )
+        most = EACH if ticket.visitor else NAMELESS
+        if sum(other.visitor == ticket.visitor for other in self._line) >= most:
+            whose = "yours" if ticket.visitor else "visitors without a cookie"
+            raise TrainingError(f"{most} trainings of {whose} run or wait already. Pause one, or wait for its end.")
+        check_together(*_list_rooms(ticket, self._list_holding(ticket)))
+
+    def _list_holding(self, ticket: Ticket) -> list[Ticket]:
+        """The others that hold memory, or are about to."""
+        return [other for other in self._tickets
+                if other is not ticket and (other.training.held or other in self._line)]  # fmt: skip
+
+    def _list_in_the_way(self, ticket: Ticket) -> list[Ticket]:
+        """What is at rest and must be given up so that a ticket can enter: no more than that, longest at rest first.
+
+        None where that would not be enough.
+        """
+        with self._lock:
+            others, now = self._list_holding(ticket), self.clock()
+            resting = [other for other in others if other not in self._line]
+        if ticket.standing in _ENDED or fit_together(*_list_rooms(ticket, others)):
+            return []
+        given: list[Ticket] = []
+        for other in sorted(resting, key=lambda one: (one.owner.is_connected, one._left)):
+            if other.may_make_room(now):
+                given.append(other)
+                if fit_together(*_list_rooms(ticket, [one for one in others if one not in given])):
+                    return given
+        return []
 
     def _next(self) -> Ticket | None:
         with self._lock:
@@ -281,7 +300,7 @@ class Queue:
         now = self.clock()
         for ticket in [ticket for ticket in self._line if ticket.lost]:
             self._remove(ticket, Standing.PAUSED)
-        for ticket in [ticket for ticket in self._line if ticket.is_left(now)]:
+        for ticket in [ticket for ticket in self._line if ticket.owner.is_away(now)]:
             ticket._away = True
             self._remove(ticket, Standing.PAUSED)
 
@@ -291,3 +310,8 @@ class Queue:
         ticket._standing = standing
         if ticket in self._line:
             self._line.remove(ticket)
+            ticket._left = self.clock()
+
+
+def _list_rooms(ticket: Ticket, others: Collection[Ticket]) -> tuple[Room, list[Room]]:
+    return ticket.training.room, [other.training.room for other in others]

@@ -58,12 +58,35 @@ def check_room(model: Model, loss: Program, learned: Collection[str], tokens: in
     """What a training takes at most. Raises TrainingError where that does not fit, with what would."""
     limit, needed = read_limit(), estimate_room(model, loss, learned, tokens, practised)
     if needed.peak > limit:
+        most, asked = write_apart(limit, needed.peak)
         raise TrainingError(
-            f"A training may take {write_bytes(limit)} of memory here. This one would take {write_bytes(needed.peak)}: "
+            f"A training may take {most} of memory here. This one would take {asked}: "
             f"{model.parameter_count:,} weights, {tokens} tokens in the longest sentence. "
             f"{_suggest(model, loss, learned, tokens, practised, limit)}"
         )
     return needed
+
+
+def fit_together(own: Room, others: Collection[Room]) -> bool:
+    """Whether trainings can be held side by side, while one of them takes a step."""
+    rooms = (own, *others)
+    return sum(room.held for room in rooms) + _find_extra(rooms) <= read_limit()
+
+
+def check_together(own: Room, others: Collection[Room]) -> None:
+    """Raises TrainingError where a training does not fit beside those of others."""
+    if not fit_together(own, others):
+        raise TrainingError(
+            f"The trainings of others hold {write_bytes(sum(room.held for room in others))} of the "
+            f"{write_bytes(read_limit())} that there are here, and this one may take "
+            f"{write_bytes(own.held + _find_extra((own, *others)))} more. Train the small model, or try again in a "
+            "minute."
+        )
+
+
+def _find_extra(rooms: Collection[Room]) -> int:
+    """Bytes that a step takes on top, of whichever takes most."""
+    return max(room.peak - room.held for room in rooms)
 
 
 def _suggest(model: Model, loss: Program, learned: Collection[str], tokens: int, practised: bool, limit: int) -> str:
@@ -86,6 +109,12 @@ def find_longest(model: Model, loss: Program, learned: Collection[str], practise
     return lengths[fits - 1] if fits else 0
 
 
-def write_bytes(count: float) -> str:
-    """An amount of memory, as it is read."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+def write_apart(one: int, other: int) -> tuple[str, str]:
+    """Two amounts of memory that differ, with as many decimals as tell them apart."""
+    written = ((write_bytes(one, decimals), write_bytes(other, decimals)) for decimals in range(1, 10))
+    return next(pair for pair in written if pair[0] != pair[1])
+
+
+def write_bytes(count: float, decimals: int = 1) -> str:
+    """An amount of memory, as it is read. decimals: of gigabytes; megabytes have one less."""
+    return f"{count / 1e9:.{decimals}f} GB" if count >= 1e9 else f"{count / 1e6:.{decimals - 1}f} MB"

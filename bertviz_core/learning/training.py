@@ -35,7 +35,7 @@ class Training(Course):
 
     def curve_along(self, address: Where, number: int | None = None, count: int = CURVE
                     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-        """J of a step with one weight alone moved: `count` values of the weight, and J at each, float64."""
+        """J of a step with one weight alone moved: at most `count` values of the weight, and J at each, float64."""
         return draw_curve(self, address, number, count)
 
     def trace(self, number: int | None = None, *, after: bool = False) -> Trace:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -30,29 +31,35 @@ class _Place:
     round: int
     number: int
     costly: bool
+    who: str
 
 
 @dataclass
 class _Mine(threading.local):
-    """What this thread has: a turn, and that in the lane of costly work."""
+    """What this thread has: a turn, and that in the lane of costly work; and for whom."""
 
     turn: bool = False
     costly: bool = False
+    who: str = ""
 
 
 class Line:
     """Turns for `at_once` at a time: first come, first served for one visitor, and visitors take turns.
 
-    longest: so many wait at most; who: the visitor that the calling thread works for. A quarter of the turns at most,
-    and one at least, are for costly work at any time: what takes long keeps others from a part of the turns only.
+    longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns one visitor
+    has at a time, all without a number. A quarter of the turns at most, and one at least, are for costly work at any
+    time: what takes long keeps others from a part of the turns only.
     """
 
-    def __init__(self, at_once: int, longest: int, show: Show, who: Callable[[], str] = _nobody) -> None:
+    def __init__(self, at_once: int, longest: int, show: Show, who: Callable[[], str] = _nobody,
+                 each: int | None = None) -> None:  # fmt: skip
         self._at_once, self._longest, self._show, self._who = at_once, longest, show, who
+        self._each = at_once if each is None else each
         self._lane = max(1, at_once // _LANE)
         self._numbers = itertools.count()
         self._waiting: list[_Place] = []  # in the order in which they are served
         self._busy = self._costly = 0
+        self._held = Counter[str]()  # turns that each visitor has
         self._round, self._next = 0, dict[str, int]()  # that of the last turn begun; each visitor's next one
         self._mine = _Mine()
         self._changed = threading.Condition()
@@ -138,7 +145,7 @@ class Line:
                     f"{self._longest} others wait already, more than this server can serve in a short time. "
                     "Try again in a minute."
                 )
-            place = _Place(max(self._round, self._next.get(who, 0)), number, costly)
+            place = _Place(max(self._round, self._next.get(who, 0)), number, costly, who)
             if len(self._next) >= _KNOWN:
                 self._next = {name: after for name, after in self._next.items() if after > self._round}
             self._next[who] = place.round + 1
@@ -146,11 +153,12 @@ class Line:
             return place
 
     def _is_next(self, place: _Place) -> bool:
-        """Whether it is this one's turn; who waits for the lane, while that is full, lets others pass."""
-        if self._busy >= self._at_once:
-            return False
-        full = self._costly >= self._lane
-        return next((one for one in self._waiting if not (full and one.costly)), None) is place
+        """Whether it is this one's turn; who may have none yet lets others pass."""
+        return self._busy < self._at_once and next(filter(self._may_begin, self._waiting), None) is place
+
+    def _may_begin(self, place: _Place) -> bool:
+        """Whether its visitor has not all turns that one may have; nor, where it waits for the lane, that is full."""
+        return self._held[place.who] < self._each and not (place.costly and self._costly >= self._lane)
 
     def _enter(self, place: _Place, seconds: float) -> bool:
         """Begin the turn, if it comes within this time."""
@@ -160,7 +168,8 @@ class Line:
                 self._waiting.remove(place)
                 self._busy, self._costly = self._busy + 1, self._costly + place.costly
                 self._round = max(self._round, place.round)
-                self._mine.turn, self._mine.costly = True, place.costly
+                self._held[place.who] += 1
+                self._mine.turn, self._mine.costly, self._mine.who = True, place.costly, place.who
                 self._changed.notify_all()  # where several work at once, the next one may begin as well
             return mine
 
@@ -176,6 +185,7 @@ class Line:
         if self._mine.turn:
             with self._changed:
                 self._busy, self._costly = self._busy - 1, self._costly - self._mine.costly
+                self._held -= Counter({self._mine.who: 1})  # one who has none left is forgotten
                 self._mine.turn = self._mine.costly = False
                 self._changed.notify_all()
 

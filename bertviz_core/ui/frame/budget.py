@@ -14,6 +14,7 @@ from bertviz_core.ui.frame.visitor import NOBODY
 
 ALONE_S = 10.0  # after the last run of anybody else a visitor is alone, and may take all
 _BURST_S = 2.0  # for so long a visitor may ask for runs as fast as a socket may, after a rest
+_SAID_BURST_S = 5.0  # for so long it may say more, after a rest
 _KNOWN = 1_000  # accounts that are kept; of more, those that owe nothing are forgotten
 
 
@@ -21,7 +22,8 @@ _KNOWN = 1_000  # accounts that are kept; of more, those that owe nothing are fo
 class Allowance:
     """rate: processor seconds a second, for ever; room: seconds at once on top; sessions: that are connected.
 
-    runs: how many may be asked for in a second, by all sessions together; slow: how many once too much was taken.
+    runs: how many may be asked for in a second, by all sessions together; slow: how many once too much was taken; said:
+    kilobytes a second that are read of what all sessions together say, a message counting as one more.
     """
 
     rate: float
@@ -29,12 +31,13 @@ class Allowance:
     sessions: int
     runs: float
     slow: float
+    said: float
 
 
 # Who clicks all the time takes 0.05 to 0.2 processor seconds a second; a long sentence on a page that shows all of it
-# about 2 s at once.
-ONE = Allowance(rate=0.3, room=4.0, sessions=16, runs=8.0, slow=1.0)
-ALL_NAMELESS = Allowance(rate=0.5, room=6.0, sessions=320, runs=8.0, slow=2.0)
+# about 2 s at once. A click says 5 kB, on a page of a long sentence up to 90 kB.
+ONE = Allowance(rate=0.3, room=4.0, sessions=16, runs=8.0, slow=1.0, said=200.0)
+ALL_NAMELESS = Allowance(rate=0.5, room=6.0, sessions=320, runs=8.0, slow=2.0, said=800.0)
 RUN_S = 0.03  # of processor time that a run takes beside its own: it is asked for, begun, and its answer sent
 
 
@@ -44,12 +47,13 @@ def find_allowance(visitor: str) -> Allowance:
 
 @dataclass
 class _Account:
-    """runs, slow: what bounds its runs, and those once it has taken too much; owed: processor seconds as of a time;
-    sessions: those that were admitted and may still be connected.
+    """runs, slow: what bounds its runs, and those once it has taken too much; said: what bounds the kilobytes that are
+    read of it; owed: processor seconds as of a time; sessions: those that were admitted and may still be connected.
     """  # fmt: skip
 
     runs: Bucket
     slow: Bucket
+    said: Bucket
     owed: float = 0.0
     at: float = 0.0
     sessions: set[str] = field(default_factory=set)
@@ -69,17 +73,22 @@ class Budget:
         self._last = self._other = (NOBODY, float("-inf"))  # who ran something last, and who before, and when
         self._refused: set[str] = set()
 
-    def admit(self, visitor: str, session: str) -> bool:
-        """Whether a session of a visitor may run: not where as many others of this visitor are connected."""
+    def admit(self, visitor: str, session: str, most: int | None = None) -> bool:
+        """Whether a session of a visitor may run: not where as many others are connected as it may have, or `most`."""
         admitted = self._find(visitor).sessions
         if session not in admitted:
             admitted.intersection_update({one for one in tuple(admitted) if self._connected(one)})
-            if len(admitted) >= find_allowance(visitor).sessions:
+            if len(admitted) >= (find_allowance(visitor).sessions if most is None else most):
                 self._refused = {one for one in tuple(self._refused) if self._connected(one)} | {session}
                 return False
             admitted.add(session)
             self._refused.discard(session)
         return True
+
+    def count_admitted(self) -> int:
+        """Sessions of all visitors that were admitted and are connected; a socket that asked for nothing is none."""
+        sessions = [one for account in tuple(self._accounts.values()) for one in tuple(account.sessions)]
+        return len(list(filter(self._connected, sessions)))
 
     def charge(self, visitor: str, seconds: float) -> None:
         """A run of this visitor's has taken so many processor seconds of its thread."""
@@ -93,6 +102,10 @@ class Budget:
         """What bounds the runs of all sessions of a visitor together, where this one asks."""
         account = self._find(visitor)
         return account.slow if self.is_over(visitor, session) else account.runs
+
+    def get_said(self, visitor: str) -> Bucket:
+        """The kilobytes that are read of what a visitor says."""
+        return self._find(visitor).said
 
     def count_wait(self, visitor: str) -> float:
         """Seconds until this visitor may run something again; 0 while nobody else is there to be kept waiting."""
@@ -121,7 +134,8 @@ class Budget:
     def _open(self, visitor: str) -> _Account:
         allowed = find_allowance(visitor)
         runs = Bucket(allowed.runs, round(_BURST_S * allowed.runs), self._clock)
-        return _Account(runs, Bucket(allowed.slow, 1, self._clock), at=self._clock())
+        said = Bucket(allowed.said, round(_SAID_BURST_S * allowed.said), self._clock)
+        return _Account(runs, Bucket(allowed.slow, 1, self._clock), said, at=self._clock())
 
     def _forget(self) -> None:
         """Of the visitors who owe nothing, and who are gone."""

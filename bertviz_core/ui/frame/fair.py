@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from math import ceil
 
 import streamlit as st
 
+from bertviz_core.checkpoint.memory import read_budget
+from bertviz_core.errors import InputError
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import find_allowance, get_budget
-from bertviz_core.ui.frame.visitor import read_session, read_visitor
+from bertviz_core.ui.frame.visitor import NOBODY, read_session, read_visitor
 
 _LOOK_S = 0.2  # between two looks whether the page can go on, or something else was chosen
 _ANY = "page"  # a key of the session's state: whichever is read, Streamlit looks for a newer request
@@ -19,15 +22,28 @@ _SAY_S = 3.0  # for so long at least a number that is shown stays
 def is_admitted() -> bool:
     """Whether this session may run; where its visitor has too many others, the page says so, and can be asked again."""
     session, visitor = read_session(), read_visitor()
-    admitted = get_budget().admit(visitor, session)
+    most = count_places(visitor)
+    admitted = get_budget().admit(visitor, session, most)
     if not admitted:
         st.warning(
-            f"This browser has {find_allowance(visitor).sessions} pages of this app open already, as many as one "
-            "visitor may have. Close one that you do not need, then choose “Try again”.",
+            f"This browser has {most} pages of this app open already, as many as one visitor may have. Close one that "
+            "you do not need, then choose “Try again”."
+            if visitor != NOBODY
+            else f"{most} pages of this app are open in browsers that send no cookie, as many as these may have "
+            "together. Allow this site its cookie and load the page again, or choose “Try again” later.",
             icon=":material/tab:",
         )
         st.button("Try again")
     return admitted
+
+
+def count_places(visitor: str) -> int:
+    """How many sessions of a visitor may run. All without a name together have half of the server's room at most."""
+    most = find_allowance(visitor).sessions
+    if visitor == NOBODY:
+        with suppress(InputError):  # what is wrong with the setting the page says
+            most = min(most, read_budget().bounds.visits // 2)
+    return most
 
 
 def await_share() -> None:

@@ -35,6 +35,8 @@ READ_PER_SECOND, READ_BURST = 60.0, 60  # messages of a socket: the rest stays w
 _SLOW_READ_S = 0.2  # between two of those of a visitor who has taken too much
 CROWD, CROWD_S = 8, 0.3  # where more sessions than that begin in a second, the first run of each waits for so long:
 # who only comes and goes has gone by then, and costs nothing
+MOST_PARTS = 32  # of a page, that wait at a time; a page has fewer
+MOST_PRESSED = 100  # buttons, before the request with them is handed on
 _LOOK_S = 0.01  # between two looks at a run that is to end
 _TAKE_S = 5.0  # a run that has not taken by then what was chosen is stopped all the same
 _END_S = 0.5  # a run that has not ended by then works out something long, and ends when it looks up
@@ -67,14 +69,17 @@ def read_slowly(receive: Callable[[WebSocket], Awaitable[bytes]]) -> Callable[..
 
     @wraps(receive)
     async def receive_bytes(self: WebSocket) -> bytes:
-        bucket = buckets.setdefault(self, Bucket(READ_PER_SECOND, READ_BURST))
-        over = get_budget().count_wait(name_visitor(self.cookies)) > 0
-        if wait := max(bucket.count_wait(), _SLOW_READ_S if over else 0.0):
+        bucket, visitor = buckets.setdefault(self, Bucket(READ_PER_SECOND, READ_BURST)), name_visitor(self.cookies)
+        said = get_budget().get_said(visitor)
+        over = get_budget().count_wait(visitor) > 0
+        if wait := max(bucket.count_wait(), said.count_wait(), _SLOW_READ_S if over else 0.0):
             await asyncio.sleep(wait)
         bucket.take()
         if self.application_state == WebSocketState.DISCONNECTED:  # Streamlit would log it as an error
             raise WebSocketDisconnect(_GONE)
-        return await receive(self)
+        message = await receive(self)
+        said.take(1 + len(message) / 1000)
+        return message
 
     return receive_bytes
 
@@ -118,15 +123,18 @@ def add_request(waiting: list[ClientState], new: ClientState) -> None:
         if same:
             waiting[same[0]] = merge_requests(waiting[same[0]], new)
         else:
-            waiting.append(new)
+            waiting[:] = [*waiting[1 - MOST_PARTS :], new]
 
 
 def merge_requests(old: ClientState, new: ClientState) -> ClientState:
-    """One request for two of a session, as Streamlit itself merges what waits for a run."""
+    """One request for two of a session, as Streamlit itself merges what waits for a run.
+
+    Where more was pressed than anybody can press by then, it is made up, and not kept.
+    """
     merged = ClientState()
     merged.CopyFrom(new)
     states = _coalesce_widget_states(old.widget_states, new.widget_states)
-    if states is not None:
+    if states is not None and len(states.widgets) <= len(new.widget_states.widgets) + MOST_PRESSED:
         merged.widget_states.CopyFrom(states)
     merged.fragment_id = new.fragment_id if old.fragment_id else ""
     merged.is_history_navigation = new.is_history_navigation or (old.is_history_navigation and new.is_auto_rerun)

@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 from threadpoolctl import threadpool_limits
 
-from bertviz_core.checkpoint.machine import settle_allocator
+from bertviz_core.checkpoint.machine import ask_for_files, settle_allocator
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.imports import import_plotly
 from bertviz_core.ui.frame.controls import EXAMPLES
@@ -31,6 +31,7 @@ _INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files
 def prepare_process() -> None:
     """Import what is imported late, load the bundled model and run the examples. To be called by one session alone."""
     settle_allocator()
+    ask_for_files()
     threadpool_limits(1, "blas")  # NumPy's threads wait for more work at full speed: a product of 1 ms costs 100
     fit_gate()
     pass_over_late_requests()  # before the gate, which would merge what comes late with what it is late for

@@ -23,12 +23,13 @@ from bertviz_core.tracing.line import Line
 from bertviz_core.tracing.shares import CORES
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.visitor import read_visitor
-from bertviz_core.ui.frame.visits import count_visits
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
+_RUNS_OF_ONE = 2  # visitor, of these
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
@@ -88,17 +89,12 @@ def _get_own(name: str) -> Model:
 
 
 def admit() -> None:
-    """Look after the memory, before a page is run. Raises BusyError for a visit for which there is no room.
-
-    Who has a page already goes on.
-    """
-    get_watch().look()
-    most, visits = read_budget().bounds.visits, count_visits()
-    if visits > most and state.read_view() is None:
-        raise BusyError(
-            f"{most} visitors at a time have room in this server's memory, and {visits} are here. Try again in a "
-            "minute."
-        )
+    """Raises BusyError for a visit for which there is no room in the memory; who has a page already goes on."""
+    if state.read_view() is not None:
+        return
+    most, visits = read_budget().bounds.visits, get_budget().count_admitted()
+    if visits > most:
+        raise BusyError(f"{most} visitors at a time have room in this server's memory, and {visits} are here.")
 
 
 @contextmanager
@@ -165,7 +161,7 @@ def get_watch() -> Watch:
 @st.cache_resource(show_spinner=False)
 def get_line() -> Line:
     """The runs of pages, of which some are at work and the others wait, and say so."""
-    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor)
+    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor, _RUNS_OF_ONE)
 
 
 @contextmanager

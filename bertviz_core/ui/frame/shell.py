@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -46,6 +47,7 @@ from bertviz_core.ui.frame.what_if import run_changes
 from bertviz_core.ui.frame.words import render_text
 
 _early = load_component("early")
+_AGAIN_S = 20
 _ICON = "bertviz_core/ui/frame/icon.png"
 
 
@@ -181,4 +183,12 @@ def _show_error(error: BertvizError, model: str) -> None:
                 state.choose_model(list_models()[0][0])
                 site.switch_to("training")
     elif isinstance(error, BusyError):
+        st.caption(f"This page tries again by itself, {_AGAIN_S} seconds after it was refused.")
         st.button("Try again")
+        _try_again_later(time.monotonic())
+
+
+@st.fragment(run_every=_AGAIN_S)
+def _try_again_later(refused: float) -> None:
+    if time.monotonic() - refused > _AGAIN_S / 2:  # not in the run that was refused
+        st.rerun()

@@ -28,6 +28,7 @@ from bertviz_core.learning import (
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models, watch_connection
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.visitor import read_visitor
 from bertviz_core.ui.views.training_fields import HEADS, SMALL, Asked, read_asked
 
 _RUN, _OWNER, _REFUSED = "training-run", "training-owner", "training-refused"
@@ -109,7 +110,7 @@ def find_run(view: View) -> Run:
         return run
     drop_run()
     training = make_training(asked, origin, asked.settings)
-    run = Run(asked, origin, get_queue().submit(_name_owner(MAIN), training, watch_connection()))
+    run = Run(asked, origin, _submit(MAIN, training))
     state.write(_RUN, run)
     return run
 
@@ -138,6 +139,10 @@ def _find_origin(view: View) -> Model:
     return get_model(list_models()[0][0]) if model.name.startswith(OWN) else model
 
 
+def _submit(track: str, training: Hosted) -> Ticket:
+    return get_queue().submit(_name_owner(track), training, watch_connection(), read_visitor())
+
+
 def _name_owner(track: str) -> str:
     if not state.read(_OWNER):
         state.write(_OWNER, secrets.token_hex(8))
@@ -150,7 +155,7 @@ def lay_beside(run: Run, **changed: object) -> None:
 
     def begin() -> None:
         training = make_training(run.asked, run.origin, settings)
-        run.beside = get_queue().submit(_name_owner(BESIDE), training, watch_connection())
+        run.beside = _submit(BESIDE, training)
         run.beside_name = describe(settings)
         run.beside.resume()
 
