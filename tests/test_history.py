@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 import streamlit
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.frame import controls, state
+from bertviz_core.ui.frame import controls, ready, state
 from bertviz_core.ui.frame.view import Selection
 from tests.test_url import PLACE
 
@@ -119,6 +120,22 @@ def test_a_menu_is_made_anew_where_something_else_has_moved_the_place(menus):
     assert "layer" not in session  # a menu that says what it was drawn with
 
 
+def test_what_a_browser_says_of_the_widgets_of_another_session_is_nobodys_choice():
+    def open_app():
+        return AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60).run()
+
+    def list_keys(at):
+        return {
+            widget.key
+            for widget in (*at.text_input, *at.selectbox)
+            if "-field-" in widget.key or "-menu-" in widget.key
+        }
+
+    ready.prepare_process()
+    one, other = open_app(), open_app()
+    assert len(list_keys(one)) >= 5 and not list_keys(one) & list_keys(other)
+
+
 def test_the_installed_streamlit_says_what_back_and_forward_ask_for():
     assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
     (script,) = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("index.[!e]*.js")
@@ -193,6 +210,21 @@ def test_a_page_that_is_not_what_its_address_says_becomes_so(app):
     assert app.query == {**PLACE, "layer": "1"} and app.chosen()[0] == "Layer 1" and see(app) != before
 
 
+@pytest.mark.slow
+def test_an_answer_that_is_long_on_its_way_is_waited_for(app):
+    """The address of the page that still stands there was written over the one that had been asked for."""
+    list_places(app)
+    app.page.evaluate("window.latency = 2500")
+    with app.rerun():
+        app.page.evaluate("history.replaceState({}, '', location.href.replace('layer=3', 'layer=1'))")
+        app.page.evaluate("window.bvTrail.wait()")
+    app.page.wait_for_timeout(3000)  # what the run said is on its way, too
+    app.settle()
+    app.page.evaluate("window.latency = 0")
+    assert app.query == {**PLACE, "layer": "1"} and app.chosen()[0] == "Layer 1"
+
+
+@pytest.mark.slow
 def test_an_address_that_says_what_no_page_knows_is_asked_for_once(app):
     """The page has the last word, or there were no end."""
     list_places(app)

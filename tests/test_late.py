@@ -38,14 +38,20 @@ def test_who_comes_back_to_a_page_can_use_it():
     session = Session(HEADS)
     assert session.ask(LAYERS) and session.ask(HEADS)
     assert session.ask(HEADS, "menu") and not session.ask(LAYERS, "menu")
-    assert session.ask(HEADS) and session.ask(LAYERS, "menu")  # that is long ago
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_who_asks_for_the_new_page_again_has_left_the_old_one_all_the_same(drawn):
+    session = Session(HEADS)
+    assert session.ask(LAYERS, drawn=drawn) and session.ask(LAYERS, drawn=drawn)
+    assert not session.ask(HEADS, "menu") and session.ask(LAYERS, "menu")
 
 
 def test_a_page_that_the_script_switched_to_can_be_used():
     session = Session(HEADS)
     assert session.ask(HEADS)
     session.page_script_hash = LAYERS
-    assert session.ask(LAYERS, "menu")
+    assert session.ask(LAYERS, "menu") and not session.ask(HEADS, "menu")
 
 
 def test_the_first_page_is_asked_for_by_its_name():

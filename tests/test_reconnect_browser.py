@@ -1,5 +1,9 @@
 """A page that loses its line to the server, in a real browser."""
 
+import pytest
+
+from tests.browser import visit
+
 KEEP_LINES = """
 window.kept = [];
 window.WebSocket = class extends WebSocket {
@@ -22,3 +26,20 @@ def test_a_page_that_connects_again_is_run_again_so_that_any_process_can_take_it
     assert app.shown() == before
     app.point(1)
     assert app.query["token"] == "1"
+
+
+@pytest.mark.slow
+def test_what_the_framework_could_not_fetch_of_itself_is_there_once_the_network_is(chromium, server):
+    """Part of a page was missing for good: what draws it had been asked for while there was no network."""
+    with visit(chromium, server) as app:
+        app.open("embeddings")
+        whole = app.shown()
+    with visit(chromium, server) as app:
+        app.open()
+        app.page.route("**/ButtonGroup*.js", lambda route: route.abort())
+        with app.page.expect_event("requestfailed"):
+            app.page.get_by_role("link", name="embed", exact=True).click()
+        with app.reloading():
+            app.page.unroute("**/ButtonGroup*.js")
+        assert app.shown() == whole
+        app.trouble.clear()

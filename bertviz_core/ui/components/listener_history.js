@@ -3,9 +3,11 @@
 // gone to, and would go by it from then on. It is refused here: until the page is there, or somebody chooses something,
 // Back and Forward alone say where one is. Should address and page differ all the same once nothing moves any more, the
 // page is asked for as Back would ask for it; once, and if that does not help, the page has the last word. And where the
-// framework has given up its line to the server, which it never takes up again, the page is loaded anew.
+// framework has given up its line to the server, which it never takes up again, or could not fetch a part of itself,
+// which it never asks for again, the page is loaded anew.
 
 const QUIET = 2000; // milliseconds without a run after which nothing is on its way any more
+const PATIENCE = 5; // looks, so far apart, until what was asked for again is not answered any more
 const RELOADED = "bv-reloaded"; // when a page was loaded anew because its line was lost, in milliseconds
 const BETWEEN_RELOADS = 60_000;
 const OF_FRAMEWORK = ["embed", "embed_options"]; // what the app neither says nor is told
@@ -16,10 +18,16 @@ class Trail {
     this.awaited = false; // Back or Forward have not been answered
     this.refused = false; // an answer was, which the framework goes by
     this.asked = null; // the address that has been asked for again
+    this.looks = 0; // how often its answer was looked for; it may be long on its way
+    this.torn = false; // a part of the framework is missing
     const [push, replace] = [history.pushState, history.replaceState].map((write) => write.bind(history));
     history.pushState = (state, title, url) => this.refuses(url) || push(state, title, url);
     history.replaceState = (state, title, url) => this.refuses(url) || replace(state, title, url);
     addEventListener("popstate", () => this.go(), true);
+    addEventListener("vite:preloadError", () => {
+      this.torn = true;
+      this.wait();
+    });
     for (const name of ["click", "change", "keydown"]) {
       addEventListener(name, ({ isTrusted }) => isTrusted && this.choose(), true);
     }
@@ -46,6 +54,7 @@ class Trail {
   // said: the address of what was drawn just now, or null where nothing can tell it.
   tell(said) {
     this.said = said ?? null;
+    this.looks = PATIENCE;
     if (this.isThere()) this.awaited = false;
     this.wait();
   }
@@ -71,14 +80,16 @@ class Trail {
   compare() {
     const { testScriptState, testConnectionState } = document.querySelector(".stApp")?.dataset ?? {};
     if (testConnectionState === "DISCONNECTED_FOREVER") return this.reload();
+    if (this.torn) return this.mend();
     if (!this.said || testScriptState === undefined) return;
     if (testScriptState === "running" || testConnectionState !== "CONNECTED") return this.wait();
     const there = this.isThere();
     if (there) this.awaited = false;
     if (there && !this.refused) return;
+    if (this.asked === location.href && this.looks++ < PATIENCE) return this.wait();
     this.refused = false;
     if (this.asked === location.href) return there || this.settle();
-    this.asked = location.href;
+    [this.asked, this.looks] = [location.href, 0];
     dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
   }
 
@@ -87,6 +98,12 @@ class Trail {
     if (now - (Number(sessionStorage.getItem(RELOADED)) || 0) < BETWEEN_RELOADS) return;
     sessionStorage.setItem(RELOADED, now);
     location.reload();
+  }
+
+  async mend() {
+    const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" }).catch(() => null);
+    this.wait();
+    if (answer?.ok) this.reload();
   }
 
   settle() {

@@ -11,7 +11,7 @@ import streamlit as st
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.fields import Field, bind_field, take_field
+from bertviz_core.ui.frame.fields import Field, begin_count, bind_field, take_field
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
@@ -124,7 +124,7 @@ def show_head_menus(config: BertConfig, chosen: Selection) -> None:
     under other keys: what the former ones still say then is nobody's choice.
     """
     here = (chosen.layer, chosen.head)
-    count, said = state.read(_SHOWN, (0, here))
+    count, said = state.read(_SHOWN) or (begin_count(), here)
     count += said != here
     state.write(_SHOWN, (count, here))
     keys = [f"{name}-menu-{count}" for name in ("layer", "head")]

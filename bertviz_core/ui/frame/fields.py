@@ -7,6 +7,7 @@ another control has set something else, the widget is made anew, under another k
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -23,10 +24,19 @@ class Field(NamedTuple):
     value: Any
 
 
+def begin_count() -> int:
+    """Where a session begins to count what it makes anew.
+
+    A browser whose server was started again says what its widgets of the session before said. That is nobody's choice
+    in this one: the URL has been opened anew, and may be another by then.
+    """
+    return secrets.randbelow(1 << 48)
+
+
 def bind_field(key: str, usual: Any, options: Collection[Any] = ()) -> Field:
     """`state.bind`, for such a widget."""
     state.bind(key, usual, options)
-    count, said = state.read(_MADE + key, (0, None))
+    count, said = state.read(_MADE + key) or (begin_count(), None)
     if said != state.read(key):
         count, said = count + 1, state.read(key)
         state.write(_MADE + key, (count, said))

@@ -23,16 +23,17 @@ def pass_over_late_requests() -> None:
 
 
 def pass_over_late(request: Request) -> Request:
-    """The request without those of fragments of the page that the request before has left."""
-    left: WeakKeyDictionary[AppSession, str] = WeakKeyDictionary()
+    """The request without those of fragments of other pages than the one that the session is on, or on its way to."""
+    ways: WeakKeyDictionary[AppSession, tuple[str, str]] = WeakKeyDictionary()  # where it was, and what it asked for
 
     @wraps(request)
     def request_unless_late(session: AppSession, client_state: ClientState | None) -> None:
         if client_state is not None:
-            page = client_state.page_script_hash
+            page, now = client_state.page_script_hash, session.page_script_hash
+            before, asked = ways.get(session, (now, ""))
             if not client_state.fragment_id:  # a page that is asked for by its name has no hash yet
-                left[session] = session.page_script_hash if page != session.page_script_hash else ""
-            elif page == left.get(session, "") != "":
+                ways[session] = now, page
+            elif (asked if now == before else now) not in ("", page):
                 return
         request(session, client_state)
 
