@@ -14,8 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.learning import Hosted
-from bertviz_core.learning import queue as queue_module
+from bertviz_core.learning import Hosted, presence
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 
@@ -37,7 +36,7 @@ def page():
         patch.setattr(site, "declare_pages", declare_shown)
         whole = property(lambda at: "", lambda at, finished: None)
         patch.setattr(AppTest, "_finished_page_script_hash", whole, raising=False)
-        patch.setattr(queue_module, "GONE_S", 1e9)  # nobody is connected here
+        patch.setattr(presence, "GONE_S", 1e9)  # nobody is connected here
         yield shown
 
 

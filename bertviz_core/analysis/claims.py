@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 NOTHING = np.zeros(0)
+Form = tuple[str, str]  # a claim's name and its sentence
 
 
 class Relation(StrEnum):
@@ -111,6 +112,22 @@ def choose(*ways: Claim | Said) -> Said:
     """The first of several ways to say something of which every claim holds; the last one claims least, and stands in
     for all others."""
     return say(next((way for way in ways if all(claim.holds for claim in way.claims)), ways[-1]))
+
+
+def say_largest(alone: Form, shared: Form, parts: Mapping[str, Part], others: np.ndarray, at: tuple[int, ...] = ()
+                ) -> Said:  # fmt: skip
+    """That the first part is larger than every other, or, where it is not or is not written so, that none is larger."""
+    return choose(
+        Claim(*alone, parts, Relation.LARGEST, others, at), Claim(*shared, parts, Relation.HIGHEST, others, at)
+    )
+
+
+def say_smallest(alone: Form, shared: Form, parts: Mapping[str, Part], others: np.ndarray, at: tuple[int, ...] = ()
+                 ) -> Said:  # fmt: skip
+    """That the first part is smaller than every other, or else that none is smaller."""
+    return choose(
+        Claim(*alone, parts, Relation.SMALLEST, others, at), Claim(*shared, parts, Relation.LOWEST, others, at)
+    )
 
 
 def stands_out(values: np.ndarray, at: int, write: Callable[[float], str]) -> bool:

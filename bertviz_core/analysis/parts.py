@@ -6,7 +6,7 @@ result without each score; a function of one number has its slope; a row that is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -118,6 +118,12 @@ class Parts:
         else:
             places = np.arange(len(self))
         return places[np.argsort(-self.weights[places], kind="stable")][:k].tolist()
+
+    def are_made_from(self, paths: Container[str]) -> np.ndarray:
+        """Of each part, whether one of its operands is a cell of these tensors; shape (part,)."""
+        made = (any(block.path in paths for block in group.blocks if block not in self._shared_blocks)
+                for group in self.groups)  # fmt: skip
+        return np.repeat(np.fromiter(made, dtype=bool), [len(group.amounts) for group in self.groups])
 
     @cached_property
     def _starts(self) -> np.ndarray:

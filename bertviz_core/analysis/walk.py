@@ -21,18 +21,26 @@ LONGEST_STORY = 80  # steps; a model of 24 layers needs fewer
 _BEGINNINGS = 10  # words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """Which way a story takes from a cell.
 
     operand: where it goes on; part: what that stands in; measure: what the part's amount is; passed: a part that counts
-    for more and is not followed, because it is the same whatever the words are.
+    for more and is not followed, because it is the same whatever the words are; weight: how much the part counts;
+    rivals: how much each other part counts that could have been followed.
     """
 
     operand: Address
     part: Part
     measure: Measure
     passed: Part | None
+    weight: float
+    rivals: np.ndarray
+
+    @property
+    def leads(self) -> bool:
+        """Whether no other part that could have been followed counts as much."""
+        return not self.rivals.size or self.weight > float(self.rivals.max())
 
 
 @dataclass(frozen=True)
@@ -78,15 +86,18 @@ def choose_way(trace: Trace, found: Parts) -> Choice | None:
     """
     if not len(found):
         return None
-    ranked = found.strongest(len(found))
     changing = trace.program.reached(("input_ids",))
-    best = next((i for i in ranked if any(operand.path in changing for operand in found[i].operands)), ranked[0])
-    part, first = found[best], found[ranked[0]]
+    open_to = found.are_made_from(changing)
+    places = np.flatnonzero(open_to if open_to.any() else ~open_to)
+    best = int(places[found.weights[places].argmax()])
+    part, (first,) = found[best], found.strongest(1)
     followed = [operand for operand in part.operands if operand.path in changing] or list(part.operands)
     # A weighted average hands on what it averages: the weights only say how much of it.
     content = [operand for operand in followed if not _is_share(trace, operand)]
-    passed = first if found.weights[ranked[0]] > found.weights[best] else None
-    return Choice((content or followed)[0], part, found.measure, passed)
+    weight = float(found.weights[best])
+    passed = found[first] if found.weights[first] > weight else None
+    rivals = found.weights[places[places != best]]
+    return Choice((content or followed)[0], part, found.measure, passed, weight, rivals)
 
 
 def _is_share(trace: Trace, cell: Address) -> bool:

@@ -82,6 +82,13 @@ PHRASES = {
         "tokenization_inputs": ["0 for the first sentence", " (first padding)"],
         "training_fields": ["its LM head alone"],
     },
+    "the rule by which a story goes, and its sentences: test_story_said.py compares them with the parts": {
+        "story": ["the largest part", " leads, step by step,", "the part that counts most",
+                  "in a sum the largest in size", "the score that moves the result most",
+                  "the way follows the largest parts"],
+        "story_words": ["a score that moves it most", "No other score{depends} moves {name} ", "the largest",
+                        "one of the largest", "the largest in size{depends}"],
+    },
     "says something of numbers that no random state checks": {
         "documents_differences": ["In BERT that alone moves a logit", "get another best word"],
         "documents_slips": ["only in the first sum of L0", "here most at "],
@@ -89,5 +96,5 @@ PHRASES = {
     },
 }  # fmt: skip
 # Modules whose sentences have tests of their own, and are none of these claims.
-ELSEWHERE = ("overview_canvas", "overview_stops", "story", "story_words", "training", "training_folds", "training_lead",
+ELSEWHERE = ("overview_canvas", "overview_stops", "training", "training_folds", "training_lead",
              "training_step", "training_told")  # fmt: skip

@@ -9,7 +9,9 @@ from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 
 _BETWEEN = " · "
-_COMMON = {"weight", "bias", "normalized", "mean", "variance", "dense", "residual", "LayerNorm"}  # names of many
+# Names of many tensors; and of several outside of the layers.
+_COMMON = {"weight", "bias", "normalized", "mean", "variance", "dense", "residual", "LayerNorm", "output"}
+_COMMON_OUTSIDE = {*_COMMON, "probs", "activation"}
 
 
 def shorten(trace: Trace, where: Address, here: int | None = None) -> str:
@@ -22,9 +24,12 @@ def shorten(trace: Trace, where: Address, here: int | None = None) -> str:
 
 
 def name_leaf(where: Address) -> str:
-    """The end of a path that tells a tensor from the others: `query`, `query.weight`, `LayerNorm.mean`."""
-    names = where.path.split(".")
-    return ".".join(names[-2:] if names[-1] in _COMMON else names[-1:])
+    """The end of a path that tells a tensor from the others of its layer: `query.weight`, `output.LayerNorm.mean`."""
+    names, common = where.leaf.split("."), _COMMON_OUTSIDE if where.layer is None else _COMMON
+    first = len(names) - 1
+    while first and names[first] in common:
+        first -= 1
+    return ".".join(names[first:])
 
 
 def name_index(trace: Trace, axis: str, i: int) -> str:

@@ -179,7 +179,7 @@ def _list_rows(trace: Trace, address: Address) -> Iterator[list[str | float]]:
     text = ["text"] if TOKEN_AXES & set(lead) else []
     yield [*lead, *text, *(f"{last} {i}" for i in range(table.shape[1]))]
     for place, row in zip(np.ndindex(values.shape[:-1]), table, strict=True):
-        token = [trace.tokens[i] for axis, i in zip(lead, place, strict=True) if axis in TOKEN_AXES][:1]
+        token = [trace.tokens[i] for axis, i in zip(lead, place, strict=True) if axis in TOKEN_AXES]  # one at most
         yield [*place, *token, *map(float, row)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
@@ -27,11 +27,16 @@ def write_headline(view: View) -> Said:
     parts = {"length": tell_number(row[longest]), "name": Part(names[longest])}
     start = Claim("three rows", "What stands for {word} at the start? Three rows, added; ",
                   {"word": name_word(view.trace.tokens[view.chosen.token])})  # fmt: skip
-    return say(start, choose(
-        Claim("longest row", "the longest is the **{name}**: **{length}**", parts, Relation.LARGEST, row, (longest,)),
-        Claim("no longer row", "none is longer than the **{name}**: **{length}**", parts, Relation.HIGHEST, row,
-              (longest,)),
-    ))  # fmt: skip
+    return say(
+        start,
+        say_largest(
+            ("longest row", "the longest is the **{name}**: **{length}**"),
+            ("no longer row", "none is longer than the **{name}**: **{length}**"),
+            parts,
+            row,
+            (longest,),
+        ),
+    )
 
 
 def measure_length(view: View, part: Address) -> float:
@@ -60,12 +65,13 @@ def tell_ringed(view: View) -> Said:
     sizes = np.abs(_read_sum(view))
     strongest = int(sizes.argmax())
     parts = {"size": tell_nowhere(sizes[strongest]), "component": Part(strongest)}
-    return choose(
-        Claim("ringed", "Ringed: component {component}, where the sum is largest in size.", parts, Relation.LARGEST,
-              sizes, (strongest,)),
-        Claim("ringed of several", "Ringed: component {component}; nowhere is the sum larger in size.", parts,
-              Relation.HIGHEST, sizes, (strongest,)),
-    )  # fmt: skip
+    return say_largest(
+        ("ringed", "Ringed: component {component}, where the sum is largest in size."),
+        ("ringed of several", "Ringed: component {component}; nowhere is the sum larger in size."),
+        parts,
+        sizes,
+        (strongest,),
+    )
 
 
 def tell_component(view: View) -> Said:
@@ -82,11 +88,8 @@ def tell_component(view: View) -> Said:
     lies = {"apart": tell_number(abs(apart)), "side": Part("below" if apart < 0 else "above")}
     return say(
         Claim("three summands", "Component {component}: {summands} = {total}", told),
-        choose(
-            Claim("largest summand", ", the largest in size from the {name}", parts, Relation.LARGEST, sizes, (most,)),
-            Claim("no larger summand", ", none larger in size than that of the {name}", parts, Relation.HIGHEST, sizes,
-                  (most,)),
-        ),
+        say_largest(("largest summand", ", the largest in size from the {name}"),
+                    ("no larger summand", ", none larger in size than that of the {name}"), parts, sizes, (most,)),
         Claim("sum lies apart", ". The sum lies {apart} standard deviations {side} the vector's mean", lies),
         "; γ and β scale and shift that.",
     )  # fmt: skip

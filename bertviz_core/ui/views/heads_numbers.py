@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.claims import Part, Said, say, say_largest, say_smallest
 from bertviz_core.analysis.heads import (
     BITS,
     EVENNESS,
@@ -141,22 +141,16 @@ def _choose_end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:
 def tell_extremes(values: np.ndarray) -> Said:
     """Which heads have the largest and the smallest number of (layer, head)."""
     row = values.ravel()
-    found = (("largest", "Largest", "None larger than", int(row.argmax()), Relation.LARGEST, Relation.HIGHEST),
-             ("smallest", "; smallest", "; none smaller than", int(row.argmin()), Relation.SMALLEST,
-              Relation.LOWEST))  # fmt: skip
-    return say(*(_tell_extreme(values.shape[1], row, *each) for each in found), ". The frame marks the chosen head.")
-
-
-def _tell_extreme(
-    heads: int, row: np.ndarray, name: str, word: str, other: str, place: int, alone: Relation, shared: Relation
-) -> Said:
-    layer, head = divmod(place, heads)
-    parts = {"value": tell_number(row[place]), "layer": Part(layer), "head": Part(head)}
-    where = "in layer {layer}, head {head}"
-    return choose(
-        Claim(f"{name} of heads", f"{word}: {{value}} {where}", parts, alone, row, (place,)),
-        Claim(f"{name} of heads, with others", f"{other} {{value}} {where}", parts, shared, row, (place,)),
-    )
+    ends = (("largest", "Largest", "None larger than", int(row.argmax()), say_largest),
+            ("smallest", "; smallest", "; none smaller than", int(row.argmin()), say_smallest))  # fmt: skip
+    said: list[str | Said] = []
+    for name, alone, shared, place, say_extreme in ends:
+        layer, head = divmod(place, values.shape[1])
+        parts = {"value": tell_number(row[place]), "layer": Part(layer), "head": Part(head)}
+        where = "{value} in layer {layer}, head {head}"
+        lone, among = (f"{name} of heads", f"{alone}: {where}"), (f"{name} of heads, with others", f"{shared} {where}")
+        said.append(say_extreme(lone, among, parts, row, (place,)))
+    return say(*said, ". The frame marks the chosen head.")
 
 
 def _write_formula(view: View, statistic: Statistic) -> str:

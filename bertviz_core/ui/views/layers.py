@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest, say_smallest
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
@@ -99,12 +99,13 @@ def tell_turns(view: View) -> Said:
     means = found[:, view.trace.encoding.real].mean(axis=1)
     most = int(means.argmin())
     parts = {"cosine": tell_short(means[most]), "layer": Part(most)}
-    return choose(
-        Claim("lowest cosine", "Layer {layer} has the lowest cosine: {cosine} on average.", parts, Relation.SMALLEST,
-              means, (most,)),
-        Claim("no lower cosine", "No layer has a lower cosine than layer {layer}: {cosine} on average.", parts,
-              Relation.LOWEST, means, (most,)),
-    )  # fmt: skip
+    return say_smallest(
+        ("lowest cosine", "Layer {layer} has the lowest cosine: {cosine} on average."),
+        ("no lower cosine", "No layer has a lower cosine than layer {layer}: {cosine} on average."),
+        parts,
+        means,
+        (most,),
+    )
 
 
 def _read_side(view: View) -> int:
@@ -179,8 +180,7 @@ def _tell_nearest(view: View, found: np.ndarray, name: str, form: str, other: st
         return say(Claim(f"{name}, alone", "{token} is the only token.", {"token": parts["token"]}))
     compared = layers.list_others(view.trace, token)
     others, at = found[token, compared], (compared.index(near),)
-    return choose(Claim(name, form, parts, Relation.LARGEST, others, at),
-                  Claim(f"{name}, with others", other, parts, Relation.HIGHEST, others, at))  # fmt: skip
+    return say_largest((name, form), (f"{name}, with others", other), parts, others, at)
 
 
 def _compare_on_the_way(view: View) -> np.ndarray:

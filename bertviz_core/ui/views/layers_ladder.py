@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest
 from bertviz_core.analysis.openings import open_layer_for_answer
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
@@ -54,12 +54,13 @@ def _tell_turn(view: View) -> Said:
     parts = {"angle": tell_degrees(angles[most]), "word": name_word(view.trace.tokens[view.chosen.token]),
              "layer": Part(most)}  # fmt: skip
     ask = "How does {word} move? "
-    return choose(
-        Claim("turns most", f"{ask}It turns most in **layer {{layer}}**, by **{{angle}}**", parts, Relation.LARGEST,
-              angles, (most,)),
-        Claim("turns no more", f"{ask}It turns in no layer more than in **layer {{layer}}**, by **{{angle}}**", parts,
-              Relation.HIGHEST, angles, (most,)),
-    )  # fmt: skip
+    return say_largest(
+        ("turns most", f"{ask}It turns most in **layer {{layer}}**, by **{{angle}}**"),
+        ("turns no more", f"{ask}It turns in no layer more than in **layer {{layer}}**, by **{{angle}}**"),
+        parts,
+        angles,
+        (most,),
+    )
 
 
 def quote(word: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose
+from bertviz_core.analysis.claims import Part, Said, say_largest
 from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import EMBEDDING, NORM, RESIDUAL
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -45,12 +45,13 @@ def tell_most(view: View) -> Said:
     angles = np.nan_to_num(_measure_way(view)[0])
     most = int(angles.argmax())
     parts = {"angle": tell_degrees(angles[most]), "layer": Part(most)}
-    return choose(
-        Claim("layer that turns most", "Layer {layer} turns it most, by {angle}.", parts, Relation.LARGEST, angles,
-              (most,)),
-        Claim("no layer turns more", "No layer turns it more than layer {layer}, by {angle}.", parts, Relation.HIGHEST,
-              angles, (most,)),
-    )  # fmt: skip
+    return say_largest(
+        ("layer that turns most", "Layer {layer} turns it most, by {angle}."),
+        ("no layer turns more", "No layer turns it more than layer {layer}, by {angle}."),
+        parts,
+        angles,
+        (most,),
+    )
 
 
 def _measure_way(view: View) -> tuple[np.ndarray, np.ndarray]:

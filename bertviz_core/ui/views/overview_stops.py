@@ -172,7 +172,8 @@ def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     last = ", but a change puts there " if norm.put else ": "
     return [
         f"At component {norm.component} ", _name(trace, spot.token), " comes with ", (skip, "input"), f"{left}; the "
-        f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} {does} ", (added, "added"), end,
+        f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} with the bias behind them {does} ",
+        (added, "added"), end,
         (total, "sum"), f". LayerNorm takes off the mean, {mean}, divides by {deviation}, scales by {gamma} and shifts "
         f"by {beta}{last}", (value, "norm"), ".",
     ]  # fmt: skip

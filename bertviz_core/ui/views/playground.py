@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention, playground
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest
 from bertviz_core.analysis.printed import Verdict, judge_cut, judge_print
 from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
@@ -86,12 +86,13 @@ def tell_best(_: View) -> Said:
     scores, row = read_scores()
     best = int(scores[row].argmax())
     parts = {"score": tell_number(scores[row, best]), "query": Part(WORDS[row]), "key": Part(WORDS[best])}
-    return choose(
-        Claim("best match", "“{query}” matches the key “{key}” best, with a score of {score}.", parts,
-              Relation.LARGEST, scores[row], (best,)),
-        Claim("no better match", "“{query}” matches no key better than “{key}”, with a score of {score}.", parts,
-              Relation.HIGHEST, scores[row], (best,)),
-    )  # fmt: skip
+    return say_largest(
+        ("best match", "“{query}” matches the key “{key}” best, with a score of {score}."),
+        ("no better match", "“{query}” matches no key better than “{key}”, with a score of {score}."),
+        parts,
+        scores[row],
+        (best,),
+    )
 
 
 def show_softmax(view: View, scores: np.ndarray, row: int) -> None:

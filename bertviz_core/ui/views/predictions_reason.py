@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose
+from bertviz_core.analysis.claims import Part, Said, say_largest
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, draw_stack
@@ -56,12 +56,16 @@ def tell_largest(view: View) -> Said:
     best = int(terms.argmax())
     parts = {"product": tell_number(terms[best]), "component": Part(best), "number": tell_number(vector[best]),
              "weight": tell_number(row[best])}  # fmt: skip
-    return choose(
-        Claim("largest product", "The largest product, at component {component}: {number} · {weight} = {product}.",
-              parts, Relation.LARGEST, terms, (best,)),
-        Claim("no larger product", "No product is larger than that at component {component}: {number} · {weight} = "
-              "{product}.", parts, Relation.HIGHEST, terms, (best,)),
-    )  # fmt: skip
+    return say_largest(
+        ("largest product", "The largest product, at component {component}: {number} · {weight} = {product}."),
+        (
+            "no larger product",
+            "No product is larger than that at component {component}: {number} · {weight} = {product}.",
+        ),
+        parts,
+        terms,
+        (best,),
+    )
 
 
 @derived

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest
 from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.base import Chart
@@ -80,12 +80,10 @@ def write_headline(view: View) -> Said:
     brings = {"brings": tell_short(most.product), "component": Part(most.component)}
     return say(
         f"What does {quote(read_word(view))} ask for? ",
-        choose(
-            Claim("fits best", "Of {count} keys that of **{key}** fits its query best: **{product}**", parts,
-                  Relation.LARGEST, row, at),
-            Claim("fits as well", "None of {count} keys fits its query better than that of **{key}**: **{product}**",
-                  parts, Relation.HIGHEST, row, at),
-        ),
+        say_largest(("fits best", "Of {count} keys that of **{key}** fits its query best: **{product}**"),
+                    ("fits as well",
+                     "None of {count} keys fits its query better than that of **{key}**: **{product}**"),
+                    parts, row, at),
         Claim("component brings", "; component {component} alone brings **{brings}**", brings, Relation.HIGHEST, terms,
               (most.component,)),
     )  # fmt: skip
@@ -96,12 +94,13 @@ def tell_component(view: View) -> Said:
     sizes = np.abs(view.trace[locate(view, "value", view.chosen.token)])
     best = find_strongest(sizes)
     parts = {"size": tell_nowhere(sizes[best]), "component": Part(best)}
-    return choose(
-        Claim("largest of the value", "Component {component} is shown, the largest in size of this value.", parts,
-              Relation.LARGEST, sizes, (best,)),
-        Claim("none larger of the value", "Component {component} is shown; no other of this value is larger in size.",
-              parts, Relation.HIGHEST, sizes, (best,)),
-    )  # fmt: skip
+    return say_largest(
+        ("largest of the value", "Component {component} is shown, the largest in size of this value."),
+        ("none larger of the value", "Component {component} is shown; no other of this value is larger in size."),
+        parts,
+        sizes,
+        (best,),
+    )
 
 
 def _find_best(view: View) -> int:

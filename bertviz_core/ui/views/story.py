@@ -80,7 +80,7 @@ def _list_offered(view: View) -> dict[str, Address]:
 
 
 def write_headline(view: View) -> str:
-    """Where the way leads that takes the largest part at each step: the heads on it, and the token at its end.
+    """Where the way leads that takes the largest part computed from the token ids: the heads on it, and its end.
 
     It is one way of very many, and no cause: that is what `_tell_hidden` measures.
     """
@@ -92,11 +92,16 @@ def write_headline(view: View) -> str:
         if cell.leaf == "attention.self.value"
     ]
     over = f" over {' and '.join(heads)}" if heads else ""
-    token = story.tokens[-1]
-    end = "a learned parameter" if token is None else f"**“{escape_markdown(view.trace.tokens[token])}”**"
+    token, last = story.tokens[-1], story.cells[-1].path
+    end = f"a number of **{last}** that a change put there"
+    part = "the largest part"
+    if last == "input_ids" and token is not None:
+        end, part = f"**“{escape_markdown(view.trace.tokens[token])}”**", "the largest part computed from the token ids"
+    elif last in view.trace.model.parameters:
+        end = "a learned parameter"
     return (
-        f"Where does {name} come from? One way back of very many: the largest part at each step leads{over} to {end} "
-        f"in {len(story.stops)} stops"
+        f"Where does {name} come from? One way back of very many: {part} leads, step by step,{over} to {end} in "
+        f"{len(story.stops)} stops"
     )
 
 
@@ -116,9 +121,10 @@ def show_line(view: View, story: Story) -> int:
                       disabled=chosen + 1 == len(story.stops))  # fmt: skip
         words.caption(
             f"{tell_pass(view)}"
-            f"{len(story.turns)} steps, each to the part that counts most of those that depend on the words: in a "
-            "sum the largest, in a softmax the score that moves the result most, in attention the value. A stop is "
-            f"where the token or the component changes: {len(story.stops)} stops. Beside a link stands the part "
+            f"{len(story.turns)} steps, each to the part that counts most of those computed from the token ids: in a "
+            "sum the largest in size, in a softmax the score that moves the result most, in attention the value. A "
+            f"stop is where the token, the head or the component changes, or the embeddings begin: {len(story.stops)} "
+            "stops. Beside a link stands the part "
             "that is followed; the link is as thick as its share of the number before it. "
             f"{_tell_hidden(story)}",
         )

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from bertviz_core.analysis.ablation import run_without_cell
+from bertviz_core.analysis.claims import Part, say_largest
 from bertviz_core.analysis.hiding import measure_hidden
 from bertviz_core.analysis.parts import ALONE, SLOPE, WITHOUT
 from bertviz_core.analysis.walk import Turn
@@ -19,8 +20,9 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import write_value
 from bertviz_core.ui.panels.tables import Column, render_table
 
-_GOES_ON = {SLOPE.heading: "what it is a function of", WITHOUT.heading: "the score that moves it most",
+_GOES_ON = {SLOPE.heading: "what it is a function of", WITHOUT.heading: "a score that moves it most",
             ALONE.heading: "the same number elsewhere"}  # fmt: skip
+_DEPENDS = " computed from the token ids"
 
 
 def tell_choice(trace: Trace, turn: Turn) -> str:
@@ -28,11 +30,21 @@ def tell_choice(trace: Trace, turn: Turn) -> str:
     chosen = turn.choice
     if chosen is None or chosen.part.amount is None or chosen.measure in (ALONE, SLOPE):
         return ""
-    amount, name = format_number(chosen.part.amount), shorten(trace, turn.cell)
+    parts = {
+        "size": Part(chosen.weight, format_number),
+        "name": Part(shorten(trace, turn.cell)),
+        "amount": Part(chosen.part.amount, format_number),
+        "heading": Part(chosen.measure.heading),
+        "depends": Part(_DEPENDS if chosen.passed else ""),
+    }
     if chosen.measure is WITHOUT:
-        return f"No other score moves {name} as much: without this one it would be {amount}."
-    largest = "largest" if chosen.passed is None else "largest that depends on the words"
-    return f"Of the {chosen.measure.heading}s of {name} the {largest}: {amount}."
+        moves = "No other score{depends} moves {name} "
+        forms = f"{moves}as much: without this one it would be {{amount}}.", f"{moves}more: without it {{amount}}."
+    else:
+        forms = ("Of the {heading}s of {name} the largest in size{depends}: {amount}.",
+                 "No {heading} of {name}{depends} is larger in size than this: {amount}.")  # fmt: skip
+    leads, shares = forms
+    return say_largest(("part leads", leads), ("no part leads", shares), parts, chosen.rivals).text
 
 
 def tell_passed(trace: Trace, turn: Turn) -> str:
@@ -44,7 +56,7 @@ def tell_passed(trace: Trace, turn: Turn) -> str:
     learned = all(operand.path in trace.model.parameters for operand in passed.operands)
     names = " × ".join(shorten(trace, operand) for operand in passed.operands)
     same = "for every sentence" if learned else "whatever the words are"
-    return f"A larger {heading} of {whole} is the same {same}: {names}, {amount}."
+    return f"A {heading} of {whole} that is larger in size is the same {same}: {names}, {amount}."
 
 
 def render_steps(view: View, turns: Sequence[Turn], stops: Sequence[int], shown: Sequence[int],
@@ -53,7 +65,7 @@ def render_steps(view: View, turns: Sequence[Turn], stops: Sequence[int], shown:
     rows = "".join(
         f'<tr{" class=bv-stop" if i in stops else ""}><th scope="row">{i + 1}</th>'
         f'<td><button data-cell="{escape(str(turn.cell))}">{escape(shorten(view.trace, turn.cell))}</button>'
-        f"</td><td>{write_value(view, turn.cell)}</td>{f'<td>{_name_part(turn)}</td>' if followed else ''}</tr>"
+        f"</td><td>{write_value(view, turn.cell)}</td>{f'<td>{name_part(turn)}</td>' if followed else ''}</tr>"
         for i in shown
         for turn in (turns[i],)
     )
@@ -66,12 +78,15 @@ def render_steps(view: View, turns: Sequence[Turn], stops: Sequence[int], shown:
     )
 
 
-def _name_part(turn: Turn) -> str:
+def name_part(turn: Turn) -> str:
     """Which of its parts the way takes."""
     if turn.choice is None or turn.choice.part.amount is None:
         return "–"
     heading = turn.choice.measure.heading
-    return _GOES_ON.get(heading, f"the largest {heading}")
+    if heading in _GOES_ON:
+        return _GOES_ON[heading]
+    largest = "the largest" if turn.choice.leads else "one of the largest"
+    return f"{largest} {heading}{'' if turn.choice.leads else 's'}{_DEPENDS if turn.choice.passed else ''}"
 
 
 def render_without(view: View, start: Address, cells: Sequence[Address]) -> str:

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.claims import Part, Said, say, say_largest
 from bertviz_core.checkpoint.wordpiece import Record, Search, Word
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state
@@ -82,11 +82,13 @@ def tell_search(view: View) -> Said:
     if not tried.size:
         return say()
     parts = {"tried": Part(int(tried[0]))}
-    return choose(
-        Claim("longest search", "It has the longest search of this sentence.", parts, Relation.LARGEST, tried, (0,)),
-        Claim("no longer search", "No other word of this sentence has a longer search.", parts, Relation.HIGHEST, tried,
-              (0,)),
-    )  # fmt: skip
+    return say_largest(
+        ("longest search", "It has the longest search of this sentence."),
+        ("no longer search", "No other word of this sentence has a longer search."),
+        parts,
+        tried,
+        (0,),
+    )
 
 
 def _choose_word(view: View, searched: list[Word], asked: str) -> tuple[Word | None, str]:

@@ -217,8 +217,6 @@ def _name_rows(rows: Sequence[int]) -> str:
 def _say_standing(run: Run) -> str:
     """Where it stands, and what the document leaves open."""
     training, place = run.training, run.ticket.place
-    weights = sum(training.before.parameters[name].numel() for name in training.learned)
-    moved = say_still(training) or f"{weights:,} weights learn."
     if run.ticket.away:
         told = "Paused, since nobody looked on"
     elif run.ticket.standing is Standing.WAITING and place:
@@ -229,4 +227,4 @@ def _say_standing(run: Run) -> str:
             Standing.STOPPED: "Stopped", Standing.FAILED: "Broken off",
             Standing.PAUSED: "Paused" if run.records else "Untrained; a link holds the settings, not the steps",
         }[run.ticket.standing]  # fmt: skip
-    return escape_markdown(f"{told} · {moved} {_CHOICES} {say_line_5(training)}")
+    return escape_markdown(f"{told} · {say_still(training)} {_CHOICES} {say_line_5(training)}")

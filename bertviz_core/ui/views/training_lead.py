@@ -20,6 +20,7 @@ from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import name_loss
 
 _BOLD = 3  # words that stand out
+_BOLD_IS = " Bold: what rose most, each word once."
 
 
 def show_lead(view: View, run: Run) -> None:
@@ -60,7 +61,7 @@ def _show_words(view: View, run: Run, total: int) -> None:
     told = f"{len(bold)} bold, the other {len(words) - len(bold)} grey" if bold else "each a line"
     st.markdown(f"**P of each word when hidden** :small[:gray[{told}]]")
     show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
-    st.caption("Asked before the first step and after every pass over all sentences. Bold: what rose most.")
+    st.caption(f"Asked before the first step and after every pass over all sentences.{_BOLD_IS if bold else ''}")
 
 
 def choose_risen(shares: np.ndarray, words: Sequence[str], count: int = _BOLD) -> list[int]:

@@ -39,7 +39,7 @@ def show_step(view: View, run: Run) -> None:
         left, right = st.columns([11, 10], gap="medium")
         with left:
             st.html(render_terms(tokens, record))
-            st.caption(_say_after(record))
+            st.caption(say_after(record, run.asked.settings.practised))
         with right:
             st.html(render_lengths(record, view.colors))
             if not run.live:  # it would be worked out every second, beside the training
@@ -112,10 +112,15 @@ def _render_button(address: str, value: float) -> str:
     return f'<button class="bv-number" data-cell="{escape(address)}">{format_number(value)}</button>'
 
 
-def _say_after(record: StepRecord) -> str:
-    if record.loss_after <= record.loss:
-        return "One step against this sentence's own gradient; with the same tokens hidden, J is lower after it."
-    return "With the same tokens hidden J is higher after the step: the step was too long for this gradient."
+def say_after(record: StepRecord, practised: bool) -> str:
+    """What the step made of J. practised: AdamW made it, which does not go against this step's gradient alone."""
+    if format_number(record.loss_after) == format_number(record.loss):
+        return "With the same tokens hidden, J is written with the same digits after the step."
+    if record.loss_after > record.loss:
+        why = "a step of AdamW need not lower it" if practised else "the step was too long for this gradient"
+        return f"With the same tokens hidden J is higher after the step: {why}."
+    how = "of AdamW" if practised else "against this sentence's own gradient"
+    return f"One step {how}; with the same tokens hidden, J is lower after it."
 
 
 def render_lengths(record: StepRecord, colors: Palette) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.claims import Part, Said, say_smallest
 from bertviz_core.errors import AddressError, TrainingError
 from bertviz_core.figures.training import draw_loss_along
 from bertviz_core.formula.address import GRADIENT, LOSS, UPDATE, Address, read_address
@@ -81,16 +83,28 @@ def tell(view: View, training: Hosted, address: str) -> Told | None:
 
 def _tell_loss(view: View, training: Hosted, record: StepRecord, why: Explanation) -> Told:
     tokens = training.encodings[record.sentence - 1].tokens
-    worst = max(range(len(record.terms)), key=record.terms.__getitem__)
     return Told(
         f"J of step {record.number}, line 6", PREDICTION, format_number(record.loss),
-        f"Sentence {record.sentence}, pass {record.turn}: {len(record.hidden)} hidden. The worst predicted is "
-        f"{quote(tokens[record.hidden[worst]])}, with {format_percent(record.before[worst])}.",
+        f"Sentence {record.sentence}, pass {record.turn}: {len(record.hidden)} hidden. {tell_worst(record, tokens)}",
         _write(view, why),
         [(f"−log P of “{tokens[i]}”", format_number(term), name_term(record, i))
          for i, term in zip(record.hidden, record.terms, strict=True)],
         f"After the step, with the same tokens hidden, J is {format_number(record.loss_after)}.{_say_printed(record)}",
     )  # fmt: skip
+
+
+def tell_worst(record: StepRecord, tokens: Sequence[str]) -> Said:
+    """Which of the hidden words had the lowest probability before the step, if one alone had it."""
+    worst = min(range(len(record.before)), key=record.before.__getitem__)
+    parts = {"share": Part(record.before[worst], format_percent), "word": Part(quote(tokens[record.hidden[worst]]))}
+    others = np.array(record.before)
+    return say_smallest(
+        ("worst predicted", "The worst predicted is {word}, with {share}."),
+        ("none worse", "None is predicted worse than {word}, with {share}."),
+        parts,
+        others,
+        (worst,),
+    )
 
 
 def _say_printed(record: StepRecord) -> str:
@@ -145,17 +159,16 @@ def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
 
 
 def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUpdate, best: bool) -> Told:
-    number, move = record.number, why.new - why.old
+    number = record.number
     count = sum(training.before.parameters[name].numel() for name in training.learned)
     weight = why.parameter
     alone = why.cell.made == GRADIENT
-    what = "the one with the largest gradient of" if best else "one of"
+    what = "the one with the largest gradient of" if best and why.gradient else "one of"
     return Told(
         f"One weight’s {'gradient' if alone else 'update, line 7'}, step {number}", QUERY,
         format_number(why.gradient if alone else why.new),
         f"The weight was {format_number(why.old)}. It is {what} {count:,} weights that learn"
-        f"{_name_row(training, weight)}. More of it {'raises' if why.gradient > 0 else 'lowers'} J; it is "
-        f"{'raised' if move > 0 else 'lowered'} by {format_number(abs(move))}.",
+        f"{_name_row(training, weight)}. {say_moved(why)}",
         [*(formula for moved in why.moved for formula in _write(view, moved)), *_write(view, why)],
         [("old value", format_number(why.old), ""),
          ("gradient, by autograd", format_number(why.gradient), ""),
@@ -169,13 +182,22 @@ def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUp
     )  # fmt: skip
 
 
+def say_moved(why: WeightUpdate) -> str:
+    """Which way J goes with a weight, and which way the step moved it."""
+    move = why.new - why.old
+    goes = f"More of it {'raises' if why.gradient > 0 else 'lowers'} J" if why.gradient else "Its gradient is 0"
+    moved = f"is {'raised' if move > 0 else 'lowered'} by {format_number(abs(move))}" if move else "stays"
+    return f"{goes}; it {moved}."
+
+
 def _draw_along(view: View, training: Hosted, number: int, why: WeightUpdate) -> None:
     try:
         weights, losses = training.curve_along(why.cell, number)
     except TrainingError as error:
         st.caption(escape_markdown(str(error)))
         return
-    old, new = ((at, float(np.interp(at, weights, losses))) for at in (why.old, why.new))
+    along = dict(zip(weights.tolist(), losses.tolist(), strict=True))
+    old, new = ((at, along[at]) for at in (why.old, why.new))
     show_chart(draw_loss_along(weights, losses, old, new, why.gradient, view.colors), "training-along",
                "J if only this weight is moved")  # fmt: skip
     st.caption(f"J if only this weight is moved: from {format_number(old[1])} to {format_number(new[1])}.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from bertviz_core.analysis.claims import Part, say_largest
 from bertviz_core.analysis.parts import WITHOUT, Parts, take_apart
 from bertviz_core.formula.address import Where
 from bertviz_core.formula.explain import Explanation
@@ -74,11 +75,16 @@ def _write_words(trace: Trace, why: Explanation, found: Parts) -> str:
     if not found.measure.sums or len(found) < 2:
         return ""
     best = found.strongest(1)[0]
-    name = " × ".join(shorten(trace, operand) for operand in found[best].operands)
-    largest, total = (format_number(float(amount)) for amount in (found.amounts[best], found.amounts.sum()))
-    return escape_markdown(
-        f"A sum of {len(found):,} {found.measure.heading}s. The largest is {largest}, {name}; their sum is {total}."
-    )
+    parts = {
+        "size": Part(found.weights[best], format_number),
+        "amount": Part(float(found.amounts[best]), format_number),
+        "name": Part(" × ".join(shorten(trace, operand) for operand in found[best].operands)),
+    }
+    said = say_largest(("largest part", "The largest in size is {amount}, {name}"),
+                       ("no larger part", "None is larger in size than {amount}, {name}"),
+                       parts, found.weights, (best,))  # fmt: skip
+    total = format_number(float(found.amounts.sum()))
+    return escape_markdown(f"A sum of {len(found):,} {found.measure.heading}s. {said}; their sum is {total}.")
 
 
 def _write_share(trace: Trace, why: Explanation) -> str:
@@ -94,7 +100,9 @@ def _write_share(trace: Trace, why: Explanation) -> str:
         return f"{said}, the only one."
     other = max(scores, key=scores.__getitem__)
     gap = own - scores[other]
+    if not gap:
+        return f"{said}, as high as that of “{tokens[other]}”."
     return (
-        f"{said}, {format_number(abs(gap))} {'above' if gap >= 0 else 'below'} "
-        f"{'the next' if gap >= 0 else 'the largest'}, “{tokens[other]}”."
+        f"{said}, {format_number(abs(gap))} {'above' if gap > 0 else 'below'} "
+        f"{'the next' if gap > 0 else 'the largest'}, “{tokens[other]}”."
     )

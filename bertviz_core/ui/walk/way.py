@@ -120,7 +120,7 @@ def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Parts)
         f"<tr>{head}</tr>{rows}</table>{f'<p>In each of them: {shared}</p>' if shared else ''}"
         f"<p>{more}{escape(measure.note)}</p>"
         '<button class="bv-story" data-story="all" title="At every step: the part that counts most of those that '
-        'depend on the words.">Shortest story down to the input</button></div>'
+        'are computed from the token ids.">Shortest story down to the input</button></div>'
     )
 
 

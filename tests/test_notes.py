@@ -1,0 +1,96 @@
+"""What stands below the pictures of single pages: which tokens are drawn, between which ends; counted here."""
+
+import base64
+import csv
+import io
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analysis.add_norm import ATTENTION
+from bertviz_core.analysis.token_lines import Links
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.ui.panels import derived, token_lines
+from bertviz_core.ui.views import add_norm_sums, attention, attention_worked, layers
+from tests.canvas import look
+
+LONG = "the old man and the cat sat on the mat near the river and the dog ran to the house on the hill"
+
+
+@pytest.fixture(scope="module")
+def padded(bundled):
+    """25 tokens of a text, and seven of padding behind them."""
+    trace = bv.run(bundled, LONG, pad_to=32)
+    assert (len(trace.tokens), trace.tokens.index("[PAD]")) == (32, 25)
+    return trace
+
+
+def test_with_a_change_the_least_and_the_largest_sum_of_a_row_are_told():
+    told = attention._tell_rows(np.array([[0.5, 0.5], [0.5, 0.25], [0.5, 0.75]]))
+    assert told == "Rows are queries, columns are keys; with your changes a row sums to 0.7500 to 1.2500."
+    assert attention._tell_rows(np.full((2, 4), 0.25)).endswith("; each row sums to 1.")
+
+
+@pytest.mark.parametrize(("token", "first", "last"), [(0, 0, 23), (150, 138, 161), (302, 279, 302)])
+def test_the_first_and_the_last_token_of_a_window_are_told(bundled, token, first, last):
+    view = look(bv.run(bundled, "a " * 300 + "[MASK]"), token=token)
+    _, note = attention._draw_weights(view, token)
+    assert f" Shown: tokens {first}–{last} of 303; " in note
+
+
+def test_keys_that_are_shown_are_counted_without_padding(padded):
+    view = look(padded, token=30, head=(1, 2))
+    shown = attention_worked.choose_shown(view, 31)
+    weights = padded["encoder.layer.1.attention.self.probs"][2, 30]
+    assert len(shown) == 18 and {30, 31} <= set(shown)
+    held = format_percent(float(weights[shown].sum()))
+    assert attention_worked.note_shown(view, shown) == (
+        f" Shown: 16 of 25 keys, those with the largest weights, together {held}."
+    )
+
+
+def test_sums_that_are_shown_are_counted_without_padding(padded):
+    view = look(padded, token=3)
+    shown = add_norm_sums._choose_rows(view)
+    note = add_norm_sums._note_rows(view, add_norm_sums.measure_sums(padded, view.chosen.layer, ATTENTION), shown)
+    assert len(shown) == 16 and f" Shown: tokens {shown[0]}–{shown[-1]} of 25." in note
+
+
+@pytest.mark.parametrize(("skip", "added"), [(5.0, 2.0), (2.0, 5.0)])
+def test_opposed_vectors_have_a_sum_as_long_as_they_differ(rome, monkeypatch, skip, added):
+    said = []
+    page = SimpleNamespace(caption=said.append, markdown=lambda text: None)
+    monkeypatch.setattr(add_norm_sums, "st", page)
+    monkeypatch.setattr(add_norm_sums, "show_passes_chart", lambda *given: None)
+    monkeypatch.setattr(add_norm_sums, "_measure_triangle", lambda view: (skip, added, 4.0, 60.0))
+    view = look(rome)
+    add_norm_sums._show_triangle(view, Address.in_layer(0, ATTENTION).enter("residual"), ("#000",) * 3)
+    ends = (
+        f"from {format_short(3.0)} (opposed) through {format_short(29**0.5)} (at a right angle) to {format_short(7.0)} "
+    )
+    assert ends in said[0]
+
+
+def test_a_column_of_turns_is_named_after_the_layer_that_turned(rome, monkeypatch):
+    found = []
+    monkeypatch.setattr(derived, "show_downloads", lambda name, as_csv, as_npy: found.append(as_csv()))
+    derived.show_values("turns", layers.show_turns.__wrapped__(look(rome)).values)
+    head, *rows = csv.reader(io.StringIO(found[0].decode(), newline=""))
+    assert head == ["", *(f"L{i}" for i in range(6))]
+    states = [rome["embeddings.LayerNorm"], *(rome[f"encoder.layer.{i}.output.LayerNorm"] for i in range(6))]
+    units = [x / np.linalg.norm(x, axis=1, keepdims=True) for x in np.array(states, np.float64)]
+    expected = np.stack([(one * other).sum(axis=1) for one, other in zip(units[1:], units, strict=False)], axis=1)
+    np.testing.assert_allclose(np.array([row[1:] for row in rows], float), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_rest_of_a_query_is_told_where_its_weights_have_a_sum(rome, monkeypatch, whole):
+    drawn = {}
+    monkeypatch.setattr(token_lines, "_lines", lambda **given: drawn.update(given["data"]))
+    rest = np.array([0.25, 0.5])
+    token_lines.show_lines(look(rome), Links([1, 2], [3], np.array([[0.75], [0.5]]), rest), whole=whole)
+    told = np.frombuffer(base64.b64decode(drawn["hidden"]), "<f4")
+    np.testing.assert_array_equal(told, rest if whole else [0, 0])

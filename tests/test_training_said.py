@@ -1,0 +1,106 @@
+"""What the page Training says of its steps: true of their numbers, also where two are alike or nothing moves."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.learning import Settings, Training, make_small_model
+from bertviz_core.ui.views.training import say_still
+from bertviz_core.ui.views.training_lead import choose_risen
+from bertviz_core.ui.views.training_lines import list_besides, say_line_5
+from bertviz_core.ui.views.training_step import say_after
+from bertviz_core.ui.views.training_told import say_moved, tell_worst
+from tests.learning import SENTENCES, take_all
+
+WORST = re.compile(r"(The worst predicted is|None is predicted worse than) “(.+)”, with (.+)\.")
+
+
+@pytest.fixture(scope="module", params=["definition", "bert", "practised"])
+def training(request, bundled):
+    program = "definition" if request.param == "definition" else "bert"
+    settings = Settings(passes=3, eta=0.05, practised=request.param == "practised", program=program)
+    return take_all(Training(make_small_model(bundled, SENTENCES, program=program), SENTENCES, settings))
+
+
+def test_the_worst_predicted_word_is_the_worst(training):
+    for record in training.records:
+        tokens = training.encodings[record.sentence - 1].tokens
+        how, word, share = WORST.fullmatch(tell_worst(record, tokens).text.replace("\\", "")).groups()
+        shares = sorted(record.before)
+        assert share == format_percent(shares[0])
+        assert word == tokens[record.hidden[record.before.index(shares[0])]]
+        alone = len(shares) < 2 or format_percent(shares[1]) != share
+        assert how == ("The worst predicted is" if alone else "None is predicted worse than")
+    record = next(record for record in training.records if len(record.hidden) > 1)
+    alike = dataclasses.replace(record, before=tuple(0.25 for _ in record.before))
+    said = tell_worst(alike, training.encodings[record.sentence - 1].tokens).text
+    assert said.startswith("None is predicted worse than “") and "with 25" in said
+
+
+def test_whether_j_is_lower_after_a_step(training):
+    record, practised = training.records[-1], training.settings.practised
+    for after, said in ((record.loss * 0.9, "is lower"), (record.loss * 1.1, "is higher"), (record.loss, "same digits"),
+                        (record.loss * (1 + 1e-9), "same digits")):  # fmt: skip
+        text = say_after(dataclasses.replace(record, loss_after=after), practised)
+        assert said in text and ("AdamW" in text) == (practised and said != "same digits")
+        assert ("gradient" in text) == (not practised and said != "same digits")
+    for record in training.records:
+        said = say_after(record, practised)
+        assert ("lower after" in said) == (record.loss_after < record.loss) or "same digits" in said
+
+
+def test_which_way_a_weight_goes_and_j_with_it(training):
+    number = len(training.records)
+    best = training.largest_gradient(number)
+    why = training.explain(best, number)
+    move = why.new - why.old
+    assert move and why.gradient
+    raises = "raises" if why.gradient > 0 else "lowers"
+    way = "raised" if move > 0 else "lowered"
+    assert say_moved(why) == f"More of it {raises} J; it is {way} by {format_number(abs(move))}."
+    if not training.settings.practised:
+        assert (move > 0) == (why.gradient < 0)
+    for gradient in (-0.5, 0.5, 0.0):
+        text = say_moved(dataclasses.replace(why, gradient=gradient))
+        assert text.startswith(
+            "Its gradient is 0; it" if not gradient else f"More of it {'raises' if gradient > 0 else 'lowers'} J; it"
+        )
+    assert say_moved(dataclasses.replace(why, new=why.old)).endswith("J; it stays.")
+
+
+def test_what_rose_most_is_a_word_that_rose_and_stands_once():
+    shares = np.array([[0.1, 0.2, 0.3, 0.4, 0.1], [0.5, 0.2, 0.9, 0.1, 0.6]])
+    assert choose_risen(shares, ["cat", "dog", "cat", "sat", "."], 3) == [2]
+    assert choose_risen(shares[::-1], ["cat", "dog", "cat", "sat", "."], 3) == [3]
+    assert choose_risen(shares[[0, 0]], ["cat", "dog", "cat", "sat", "."], 3) == []
+
+
+def test_how_many_weights_never_move(training):
+    moved = {name: np.zeros(tuple(tensor.shape), dtype=bool) for name, tensor in training.before.parameters.items()
+             if name in training.learned}  # fmt: skip
+    after = training.model_at(len(training.records) + 1).parameters
+    for name in moved:
+        moved[name] = np.asarray(after[name] != training.before.parameters[name])
+    said = say_still(training)
+    assert said.startswith(f"{sum(part.size for part in moved.values()):,} weights learn")
+    found = re.search(r"; ([\d,]+) of them never move", said)
+    still = int(found[1].replace(",", "")) if found else 0
+    unmoved = sum(int((~part).sum()) for part in moved.values())
+    if training.settings.practised:
+        assert still == 0  # without a gradient they shrink all the same, by AdamW's decay
+    else:
+        assert still <= unmoved
+        for one in training.still:
+            assert not moved[one.parameter][list(one.rows)].any()
+
+
+def test_what_line_5_runs(training):
+    said = say_line_5(training)
+    assert all(name in said for name in list_besides(training.before))
+    assert said.startswith(
+        "Line 5 runs E-Transformer as" if training.settings.program == "definition" else "Line 5 runs BERT as released"
+    )
+    assert ("learns by itself" in said) == (training.settings.program == "definition")
