@@ -98,7 +98,7 @@ def planting(mutant: Mutant, tree: Path) -> Iterator[None]:
 def run_tests(tests: str, tree: Path, seconds: float) -> Outcome:
     """Run tests in a copy, up to the first that fails."""
     start = time.monotonic()
-    quick = ["-x", "-q", "-n0", "--tb=line", "-p", "no:cacheprovider"]
+    quick = ["-x", "-q", "-n0", "--tb=line", "-p", "no:cacheprovider", "-m", ""]  # slow ones too
     command = [sys.executable, "-B", "-m", "pytest", *quick, *shlex.split(tests)]
     try:
         done = subprocess.run(

@@ -1,7 +1,6 @@
 """What all tests share: the bundled model and one trace of it, made once."""
 
 import pytest
-import torch
 
 import bertviz_core as bv
 from bertviz_core.formula import numbers, tex
@@ -10,8 +9,6 @@ from tests.factory import base_sized_checkpoint
 from tests.learning import learner, trained  # noqa: F401 - fixtures
 from tests.listener import calm, phone, tab, trial  # noqa: F401 - fixtures
 from tests.nginx import nginx, place  # noqa: F401 - fixtures
-
-torch.set_num_threads(1)  # most matrices here are too small to be worth a second thread
 
 
 @pytest.fixture(scope="session")

@@ -84,10 +84,11 @@ def enter_first_picture(app):
     raise AssertionError("the focus is in no picture")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "theme", "choice", "turn"),
     [pytest.param(WIDE, "light", {"layer": "3", "head": "5", "token": "2"}, 0, id="wide-light"),
-     pytest.param(PHONE, "dark", {**CHOICE, "text": MARKUP}, 1, id="phone-dark-markup", marks=pytest.mark.slow)],
+     pytest.param(PHONE, "dark", {**CHOICE, "text": MARKUP}, 1, id="phone-dark-markup")],
 )  # fmt: skip
 def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, server, size, theme, choice, turn):
     """Every page on both screens, also for the keyboard; each with axe, which is slow, on one of them by turns."""
@@ -116,6 +117,7 @@ def test_a_reload_restores_the_view(app):
     assert app.query["layer"] == "4" and app.shown() == there
 
 
+@pytest.mark.slow
 def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
     with running(tmp_path) as url, visit(chromium, url) as app:
         app.open("add_norm", **CHOICE)
@@ -131,7 +133,7 @@ def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
         app.page.get_by_test_id("stPopoverBody").wait_for(state="detached")
 
 
-@pytest.mark.parametrize("menu", ["Pages", "What if"])
+@pytest.mark.parametrize("menu", ["Pages", pytest.param("What if", marks=pytest.mark.slow)])
 def test_a_link_beside_an_open_menu_leads_to_its_page(app, menu):
     """The menu closes, and asks for a run of its page, which is left by then."""
     app.open("layers")

@@ -19,6 +19,7 @@ INPUTS = {
     "without an LM head": {"model": "headless"},
 }
 ON_PHONES = ("a pair", "padding", "512 tokens", "BERT large")
+SELDOM = ("one token", "BERT base")
 LEVELS = ("pass", "layer", "head")
 
 
@@ -33,8 +34,9 @@ def models(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [*((name, WIDE) for name in INPUTS), *((name, PHONE) for name in ON_PHONES)],
-    ids=[*INPUTS, *(f"{name} on a phone" for name in ON_PHONES)],
+    ("name", "size"),
+    [*(pytest.param(name, WIDE, id=name, marks=[pytest.mark.slow] * (name in SELDOM)) for name in INPUTS),
+     *(pytest.param(name, PHONE, id=f"{name} on a phone") for name in ON_PHONES)],
 )  # fmt: skip
 def test_every_input_is_drawn_whole(chromium, server, models, name, size):
     query = dict(INPUTS[name])

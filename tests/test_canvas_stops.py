@@ -42,7 +42,7 @@ def gather(app, **query):
     return enumerate(app.page.evaluate(GATHER), 1)
 
 
-@pytest.mark.parametrize("still", SIZES, indirect=True)
+@pytest.mark.parametrize("still", ["wide", "phone", pytest.param("low", marks=pytest.mark.slow)], indirect=True)
 def test_every_stop_is_readable_and_prints_the_digits_that_it_says(still):
     for name, query in INPUTS.items():
         for stop, found in gather(still, **query):

@@ -99,7 +99,8 @@ def test_clicks_lead_down_to_the_token_id(app):
     assert finished(app)
     step(app, app.drawer.locator(".bv-crumbs [data-keep]").filter(has_text="embeddings.LayerNorm").click)
     while not finished(app):
-        down = steps(app).filter(has_text=re.compile("^(LayerNorm.normalized|sum|word_embeddings|input_ids) ·"))
+        names = r"^((embeddings\.)?LayerNorm\.normalized|sum|word_embeddings|input_ids) ·"
+        down = steps(app).filter(has_text=re.compile(names))
         step(app, down.first.click)
     assert re.fullmatch(r"input_ids\[token=\d\]", app.explained)
 
@@ -146,8 +147,10 @@ def test_any_cell_by_its_address(app):
 
 
 @pytest.mark.parametrize(
-    "cell", ["nonsense", "embeddings.sum[token=99,hidden=0]", "embeddings.sum[token=1]", "<b>x</b>"]
-)
+    "cell",
+    [pytest.param("nonsense", marks=pytest.mark.slow), "embeddings.sum[token=99,hidden=0]",
+     pytest.param("embeddings.sum[token=1]", marks=pytest.mark.slow), "<b>x</b>"],
+)  # fmt: skip
 def test_a_walk_that_was_edited_by_hand(app, cell):
     app.open("embeddings", walk=cell)
     assert "cannot be explained" in app.drawer.inner_text()

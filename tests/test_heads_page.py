@@ -96,7 +96,7 @@ def test_the_menus_move_the_mark_in_the_map(heads):
     assert selected(heads) == ("4", "10")
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize("theme", [pytest.param(LIGHT, marks=pytest.mark.slow), DARK])
 def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, rome, theme):
     with visit(chromium, server, theme=theme) as app:
         opened(app)
@@ -111,6 +111,7 @@ def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, r
     assert np.abs(pixels[..., :3] - expected).max() <= 2  # the browser gets shares in steps of 1/255
 
 
+@pytest.mark.slow
 def test_the_map_and_the_lines_change_with_the_theme(heads):
     for head, theme in enumerate((DARK, LIGHT)):
         heads.page.emulate_media(color_scheme=theme)
@@ -167,6 +168,7 @@ def test_lines_from_one_sentence_to_the_other(app):
     assert places == {"query": list(range(8)), "key": list(range(8, 14))}
 
 
+@pytest.mark.slow
 def test_many_tokens_are_drawn_around_the_chosen_one(app):
     opened(app, layer=5)
     app.type("very " * 300 + "[MASK] " + "very " * 200)

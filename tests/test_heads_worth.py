@@ -15,13 +15,19 @@ CHANGES = {(0, 1): -0.30, (0, 2): 0.02, (1, 0): -0.10, (1, 3): 0.05}  # of all o
 
 @pytest.fixture(scope="module")
 def worth(rome):
+    weighed = weigh(rome, CHANGES)
+    weighed.found.without[1, 0, 1] = 0.75
+    return weighed
+
+
+def weigh(rome, changes):
+    """The answer of 0.5 without each head that is in `changes` so much less or more probable."""
     outcomes = list_outcomes(rome, 8, 2)
     found = Ablation(rome, list(outcomes.values()))
     found.values[:2] = 0.5, 0.25
     found.without[:] = found.values[:, None, None]
-    for place, change in CHANGES.items():
+    for place, change in changes.items():
         found.without[(0, *place)] += change
-    found.without[1, 0, 1] = 0.75
     return Worth(found, 0, tuple(outcomes), summarize(rome, 12), (0, 1))
 
 
@@ -51,3 +57,10 @@ def test_the_heads_that_matter_most_stand_first_on_both_sides(worth):
     assert re.findall(r'data-head="([^"]+)" class="bv-needed"', needed) == ["0,1", "1,0"]
     assert re.findall(r'data-head="([^"]+)" class="bv-hinders"', hinders) == ["1,3", "0,2"]
     assert "it falls" in needed and "it rises" in hinders
+
+
+def test_heads_that_are_in_the_way_a_little_are_listed_beside_many_that_are_needed(rome):
+    changes = {**{(2, head): -0.3 - 0.01 * head for head in range(6)}, (3, 1): 0.001, (3, 2): 0.02}
+    needed, hinders = render_ranking(weigh(rome, changes)).split("In the way")
+    assert re.findall(r'data-head="([^"]+)"', needed) == ["2,5", "2,4", "2,3", "2,2", "2,1"]
+    assert re.findall(r'data-head="([^"]+)"', hinders) == ["3,2", "3,1"]

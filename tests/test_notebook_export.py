@@ -199,6 +199,14 @@ def test_its_last_cell_names_the_first_tensor_that_differs(notebooks, capsys, wr
     assert "as recorded" not in capsys.readouterr().out
 
 
+def test_its_last_cell_names_the_tensor_that_is_farthest_from_the_recorded_one(notebooks, capsys):
+    recorded = run(source(notebooks["padded pair"]))["recorded"]
+    off = {address: measure_distance(*record) for address, record in recorded.items()}
+    farthest = max(off, key=off.get)
+    assert off[farthest] > min(off.values())
+    assert f"The largest difference is {off[farthest]:.1e}, in {farthest}." in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("shape", [(7, 5, 13), (64,), (3, 700, 1100)])
 def test_marks_are_the_weighted_means_of_runs_of_equal_length(shape):
     numbers = np.random.default_rng(0).normal(size=shape)

@@ -108,6 +108,7 @@ def test_the_image_serves_on_the_port_that_it_exposes_and_checks():
     assert f"http://127.0.0.1:{port}/_stcore/health" in commands("HEALTHCHECK")[-1]
 
 
+@pytest.mark.slow
 def test_the_app_runs_on_the_image_files_alone(image):
     script = (
         "from streamlit.testing.v1 import AppTest; assert not AppTest.from_file('app.py').run(timeout=60).exception"

@@ -23,11 +23,11 @@ APP = str(Path(__file__).parent.parent / "app.py")
 
 FORMULA = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
 SENTENCE = "the cat sat on the [MASK]"
-BASE = "BERT base sizes"
+BASE, LONG = "BERT base sizes", "bundled: 512 tokens"
 SCENES = {
     "bundled": {},
     "bundled: a pair": {"text": "He sat by the river.", "pair": "The [MASK] was cold.", "layer": "5", "head": "11"},
-    "bundled: 512 tokens": {"text": "a " * 509 + "[MASK]", "token": "510"},
+    LONG: {"text": "a " * 509 + "[MASK]", "token": "510"},
     "bundled: one letter": {"text": "a"},
     BASE: {"text": SENTENCE, "layer": "11", "head": "7"},
     "pretraining": {"text": SENTENCE, "layer": "1"},
@@ -40,7 +40,8 @@ SCENES = {
 
 def grouped(name):
     """All that looks at one scene runs in one process, where it is made once."""
-    return pytest.param(name, marks=pytest.mark.xdist_group("base_sized" if name == BASE else f"pages: {name}"))
+    group = pytest.mark.xdist_group("base_sized" if name == BASE else f"pages: {name}")
+    return pytest.param(name, marks=[group, pytest.mark.slow] if name in (BASE, LONG) else group)
 
 
 @pytest.fixture(scope="module", params=map(grouped, SCENES))

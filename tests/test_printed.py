@@ -1,5 +1,6 @@
 """The notebook's printed numbers: whole, consistent with each other, and compared digit by digit with a model's own."""
 
+import hashlib
 import re
 from collections import Counter
 from pathlib import Path
@@ -69,6 +70,12 @@ def test_every_tensor_is_whole():
             assert re.fullmatch(r"-?\d\.\d{4}(e-\d\d)?", text), (printed.cell, text)
         assert page._write_program().by_address[printed.address].dims[0] == "token"
         assert find_page(page._write_program().stages[printed.address])
+
+
+def test_every_digit_is_that_of_the_text():
+    """The digest was made of the text itself: of the three numbers on each side of "..." in its rows."""
+    rows = [" ".join(row) for printed in TENSORS for row in printed.digits]
+    assert hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16] == "d5b7c58aa5fc8cb0"
 
 
 def test_the_names_that_are_printed_are_listed_to_the_last_whole_one():

@@ -217,6 +217,8 @@ def test_what_is_an_address_already_is_not_read_again():
     ("text", "message"),
     [
         ("", "'' is not an address: expected a path such as embeddings.sum"),
+        (f"encoder.layer.{'9' * 5000}.output", "is not an address: none has more than 1000 characters"),
+        (f"embeddings.sum[token={'9' * 5000}]", "is not an address: none has more than 1000 characters"),
         ("[token=1]", "expected a path"),
         (".sum", "expected a path"),
         ("embeddings.", "expected a path"),

@@ -64,6 +64,7 @@ def test_the_menu_by_keyboard_alone(app):
     assert "before the change" in app.page.locator("h1").inner_text()
 
 
+@pytest.mark.slow
 def test_every_head_is_zeroed_with_progress_a_stop_and_a_map_at_the_end(app):
     app.open("heads", text="the old man went to the sea and looked at the ships " * 5 + "in the")
     button(app, "Zero each head in turn").click()
