@@ -12,7 +12,6 @@ from bertviz_core.analysis.overflow import find_overflow
 from bertviz_core.errors import CheckpointError
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.labels import escape_markdown
 
 
@@ -32,8 +31,8 @@ def tell_overflow(trace: Trace) -> list[str]:
 
 def _say(trace: Trace, where: Address) -> str:
     return (
-        f"The numbers are not finite from {trace.step(where).stage.title}, {shorten(trace, where)} on: {where} is the "
-        "first result that is larger than its precision can hold, and what is worked out from it means nothing."
+        f"The numbers are not finite from {trace.step(where).stage.title} on: {where} is the first result that is "
+        "larger than its precision can hold, and what is worked out from it means nothing."
     )
 
 
