@@ -12,9 +12,11 @@ import bertviz_core as bv
 from bertviz_core.analysis.add_norm import ATTENTION
 from bertviz_core.analysis.token_lines import Links
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.ui.panels import derived, token_lines
 from bertviz_core.ui.views import add_norm_sums, attention, attention_worked, layers
+from bertviz_core.ui.views.documents_slips import tell_most_changed
+from bertviz_core.ui.views.query_key_value_worked import tell_framed
 from tests.canvas import look
 
 LONG = "the old man and the cat sat on the mat near the river and the dog ran to the house on the hill"
@@ -94,3 +96,17 @@ def test_the_rest_of_a_query_is_told_where_its_weights_have_a_sum(rome, monkeypa
     token_lines.show_lines(look(rome), Links([1, 2], [3], np.array([[0.75], [0.5]]), rest), whole=whole)
     told = np.frombuffer(base64.b64decode(drawn["hidden"]), "<f4")
     np.testing.assert_array_equal(told, rest if whole else [0, 0])
+
+
+def test_the_framed_component_is_the_largest_in_size_only_where_no_other_is_as_large():
+    said = {values: tell_framed("Q", np.array(values)).text for values in ((1.0, -3.0, 2.0), (2.0, -2.0), (0.0, 0.0))}
+    assert list(said.values()) == [
+        f"Framed: component 1, the largest in size, Q = {format_number(-3.0)}.",
+        f"Framed: component 0; none is larger in size. Q = {format_number(2.0)}.",
+        f"Framed: component 0; none is larger in size. Q = {format_number(0.0)}.",
+    ]
+
+
+def test_where_another_epsilon_changes_most_is_told_where_it_is_one_place():
+    assert tell_most_changed(np.array([1e-6, 3e-6]), ["L0", "L1"]).text == ": here most at L1"
+    assert tell_most_changed(np.array([2e-6, 2e-6]), ["L0", "L1"]).text == ": here nowhere more than at L0"

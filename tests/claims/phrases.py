@@ -89,10 +89,8 @@ PHRASES = {
         "story_words": ["a score that moves it most", "No other score{depends} moves {name} ", "the largest",
                         "one of the largest", "the largest in size{depends}"],
     },
-    "says something of numbers that no random state checks": {
-        "documents_differences": ["In BERT that alone moves a logit", "get another best word"],
-        "documents_slips": ["only in the first sum of L0", "here most at "],
-        "query_key_value_worked": [", the largest in size, "],
+    "compared with Hugging Face's model by test_alignment.py": {
+        "documents_differences": ["In BERT that alone moves a logit", "another best word at "],
     },
 }  # fmt: skip
 # Modules whose sentences have tests of their own, and are none of these claims.

@@ -158,7 +158,7 @@ def slip_residual(s: Scene) -> Truth:
 @truth("documents", "slip-epsilon")
 def slip_epsilon(s: Scene) -> Truth:
     found = []
-    for x in list_sums(s).values():
+    for x in (total[np.flatnonzero(s.trace.encoding.mask)] for total in list_sums(s).values()):
         flat, spread = x - x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
         found.append(float(np.abs(flat / np.sqrt(spread + 1e-5) - flat / np.sqrt(spread + 1e-12)).max()))
     own = s.own("attention.output.residual")[s.token]

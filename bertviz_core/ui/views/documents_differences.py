@@ -53,8 +53,8 @@ def _tell_segments(view: View, side: Side) -> str:
     apart = measure_scores(real, zero)
     if apart is None:
         return told
-    return (f"{told} In BERT that alone moves a logit by up to {format_number(apart.largest)}, and {apart.changed} of "
-            f"{apart.tokens} tokens get another best word.")  # fmt: skip
+    return (f"{told} In BERT that alone moves a logit by up to {format_number(apart.largest)}, and gives "
+            f"another best word at {apart.changed} of {apart.tokens} tokens.")  # fmt: skip
 
 
 def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> str:

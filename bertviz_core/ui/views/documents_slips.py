@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import chain
 
@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import playground, slips
+from bertviz_core.analysis.claims import Part, Said, say_largest
 from bertviz_core.analysis.layers import compute_cosine, compute_norms
 from bertviz_core.analysis.printed import Verdict, judge_cut
 from bertviz_core.documents import NOTE, examples
@@ -24,6 +25,7 @@ from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.said import tell_nowhere
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import write_cosine
 
@@ -122,7 +124,7 @@ def show_residual(view: View) -> Derived:
                "forward-pass note (000); Vaswani et al. 2017, sec. 3.1"),
         values=Values(np.stack([*found.values(), *lengths.values()], axis=1), layers, [*found, *lengths]),
         note="Cosine of X with what is meant: in the first sum the layer's input, in the second the first LayerNorm's "
-             "output. Where X is right the line is at 1: only in the first sum of L0. All vectors are those of the "
+             "output. In the first sum of L0 X is what is meant, and the line is at 1. All vectors are those of the "
              "note's own pass with this model's weights; the output matrix, which BERT has besides, plays no part.",
     )  # fmt: skip
 
@@ -131,7 +133,8 @@ def show_residual(view: View) -> Derived:
 def show_epsilon(view: View) -> Derived:
     """What the notebook's one other epsilon changes, at every sum."""
     trace, layer, sums = view.trace, view.chosen.layer, slips.list_norm_inputs(view.trace)
-    found = np.array([slips.measure_epsilon(trace[address], EPSILON, EPSILON_OF_CELL_46) for address in sums.values()])
+    inputs = (trace[address][trace.encoding.real] for address in sums.values())
+    found = np.array([slips.measure_epsilon(x, EPSILON, EPSILON_OF_CELL_46) for x in inputs])
     here, seen = Address.in_layer(layer, "attention.output.residual"), slips.measure_printed_epsilon(trace)
     variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
     return Derived(
@@ -147,9 +150,21 @@ def show_epsilon(view: View) -> Derived:
                rf"{np.sqrt(variance + EPSILON):.8f}", "notebook (001), In [46] and In [57]"),
         values=Values(found[:, None], list(sums), ["largest change"]),
         note="The largest change of a normalized sum over all tokens, before γ and β, if every cell had this ε. "
-             f"{_TWO_POINTS} A smaller variance gives "
-             f"ε more weight: here most at {list(sums)[int(found.argmax())]}.",
+             f"{_TWO_POINTS} A smaller variance gives ε more weight{tell_most_changed(found, list(sums))}.",
     )  # fmt: skip
+
+
+def tell_most_changed(found: np.ndarray, sums: Sequence[str]) -> Said:
+    """Where another epsilon changes most. found: the change at each sum."""
+    most = int(found.argmax())
+    parts = {"change": tell_nowhere(found[most]), "sum": Part(sums[most])}
+    return say_largest(
+        ("changed most", ": here most at {sum}"),
+        ("changed no more", ": here nowhere more than at {sum}"),
+        parts,
+        found,
+        (most,),
+    )
 
 
 def show_softmax(view: View) -> None:

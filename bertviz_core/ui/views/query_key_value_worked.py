@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bertviz_core.analysis.claims import Part, Said, say_largest
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
 from bertviz_core.formula.address import Address
@@ -14,6 +15,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_tensor, find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels.said import tell_number
 
 SEE = {
     "query": "Queries of all tokens",
@@ -48,16 +50,30 @@ def show_token(view: View, name: str) -> Derived:
         Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)), step.meaning,
                trace.explain(here.fix(head_dim=row)).latex, step.source),
         values=Values(np.stack(list(columns.values()), axis=1), [str(i) for i in range(len(result))], list(columns)),
-        note=_describe(step, row, result, shown, len(vector)),
+        note=_describe(step, result, shown, len(vector)),
     )  # fmt: skip
 
 
-def _describe(step: Step, row: int, result: np.ndarray, shown: range, width: int) -> str:
+def _describe(step: Step, result: np.ndarray, shown: range, width: int) -> str:
     part = f" Shown: components {shown.start}–{shown.stop - 1} of {width} of X." if len(shown) < width else ""
     return (
         f"Above: the token's vector X. Below: W, the head's weights, one row per component. The dot product of X with "
-        f"a row, plus b, is one number at the right; the colour bar belongs to these results. Framed: "
-        f"component {row}, the largest in size, {step.symbol[0]} = {format_number(float(result[row]))}.{part}"
+        "a row, plus b, is one number at the right; the colour bar belongs to these results. "
+        f"{tell_framed(step.symbol[0], result)}{part}"
+    )
+
+
+def tell_framed(symbol: str, result: np.ndarray) -> Said:
+    """Which of a vector's components has the frame: one that none is larger than in size."""
+    sizes, row = np.abs(result), find_strongest(result)
+    parts = {"size": Part(sizes[row], format_number), "row": Part(row), "number": tell_number(result[row])}
+    written = f"{symbol} = {{number}}."
+    return say_largest(
+        ("framed", f"Framed: component {{row}}, the largest in size, {written}"),
+        ("framed of several", f"Framed: component {{row}}; none is larger in size. {written}"),
+        parts,
+        sizes,
+        (row,),
     )
 
 
