@@ -182,7 +182,8 @@ def test_of_a_pair_it_is_said_what_one_segment_changes(bundled):
     scores = [bv.run(bundled, *pair, changes=changes)["cls.predictions.decoder"].astype(np.float64)
               for changes in (None, {"token_type_ids": 0})]  # fmt: skip
     changed = (scores[0].argmax(-1) != scores[1].argmax(-1)).sum()
-    apart = f"up to {np.abs(scores[0] - scores[1]).max():.4f}, and {changed} of {len(scores[0])} tokens"
+    largest = np.abs(scores[0] - scores[1]).max()
+    apart = f"up to {largest:.4f}, and gives another best word at {changed} of {len(scores[0])} tokens"
     both, single = opened(text=pair[0], pair=pair[1]), opened(text=pair[0])
     for document in DOCUMENTS:
         told = ["\n".join(element.value for element in chosen(at, document.program, "bert").caption)

@@ -89,7 +89,7 @@ PHRASES = {
         "story_words": ["a score that moves it most", "No other score{depends} moves {name} ", "the largest",
                         "one of the largest", "the largest in size{depends}"],
     },
-    "compared with Hugging Face's model by test_alignment.py": {
+    "compared with two passes by test_documents_page.py": {
         "documents_differences": ["In BERT that alone moves a logit", "another best word at "],
     },
 }  # fmt: skip

@@ -133,7 +133,7 @@ def show_residual(view: View) -> Derived:
 def show_epsilon(view: View) -> Derived:
     """What the notebook's one other epsilon changes, at every sum."""
     trace, layer, sums = view.trace, view.chosen.layer, slips.list_norm_inputs(view.trace)
-    inputs = (trace[address][trace.encoding.real] for address in sums.values())
+    inputs = (trace[address][list(trace.encoding.real)] for address in sums.values())
     found = np.array([slips.measure_epsilon(x, EPSILON, EPSILON_OF_CELL_46) for x in inputs])
     here, seen = Address.in_layer(layer, "attention.output.residual"), slips.measure_printed_epsilon(trace)
     variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
