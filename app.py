@@ -24,7 +24,7 @@ if get_script_run_ctx(suppress_warning=True):  # a visitor's session
 
     run_app(show_drawer)
 else:  # the server starts: `streamlit run` looks for an app by this name
-    from edge.guard import list_middleware
+    from edge.guard import list_hosts, list_middleware
     from edge.welcome import welcome
 
-    app = st.App(__file__, lifespan=welcome, middleware=list_middleware())
+    app = st.App(__file__, lifespan=welcome, middleware=list_middleware(list_hosts()))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -32,10 +33,10 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class Guard:
-    """The app behind its edge, as an ASGI application."""
+    """The app behind its edge, as an ASGI application. hosts: by which names alone it answers; empty: by any."""
 
-    def __init__(self, app: ASGIApp, frames: Frames) -> None:
-        self._app, self._frames, self._sockets = app, frames, Sockets()
+    def __init__(self, app: ASGIApp, frames: Frames, hosts: Collection[str] = ()) -> None:
+        self._app, self._frames, self._hosts, self._sockets = app, frames, hosts, Sockets()
         self._headers = [(name.lower().encode(), value.encode()) for name, value in list_headers(frames).items()]
         self._named = {name for name, _ in self._headers}
 
@@ -57,7 +58,7 @@ class Guard:
             begun = True
             await send(message)
 
-        refused = refuse(scope)
+        refused = self._refuse_name(scope) or refuse(scope)
         if refused:
             await refused(scope, receive, send)
             return
@@ -72,11 +73,22 @@ class Guard:
         """Let a page have its web socket, if its visitor has not too many."""
         heard = Headers(scope=scope)
         with self._sockets.hold(read_visitor(heard)) as admitted:
-            if admitted and is_own_page(heard):
+            if admitted and is_own_page(heard) and not self._refuse_name(scope):
                 said = tell_if_gone(send)
                 await self._app(scope, hear_wanted(receive, said), said)
             else:
                 await send({"type": "websocket.close", "code": TOO_MUCH})
+
+    def _refuse_name(self, scope: Scope) -> Response | None:
+        """The answer to who asks by a name that is not ours: a page elsewhere may have its own name lead here."""
+        asked = Headers(scope=scope).get("host")
+        if not self._hosts or asked is None or read_host(asked) in self._hosts:
+            return None
+        return PlainTextResponse(
+            "This server answers this machine alone, at http://localhost. If you have given it another name, start it "
+            "with --browser.serverAddress=NAME; for other machines, with --server.address=0.0.0.0.\n",
+            421,
+        )
 
     def _dress(self, scope: Scope, send: Send) -> Send:
         """What sends an answer with our headers, and cookies with our attributes."""
@@ -97,10 +109,13 @@ class Guard:
         return send_dressed
 
 
-def list_middleware() -> list[Middleware]:
-    """The edge, as `st.App` takes it. Ends the process where the operator's word about frames cannot be read."""
+def list_middleware(hosts: Collection[str] = ()) -> list[Middleware]:
+    """The edge, as `st.App` takes it. Ends the process where the operator's word about frames cannot be read.
+
+    hosts: as `Guard` has them.
+    """
     try:
-        return [Middleware(Guard, frames=read_frames())]
+        return [Middleware(Guard, frames=read_frames(), hosts=hosts)]
     except ValueError as error:
         raise SystemExit(str(error)) from error
 
@@ -125,8 +140,8 @@ def refuse(scope: Scope) -> Response | None:
 def is_own_page(heard: Headers) -> bool:
     """Whether a web socket was asked for by a page of this server, or by no browser.
 
-    Streamlit refuses others too, but first asks a server elsewhere for this machine's address, and answers nobody
-    meanwhile. Pages of this machine and of `server.corsAllowedOrigins` are left to it.
+    Streamlit lets in pages of any server of this machine; of others it first asks a server elsewhere for this machine's
+    address, and answers nobody meanwhile. Pages of `server.corsAllowedOrigins` are left to it.
     """
     origin = heard.get("origin")
     if origin is None:
@@ -135,9 +150,23 @@ def is_own_page(heard: Headers) -> bool:
         own = urlsplit(origin)
     except ValueError:  # no address at all
         return False
-    return own.netloc == heard.get("host") or own.hostname in (
-        *LOCAL, *(urlsplit(each).hostname for each in st.get_option("server.corsAllowedOrigins"))
-    )  # fmt: skip
+    return own.netloc == heard.get("host") or origin in st.get_option("server.corsAllowedOrigins")
+
+
+def list_hosts() -> frozenset[str]:
+    """The names by which a server that is for this machine alone answers; none where it is for others too."""
+    if st.get_option("server.address") not in LOCAL:
+        return frozenset()
+    origins = (read_host(urlsplit(each).netloc) for each in st.get_option("server.corsAllowedOrigins"))
+    return frozenset({*LOCAL, *filter(None, (st.get_option("browser.serverAddress"), *origins))})
+
+
+def read_host(host: str) -> str | None:
+    """The name in a Host header, without the port; None where that cannot be read."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
 
 
 def is_encrypted(scope: Scope, heard: Headers) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 # Runs, downloads that are made when they are asked for, rows of long tables. What else Streamlit knows is for who
@@ -19,12 +21,17 @@ WANTED = ("rerun_script", "stop_script", "app_heartbeat", "deferred_file", "data
 PASSED_OVER_S = 0.05  # until the next message is read after one that is not wanted
 SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
 MOST_WIDGETS = 200  # whose values one request for a run may name; a page has 30
+LONGEST_QUERY = 1 << 16  # characters; two long sentences, packed, have 50,000 at most
+LONGEST_VALUE = 20_000  # characters of what a component says; a long way back has 8,000
+MOST_BRACKETS = 200  # in it: each event has one, and each step of a way
+LONGEST_NAME = 200  # characters of a page's name
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
 SILENT_S = 20.0  # a page asks for its first run at once; who has asked for nothing by then is hung up on
 EACH, NAMELESS = 40, 400  # sockets of one visitor in a process at a time; of all together who sent no cookie
 KEPT_S = 5.0  # a socket that was hung up on is counted as its visitor's
 _SLICE = 4096  # bytes that are taken apart before anybody looks whether they are too many messages
 TOO_MUCH = 1008  # the code of one that was closed for what it takes
+_HASH = re.compile(r"[0-9a-f]{0,64}")  # what Streamlit calls pages and their parts
 _NOT_OURS = 1003  # the code of a socket that was closed for what it said
 
 
@@ -49,7 +56,7 @@ def hear_wanted(receive: Receive, send: Send) -> Receive:
                 return message
             said = read_message(message.get("bytes"))
             kind = said and name_kind(said)
-            if said and len(said.rerun_script.widget_states.widgets) > MOST_WIDGETS:
+            if said and asks_too_much(said.rerun_script):
                 return await hang_up(TOO_MUCH)
             if kind in WANTED:
                 asked = True
@@ -73,6 +80,23 @@ def name_kind(said: BackMsg) -> str | None:
     """What a message asks for, by Streamlit's name; None where it asks for nothing."""
     kind = said.WhichOneof("type")
     return said.backend_operation_request.WhichOneof("payload") if kind == "backend_operation_request" else kind
+
+
+def asks_too_much(request: ClientState) -> bool:
+    """Whether a request for a run says more than any page of ours does: each part of that would be worked through."""
+    widgets = request.widget_states.widgets
+    return (
+        len(widgets) > MOST_WIDGETS
+        or len(request.page_name) > LONGEST_NAME
+        or len(request.query_string) > LONGEST_QUERY
+        or not (_HASH.fullmatch(request.fragment_id) and _HASH.fullmatch(request.page_script_hash))
+        or any(_is_too_long(value) for one in widgets for value in (one.json_value, one.json_trigger_value))
+    )
+
+
+def _is_too_long(value: str) -> bool:
+    """Whether the JSON that a component says is too long, or has too much in it, side by side or nested."""
+    return len(value) > LONGEST_VALUE or value.count("[") + value.count("{") > MOST_BRACKETS
 
 
 class Sockets:

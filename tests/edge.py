@@ -55,7 +55,7 @@ def run_page(line, padding=0):
     """Ask for a page by a message of about so many bytes, and read up to the end of its script's last run."""
     request = BackMsg()
     request.rerun_script.page_name = "notation"
-    request.rerun_script.query_string = "x=" + "x" * padding
+    request.rerun_script.cached_message_hashes.append("x" * padding)
     line.send(request.SerializeToString())
     message = ForwardMsg()
     while not (message.WhichOneof("type") == "script_finished" and message.script_finished in ENDS):

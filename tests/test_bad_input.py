@@ -228,3 +228,16 @@ def test_what_looks_like_an_address_is_no_link_in_markdown(address):
     written = escape_markdown(f"see {address} now")
     assert not re.search(r"https?\\?:\\?/\\?/|www\\?\.|\w\\?@\w", written, re.IGNORECASE)
     assert written.replace("\\", "").replace("\u2060", "") == f"see {address} now"
+
+
+@pytest.mark.parametrize("put", ["1e10", "1e14", "-3e38", "0"])
+def test_logits_that_are_all_alike_are_drawn_however_large(app, put):
+    at = app({"changes": f"cls.predictions.decoder:{put}", "open": "all"})
+    at.switch_page("pages/predictions.py").run()
+    assert not at.exception and at.get("plotly_chart")
+
+
+def test_a_field_in_a_link_is_read_as_far_as_one_can_type(app):
+    at = app({"word": "a" * 60_000})
+    at.switch_page("pages/predictions.py").run()
+    assert not at.exception and 80 <= len(at.session_state["word"]) <= 200

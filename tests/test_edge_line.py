@@ -71,11 +71,34 @@ def test_who_was_hung_up_on_counts_as_there_for_some_time():
     assert run_alone(look()) == {}
 
 
-@pytest.mark.parametrize("more", [0, 1])
-def test_who_names_more_widgets_than_a_page_has_is_hung_up_on(more):
-    state, sent = ClientState(), []
+def ask_with(more):
+    """Requests of which each says as much as it may in one thing, or one more."""
+    state = ClientState()
     for i in range(MOST_WIDGETS + more):
         state.widget_states.widgets.add(id=f"widget {i}", trigger_value=True)
+    yield state
+    for field in ("json_value", "json_trigger_value"):
+        for value in ("[" * (line.MOST_BRACKETS + more), "{}" * (line.MOST_BRACKETS + more),
+                      "x" * (line.LONGEST_VALUE + more)):  # fmt: skip
+            state = ClientState()
+            state.widget_states.widgets.add(id="listener", **{field: value})
+            yield state
+    yield ClientState(query_string="x" * (line.LONGEST_QUERY + more))
+    yield ClientState(page_name="x" * (line.LONGEST_NAME + more))
+    yield ClientState(fragment_id="a" * (64 + more))
+    yield ClientState(page_script_hash="a" * (64 + more))
+
+
+NOT_OURS = [ClientState(fragment_id="a\n2026-01-01 said by nobody"), ClientState(page_script_hash="../app.py")]
+
+
+@pytest.mark.parametrize(
+    ("state", "more"),
+    [*((state, 0) for state in ask_with(0)), *((state, 1) for state in (*ask_with(1), *NOT_OURS))],
+    ids=lambda one: str(one)[:30],
+)
+def test_who_says_more_than_a_page_has_is_hung_up_on(state, more):
+    sent = []
     said = {"type": "websocket.receive", "bytes": BackMsg(rerun_script=state).SerializeToString()}
 
     async def receive():

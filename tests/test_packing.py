@@ -32,3 +32,7 @@ def test_a_parameter_is_read_as_the_usual_ones_type(usual, text, value):
 @pytest.mark.parametrize("value", [True, False, 0, 12, "Rome"])
 def test_a_value_is_read_back(value):
     assert read_as(value, write_value(value)) == value
+
+
+def test_what_is_longer_than_any_link_of_ours_is_cut():
+    assert len(unpack("x" * 60_000)) == len(unpack(pack("x" * 60_000))) == 20_000

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bertviz_core.ui.frame.view import View
 
 _LONGEST_WALK = 80  # steps that a link may hold
+_LONGEST_FIELD = 200  # characters of a widget that its page allows no more
 _STEP = "~"
 _OF_TOKENS = ("token", "key_token", "mask", "window")  # positions: they mean nothing once there are other tokens
 _VIEW, _CHANGES, _SHOW, _WALK, _OPEN, _AGAIN = "view", "changes", "show", "walk", "open", "again"
@@ -89,10 +90,11 @@ def begin_run(page: str) -> None:
     session.setdefault(_OWN, {})[page] = []
 
 
-def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
+def bind(key: str, usual: Any, options: Collection[Any] = (), longest: int = _LONGEST_FIELD) -> None:
     """Let a widget that is drawn next, of this key, stand in the URL, unless it has its usual value.
 
-    usual: a text, a whole number or a truth value; options: what else than that it may be, if not anything of its type.
+    usual: a text, a whole number or a truth value; options: what else than that it may be, if not anything of its type;
+    longest: the characters that are read of it, whoever wrote the URL.
     """
     session = st.session_state
     session.setdefault(_USUAL, {})[key] = usual
@@ -100,7 +102,7 @@ def bind(key: str, usual: Any, options: Collection[Any] = ()) -> None:
     if key not in _COMMON and key not in own:
         own.append(key)
     if key in session[_LEFT]:
-        session[key] = read_as(usual, unpack(session[_LEFT].pop(key)))
+        session[key] = read_as(usual, unpack(session[_LEFT].pop(key))[:longest])
     if key not in session or (options and session[key] not in options):
         session[key] = usual
 
@@ -198,7 +200,7 @@ def choose(key: str, text: str) -> None:
     """Set what the URL names by a key: something that a page has bound, or a position."""
     usual = {**dict.fromkeys(_UNDRAWN, ""), **st.session_state.get(_USUAL, {})}
     if key in usual:
-        _choose(**{key: read_as(usual[key], text)})
+        _choose(**{key: read_as(usual[key], text if key in _COMMON else text[:_LONGEST_FIELD])})
 
 
 def note_choice() -> None:

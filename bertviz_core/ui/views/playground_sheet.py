@@ -13,6 +13,9 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown
 
+_LONGEST = 24  # characters of a field
+_LONGEST_EDIT = 4 * _LONGEST  # of what the URL holds of one: its place, and what was typed, quoted
+
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
@@ -32,7 +35,7 @@ class Sheet:
 
     def read(self) -> playground.Edited:
         """The matrix as it was edited."""
-        state.bind(self.key, "")
+        state.bind(self.key, "", longest=_LONGEST_EDIT * self.original.size)
         return self._apply(self._read_edits())
 
     def _read_edits(self) -> dict[tuple[int, int], str]:
@@ -56,7 +59,7 @@ class Sheet:
             with place:
                 key = f"{self.field}-{row}-{column}"
                 state.write(key, edits.get((row, column), self._write(row, column)))
-                st.text_input(label, key=key, max_chars=24, on_change=self._take, args=(row, column))
+                st.text_input(label, key=key, max_chars=_LONGEST, on_change=self._take, args=(row, column))
         for where, problem in self._apply(edits).problems.items():
             self._explain(where, problem)
 

@@ -79,7 +79,7 @@ def show_all_scores(view: View, vocab: int) -> Derived:
     main, other = names[vocab], best[1] if vocab == best[0] else best[0]
     apart = abs(float(scores[vocab] - scores[other]))
     factor, mean = float(np.exp(apart)), float(scores.mean())
-    counts, edges = np.histogram(scores, bins=_BARS)
+    counts, edges = np.histogram(scores, np.linspace(scores.min(), scores.max(), _BARS + 1))  # of any width
     chart = draw_all_scores(counts, edges, {names[i]: float(scores[i]) for i in marked}, main, view.colors,
                             view.colors.kinds[PREDICTION])  # fmt: skip
     above = "above" if scores[vocab] >= scores[other] else "below"

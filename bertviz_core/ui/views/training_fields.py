@@ -49,7 +49,7 @@ def read_asked() -> Asked:
 
 
 def _bind() -> None:
-    state.bind("texts", "\n".join(SENTENCES))
+    state.bind("texts", "\n".join(SENTENCES), longest=_LONGEST)
     state.bind("passes", str(_USUAL.passes))
     state.bind("eta", f"{_USUAL.eta:g}")
     state.bind("p_mask", f"{_USUAL.p_mask:g}")
