@@ -18,6 +18,7 @@ from streamlit.web.server.app_discovery import discover_asgi_app
 from uvicorn import Config
 from uvicorn.lifespan.on import LifespanOn
 
+from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import visitor
 from edge.guard import LARGEST_MESSAGE, VISITOR, Guard, bound_messages, is_own_page
 from edge.headers import ANCESTORS, Frames, find_static, read_frames
@@ -277,7 +278,7 @@ def test_a_frame_elsewhere_shows_the_app_where_the_operator_allows_it_and_nowher
     page = window.new_page()
     assert show_in_frame(page, elsewhere, server).url.startswith("chrome-error:")
     # What the server says first, while it loads its model: then scripts run there and the web socket is open.
-    shown = show_in_frame(page, elsewhere, framed[0]).locator("[data-testid=stSpinner], [data-testid=stMain] h1")
+    shown = show_in_frame(page, elsewhere, framed[0]).locator(expand(":--spinner, :--main h1"))
     shown.first.wait_for(timeout=60_000)
     page.close()
 

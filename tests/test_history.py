@@ -167,7 +167,7 @@ def go(app, *steps, pause=80):
         for by in steps:
             app.page.evaluate("by => history.go(by)", by)
             app.page.wait_for_timeout(pause)
-    app.page.wait_for_function("() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
+    app.find(":--app:--at-rest").wait_for(state="attached")
     app.settle()
 
 
@@ -192,7 +192,7 @@ def test_an_answer_that_comes_after_back_does_not_write_over_where_that_led(app)
     with app.rerun():
         app.page.evaluate("history.back()")
     app.page.wait_for_timeout(1200)
-    app.page.wait_for_function("() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
+    app.find(":--app:--at-rest").wait_for(state="attached")
     app.settle()
     assert see(app) == first
     app.page.evaluate("window.latency = 0")
@@ -205,7 +205,7 @@ def test_a_page_that_is_not_what_its_address_says_becomes_so(app):
     (before,) = list_places(app)
     with app.rerun():
         app.page.evaluate("history.replaceState({}, '', location.href.replace('layer=3', 'layer=1'))")
-        app.page.locator(".stApp").evaluate("app => app.dispatchEvent(new KeyboardEvent('keyup', { bubbles: true }))")
+        app.find(":--app").evaluate("app => app.dispatchEvent(new KeyboardEvent('keyup', { bubbles: true }))")
         app.page.evaluate("window.bvTrail.wait()")
     assert app.query == {**PLACE, "layer": "1"} and app.chosen()[0] == "Layer 1" and see(app) != before
 
