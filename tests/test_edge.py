@@ -20,8 +20,10 @@ from uvicorn.lifespan.on import LifespanOn
 
 from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import visitor
-from edge.guard import LARGEST_MESSAGE, VISITOR, Guard, bound_messages, is_own_page
-from edge.headers import ANCESTORS, Frames, find_static, read_frames
+from edge.guard import LARGEST_MESSAGE, VISITOR, Guard, is_own_page
+from edge.headers import ANCESTORS, Frames, read_frames
+from edge.inside import bound_server
+from edge.streamlit_files import find_static
 from tests.browser import App, answers
 from tests.edge import ask, check_messages, cookies, tells
 from tests.loops import run_alone
@@ -191,10 +193,10 @@ def test_a_page_of_another_site_opens_no_socket_and_no_server_elsewhere_is_asked
 
 def test_the_bound_of_messages_is_set_on_the_server_that_starts():
     config = Config(say_hello, ws_max_size=200_000_000)
-    bound_messages(LifespanOn(config).receive)
+    bound_server(LifespanOn(config).receive, LARGEST_MESSAGE)
     assert config.ws_max_size == LARGEST_MESSAGE
     with pytest.raises(RuntimeError, match="another server runs the app"):
-        bound_messages(None)
+        bound_server(None, LARGEST_MESSAGE)
 
 
 def test_streamlit_finds_the_app_with_its_edge():

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame import controls, ready, state
@@ -136,8 +135,7 @@ def test_what_a_browser_says_of_the_widgets_of_another_session_is_nobodys_choice
     assert len(list_keys(one)) >= 5 and not list_keys(one) & list_keys(other)
 
 
-def test_the_installed_streamlit_says_what_back_and_forward_ask_for():
-    assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
+def test_the_page_of_the_installed_streamlit_says_when_back_or_forward_asks():
     (script,) = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("index.[!e]*.js")
     said = script.read_text(encoding="utf-8")
     assert "`popstate`,this.onHistoryChange" in said and "isHistoryNavigation:" in said
