@@ -1,7 +1,8 @@
 """An interactive visual explorer of BERT: `streamlit run app.py`."""
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from edge.inside import is_run_of_visitor
 
 
 @st.cache_resource(show_spinner="The server has just started and loads the model. This page goes on by itself …")
@@ -15,7 +16,7 @@ def prepare() -> None:
     prepare_process()
 
 
-if get_script_run_ctx(suppress_warning=True):  # a visitor's session
+if is_run_of_visitor():
     st.set_page_config(page_title="BERT, every number", page_icon="bertviz_core/ui/frame/icon.png", layout="wide")
     prepare()
 

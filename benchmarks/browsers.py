@@ -60,7 +60,7 @@ def visit(app: App, seconds: float, random: Random) -> dict[str, object]:
         except (AssertionError, Error) as error:
             trouble[" ".join(str(error).split())[:300]] += 1
             app.open()
-        shown = app.page.locator('[data-testid="stException"], [data-testid="stAlertContentError"]')
+        shown = app.find(":--exception, :--alert-error")
         trouble.update(text[:200] for text in shown.all_inner_texts())
         time.sleep(random.uniform(*THINK_S))
     before = app.shown().split()

@@ -28,6 +28,7 @@ from walker import WEIGHTS, Server, Walker
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from bertviz_core.ui.components.selectors import expand  # noqa: E402
 from tests.browser import FLAGS, WIDE, App  # noqa: E402
 
 QUICK_MS = (50, 300)  # between two steps of which the second does not wait for the answer to the first
@@ -57,14 +58,14 @@ window.WebSocket = class extends WebSocket {
     }
 };
 """
-STILL = f"""() => {{
-    const app = document.querySelector('[data-testid="stApp"]');
-    const moves = document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]');
+STILL = expand(f"""() => {{
+    const app = document.querySelector(':--app');
+    const moves = document.querySelector(':--skeleton, :--spinner, :--stale');
     const now = `${{location.href}} ${{app?.dataset.testScriptState}} ${{window.runs}}`;
     if (window.seen !== now) Object.assign(window, {{ seen: now, since: performance.now() }});
-    return app?.dataset.testScriptState === 'notRunning' && !moves && document.querySelector('h1, [role="alert"]')
+    return app?.matches(':--at-rest') && !moves && document.querySelector('h1, [role="alert"]')
         && performance.now() - Math.max(window.drawnAt, window.since) > {STILL_MS} + 2 * (window.latency ?? 0);
-}}"""
+}}""")
 # What the browser says when there is no network, or no server.
 UNREACHABLE = ("ERR_", "WebSocket", "server is not responding", "Failed to fetch", "not connected", "disconnected")
 
@@ -156,7 +157,7 @@ def try_walk(context: BrowserContext, server: Server, elsewhere: str, seed: int)
     except (Error, AssertionError) as error:
         state = "?"
         with suppress(Error):
-            state = page.evaluate("document.querySelector('.stApp')?.dataset.testScriptState")
+            state = page.evaluate(expand("document.querySelector(':--app')?.dataset.testScriptState"))
         wrong = f"{page.url} does not come to rest ({state}): {str(error).splitlines()[0]}"
     finally:
         page.close()

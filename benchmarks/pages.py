@@ -32,6 +32,10 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bertviz_core.ui.components.selectors import expand  # noqa: E402
+
 CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
 TEXTS = {
@@ -50,26 +54,25 @@ ZOOM_MS = 450
 PICTURE, TITLE = ".bvc-drawn text", "h1"
 BARE = 'import streamlit as st\nst.title("A page with nothing on it")\n'
 
-_SETTLED = """() => {
-    const app = document.querySelector('[data-testid="stApp"]');
-    const busy = document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]');
-    return app && app.getAttribute('data-test-script-state') === 'notRunning' && !busy;
-}"""
+_SETTLED = expand("""() => {
+    const busy = document.querySelector(':--skeleton, :--spinner, :--stale');
+    return document.querySelector(':--app:--at-rest') && !busy;
+}""")
 
 # Looks at every frame after a click: when the explanation's formulas and operands stand there, and when its chart does.
-_WATCH = """document.addEventListener('click', ({target, timeStamp}) => {
-    if (!target.closest('.js-plotly-plot')) return;
+_WATCH = expand("""document.addEventListener('click', ({target, timeStamp}) => {
+    if (!target.closest(':--plot')) return;
     const seen = {explained: null, drawn: null};
     const look = () => {
         const drawer = document.querySelector('.st-key-drawer:has(#bv-drawer-title)');
-        const told = drawer?.querySelectorAll('.katex').length > 1 && drawer.querySelector('[data-step]');
+        const told = drawer?.querySelectorAll(':--formula').length > 1 && drawer.querySelector('[data-step]');
         if (told) seen.explained ??= performance.now() - timeStamp;
-        if (drawer?.querySelector('.main-svg')) seen.drawn ??= performance.now() - timeStamp;
+        if (drawer?.querySelector(':--plot-picture')) seen.drawn ??= performance.now() - timeStamp;
         Object.assign(window, seen);
         if (performance.now() - timeStamp < 5000 && !(seen.explained && seen.drawn)) requestAnimationFrame(look);
     };
     look();
-}, true)"""
+}, true)""")
 
 # Notes the time of every frame, and that of the first one in which there is what is waited for.
 _FRAMES = """window.frames_ms = [];
@@ -195,7 +198,7 @@ def _explain(page: Page, url: str) -> tuple[float, float, float]:
     page.goto(url)
     page.wait_for_selector("h1")
     _settle(page)
-    chart = page.locator(".nsewdrag").first
+    chart = page.locator(expand(":--plot-area")).first
     drawer = page.locator(".st-key-drawer")
     chart.scroll_into_view_if_needed()
     rows = []
@@ -203,7 +206,7 @@ def _explain(page: Page, url: str) -> tuple[float, float, float]:
         page.wait_for_timeout(1000)  # not a double click
         received[0] = 0
         chart.click(position={"x": 60 + 24 * repeat, "y": 40}, force=True)
-        drawer.locator(".main-svg").first.wait_for()
+        drawer.locator(expand(":--plot-picture")).first.wait_for()
         page.wait_for_timeout(300)
         rows.append((*page.evaluate("[window.explained, window.drawn]"), received[0] / 1000))
         drawer.locator("[data-close]").click()

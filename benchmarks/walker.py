@@ -73,7 +73,7 @@ class Walker:
 
     def click(self, selector: str) -> str:
         """Click on one of the elements that can be seen; returns which."""
-        found = self.page.locator(selector).filter(visible=True)
+        found = self.app.find(selector).filter(visible=True)
         place = self.random.randrange(8)
         count = found.count()
         if not count:
@@ -88,7 +88,7 @@ class Walker:
         """A link of the menu of pages, which has to be opened first."""
         title = self.random.choice(PAGES).title
         self.page.get_by_role("button", name="Pages", exact=True).click(timeout=CLICK_MS)
-        menu = self.page.get_by_test_id("stPopoverBody")
+        menu = self.app.find(":--popover-body")
         menu.get_by_role("link", name=title, exact=True).click(timeout=CLICK_MS)
         return title
 
@@ -103,16 +103,16 @@ class Walker:
         return self.click(".bv-chips [data-token]")
 
     def choose_cell(self) -> str:
-        return self.click('[data-testid="stMain"] :is([data-cell]:not([data-cell=""]), .bv-worked)')
+        return self.click(':--main :is([data-cell]:not([data-cell=""]), .bv-worked)')
 
     def walk_on(self) -> str:
         return self.click(".st-key-drawer :is([data-step], [data-keep], [data-close])")
 
     def click_chart(self) -> str:
-        return self.click('[data-testid="stPlotlyChart"] .nsewdrag')
+        return self.click(":--chart :--plot-area")
 
     def unfold(self) -> str:
-        return self.click('[data-testid="stExpander"] summary')
+        return self.click(":--expander summary")
 
     def change(self) -> str:
         self.page.get_by_role("button", name="What if", exact=True).click(timeout=CLICK_MS)

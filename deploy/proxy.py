@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from edge.headers import CLOSED, CLOSED_TEXT, find_static, list_headers, read_frames, write_cookie_rules
+from edge.headers import CLOSED_TEXT, list_headers, read_frames, write_cookie_rules
+from edge.streamlit_files import CLOSED, find_static
 
 HERE = Path(__file__).parent
 HEALTH = "/_stcore/health"  # answers 200 as soon as one replica is warm

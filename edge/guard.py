@@ -15,10 +15,11 @@ from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn import Config
 
-from edge.headers import CLOSED, CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
-from edge.line import TOO_MUCH, BoundedProtocol, Sockets, hear_wanted, hurry
+from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
+from edge.inside import bound_server, tell_if_gone
+from edge.line import TOO_MUCH, Sockets, hear_wanted
+from edge.streamlit_files import CLOSED, FILES
 
 VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser are known to be of one
 # Bytes of one message on a web socket from a browser. The longest that the app's own pages send was 86 KB: both
@@ -26,7 +27,7 @@ VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser a
 LARGEST_MESSAGE = 1 << 18
 _METHODS = ("GET", "HEAD", "OPTIONS")
 _CLOSED = re.compile(rf"/({'|'.join(CLOSED)})(/|$)")
-_FILES = re.compile(r"/(static|media|component|_stcore)/")  # what is not a page
+_FILES = re.compile(rf"/({'|'.join(FILES)})/")
 _KNOWN = re.compile(rf"(^|;\s*){VISITOR}=([0-9a-f]{{32}})(;|$)")
 _RULES = re.compile(r";\s*(samesite=\w*|secure|partitioned)(?=;|$)", re.IGNORECASE)
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -46,7 +47,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await self._talk(scope, receive, send)
         else:
-            bound_messages(receive)
+            bound_server(receive, LARGEST_MESSAGE)
             await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -185,35 +186,6 @@ def needs_visitor(scope: Scope, heard: Headers) -> bool:
     """Whether a page is asked for by somebody who has no cookie of their own, of the form that we give."""
     page = scope["method"] == "GET" and not _FILES.search(scope["path"])
     return page and not read_visitor(heard)
-
-
-def tell_if_gone(send: Send) -> Send:
-    """What sends on a web socket, and says that the browser has gone where uvicorn has closed it (too long a message).
-
-    uvicorn takes what the app still says there for a mistake of the app, which Streamlit would log with a traceback.
-    """
-
-    async def send_unless_gone(message: Message) -> None:
-        try:
-            await send(message)
-        except RuntimeError as error:
-            raise OSError(str(error)) from error
-
-    return send_unless_gone
-
-
-def bound_messages(receive: Receive) -> None:
-    """Have the server that starts refuse long messages, and floods of small ones, before it has them in memory; and
-    whoever connects and asks for nothing.
-
-    `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
-    its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
-    """
-    config = getattr(getattr(receive, "__self__", None), "config", None)
-    if not isinstance(config, Config):
-        raise RuntimeError("The largest message of a web socket is set on uvicorn, and another server runs the app.")
-    config.ws_max_size, config.ws_protocol_class = LARGEST_MESSAGE, BoundedProtocol
-    config.http_protocol_class = hurry(config.http_protocol_class)
 
 
 def _write_visitor(rules: str) -> bytes:

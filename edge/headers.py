@@ -7,19 +7,14 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
+
+from edge.streamlit_files import read_inline_scripts
 
 ANCESTORS = "BERTVIZ_FRAME_ANCESTORS"
-# What Streamlit serves and the app has no use for, as patterns: uploads, figures and probes of the operator, programs
-# instead of people, accounts.
-CLOSED = (r"_stcore/(upload_file|metrics|script-health-check|agent)", r"auth/(login|logout)", "oauth2callback")
 CLOSED_TEXT = "The app takes no files, and what is for its operator is closed to visitors."
 # One place that may show the app in a frame, as the Content-Security-Policy writes it. No character of these ends a
 # directive, a header or a text in nginx's configuration.
 _SOURCE = re.compile(r"'self'|'none'|\*|https?://(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:(\d{1,5}|\*))?|https?:")
-_INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -45,14 +40,6 @@ class Frames:
 def read_frames() -> Frames:
     """Where the operator lets the app be shown; on pages of its own site where nothing was said."""
     return Frames(" ".join(os.environ.get(ANCESTORS, "").split()) or "'self'")
-
-
-@cache
-def find_static() -> Path:
-    """The folder of Streamlit's own page and its files. Found without importing Streamlit, which takes a second."""
-    spec = find_spec("streamlit")
-    assert spec is not None and spec.origin is not None
-    return Path(spec.origin).parent / "static"
 
 
 def list_headers(frames: Frames) -> dict[str, str]:
@@ -85,8 +72,9 @@ def _write_policy(frames: Frames) -> str:
 
 def _hash_inline_scripts() -> list[str]:
     """The scripts in Streamlit's page itself, as a policy names them."""
-    scripts = _INLINE.findall((find_static() / "index.html").read_bytes())
-    return [f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'" for script in scripts]
+    return [
+        f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'" for script in read_inline_scripts()
+    ]
 
 
 def write_cookie_rules(frames: Frames, encrypted: bool) -> str:

@@ -17,6 +17,8 @@ import pytest
 from playwright.sync_api import Error, Locator, Page, sync_playwright
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from bertviz_core.ui.components.selectors import expand
+
 ROOT = Path(__file__).parent.parent
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 # The field for addresses, which nobody sees, would load two pages of its own for every page of a test.
@@ -66,19 +68,19 @@ new MutationObserver(seen => {
 """
 COUNT_RUNS = COUNT_RUNS.replace("FINISHED_EARLY_FOR_RERUN", str(ForwardMsg.FINISHED_EARLY_FOR_RERUN))
 # What is still to come, by name; nothing once the script has run and everything it said is on screen.
-AWAITED = """before => {
+AWAITED = expand("""before => {
     const all = (selector) => [...document.querySelectorAll(selector)];
     const awaited = {
         'a run': window.runs <= before,
-        'the end of the run': all('[data-testid="stApp"][data-test-script-state="notRunning"]').length === 0,
-        'a title': all('h1, [data-testid="stAlert"]').length === 0,
-        'new elements': all('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]').length > 0,
+        'the end of the run': all(':--app:--at-rest').length === 0,
+        'a title': all('h1, :--alert').length === 0,
+        'new elements': all(':--skeleton, :--spinner, :--stale').length > 0,
         'the canvas': all('.bvc').some(canvas => !canvas.querySelector('.bvc-drawn text')),
         'rest': performance.now() - window.drawnAt < 60,
-        'charts': all('[data-testid="stPlotlyChart"]').some(chart => !chart.querySelector('.main-svg')),
+        'charts': all(':--chart').some(chart => !chart.querySelector(':--plot-picture')),
     };
     return Object.keys(awaited).filter(name => awaited[name]);
-}"""
+}""")
 SETTLED = f"before => ({AWAITED})(before).length === 0"
 
 
@@ -150,7 +152,7 @@ class App:
     def follow(self, title: str) -> None:
         """Go to a page by its link in the menu of pages."""
         self.open_menu("Pages")
-        link = self.page.get_by_test_id("stPopoverBody").get_by_role("link", name=title, exact=True)
+        link = self.find(":--popover-body").get_by_role("link", name=title, exact=True)
         with self.rerun():
             link.click()
         assert self.title == title, self.title
@@ -159,6 +161,10 @@ class App:
         """Choose a token in the bar."""
         with self.rerun():
             self.page.locator(f'.bv-chips [data-token="{token}"]').click()
+
+    def find(self, selector: str) -> Locator:
+        """What is on screen of a selector, which may have names of ours for Streamlit's elements."""
+        return self.page.locator(expand(selector))
 
     @property
     def sentence(self) -> Locator:
@@ -192,10 +198,10 @@ class App:
     def shown(self) -> str:
         """All text of the frame, the page and the drawer, charts included; the canvas has tests of its own."""
         return self.page.evaluate(
-            """() => [...document.querySelector('[data-testid="stMain"]').querySelectorAll(
+            expand("""() => [...document.querySelector(':--main').querySelectorAll(
                 ':is(h1, h2, p, code, span, text, td, th, .bv-cell, .bv-token, [aria-checked="true"])')]
-                .filter(e => !e.closest('[data-testid="stPopoverBody"], .bv-live, .bv-readout, .bvc'))
-                .map(e => e.textContent).join(' ')"""
+                .filter(e => !e.closest(':--popover-body, .bv-live, .bv-readout, .bvc'))
+                .map(e => e.textContent).join(' ')""")
         )
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, running, visit
 
 PROBS = "encoder.layer.1.attention.self.probs[head=2,query={},key={}]"
@@ -34,7 +35,7 @@ def calm(tab):
         with tab.rerun():
             tab.page.locator("[data-close]").click()
     tab.page.mouse.move(5, 5)
-    tab.page.evaluate("document.activeElement.blur(); document.querySelector('.stMain').scrollTo(0, 0)")
+    tab.page.evaluate(expand("document.activeElement.blur(); document.querySelector(':--main').scrollTo(0, 0)"))
     return tab
 
 
@@ -52,12 +53,12 @@ def open_at(app, **query):
 
 
 def chart(app, key):
-    return app.page.locator(f".st-key-chart-{key} .js-plotly-plot")
+    return app.find(f".st-key-chart-{key} :--plot")
 
 
 def cell_box(app, key, row, column):
     """A cell's left, top, width and height on screen, measured in what Plotly drew."""
-    image = chart(app, key).locator(".hm image").bounding_box()
+    image = chart(app, key).locator(expand(":--heatmap image")).bounding_box()
     width, height = image["width"] / WIDTH[key], image["height"] / TOKENS
     return image["x"] + column * width, image["y"] + row * height, width, height
 

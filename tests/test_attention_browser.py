@@ -2,6 +2,7 @@
 
 import re
 
+from bertviz_core.ui.components.selectors import expand
 from tests.canvas import wait_for_query
 
 CELL = "encoder.layer.2.attention.self.products[head=0,query=8,key=5]"
@@ -31,7 +32,7 @@ def test_another_component_of_another_projection_is_a_link(app):
 
 def test_a_block_of_the_overview_explains_its_largest_weight(app):
     app.open("attention", layer="2", head="0", text="a " * 100 + "[MASK]", token="50")
-    blocks = app.page.locator(".st-key-chart-weights-overview .hm image")
+    blocks = app.find(".st-key-chart-weights-overview :--heatmap image")
     blocks.wait_for()
     app.page.wait_for_function("() => document.querySelector('.st-key-chart-weights-overview .bv-chart')")
     blocks.scroll_into_view_if_needed()
@@ -49,11 +50,11 @@ def test_the_names_beside_and_above_the_weights_choose_query_and_key(app):
     app.open("attention", layer="2", head="0")
     weights = app.page.locator('[class*="st-key-chart-encoder-layer-2-attention-self-probs"]').first
     weights.locator(".bv-chart").wait_for()
-    column = weights.locator(".xtick text").nth(3).bounding_box()
+    column = weights.locator(expand(":--axis-x text")).nth(3).bounding_box()
     with app.rerun():
         app.page.mouse.click(column["x"] + 8, column["y"] + column["height"] - 6)
     assert app.query["key_token"] == "3" and "token" not in app.query
-    row = weights.locator(".ytick text").nth(5).bounding_box()
+    row = weights.locator(expand(":--axis-y text")).nth(5).bounding_box()
     with app.rerun():
         app.page.mouse.click(row["x"] + row["width"] / 2, row["y"] + row["height"] / 2)
     assert app.query["token"] == "5" and app.query["key_token"] == "3"
@@ -62,7 +63,7 @@ def test_the_names_beside_and_above_the_weights_choose_query_and_key(app):
 def test_the_card_of_one_number_follows_the_clicked_one(app):
     app.open("query_key_value", layer="2", head="0")
     app.page.wait_for_function("() => document.querySelector('.st-key-chart-blocks .bv-chart')")
-    drawn, tokens, width = app.page.locator(".st-key-chart-blocks .hm image"), 12, 32
+    drawn, tokens, width = app.find(".st-key-chart-blocks :--heatmap image"), 12, 32
 
     def click(block, token, component):
         box = drawn.nth(block).bounding_box()

@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import bertviz_core as bv
+from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame.site import PAGES
 from tests.browser import PHONE, WIDE, running, visit
 
@@ -14,8 +15,8 @@ MARKUP = "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **b** :red[
 CHOICE = {"text": "The old man was [MASK] and tired.", "layer": "3", "head": "5", "token": "2"}
 
 # What cannot be seen well on the page: each entry says what and where.
-BLEMISHES = """() => {
-    const main = document.querySelector('[data-testid="stMain"]'), found = [];
+BLEMISHES = expand("""() => {
+    const main = document.querySelector(':--main'), found = [];
     const name = e => `${e.tagName} ${e.getAttribute('class') || ''} ${e.textContent.slice(0, 40)}`;
     const scrolls = e => /auto|scroll|hidden/.test(getComputedStyle(e).overflowX)
         && e.getBoundingClientRect().right <= innerWidth + 1;
@@ -25,9 +26,9 @@ BLEMISHES = """() => {
         while (above !== main && !scrolls(above)) above = above.parentElement;
         if (above === main) found.push(`sticks out of the screen: ${name(e)}`);
     }
-    for (const chart of main.querySelectorAll('.js-plotly-plot')) {
+    for (const chart of main.querySelectorAll(':--plot')) {
         const box = chart.getBoundingClientRect();
-        const texts = [...chart.querySelectorAll('.main-svg text')]
+        const texts = [...chart.querySelectorAll(':--plot-picture text')]
             .filter(e => e.textContent.trim() && e.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}))
             .map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) => r.width && r.height);
         for (const [e, r] of texts)
@@ -40,25 +41,25 @@ BLEMISHES = """() => {
                 found.push(`overlap: ${name(e)} / ${name(f)}`);
         }));
     }
-    for (const e of main.querySelectorAll('.katex-error, [data-testid="stException"]')) found.push(`error: ${name(e)}`);
+    for (const e of main.querySelectorAll(':--formula-error, :--exception')) found.push(`error: ${name(e)}`);
     for (const e of main.querySelectorAll('button, a, input, select, textarea, img, [role="button"]'))
         if (e.checkVisibility() && !(e.ariaLabel || e.title || e.hasAttribute('alt') || e.textContent.trim()
                 || e.labels?.length || e.getAttribute('aria-labelledby') || e.querySelector('img:not([alt=""])')))
             found.push(`without a name: ${e.outerHTML.slice(0, 120)}`);
-    for (const e of main.querySelectorAll('[data-testid="stPlotlyChart"]'))
+    for (const e of main.querySelectorAll(':--chart'))
         if (!e.querySelector('[aria-label]') && !e.ariaLabel && !e.closest('[aria-label]'))
             found.push(`a chart without words: ${e.outerHTML.slice(0, 120)}`);
     return found;
-}"""
+}""")
 
 # Whether the focus is in a picture, on a page that has one with something to point at.
-IN_FIRST_PICTURE = """() => {
+IN_FIRST_PICTURE = expand("""() => {
     const roots = [document, ...[...document.querySelectorAll('*')].flatMap(e => e.shadowRoot ?? [])];
-    const pictures = roots.flatMap(root => [...root.querySelectorAll('.js-plotly-plot, [data-picture]')])
+    const pictures = roots.flatMap(root => [...root.querySelectorAll(':--plot, [data-picture]')])
         .filter(e => e.checkVisibility());
     const stops = pictures.filter(e => e.tabIndex >= 0 || e.querySelector('[tabindex="0"], button, a[href]'));
     return !stops.length || pictures.some(e => e.matches(':focus, :focus-within'));
-}"""
+}""")
 
 
 def list_violations(page):
@@ -103,7 +104,7 @@ def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, serv
             found[info.name] = app.page.evaluate(BLEMISHES) + (list_violations(app.page) if i % 2 == turn else [])
             assert {key: app.query.get(key) for key in choice} == choice
             assert app.chosen() == chosen
-            assert app.page.locator('[data-testid="stMain"] img[src="x"], [data-testid="stMain"] script').count() == 0
+            assert app.find(':--main img[src="x"], :--main script').count() == 0
             enter_first_picture(app)
         assert {name: blemishes for name, blemishes in found.items() if blemishes} == {}
 
@@ -123,14 +124,14 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
         app.open("add_norm", **CHOICE)
         assert app.title == "Add & Norm" and app.chosen() == ("Layer 3", "Head 5", "token 2 old")
         app.open_menu("Pages")
-        assert app.page.get_by_test_id("stPopoverBody").get_by_role("link").count() == len(PAGES)
+        assert app.find(":--popover-body").get_by_role("link").count() == len(PAGES)
 
 
 def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
     app.open("layers")
     for title in ("Layers", "Heads", "Heads"):
         app.follow(title)
-        app.page.get_by_test_id("stPopoverBody").wait_for(state="detached")
+        app.find(":--popover-body").wait_for(state="detached")
 
 
 @pytest.mark.parametrize("menu", ["Pages", pytest.param("What if", marks=pytest.mark.slow)])

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.checkpoint.memory import SETTING, read_budget
 from bertviz_core.ui.frame import budget as budget_module
-from bertviz_core.ui.frame import fair, ready, visitor
+from bertviz_core.ui.frame import fair, ready, streamlit_inside
 from bertviz_core.ui.frame.budget import ALL_NAMELESS, ALONE_S, ONE, RUN_S, Budget
 from bertviz_core.ui.frame.fair import count_places
 from bertviz_core.ui.frame.visitor import COOKIE, NOBODY, read_visitor
@@ -104,7 +104,7 @@ def test_accounts_of_visitors_who_are_gone_are_forgotten(budget, clock, gone, mo
 def test_a_visitor_is_known_by_a_cookie(monkeypatch, cookies, name):
     client = SimpleNamespace(client_context=SimpleNamespace(cookies=cookies))
     found = SimpleNamespace(exists=lambda: True, get_instance=lambda: SimpleNamespace(get_client={"a": client}.get))
-    monkeypatch.setattr(visitor, "runtime", found)
+    monkeypatch.setattr(streamlit_inside, "runtime", found)
     assert (read_visitor("a"), read_visitor("gone"), read_visitor()) == (name, NOBODY, NOBODY)
 
 

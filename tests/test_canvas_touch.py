@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, visit
 
-TOP = "document.querySelector('.stMain').scrollTop"
+TOP = expand("document.querySelector(':--main').scrollTop")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def test_a_swipe_up_scrolls_the_page_and_nothing_else(phone, finger):
     phone.page.wait_for_function(f"() => {TOP} > 20")
     assert stage_of(phone) == "Q K V" and phone.page.locator(".bvc-loupe").is_hidden()
     assert phone.explained == "" and phone.query == {"level": "layer"}
-    phone.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")
+    phone.find(":--main").evaluate("main => main.scrollTo(0, 0)")
 
 
 def test_a_finger_that_rests_sees_through_a_loupe_and_the_readout_follows(phone, finger):

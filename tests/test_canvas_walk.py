@@ -34,7 +34,7 @@ def test_who_leaves_while_it_plays_arrives(app):
     app.follow("Attention")
     app.page.wait_for_timeout(300)  # what the canvas has still to say, if anything
     app.settle()
-    assert app.page.get_by_test_id("stAlert").count() == 0 and app.title == "Attention"
+    assert app.find(":--alert").count() == 0 and app.title == "Attention"
 
 
 def test_another_layer_or_token_while_it_plays_does_not_end_the_walk(app):

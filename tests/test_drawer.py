@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, WIDE, visit
 
 PAGE = "attention"
@@ -11,19 +12,19 @@ CELL = "encoder.layer.2.attention.self.probs[head=0,query=8,key=6]"
 SMALL = {"width": 1280, "height": 720}
 SIZES = {"wide": WIDE, "small": SMALL, "phone": PHONE}
 # What of the value, the sentence and the formula worked cannot be seen.
-OUT_OF_VIEW = """() => {
+OUT_OF_VIEW = expand("""() => {
     const frame = document.querySelector('.st-key-frame').getBoundingClientRect();
     const told = {
         value: document.querySelector('.st-key-drawer .bv-value'),
-        sentence: document.querySelector('.st-key-drawer [data-testid="stMarkdown"] p'),
-        formula: document.querySelectorAll('.st-key-drawer .katex-display')[1],
+        sentence: document.querySelector('.st-key-drawer :--markdown p'),
+        formula: document.querySelectorAll('.st-key-drawer :--formula-display')[1],
     };
     return Object.keys(told).filter(name => {
         const box = told[name]?.getBoundingClientRect();
         return !box || !box.width || box.top < frame.bottom - 1 || box.bottom > innerHeight || box.left < 0
             || box.right > innerWidth;
     });
-}"""
+}""")
 RING_IN_VIEW = """() => {
     const drawer = document.querySelector('.st-key-drawer').getBoundingClientRect();
     const sheet = drawer.width > innerWidth / 2;
@@ -38,7 +39,7 @@ def out_of_view(app):
 
 def find_map(app):
     """The first heat map of the page."""
-    chart = app.page.locator('[class*="st-key-chart-"] .js-plotly-plot:has(.heatmaplayer image)').first
+    chart = app.find('[class*="st-key-chart-"] :--plot:has(:--heatmap image)').first
     chart.scroll_into_view_if_needed()
     return chart
 
@@ -48,7 +49,7 @@ def test_a_click_is_answered_in_view(chromium, server, size):
     with visit(chromium, server, size) as app:
         app.open(PAGE)
         chart = find_map(app)
-        box = chart.locator(".heatmaplayer").bounding_box()
+        box = chart.locator(expand(":--heatmap")).bounding_box()
         with app.rerun():
             app.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         assert app.explained.startswith("encoder.layer.2.") and out_of_view(app) == []

@@ -10,22 +10,22 @@ import sys
 import threading
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-import streamlit as st
 from starlette.datastructures import Headers
 from streamlit import net_util
 from streamlit.web.server.app_discovery import discover_asgi_app
 from uvicorn import Config
 from uvicorn.lifespan.on import LifespanOn
-from websockets.exceptions import InvalidStatus
 
+from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import visitor
-from edge.guard import LARGEST_MESSAGE, LOCAL, VISITOR, Guard, bound_messages, is_own_page, list_hosts
-from edge.headers import ANCESTORS, Frames, find_static, read_frames
+from edge.guard import LARGEST_MESSAGE, VISITOR, Guard, is_own_page
+from edge.headers import ANCESTORS, Frames, read_frames
+from edge.inside import bound_server
+from edge.streamlit_files import find_static
 from tests.browser import App, answers
-from tests.edge import ask, check_messages, cookies, open_line, tells
+from tests.edge import ask, check_messages, cookies, tells
 from tests.loops import run_alone
 
 ROOT = Path(__file__).parents[1]
@@ -78,38 +78,6 @@ def test_a_long_message_closes_its_own_socket_alone(server):
 @pytest.mark.parametrize("origin", ["http://[::1", "http://", "nonsense"])
 def test_an_origin_that_is_no_address_is_refused(origin):
     assert not is_own_page(Headers({"origin": origin, "host": "localhost"}))
-
-
-@pytest.mark.parametrize(
-    ("origin", "own"),
-    [
-        ("http://localhost:8501", True), ("https://localhost:8501", True), ("http://localhost:3000", False),
-        ("http://127.0.0.1:8501", False), ("http://elsewhere.example:8501", False), ("null", False), (None, True),
-    ],
-)  # fmt: skip
-def test_a_socket_is_for_pages_of_the_same_name_and_port(origin, own):
-    told = {} if origin is None else {"origin": origin}
-    assert is_own_page(Headers({**told, "host": "localhost:8501"})) == own
-
-
-def test_a_server_for_this_machine_answers_by_its_own_names_alone(server):
-    port = urlsplit(server).port
-    for host in (f"localhost:{port}", f"127.0.0.1:{port}", "localhost", f"[::1]:{port}"):
-        assert ask(server, "/", Host=host)[0] == 200
-    for host in (f"elsewhere.example:{port}", "127.0.0.1.elsewhere.example", "[", ""):
-        status, _, said = ask(server, "/", Host=host)
-        assert status == 421 and said.startswith("This server answers this machine alone"), host
-    with pytest.raises(InvalidStatus):
-        open_line(server, Host=f"elsewhere.example:{port}", Origin=f"http://elsewhere.example:{port}")
-
-
-def test_a_server_for_others_answers_by_any_name_and_one_for_this_machine_also_by_the_one_it_was_given(monkeypatch):
-    told = {"server.address": "0.0.0.0", "browser.serverAddress": "bert.example",
-            "server.corsAllowedOrigins": ["https://course.example:444"]}  # fmt: skip
-    monkeypatch.setattr(st, "get_option", told.get)
-    assert list_hosts() == frozenset()
-    told["server.address"] = "localhost"
-    assert list_hosts() == {*LOCAL, "bert.example", "course.example"}
 
 
 def test_no_other_site_may_send_orders(server):
@@ -216,7 +184,13 @@ def test_a_page_of_another_site_opens_no_socket_and_no_server_elsewhere_is_asked
     asked = []
     monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append("elsewhere"))
     here = {"Host": "bert.test", "kind": "websocket"}
-    for origin in ("https://evil.test", "null", "https://bert.test.evil.test", "https://bert.test:8443", "http://localhost:3000"):
+    for origin in (
+        "https://evil.test",
+        "null",
+        "https://bert.test.evil.test",
+        "https://bert.test:8443",
+        "http://localhost:3000",
+    ):
         assert sent_by(fail, Origin=origin, **here) == [{"type": "websocket.close", "code": 1008}]
     for allowed in ({"Origin": "https://bert.test"}, {}):
         assert sent_by(fail, **allowed, **here) == ["raised"]
@@ -225,10 +199,10 @@ def test_a_page_of_another_site_opens_no_socket_and_no_server_elsewhere_is_asked
 
 def test_the_bound_of_messages_is_set_on_the_server_that_starts():
     config = Config(say_hello, ws_max_size=200_000_000)
-    bound_messages(LifespanOn(config).receive)
+    bound_server(LifespanOn(config).receive, LARGEST_MESSAGE)
     assert config.ws_max_size == LARGEST_MESSAGE
     with pytest.raises(RuntimeError, match="another server runs the app"):
-        bound_messages(None)
+        bound_server(None, LARGEST_MESSAGE)
 
 
 def test_streamlit_finds_the_app_with_its_edge():
@@ -312,7 +286,7 @@ def test_a_frame_elsewhere_shows_the_app_where_the_operator_allows_it_and_nowher
     page = window.new_page()
     assert show_in_frame(page, elsewhere, server).url.startswith("chrome-error:")
     # What the server says first, while it loads its model: then scripts run there and the web socket is open.
-    shown = show_in_frame(page, elsewhere, framed[0]).locator("[data-testid=stSpinner], [data-testid=stMain] h1")
+    shown = show_in_frame(page, elsewhere, framed[0]).locator(expand(":--spinner, :--main h1"))
     shown.first.wait_for(timeout=60_000)
     page.close()
 

@@ -7,8 +7,9 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
-from edge import line
-from edge.line import MOST_WIDGETS, hear_wanted, name_kind, read_message
+from edge import inside, line
+from edge.inside import name_kind, read_message
+from edge.line import MOST_WIDGETS, hear_wanted
 from tests.edge import check_floods
 from tests.loops import run_alone
 
@@ -152,13 +153,13 @@ def test_one_visitor_opens_some_sockets_and_takes_no_others(visitor, most):
 
 @pytest.mark.parametrize("asked", [False, True])
 def test_who_connects_and_sends_nothing_is_hung_up_on(monkeypatch, asked):
-    monkeypatch.setattr(line, "HEAD_S", 0.1)
+    monkeypatch.setattr(inside, "HEAD_S", 0.1)
 
     class Plain(asyncio.Protocol):
         cycle = object() if asked else None
 
     async def wait():
-        service = await asyncio.get_running_loop().create_server(line.hurry(Plain), "127.0.0.1", 0)
+        service = await asyncio.get_running_loop().create_server(inside.hurry(Plain), "127.0.0.1", 0)
         reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
         try:
             return await asyncio.wait_for(reader.read(), 0.5)

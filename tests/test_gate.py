@@ -1,25 +1,20 @@
 """Requests that come too fast are merged, nothing that was pressed is lost, and runs of a session do not overlap."""
 
 import asyncio
-import inspect
 import threading
 from types import SimpleNamespace
 
 import pytest
 from lines import dial
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
-from streamlit.proto.ClientState_pb2 import ClientState
+from starlette.websockets import WebSocketDisconnect, WebSocketState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.scriptrunner import ScriptRunner
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from wire import Conversation
 
 from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.budget import ONE, Budget
-from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, fit_gate, read_slowly
+from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
 from tests.gate import Clock, ask, read
 from tests.loops import run_alone
@@ -280,22 +275,3 @@ def test_a_flood_on_the_wire_is_merged_and_its_last_choice_is_answered(server):
         return runs
 
     assert 1 <= run_alone(flood()) < _FLOOD / 2
-
-
-def test_streamlit_has_what_the_gate_stands_in(monkeypatch):
-    plain = {AppSession: "request_rerun", ScriptRunner: "_run_script", WebSocket: "receive_bytes"}
-    for owner, name in plain.items():
-        monkeypatch.setattr(owner, name, inspect.unwrap(getattr(owner, name)))
-    monkeypatch.setattr(AppSession, "request_rerun", lambda self, client_state: None)
-    fit_gate()
-    fitted = [getattr(owner, name) for owner, name in plain.items()]
-    fit_gate()
-    assert [getattr(owner, name) for owner, name in plain.items()] == fitted
-    assert list(inspect.signature(ScriptRunner._run_script).parameters) == ["self", "rerun_data"]
-    source = inspect.getsource(ScriptRunner) + inspect.getsource(AppSession)
-    assert all(name in source for name in ("self._script_thread =", "self._session_id =", "self._scriptrunner = None",
-                                           "def request_stop", "def handle_backmsg_exception"))  # fmt: skip
-    assert "has_script_started = True" in inspect.getsource(ScriptRunContext.on_script_start)
-    assert {"page_script_hash", "fragment_id", "is_auto_rerun"} <= {
-        field.name for field in ClientState.DESCRIPTOR.fields
-    }

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame import controls, ready, state
@@ -136,8 +135,7 @@ def test_what_a_browser_says_of_the_widgets_of_another_session_is_nobodys_choice
     assert len(list_keys(one)) >= 5 and not list_keys(one) & list_keys(other)
 
 
-def test_the_installed_streamlit_says_what_back_and_forward_ask_for():
-    assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
+def test_the_page_of_the_installed_streamlit_says_when_back_or_forward_asks():
     (script,) = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("index.[!e]*.js")
     said = script.read_text(encoding="utf-8")
     assert "`popstate`,this.onHistoryChange" in said and "isHistoryNavigation:" in said
@@ -167,7 +165,7 @@ def go(app, *steps, pause=80):
         for by in steps:
             app.page.evaluate("by => history.go(by)", by)
             app.page.wait_for_timeout(pause)
-    app.page.wait_for_function("() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
+    app.find(":--app:--at-rest").wait_for(state="attached")
     app.settle()
 
 
@@ -192,7 +190,7 @@ def test_an_answer_that_comes_after_back_does_not_write_over_where_that_led(app)
     with app.rerun():
         app.page.evaluate("history.back()")
     app.page.wait_for_timeout(1200)
-    app.page.wait_for_function("() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
+    app.find(":--app:--at-rest").wait_for(state="attached")
     app.settle()
     assert see(app) == first
     app.page.evaluate("window.latency = 0")
@@ -205,7 +203,7 @@ def test_a_page_that_is_not_what_its_address_says_becomes_so(app):
     (before,) = list_places(app)
     with app.rerun():
         app.page.evaluate("history.replaceState({}, '', location.href.replace('layer=3', 'layer=1'))")
-        app.page.locator(".stApp").evaluate("app => app.dispatchEvent(new KeyboardEvent('keyup', { bubbles: true }))")
+        app.find(":--app").evaluate("app => app.dispatchEvent(new KeyboardEvent('keyup', { bubbles: true }))")
         app.page.evaluate("window.bvTrail.wait()")
     assert app.query == {**PLACE, "layer": "1"} and app.chosen()[0] == "Layer 1" and see(app) != before
 

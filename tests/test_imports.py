@@ -35,7 +35,7 @@ SHOWN = (f"{CORE}.ui", "pages", "app", EDGE)
 # library, where it may be imported (None: anywhere else), where it may not
 LIBRARIES = (
     ("streamlit", SHOWN, ()),
-    ("plotly", (f"{CORE}.figures.base", f"{CORE}.figures.imports"), ()),
+    ("plotly", (f"{CORE}.figures.plotly_inside",), ()),
     ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages", EDGE)),
 )
 
@@ -252,7 +252,8 @@ SOUND = {
     "analysis/x.py": "",
     "export/__init__.py": "",
     "figures/__init__.py": "",
-    "figures/base.py": "import plotly",
+    "figures/plotly_inside.py": "import plotly",
+    "figures/base.py": "from bertviz_core.figures import plotly_inside",
     "ui/__init__.py": "",
     "ui/panels/__init__.py": "",
     "ui/panels/panel.py": "import streamlit\nfrom bertviz_core.figures import base",

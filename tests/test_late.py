@@ -1,12 +1,9 @@
 """What a page asks for after it was left is passed over; all else is asked for as it is."""
 
-import inspect
-
 import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.runtime.app_session import AppSession
 
-from bertviz_core.ui.frame.late import pass_over_late, pass_over_late_requests
+from bertviz_core.ui.frame.late import pass_over_late
 
 HEADS, LAYERS = "hash of heads", "hash of layers"
 
@@ -71,13 +68,3 @@ def test_the_server_that_runs_again_asks_for_no_page():
     session.ask(LAYERS)
     session.request(None)
     assert session.asked[-1] is None and not session.ask(HEADS, "menu")
-
-
-def test_streamlits_own_request_is_wrapped_once(monkeypatch):
-    plain = inspect.unwrap(AppSession.request_rerun)
-    monkeypatch.setattr(AppSession, "request_rerun", plain)
-    assert list(inspect.signature(plain).parameters) == ["self", "client_state"]
-    assert isinstance(AppSession.page_script_hash, property)
-    for _ in range(2):
-        pass_over_late_requests()
-        assert AppSession.request_rerun.__wrapped__ is plain

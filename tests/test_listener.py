@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import visit
 from tests.listener import (
     CLOSE,
@@ -72,7 +73,7 @@ def test_the_name_of_a_row_chooses_its_token(app):
 
 
 def test_the_name_of_a_column_chooses_its_token_as_the_key(app):
-    name = app.page.locator(".st-key-chart-weights .xtick text").nth(3)
+    name = app.find(".st-key-chart-weights :--axis-x text").nth(3)
     left, top, width, height = box(name)
     end = left + width - 8, top + 8  # a slanted name ends at its column, just below it
     app.page.mouse.move(*end)
@@ -82,7 +83,7 @@ def test_the_name_of_a_column_chooses_its_token_as_the_key(app):
     with sends(app, "choose", "key_token=3"):
         app.page.mouse.click(left + 10, top + height - 10)  # where its letters begin, below another column
     scroll_to(app, "vectors")
-    left, top, width, height = box(app.page.locator(".st-key-chart-vectors .xtick text").nth(2))
+    left, top, width, height = box(app.find(".st-key-chart-vectors :--axis-x text").nth(2))
     app.page.mouse.click(left + width / 2, top + height / 2)  # a component is no token
     app.page.wait_for_timeout(500)
     assert [each[0] for each in events(app)].count("choose") == 2
@@ -94,8 +95,10 @@ def test_the_cell_is_ringed_wherever_it_is_drawn_and_its_operands_are_outlined(a
     for width in (1100, 1440):
         app.page.set_viewport_size({"width": width, "height": 900})
         app.page.wait_for_function(
-            "() => [...document.querySelectorAll('.bv-chart')].every(chart =>"
-            " Math.abs(chart.clientWidth - chart.querySelector('.main-svg').clientWidth) < 1)"
+            expand(
+                "() => [...document.querySelectorAll('.bv-chart')].every(chart =>"
+                " Math.abs(chart.clientWidth - chart.querySelector(':--plot-picture').clientWidth) < 1)"
+            )
         )
         app.page.wait_for_timeout(100)
         ring = chart(app, "weights").locator(".bv-ring")
@@ -128,7 +131,7 @@ def test_a_token_that_is_pointed_at_is_lit_wherever_it_stands(app):
     lit, bands = app.page.locator(".bv-lit"), app.page.locator(".bv-band")
     app.page.locator("#chips button").nth(4).hover()
     assert lit.all_inner_texts() == ["<b>do</b>"]
-    image = box(chart(app, "weights").locator(".hm image"))
+    image = box(chart(app, "weights").locator(expand(":--heatmap image")))
     row, column = (box(band) for band in chart(app, "weights").locator(".bv-band").all())
     left, top, width, height = cell_box(app, "weights", 4, 4)
     assert row == pytest.approx((image[0], top, image[2], height), abs=CLOSE)

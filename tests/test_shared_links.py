@@ -35,7 +35,7 @@ def query_of(link):
 
 def share(app):
     app.page.get_by_role("button", name="Share").click()
-    link = app.page.get_by_test_id("stPopoverBody").locator("code").inner_text()
+    link = app.find(":--popover-body").locator("code").inner_text()
     app.page.keyboard.press("Escape")
     return link
 

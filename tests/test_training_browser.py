@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import WIDE, open_window, visit
 
 LONG = {"passes": "600"}  # a minute, if nobody stops it
@@ -27,8 +28,8 @@ def wait_for(app, text, timeout=60):
 def read_losses(app):
     """J of every step, as the picture shows it."""
     return app.page.evaluate(
-        """() => document.querySelector('.st-key-chart-training-loss .js-plotly-plot').data.at(-1)
-            .customdata.map(([loss]) => Number(loss.replace('−', '-')))"""
+        expand("""() => document.querySelector('.st-key-chart-training-loss :--plot').data.at(-1)
+            .customdata.map(([loss]) => Number(loss.replace('−', '-')))""")
     )
 
 
@@ -41,8 +42,10 @@ def test_the_loss_falls_below_a_tenth_of_its_start(app):
     wait_for(app, "All steps are done")
     assert time.monotonic() - began < 60
     app.settle()
-    app.page.wait_for_function("""() => document.querySelector('.st-key-chart-training-loss .js-plotly-plot')
+    app.page.wait_for_function(
+        expand("""() => document.querySelector('.st-key-chart-training-loss :--plot')
         .data.at(-1).customdata.length === 240""")
+    )
     losses = read_losses(app)
     assert len(losses) == 240 and min(losses) < losses[0] / 10
     assert "per hidden word went from" in app.page.locator("h1").inner_text()

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame.site import PAGES
 from tests.browser import App
 
@@ -71,7 +72,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
 def test_a_link_leads_to_the_same_page_in_a_tab_of_its_own(app, fresh):
     app.open("attention", **PLACE)
     app.open_menu("Pages")
-    link = app.page.get_by_test_id("stPopoverBody").get_by_role("link", name=PAGES[0].title, exact=True)
+    link = app.find(":--popover-body").get_by_role("link", name=PAGES[0].title, exact=True)
     link.hover()
     address = link.evaluate("link => link.href")
     with app.rerun():
@@ -113,7 +114,7 @@ def close(app):
 
 def unfold(app):
     with app.rerun():
-        app.page.locator('[data-testid="stExpander"] summary').first.click()
+        app.find(":--expander summary").first.click()
 
 
 # Each with what it does; what the address holds of those marked True, a fresh tab is to show as well.
@@ -174,10 +175,10 @@ def test_the_link_that_is_shared_shows_all(app, fresh):
     app.open("heads", **EVERYTHING)
     app.choose("Head", "Head 1")
     app.page.get_by_role("button", name="Share").click()
-    menu = app.page.get_by_test_id("stPopoverBody")
+    menu = app.find(":--popover-body")
     link = menu.locator("code").inner_text()
     assert parse_qs(urlsplit(link).query) == {"model": ["bundled"], **parse_qs(urlsplit(app.page.url).query)}
-    assert menu.get_by_test_id("stImage").bounding_box()["width"] >= 200
+    assert menu.locator(expand(":--image")).bounding_box()["width"] >= 200
     assert menu.get_by_text(f"QR code of {link}").count() == 1
     app.page.keyboard.press("Escape")
     assert fresh(link) == app.shown()

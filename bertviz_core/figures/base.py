@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
-from _plotly_utils.utils import convert_to_base64
 
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.plotly_inside import Drawn, Figure
 from bertviz_core.figures.texts import LONGEST, LONGEST_TICK, escape, escape_in_space
 
 Spec = dict[str, Any]  # a part of what Plotly.js draws, in its own terms
@@ -58,19 +58,6 @@ class Chart:
         return {"data": [*rest, *({**trace, "meta": meta} for trace in picked)], "layout": self.layout}
 
 
-class _Drawn(go.Figure):
-    """A specification as a figure, unvalidated and not copied: every kind is validated in a test, and validators and
-    copies take longer than all the rest."""
-
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec  # and nothing of what a figure has that is going to be changed
-
-    def to_dict(self) -> Spec:
-        sent = _write_out(self._spec)
-        convert_to_base64(sent)
-        return sent
-
-
 def _write_out(part: Any, longest: int = LONGEST) -> Any:
     """The same dicts and lists anew, of the same numbers and arrays; every text so that it is drawn as it stands.
 
@@ -89,9 +76,9 @@ def _write_out(part: Any, longest: int = LONGEST) -> Any:
     return [_write_out(value, longest) for value in part] if isinstance(part, list | tuple) else part
 
 
-def to_plotly(chart: Chart) -> go.Figure:
+def to_plotly(chart: Chart) -> Figure:
     """The chart as Streamlit takes it."""
-    return _Drawn(chart.spec)
+    return Drawn(partial(_write_out, chart.spec))
 
 
 def make_chart(

@@ -13,6 +13,7 @@ from streamlit.components import v2
 from streamlit.components.v2.types import ComponentRenderer
 
 from bertviz_core.figures.palette import Palette
+from bertviz_core.ui.components.selectors import expand
 
 NUMBERS = "numbers.js"  # the rule of formula/numbers.py
 
@@ -23,7 +24,7 @@ def load_component(name: str, *, isolated: bool = True) -> ComponentRenderer:
     numbers = _read(NUMBERS)
     if any(f"{function}(" in js for function in re.findall(r"^function (\w+)", numbers, re.M)):
         js = f"{numbers}\n{js}"
-    return v2.component(f"bertviz.{name}", html=html, css=css, js=js, isolate_styles=isolated)
+    return v2.component(f"bertviz.{name}", html=html, css=expand(css), js=js, isolate_styles=isolated)
 
 
 def _read(pattern: str) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
-from streamlit import runtime
-
 from bertviz_core.ui.frame.bucket import Bucket
+from bertviz_core.ui.frame.streamlit_inside import is_connected
 from bertviz_core.ui.frame.visitor import NOBODY
 
 ALONE_S = 10.0  # after the last run of anybody else a visitor is alone, and may take all
@@ -57,10 +56,6 @@ class _Account:
     owed: float = 0.0
     at: float = 0.0
     sessions: set[str] = field(default_factory=set)
-
-
-def is_connected(session: str) -> bool:
-    return runtime.exists() and runtime.get_instance().is_active_session(session)
 
 
 class Budget:

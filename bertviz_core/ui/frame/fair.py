@@ -10,12 +10,11 @@ import streamlit as st
 
 from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.errors import InputError
-from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import find_allowance, get_budget
-from bertviz_core.ui.frame.visitor import NOBODY, read_session, read_visitor
+from bertviz_core.ui.frame.streamlit_inside import end_if_superseded, read_session
+from bertviz_core.ui.frame.visitor import NOBODY, read_visitor
 
 _LOOK_S = 0.2  # between two looks whether the page can go on, or something else was chosen
-_ANY = "page"  # a key of the session's state: whichever is read, Streamlit looks for a newer request
 _SAY_S = 3.0  # for so long at least a number that is shown stays
 
 
@@ -56,4 +55,4 @@ def await_share() -> None:
             end = time.monotonic() + min(left, _SAY_S)
             while time.monotonic() < end and budget.count_wait(visitor):
                 time.sleep(_LOOK_S)
-                state.read(_ANY)  # where the browser has asked for something else, this run ends here
+                end_if_superseded()

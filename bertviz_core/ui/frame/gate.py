@@ -1,4 +1,4 @@
-"""The gate between what browsers ask for and the runs that answer: all of it leans on Streamlit's inside.
+"""The gate between what browsers ask for and the runs that answer.
 
 Streamlit answers every message of a socket that asks for a run: it tells the run before to stop, and starts another in
 a thread of its own at once. Hundreds a second leave no time for anybody else. Nor are the two runs of a session, old
@@ -12,22 +12,35 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import wraps
-from types import CoroutineType
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
-from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.scriptrunner import ScriptRunner
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, _coalesce_widget_states
-from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 
 from bertviz_core.ui.frame.bucket import Bucket
-from bertviz_core.ui.frame.budget import get_budget, is_connected
+from bertviz_core.ui.frame.budget import get_budget
+from bertviz_core.ui.frame.streamlit_inside import (
+    AppSession,
+    ClientState,
+    Read,
+    Request,
+    RerunData,
+    Run,
+    ScriptRunner,
+    get_runner,
+    has_begun,
+    is_at_work,
+    is_connected,
+    leave_runner,
+    merge_widgets,
+    name_session,
+    name_session_of,
+    tell_failure,
+    wrap_reads,
+    wrap_requests,
+    wrap_runs,
+)
 from bertviz_core.ui.frame.visitor import name_visitor, read_visitor
 
 PER_SECOND, BURST = 20.0, 5  # runs of a session
@@ -41,33 +54,33 @@ _LOOK_S = 0.01  # between two looks at a run that is to end
 _TAKE_S = 5.0  # a run that has not taken by then what was chosen is stopped all the same
 _END_S = 0.5  # a run that has not ended by then works out something long, and ends when it looks up
 
-Request = Callable[[AppSession, ClientState | None], None]
 _GONE = 1006  # the code of a socket that was not closed but lost
-_FITTED = "bertviz_fitted"  # what a method has that the gate stands in
 
 
 def fit_gate() -> None:
     """Have the server ask for no more runs than a person wants, and count what they take."""
-    if not hasattr(AppSession.request_rerun, _FITTED):
-        gate = Gate(AppSession.request_rerun)
-
-        def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
-            gate.take(self, client_state)
-
-        setattr(request_rerun, _FITTED, True)
-        AppSession.request_rerun = request_rerun
-        ScriptRunner._run_script = count_seconds(ScriptRunner._run_script)
-        WebSocket.receive_bytes = read_slowly(WebSocket.receive_bytes)
+    wrap_requests(pass_gate)
+    wrap_runs(count_seconds)
+    wrap_reads(read_slowly)
 
 
-def read_slowly(receive: Callable[[WebSocket], Awaitable[bytes]]) -> Callable[..., CoroutineType[Any, Any, bytes]]:
+def pass_gate(request: Request) -> Request:
+    """The request, as a gate hands it on."""
+    gate = Gate(request)
+
+    def request_rerun(session: AppSession, client_state: ClientState | None) -> None:
+        gate.take(session, client_state)
+
+    return request_rerun
+
+
+def read_slowly(receive: Read) -> Read:
     """The next message of a socket, no sooner than a person could have sent it.
 
     Of many that have come, Streamlit's loop takes one after the other without a look at anything else.
     """
     buckets: WeakKeyDictionary[WebSocket, Bucket] = WeakKeyDictionary()
 
-    @wraps(receive)
     async def receive_bytes(self: WebSocket) -> bytes:
         bucket, visitor = buckets.setdefault(self, Bucket(READ_PER_SECOND, READ_BURST)), name_visitor(self.cookies)
         said = get_budget().get_said(visitor)
@@ -84,14 +97,13 @@ def read_slowly(receive: Callable[[WebSocket], Awaitable[bytes]]) -> Callable[..
     return receive_bytes
 
 
-def count_seconds(run: Callable[..., None]) -> Callable[..., None]:
+def count_seconds(run: Run) -> Run:
     """The run of a page, or of parts of it, with the processor seconds of its thread charged to its visitor."""
 
-    @wraps(run)
-    def run_and_charge(self: ScriptRunner, rerun_data: RerunData) -> None:
-        visitor, began = read_visitor(self._session_id), time.thread_time()
+    def run_and_charge(runner: ScriptRunner, rerun_data: RerunData) -> None:
+        visitor, began = read_visitor(name_session_of(runner)), time.thread_time()
         try:
-            run(self, rerun_data)
+            run(runner, rerun_data)
         finally:
             get_budget().charge(visitor, time.thread_time() - began)
 
@@ -100,7 +112,8 @@ def count_seconds(run: Callable[..., None]) -> Callable[..., None]:
 
 def get_shared(session: AppSession) -> Bucket:
     """What bounds the runs of all sessions of a session's visitor together."""
-    return get_budget().get_runs(read_visitor(session.id), session.id)
+    name = name_session(session)
+    return get_budget().get_runs(read_visitor(name), name)
 
 
 # What was asked for and is not answered yet: the whole page, or parts of it (fragments).
@@ -133,7 +146,7 @@ def merge_requests(old: ClientState, new: ClientState) -> ClientState:
     """
     merged = ClientState()
     merged.CopyFrom(new)
-    states = _coalesce_widget_states(old.widget_states, new.widget_states)
+    states = merge_widgets(old.widget_states, new.widget_states)
     if states is not None and len(states.widgets) <= len(new.widget_states.widgets) + MOST_PRESSED:
         merged.widget_states.CopyFrom(states)
     merged.fragment_id = new.fragment_id if old.fragment_id else ""
@@ -168,7 +181,7 @@ class Gate:
     """
 
     def __init__(self, request: Request, shared: Callable[[AppSession], Bucket] = get_shared,
-                 connected: Callable[[AppSession], bool] = lambda session: is_connected(session.id),
+                 connected: Callable[[AppSession], bool] = lambda session: is_connected(name_session(session)),
                  clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
         self._request, self._shared, self._connected = request, shared, connected
         self._clock = clock
@@ -205,8 +218,8 @@ class Gate:
             return
         try:
             self._hand_on(session, asked)
-        except Exception as error:  # what Streamlit does where a message cannot be handled
-            session.handle_backmsg_exception(error)
+        except Exception as error:
+            tell_failure(session, error)
 
     def _hand_on(self, session: AppSession, asked: _Asked) -> None:
         while asked.waiting:
@@ -227,27 +240,15 @@ class Gate:
 
     def _end_run(self, session: AppSession, asked: _Asked) -> bool:
         """Stop the run that is in the way, once it has taken what was chosen. Returns whether none is any more."""
-        now, runner = self._clock(), session._scriptrunner
+        now, runner = self._clock(), get_runner(session)
         if runner is not None:
             if asked.current is not runner:
                 asked.current, asked.since = runner, now
             if is_at_work(runner) and not has_begun(runner) and now - asked.since < _TAKE_S:
                 return False
-            runner.request_stop()
-            session._scriptrunner = None  # as Streamlit does: what this run still says is not for the browser
+            leave_runner(session, runner)
             asked.leaving, asked.since = runner, now
         if asked.leaving is not None and is_at_work(asked.leaving) and now - asked.since < _END_S:
             return False
         asked.current = asked.leaving = None
         return True
-
-
-def is_at_work(runner: ScriptRunner) -> bool:
-    """Whether a run's thread has not ended."""
-    return runner._script_thread is not None and runner._script_thread.is_alive()
-
-
-def has_begun(runner: ScriptRunner) -> bool:
-    """Whether a run has taken what was chosen, and called what is to be called for it."""
-    context = getattr(runner._script_thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, None)
-    return context is not None and context.has_script_started

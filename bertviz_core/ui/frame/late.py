@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from weakref import WeakKeyDictionary
 
-from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.runtime.app_session import AppSession
-
-Request = Callable[..., None]  # of a session, by what its browser says of itself
+from bertviz_core.ui.frame.streamlit_inside import AppSession, ClientState, Request, read_page_hash, wrap_requests
 
 
 def pass_over_late_requests() -> None:
@@ -18,18 +13,16 @@ def pass_over_late_requests() -> None:
     A menu that closes because of a click beside it, on a link, asks for a run of its own right behind the link's.
     Streamlit would answer after the new page, and name the old one: the browser would then show neither.
     """
-    if not hasattr(AppSession.request_rerun, "__wrapped__"):
-        AppSession.request_rerun = pass_over_late(AppSession.request_rerun)
+    wrap_requests(pass_over_late)
 
 
 def pass_over_late(request: Request) -> Request:
     """The request without those of fragments of other pages than the one that the session is on, or on its way to."""
     ways: WeakKeyDictionary[AppSession, tuple[str, str]] = WeakKeyDictionary()  # where it was, and what it asked for
 
-    @wraps(request)
     def request_unless_late(session: AppSession, client_state: ClientState | None) -> None:
         if client_state is not None:
-            page, now = client_state.page_script_hash, session.page_script_hash
+            page, now = client_state.page_script_hash, read_page_hash(session)
             before, asked = ways.get(session, (now, ""))
             if not client_state.fragment_id:  # a page that is asked for by its name has no hash yet
                 ways[session] = now, page

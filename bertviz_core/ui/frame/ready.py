@@ -17,14 +17,13 @@ from threadpoolctl import threadpool_limits
 
 from bertviz_core.checkpoint.machine import ask_for_files, settle_allocator
 from bertviz_core.errors import BertvizError
-from bertviz_core.figures.imports import import_plotly
+from bertviz_core.figures.plotly_inside import import_plotly
 from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.gate import fit_gate
 from bertviz_core.ui.frame.late import pass_over_late_requests
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_store, get_watch, list_models
+from bertviz_core.ui.frame.streamlit_inside import import_late_parts
 
-# What Streamlit, and pyarrow for its tables, import at their first use.
-_LAZY = ("packaging.tags", "pyarrow.pandas_compat", "pyarrow.vendored.version", "streamlit.material_icon_names")
 _INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files: the frame knows none of them
 
 
@@ -39,8 +38,7 @@ def prepare_process() -> None:
         importlib.import_module(found.name)
     import_plotly()
     Image.preinit()
-    for name in _LAZY:
-        importlib.import_module(name)
+    import_late_parts()
     with suppress(BertvizError):  # the page will say it
         get_watch().start()
         if BUNDLED in list_models()[0]:

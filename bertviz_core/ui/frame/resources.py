@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.checkpoint.lru import ByteLRU
@@ -25,6 +23,7 @@ from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.streamlit_inside import is_connected, read_session
 from bertviz_core.ui.frame.visitor import read_visitor
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
@@ -108,9 +107,8 @@ def tell_if_busy() -> Iterator[None]:
 
 def watch_connection() -> Callable[[], bool]:
     """Tells, whenever it is called, whether this session's browser is connected."""
-    found = get_script_run_ctx()
-    session = found.session_id if found else ""
-    return lambda: runtime.exists() and runtime.get_instance().is_active_session(session)
+    session = read_session()
+    return lambda: is_connected(session)
 
 
 @st.cache_resource(show_spinner=False)

@@ -29,7 +29,6 @@ from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
-from bertviz_core.ui.frame.reconnect import run_anew_on_reconnect
 from bertviz_core.ui.frame.resources import (
     BUNDLED,
     OWN,
@@ -41,6 +40,7 @@ from bertviz_core.ui.frame.resources import (
     has_model,
     list_models,
 )
+from bertviz_core.ui.frame.streamlit_inside import run_anew_on_reconnect
 from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
 from bertviz_core.ui.frame.what_if import run_changes

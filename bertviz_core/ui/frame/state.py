@@ -15,8 +15,8 @@ import streamlit as st
 
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
-from bertviz_core.ui.frame.moved import is_history_navigation
 from bertviz_core.ui.frame.packing import FIXED, pack, read_as, unpack, write_value
+from bertviz_core.ui.frame.streamlit_inside import is_history_navigation, keep_undrawn
 
 if TYPE_CHECKING:
     from bertviz_core.ui.frame.view import View
@@ -85,7 +85,7 @@ def begin_run(page: str) -> None:
     # itself before another page was asked for.
     for key in session.get(_USUAL, {}):
         if key in session or key in kept:
-            session[key] = session[key] if key in session else kept[key]
+            keep_undrawn(session, key, kept.get(key))
     session[_SAYS], session[_PAGE], session[_UNREAD] = says, page, {}
     session.setdefault(_OWN, {})[page] = []
 

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from bertviz_core.ui.frame.streamlit_inside import read_cookies, read_session
 
 COOKIE = "bertviz_visitor"  # a random name, which the server gives a browser with the first page
 NOBODY = ""  # all sessions without that are one visitor together
 _LONGEST = 200  # characters of a name
 
 
-def read_session() -> str:
-    """The session for which the calling thread runs a page; "" for none."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context.session_id if context else ""
-
-
 def read_visitor(session: str = "") -> str:
     """The visitor of a session, without one of that for which the calling thread runs a page; may be NOBODY."""
     session = session or read_session()
-    if not session or not runtime.exists():
-        return NOBODY
-    client = runtime.get_instance().get_client(session)
-    context = client.client_context if client else None
-    return name_visitor(context.cookies) if context else NOBODY
+    return name_visitor(read_cookies(session)) if session else NOBODY
 
 
 def name_visitor(cookies: Mapping[str, str]) -> str:

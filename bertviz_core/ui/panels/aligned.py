@@ -10,9 +10,10 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.style import describe_token
 
-_STYLE = Path(__file__).with_name("aligned.css")
+_STYLE = read_css(Path(__file__).with_name("aligned.css"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from html import escape
 
 from bertviz_core.documents.names import FORMULAS, SOURCES, Names
+from bertviz_core.ui.components.selectors import expand
 
 _WIDTHS = (26, 6, 11, 10, 8, 8, 12, 9, 10)  # of the columns, in percent
 _BREAK = re.compile(r"(?<!\\left)(?<=.)\(")  # where a formula's line may end, besides at its signs
 _JOINT = re.compile(r"(?=\\_|\.)|(?<=/)")  # where an identifier's line may end
-_RULES = """
+_RULES = expand("""
 .st-key-names-lead .bv-names { background: var(--bv-surface); border: 1px solid var(--bv-line); border-radius: 12px;
   padding: 8px 16px; }
-[data-testid="stMarkdownContainer"]:has(> .bv-names) { margin-bottom: 0; }
+:--markdown-container:has(> .bv-names) { margin-bottom: 0; }
 .bv-names { container-type: inline-size; }
 .bv-names:focus-visible { outline: 3px solid var(--bv-accent); outline-offset: 1px; }
 .bv-names table { table-layout: fixed; width: 100%; border-collapse: collapse; margin: 0; }
@@ -25,7 +26,7 @@ _RULES = """
 .bv-names thead th:first-child { font-size: 15px; color: var(--bv-text); }
 .bv-names code { font-size: 12px; line-height: 16px; padding: 0; background: none; color: var(--bv-text); }
 .bv-names td:first-child code { color: var(--bv-faint); }
-.bv-names .katex { font-size: 15px; }
+.bv-names :--formula { font-size: 15px; }
 @container (max-width: 720px) {
   .bv-names thead th:not(:first-child) { display: none; }
   .bv-names :is(table, thead, tbody, tr, th, td) { display: block; }
@@ -35,7 +36,7 @@ _RULES = """
   .bv-names tr + tr td:first-child { border-top: 2px solid var(--bv-faint); }
   .bv-names td:not(:first-child)::before { position: absolute; left: 0; color: var(--bv-faint); }
 }
-"""
+""")
 
 
 def write_css() -> str:

@@ -17,6 +17,7 @@ from bertviz_core.figures.add_norm import draw_triangle
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import NORM, RESIDUAL
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
@@ -30,7 +31,7 @@ from bertviz_core.ui.panels.tables import Column, render_table
 WHERE = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROWS, _ROW = 16, 26  # tokens shown; pixels of a row
-_RULES = Path(__file__).with_name("add_norm.css")
+_RULES = read_css(Path(__file__).with_name("add_norm.css"))
 _WORDS = ((25, "almost the same way"), (70, "partly the same way"), (110, "almost a right angle"),
           (155, "partly against it"), (181, "almost the opposite way"))  # fmt: skip
 

@@ -26,6 +26,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, PREDICTION, Program
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -107,7 +108,7 @@ def write_headline(view: View) -> Said:
 
 def show_menus() -> None:
     """Which two are compared, beside the headline."""
-    st.html(Path(__file__).with_name("documents.css"))
+    st.html(read_css(Path(__file__).with_name("documents.css")))
     with st.container(horizontal=True, vertical_alignment="center", key="document-sides"):
         sides = (("document", "Document", "", DOCUMENT_PROGRAMS), ("beside", "Against", "against ", PROGRAMS))
         for key, label, before, options in sides:

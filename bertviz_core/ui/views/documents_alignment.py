@@ -13,23 +13,24 @@ from bertviz_core.formula.notations import NOTATIONS
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
+from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.views.documents import AS_WRITTEN, Side
 
-CSS = """
+CSS = expand("""
 <style>
 [class*="st-key-pairs-"] ul { padding-left: 0; margin: 0; }
 [class*="st-key-pairs-"] li { list-style: none; margin: 0; padding: 0; overflow-wrap: anywhere; min-width: 0; }
 [class*="st-key-pairs-"] ul > li > ul { display: grid; gap: 4px 24px; margin: 4px 0 22px; align-items: start;
   grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); }
-[class*="st-key-pairs-"] ul > li > ul .katex-display { margin: 0; }
+[class*="st-key-pairs-"] ul > li > ul :--formula-display { margin: 0; }
 [class*="st-key-pairs-"] li li { overflow-x: auto; overflow-y: hidden; padding: 2px 0; font-size: 0.92rem; }
-[class*="st-key-pairs-"] li li .katex { font-size: 1.08em; }
+[class*="st-key-pairs-"] li li :--formula { font-size: 1.08em; }
 </style>
-"""
+""")
 _ALL = "all"
 _SIGNS = {"same": "= same", "different": "≠ different", "missing": "− missing", "extra": "+ extra"}
 _GROUPS = ("Embeddings", "Layer", "The first layer again, cell by cell", "After the last layer")

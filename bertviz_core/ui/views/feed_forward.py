@@ -22,6 +22,7 @@ from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import FFN
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import find_robust_limit
@@ -32,7 +33,7 @@ from bertviz_core.ui.panels.said import name_word, tell_count, tell_nowhere, tel
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
 _TOKENS = 16  # at which a neuron's activation is shown
-_RULES = Path(__file__).with_name("feed_forward.css")
+_RULES = read_css(Path(__file__).with_name("feed_forward.css"))
 
 
 def write_headline(view: View) -> Said:

@@ -22,6 +22,7 @@ from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
@@ -41,7 +42,7 @@ ALL, NONE = "all", "no role"
 _SLOW_S = 0.5
 _OUTCOMES = 5
 
-_STYLE = Path(__file__).with_name("heads.css")
+_STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.view import View
 
-RULES = Path(__file__).with_name("layers_columns.css")
+RULES = read_css(Path(__file__).with_name("layers_columns.css"))
 
 
 def name_columns(view: View) -> list[str]:

@@ -17,6 +17,7 @@ from bertviz_core.figures.softmax import draw_rank_curve
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, quote
@@ -30,7 +31,7 @@ from bertviz_core.ui.panels.tables import Column, render_table
 TOP = 12
 _LONGEST_WORD = 80
 _RANKED = (("likeliest", "{word} **{share}**"), ("next likeliest", "; {word} follows with **{share}**"))
-_STYLE = Path(__file__).with_name("predictions.css")
+_STYLE = read_css(Path(__file__).with_name("predictions.css"))
 
 
 def write_headline(view: View) -> Said:

@@ -29,6 +29,7 @@ from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.controls import Example
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
@@ -47,7 +48,7 @@ _ANSWERS = 6
 _DRAWN, _FEW = 64, 28  # tokens of the text at most, and up to how many they are drawn large
 _BARS = 16
 _LONGEST_ASKED, _LONGEST_ANSWER, _LONGEST_NAME = 90, 60, 32  # letters
-_STYLE = Path(__file__).with_name("sentence_answer.css")
+_STYLE = read_css(Path(__file__).with_name("sentence_answer.css"))
 
 
 def is_absent(view: View) -> bool:

@@ -14,6 +14,7 @@ from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
@@ -22,7 +23,7 @@ from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent
 
-_STYLE = Path(__file__).with_name("tokenization.css")
+_STYLE = read_css(Path(__file__).with_name("tokenization.css"))
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
 _GUESSED = 48  # tokens at most for which every guess is offered: each is a pass
 _LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.9, 1.0, 94  # of a letter: width in its size; sizes, and all, in percent

@@ -16,6 +16,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, format_s
 from bertviz_core.formula.steps import QUERY
 from bertviz_core.learning import Standing
 from bertviz_core.learning.plan import Plan
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import offer_teller
@@ -42,7 +43,7 @@ from bertviz_core.ui.views.training_words import show_before_and_now
 _START = "Start"  # what the button says that goes on with a training, before its first step
 _EVERY_S = 1.0  # between two looks at a training that waits or runs
 _SIDES, _BELOW = (10, 23), (9, 5)
-_RULES = Path(__file__).with_name("training.css")
+_RULES = read_css(Path(__file__).with_name("training.css"))
 _CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
 _RUNS = 3  # of rows, that are named one by one
 _TABLES = {"word_embeddings": "words", "position_embeddings": "positions", "token_type_embeddings": "segments"}

@@ -1,0 +1,191 @@
+"""All of the app that leans on Streamlit's inside, which promises none of it; nothing else here touches that.
+
+Every function says why it is needed, and which public thing would do instead. The names are looked for in the installed
+version by a test. What the browser is sent has a list of its own: components/shared/selectors.json.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import wraps
+from typing import Any
+
+import streamlit as st
+from starlette.websockets import WebSocket
+from streamlit import runtime
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import _coalesce_widget_states
+from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
+
+Request = Callable[[AppSession, ClientState | None], None]  # of a run, by what a browser says of itself; or the server
+Run = Callable[[ScriptRunner, RerunData], None]
+Read = Callable[[WebSocket], Awaitable[bytes]]
+
+_WRAPPED_BY = "bertviz_wrapped_by"  # what a method has that others stand in: their names
+# What Streamlit, and pyarrow for its tables, import at their first use.
+_LATE_PARTS = ("packaging.tags", "pyarrow.pandas_compat", "pyarrow.vendored.version", "streamlit.material_icon_names")
+_DAY_S = 86_400
+
+
+# What stands in methods of the server.
+
+
+def wrap_requests(wrap: Callable[[Request], Request]) -> None:
+    """Have something stand before whatever asks for a run of a session.
+
+    Streamlit begins a run for every message, however many come, and for whatever page. Instead: a hook that may refuse
+    a request or put it off.
+    """
+    _wrap_once(AppSession, "request_rerun", wrap)
+
+
+def wrap_runs(wrap: Callable[[Run], Run]) -> None:
+    """Have something stand around every run of a page, or of parts of it, in its thread.
+
+    Of a run that is broken off, or of a part of a page, the script does not hear. Instead: a hook around runs.
+    """
+    _wrap_once(ScriptRunner, "_run_script", wrap)
+
+
+def wrap_reads(wrap: Callable[[Read], Read]) -> None:
+    """Have something stand before the next message of a socket is read.
+
+    Streamlit reads them by this method of Starlette's, as fast as they come. Instead: a bound of its own.
+    """
+    _wrap_once(WebSocket, "receive_bytes", wrap)
+
+
+def _wrap_once(owner: type, method: str, wrap: Callable[[Any], Any]) -> None:
+    """Once a process, also where the module of `wrap` is loaded again."""
+    plain = getattr(owner, method)
+    by = getattr(plain, _WRAPPED_BY, ())
+    if wrap.__qualname__ not in by:
+        wrapped = wraps(plain)(wrap(plain))
+        setattr(wrapped, _WRAPPED_BY, (*by, wrap.__qualname__))
+        setattr(owner, method, wrapped)
+
+
+# Sessions and their runs, as the server has them.
+
+
+def name_session(session: AppSession) -> str:
+    """The session's name. Sessions have no public face. Instead: a hook's argument that has one."""
+    return session.id
+
+
+def name_session_of(runner: ScriptRunner) -> str:
+    """The name of the session that a run is for. Instead: as for `name_session`."""
+    return runner._session_id
+
+
+def read_page_hash(session: AppSession) -> str:
+    """The page that a session is on. A request for a part of a page says of which; only this tells whether that was
+    left. Instead: that Streamlit passes over what parts of another page ask for."""
+    return session.page_script_hash
+
+
+def tell_failure(session: AppSession, error: Exception) -> None:
+    """Do what Streamlit does where a message cannot be handled: a request that was put off is answered outside of
+    where it looks for errors. Instead: a hook that may put off a request."""
+    session.handle_backmsg_exception(error)
+
+
+def get_runner(session: AppSession) -> ScriptRunner | None:
+    """The run of a session that is not told to stop. Streamlit begins another beside it, and both write to the
+    session's state. Instead: that a run begins when the one before has ended."""
+    return session._scriptrunner
+
+
+def leave_runner(session: AppSession, runner: ScriptRunner) -> None:
+    """Tell a session's run to stop; what it still says is not for the browser, as where Streamlit does so itself.
+
+    Instead: as for `get_runner`.
+    """
+    runner.request_stop()
+    session._scriptrunner = None
+
+
+def is_at_work(runner: ScriptRunner) -> bool:
+    """Whether a run's thread has not ended. Instead: as for `get_runner`."""
+    return runner._script_thread is not None and runner._script_thread.is_alive()
+
+
+def has_begun(runner: ScriptRunner) -> bool:
+    """Whether a run has taken what was chosen, and called what is to be called for it: one that is stopped before
+    loses that. Instead: that Streamlit keeps it for the next run."""
+    context = getattr(runner._script_thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, None)
+    return context is not None and context.has_script_started
+
+
+def merge_widgets(old: WidgetStates, new: WidgetStates) -> WidgetStates | None:
+    """What the widgets of two requests say, as Streamlit itself merges what waits for a run: nothing that was pressed
+    is lost. Instead: a hook that may put off a request."""
+    return _coalesce_widget_states(old, new)
+
+
+# The run that the calling thread is in, and its session.
+
+
+def read_session() -> str:
+    """The session for which the calling thread runs a page; "" for none. What is shared by all sessions has to tell
+    them apart. Instead: `st.context` with the session's name."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context else ""
+
+
+def is_history_navigation() -> bool:
+    """Whether it is the browser's Back or Forward that this run answers: where they led counts, and not what their
+    message says of the widgets. Streamlit tells only its own widgets. Instead: `st.context` with the same."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
+def end_if_superseded() -> None:
+    """End this run where the browser has asked for something else, as every call that draws does: one that only waits
+    would not notice. Instead: a call that draws nothing and does so."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        context.session_state._yield_callback()
+
+
+def keep_undrawn(state: MutableMapping[Any, Any], key: str, forgotten: object) -> None:
+    """Keep what a widget says through a run that does not draw it: Streamlit forgets that, but not what the script has
+    set itself. forgotten: what it said, if that is forgotten already. Instead: a widget that outlives its page."""
+    state[key] = state.get(key, forgotten)
+
+
+def is_connected(session: str) -> bool:
+    """Whether a session's browser is connected: what is asked for and bounded is counted only then. Instead: a hook
+    for sockets that open and close."""
+    return runtime.exists() and runtime.get_instance().is_active_session(session)
+
+
+def read_cookies(session: str) -> Mapping[str, str]:
+    """The cookies of a session's browser. `st.context.cookies` has them only in a run, and a request has to be known
+    before. Instead: a hook's argument with them."""
+    client = runtime.get_instance().get_client(session) if runtime.exists() else None
+    context = client.client_context if client else None
+    return context.cookies if context else {}
+
+
+# What has to be there before it is needed.
+
+
+def import_late_parts() -> None:
+    """Import what Streamlit imports at its first use, where two sessions could see it half made. Instead: that it
+    imports all of itself at its start."""
+    for name in _LATE_PARTS:
+        importlib.import_module(name)
+
+
+@st.fragment(run_every=_DAY_S)
+def run_anew_on_reconnect() -> None:
+    """Have the browser ask for a full run whenever it connects again; draws nothing.
+
+    Streamlit's own page asks for one only where a fragment runs by itself. Without, a process that takes over knows
+    none of the page's fragments, and passes over every click in them. Instead: that it always asks for one.
+    """

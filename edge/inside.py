@@ -1,0 +1,158 @@
+"""All of the edge that leans on the inside of Streamlit and of uvicorn, which promise none of it.
+
+Every function says why it is needed, and which public thing would do instead. The names are looked for in the installed
+versions by a test. What needs nothing of Streamlit imported stands in streamlit_files.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, NamedTuple
+
+from starlette.types import Message, Receive, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from uvicorn import Config
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
+HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
+_SLICE = 4096  # bytes that are taken apart before anybody looks whether they are too many messages
+
+
+def is_run_of_visitor() -> bool:
+    """Whether app.py is run for a visitor's session, and not looked through by a server that starts.
+
+    Instead: a file for the server that is not the one for sessions.
+    """
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
+# What a browser says.
+
+
+def read_message(data: bytes | None) -> BackMsg | None:
+    """A message of a browser; None where it is none of Streamlit's. Instead: a list of kinds that the app allows."""
+    try:
+        return BackMsg.FromString(data or b"")
+    except Exception:  # protobuf's own DecodeError; that package is Streamlit's affair
+        return None
+
+
+def name_kind(said: BackMsg) -> str | None:
+    """What a message asks for, by Streamlit's name; None where it asks for nothing. Instead: as for `read_message`."""
+    kind = said.WhichOneof("type")
+    return said.backend_operation_request.WhichOneof("payload") if kind == "backend_operation_request" else kind
+
+
+class Asked(NamedTuple):
+    """What a request for a run says: of how many widgets something; values: the JSON of components; query: of the URL;
+    page: its name; hashes: what Streamlit calls the page, and the part of it that is to run.
+    """
+
+    widgets: int
+    values: tuple[str, ...]
+    query: str
+    page: str
+    hashes: tuple[str, str]
+
+
+def read_asked(said: BackMsg) -> Asked:
+    """The parts of a request for a run that have a bound here. Instead: bounds of Streamlit's own."""
+    asked = said.rerun_script
+    widgets = asked.widget_states.widgets
+    values = tuple(value for one in widgets for value in (one.json_value, one.json_trigger_value))
+    return Asked(len(widgets), values, asked.query_string, asked.page_name,
+                 (asked.page_script_hash, asked.fragment_id))  # fmt: skip
+
+
+def tell_if_gone(send: Send) -> Send:
+    """What sends on a web socket, and says that the browser has gone where uvicorn has closed it (too long a message).
+
+    uvicorn takes what the app still says there for a mistake of the app, which Streamlit would log with a traceback.
+    Instead: that uvicorn raises what it raises where the browser has closed it.
+    """
+
+    async def send_unless_gone(message: Message) -> None:
+        try:
+            await send(message)
+        except RuntimeError as error:
+            raise OSError(str(error)) from error
+
+    return send_unless_gone
+
+
+# What the server does before the app is asked.
+
+
+def bound_server(receive: Receive, largest: int) -> None:
+    """Have the server that starts refuse messages of more bytes, and floods of small ones, before it has them in
+    memory; and whoever connects and asks for nothing. receive: what it gives the app at its start.
+
+    `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
+    its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
+    Instead: options of `streamlit run` for it.
+    """
+    config = getattr(getattr(receive, "__self__", None), "config", None)
+    if not isinstance(config, Config):
+        raise RuntimeError("The largest message of a web socket is set on uvicorn, and another server runs the app.")
+    config.ws_max_size, config.ws_protocol_class = largest, BoundedProtocol
+    config.http_protocol_class = hurry(config.http_protocol_class)
+
+
+def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
+    """uvicorn's end of a connection, made to hang up on whoever has not asked for anything within HEAD_S.
+
+    It waits for ever for the first request. Instead: an option of uvicorn's.
+    """
+
+    class Hurried(protocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._late = asyncio.get_running_loop().call_later(HEAD_S, self._look, transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._late.cancel()
+            super().connection_lost(exc)
+
+        def _look(self, transport: Any) -> None:
+            if transport.get_protocol() is self and getattr(self, "cycle", None) is None:  # nor a web socket's
+                transport.abort()
+
+    return Hurried
+
+
+class BoundedProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's end of a web socket, which hangs up where small frames come by the thousand.
+
+    They are taken apart and answered before the app hears of them, and nobody else is served meanwhile. Instead: an
+    option of uvicorn's.
+    """
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._small, self._since = 0, time.monotonic()
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), _SLICE):
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + _SLICE])
+
+    def handle_ping(self) -> None:
+        if self._may_go_on():
+            super().handle_ping()
+
+    def handle_cont(self, event: Any) -> None:
+        if self._may_go_on():
+            super().handle_cont(event)
+
+    def _may_go_on(self) -> bool:
+        now = time.monotonic()
+        if now - self._since > 1.0:
+            self._small, self._since = 0, now
+        self._small += 1
+        if self._small > SMALL_A_SECOND:
+            self.transport.abort()
+        return self._small <= SMALL_A_SECOND

@@ -1,0 +1,179 @@
+"""What leans on the inside of Streamlit, uvicorn or Plotly stands in few modules, and is in the installed versions."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+import streamlit
+import uvicorn
+from starlette.websockets import WebSocket
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import ScriptRunContext, ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import _coalesce_widget_states
+from streamlit.runtime.session_manager import SessionClient
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+from uvicorn.lifespan.on import LifespanOn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from bertviz_core.ui.frame import streamlit_inside
+from bertviz_core.ui.frame.gate import fit_gate
+from bertviz_core.ui.frame.late import pass_over_late_requests
+from edge.line import WANTED
+from edge.streamlit_files import CLOSED, FILES, find_static, read_inline_scripts
+from tests.test_imports import imports, modules
+
+ROOT = Path(__file__).parents[1]
+APP, EDGE, PLOTLY = "bertviz_core.ui.frame.streamlit_inside", "edge.inside", "bertviz_core.figures.plotly_inside"
+INSIDE = (APP, EDGE, PLOTLY)
+LIBRARIES = ("streamlit", "uvicorn", "starlette", "plotly", "_plotly_utils")
+# What every module of the app and the edge may import: what Streamlit, uvicorn and Starlette document, and the types of
+# what Streamlit's documented functions give, which have no other name.
+PUBLIC = re.compile(
+    r"streamlit(\.components(\.v2(\.types\.ComponentRenderer)?)?|\.delta_generator\.DeltaGenerator"
+    r"|\.navigation\.page\.StreamlitPage)?|uvicorn(\.\w+)?|starlette(\.\w+)+"
+)
+# What these modules read or replace, by where it is.
+ATTRIBUTES = {
+    AppSession: ("request_rerun", "id", "page_script_hash", "handle_backmsg_exception", "_scriptrunner"),
+    ScriptRunner: ("_run_script", "request_stop", "_session_id", "_script_thread"),
+    WebSocket: ("receive_bytes",),
+    ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started"),
+    SafeSessionState: ("_yield_callback",),
+    Runtime: ("is_active_session", "get_client"),
+    SessionClient: ("client_context",),
+    uvicorn.Config: ("ws_max_size", "ws_protocol_class", "http_protocol_class"),
+    LifespanOn: ("config", "receive"),
+    H11Protocol: ("cycle", "connection_made", "connection_lost"),
+    WebSocketsSansIOProtocol: ("transport", "data_received", "handle_ping", "handle_cont"),
+    go.Figure: ("to_dict", "to_json"),
+}
+SIGNATURES = {
+    AppSession.request_rerun: ["self", "client_state"],
+    AppSession.handle_backmsg_exception: ["self", "e"],
+    ScriptRunner._run_script: ["self", "rerun_data"],
+    ScriptRunner.request_stop: ["self"],
+    WebSocket.receive_bytes: ["self"],
+    WebSocketsSansIOProtocol.data_received: ["self", "data"],
+    WebSocketsSansIOProtocol.handle_ping: ["self"],
+    WebSocketsSansIOProtocol.handle_cont: ["self", "event"],
+    _coalesce_widget_states: ["old_states", "new_states"],
+}
+FIELDS = {
+    ClientState: ("page_script_hash", "fragment_id", "is_auto_rerun", "is_history_navigation", "widget_states",
+                  "context_info", "query_string", "page_name"),
+    WidgetStates: ("widgets",),
+    WidgetState: ("json_value", "json_trigger_value"),
+    BackMsg: ("rerun_script", "backend_operation_request"),
+}  # fmt: skip
+
+
+def read(module):
+    return ast.parse(modules(ROOT)[module].read_text(encoding="utf-8"))
+
+
+def has(owner, name):
+    """Whether instances of a class have this: of the class, declared, or set by its own methods."""
+    declared = {each for base in owner.__mro__ for each in vars(base).get("__annotations__", {})}
+    return hasattr(owner, name) or name in declared or f"self.{name}" in inspect.getsource(owner)
+
+
+def list_private(tree):
+    """The attributes with an underscore that a module reads of something else than itself."""
+    return {node.attr for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr)
+            and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", INSIDE)
+def test_everything_that_is_imported_is_there(module):
+    for full in imports(module, modules(ROOT)[module]):
+        if full.partition(".")[0] in LIBRARIES:
+            package, _, name = full.rpartition(".")
+            assert not package or hasattr(importlib.import_module(package), name), full
+
+
+@pytest.mark.parametrize("owner", ATTRIBUTES)
+def test_everything_that_is_read_or_replaced_is_there(owner):
+    assert [name for name in ATTRIBUTES[owner] if not has(owner, name)] == []
+    assert not has(owner, "_no_such_name")
+
+
+@pytest.mark.parametrize("module", INSIDE)
+def test_no_private_attribute_is_read_that_is_not_looked_for(module):
+    assert list_private(read(module)) <= {name for names in ATTRIBUTES.values() for name in names}
+
+
+def test_methods_take_what_stands_in_for_them_takes():
+    assert {
+        function: list(inspect.signature(inspect.unwrap(function)).parameters) for function in SIGNATURES
+    } == SIGNATURES
+
+
+@pytest.mark.parametrize("message", FIELDS)
+def test_messages_of_a_browser_have_their_fields(message):
+    assert set(FIELDS[message]) <= set(message.DESCRIPTOR.fields_by_name)
+
+
+def test_what_pages_ask_for_is_known_by_its_name():
+    kinds = BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields
+    request = BackMsg.DESCRIPTOR.fields_by_name["backend_operation_request"].message_type
+    known = {field.name for field in (*kinds, *request.oneofs_by_name["payload"].fields)}
+    assert set(WANTED) <= known
+
+
+def test_a_run_says_when_it_has_taken_what_was_chosen():
+    assert "has_script_started = True" in inspect.getsource(ScriptRunContext.on_script_start)
+
+
+def test_the_parts_that_are_imported_late_are_there():
+    assert all(importlib.util.find_spec(name) for name in streamlit_inside._LATE_PARTS)
+    streamlit_inside.import_late_parts()
+
+
+def test_the_server_has_the_addresses_that_are_closed_or_no_pages():
+    server = Path(streamlit.__file__).parent / "web" / "server"
+    source = "\n".join(file.read_text(encoding="utf-8") for file in server.rglob("*.py"))
+    named = re.findall(r"[a-z_][a-z0-9_-]+", " ".join(CLOSED))
+    names = {*FILES, *named, "_stcore/stream", "_stcore/health", "bidi-components"}
+    assert {name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", source)} == set()
+
+
+def test_the_page_of_the_installed_streamlit_has_its_script_where_it_is_looked_for():
+    assert (
+        len(read_inline_scripts()) == (find_static() / "index.html").read_text(encoding="utf-8").count("<script>") == 1
+    )
+
+
+def test_methods_are_replaced_once_and_keep_what_they_were(monkeypatch):
+    plain = {AppSession: "request_rerun", ScriptRunner: "_run_script", WebSocket: "receive_bytes"}
+    for owner, name in plain.items():
+        monkeypatch.setattr(owner, name, inspect.unwrap(getattr(owner, name)))
+    own = [getattr(owner, name) for owner, name in plain.items()]
+    fit_gate()
+    pass_over_late_requests()
+    fitted = [getattr(owner, name) for owner, name in plain.items()]
+    assert not set(fitted) & set(own) and [inspect.unwrap(method) for method in fitted] == own
+    assert AppSession.request_rerun.__wrapped__.__wrapped__ is own[0]  # by the gate, and by what passes over
+    fit_gate()
+    pass_over_late_requests()
+    assert [getattr(owner, name) for owner, name in plain.items()] == fitted
+
+
+def test_no_other_module_reaches_inside():
+    others = {name: file for name, file in modules(ROOT).items() if name not in INSIDE}
+    reached = {name: sorted(full for full in imports(name, file)
+                            if full.partition(".")[0] in LIBRARIES and not PUBLIC.fullmatch(full))
+               for name, file in others.items()}  # fmt: skip
+    assert {name: full for name, full in reached.items() if full} == {}
+    private = {name: list_private(read(name)) for name in others
+               if name.startswith(("bertviz_core.ui.", "bertviz_core.figures.", "edge.", "pages.", "app"))}  # fmt: skip
+    assert {name: names for name, names in private.items() if names} == {}
