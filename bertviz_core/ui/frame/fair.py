@@ -12,10 +12,11 @@ from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.errors import InputError
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import find_allowance, get_budget
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.visitor import NOBODY, read_session, read_visitor
 
 _LOOK_S = 0.2  # between two looks whether the page can go on, or something else was chosen
-_ANY = "page"  # a key of the session's state: whichever is read, Streamlit looks for a newer request
+_ANY = Key("any", None)  # whichever is read, Streamlit looks for a newer request
 _SAY_S = 3.0  # for so long at least a number that is shown stays
 
 

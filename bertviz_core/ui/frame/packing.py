@@ -8,7 +8,6 @@ import zlib
 from functools import lru_cache
 from typing import Any
 
-FIXED = ("text", "model")  # what a link always says: what is usual may be another where and when it is opened
 _LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text is compressed
 _LONGEST_PACKED = 20_000  # characters that are unpacked at most
 _PACKED = "z."  # before a compressed text

@@ -23,12 +23,14 @@ from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.tracing.changes import Changes, check_changes, read_changes, write_changes
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import menu, state
+from bertviz_core.ui.frame import choices, menu, state, url
 from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.keys import CHANGES, SHOW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection
 
-_REMARK = "what-if-remark"
+_WORD, _EPSILON = Key("what-if-word", ""), Key("what-if-epsilon", "")
+_REMARK = Key("what-if-remark", "")
 FROM_FRAGMENT = {"from_fragment": True}  # to `add_changes`: a menu, or an explanation, runs again by itself
 _TOP = 3
 
@@ -42,7 +44,7 @@ def run_changes(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
         after = run(changes=good)
     except InputError as error:
         return Outcome(before, before, {**wrong, **dict.fromkeys(good, str(error))})
-    show = state.read_shown()
+    show = state.read(SHOW)
     return Outcome(before, after, wrong, show if show in SHOWN else AFTER)
 
 
@@ -62,12 +64,12 @@ def show_line(found: Outcome, token: int) -> None:
         if found.before.model is not found.after.model:
             label = f"{found.after.model.name} after, {found.before.model.name} before"
             st.button(escape_markdown(label), key="undo-models", icon=":material/close:",
-                      on_click=state.compare_no_more, help="Compare with the other model no more")  # fmt: skip
+                      on_click=choices.compare_no_more, help="Compare with the other model no more")  # fmt: skip
         if found.changed:
             st.html(_render_moves(found, token), width="stretch")
-            state.bind("show", AFTER, SHOWN)
-            st.segmented_control("Panels show", SHOWN, key="show", required=True, label_visibility="collapsed",
-                                 width="content", on_change=state.note_choice)  # fmt: skip
+            url.bind(SHOW, SHOWN, AFTER)
+            st.segmented_control("Panels show", SHOWN, key=SHOW.name, required=True, label_visibility="collapsed",
+                                 width="content", on_change=url.note_choice)  # fmt: skip
         if len(found.after.changes) + len(found.wrong) > 1:
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
     for reason in dict.fromkeys(found.wrong.values()):
@@ -100,7 +102,7 @@ def describe_change(before: Trace, where: Address, value: object) -> str:
 
 def show_menu(trace: Trace, chosen: Selection) -> None:
     """What can be changed about the chosen token, head and layer. With other changes it is another menu, so closed."""
-    changed = zlib.crc32(state.read_changes().encode())
+    changed = zlib.crc32(state.read(CHANGES).encode())
     menu.show_menu("What if", f"what-if-menu-{changed:x}", partial(_show_offers, trace, chosen))
 
 
@@ -109,9 +111,9 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
     where = "every layer" if everywhere else f"layer {chosen.layer}"
     st.markdown(escape_markdown(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
-    st.text_input("Swap it for", key="what-if-word", on_change=_swap, args=(trace, chosen.token),
+    st.text_input("Swap it for", key=_WORD.name, on_change=_swap, args=(trace, chosen.token),
                   placeholder="A word of the vocabulary")  # fmt: skip
-    remark = state.take(_REMARK, "")
+    remark = state.take(_REMARK)
     if remark:
         st.warning(escape_markdown(remark))
     _show_buttons(offer_for_token(trace, chosen.token), "token")
@@ -119,7 +121,7 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     _show_buttons(offer_for_head(layers, chosen.head), "head")
     st.markdown(where.capitalize())
     _show_buttons(offer_for_layer(trace, layers), "layer")
-    st.text_input("Epsilon of its LayerNorms", key="what-if-epsilon", on_change=_set_epsilon, args=(layers,),
+    st.text_input("Epsilon of its LayerNorms", key=_EPSILON.name, on_change=_set_epsilon, args=(layers,),
                   placeholder=f"{trace.model.config.layer_norm_eps:g}")  # fmt: skip
     st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
 
@@ -134,7 +136,7 @@ def _show_buttons(offers: list[Offer], key: str) -> None:
 def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
     """Put changes at the end of the list; a place that is in it already gets its new value there.
 
-    from_fragment: only a part of the page runs again by itself; `state.rerun_if_asked` then runs all of it.
+    from_fragment: only a part of the page runs again by itself; `choices.rerun_if_asked` then runs all of it.
     """
     asked = {address: value for address, value in _read().items() if address not in changes}
     _write({**asked, **changes}, from_fragment=from_fragment)
@@ -146,16 +148,16 @@ def undo_change(address: str) -> None:
 
 
 def _read() -> dict[str, str | float]:
-    return dict(read_changes(state.read_changes()))
+    return dict(read_changes(state.read(CHANGES)))
 
 
 def _write(changes: Changes, *, from_fragment: bool = False) -> None:
-    state.use_changes(write_changes(changes), from_fragment=from_fragment)
+    choices.use_changes(write_changes(changes), from_fragment=from_fragment)
 
 
 def _swap(trace: Trace, token: int) -> None:
-    word = state.read("what-if-word").strip()
-    state.write("what-if-word", "")
+    word = state.read(_WORD).strip()
+    state.write(_WORD, "")
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
     if len(pieces) == 1:
@@ -167,7 +169,7 @@ def _swap(trace: Trace, token: int) -> None:
 
 
 def _set_epsilon(layers: list[int]) -> None:
-    text = state.read("what-if-epsilon").strip()
-    state.write("what-if-epsilon", "")
+    text = state.read(_EPSILON).strip()
+    state.write(_EPSILON, "")
     if text:
         add_changes(change_epsilons(layers, text), from_fragment=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.keys import KEY_TOKEN
 from bertviz_core.ui.frame.style import describe_token
 
 _STYLE = Path(__file__).with_name("aligned.css")
@@ -77,7 +78,7 @@ def _name(trace: Trace, token: int, marked: bool) -> str:
     kinds = " ".join(describe_token(trace, token))
     pressed = "true" if marked else "false"
     return (
-        f'<th scope="row"><button data-choose="key_token={token}" aria-pressed="{pressed}" class="{kinds}">'
+        f'<th scope="row"><button data-choose="{KEY_TOKEN.name}={token}" aria-pressed="{pressed}" class="{kinds}">'
         f"<small>{token}</small> "
         f"{escape(trace.tokens[token])}</button></th>"
     )

@@ -26,7 +26,8 @@ from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -42,6 +43,8 @@ _ATTENTION = "attention"
 _OF = "encoder.layer.{}.attention.self.probs"
 _ROWS = 24  # of the table, where it could be those of all heads
 _TERMS = 2  # written out at each end of a sum
+_STATISTIC = Key("statistic", next(iter(STATISTICS)))
+_ROWS_OF = Key("rows", LAYER)
 
 
 def render_profile(view: View, all_heads: Summary) -> str:
@@ -95,9 +98,9 @@ def _write_roles(numbers: Mapping[str, float]) -> str:
 
 def choose_statistic() -> Statistic:
     """The statistic to look at."""
-    state.bind("statistic", next(iter(STATISTICS)), STATISTICS)
+    url.bind(_STATISTIC, STATISTICS)
     name = st.selectbox(
-        "Statistic", list(STATISTICS), key="statistic", width=340,
+        "Statistic", list(STATISTICS), key=_STATISTIC.name, width=340,
         format_func=lambda name: STATISTICS[name].title,
     )  # fmt: skip
     return STATISTICS[name]
@@ -170,9 +173,9 @@ def _write_worked(view: View, statistic: Statistic, value: float) -> str:
 def show_table(view: View, read_heads: Callable[[Trace], Summary], statistic: Statistic) -> None:
     """The statistics and roles of a layer's heads, or of those in which one statistic is largest."""
     all_heads = read_heads(view.trace)
-    state.bind("rows", LAYER, _HEADS)
+    url.bind(_ROWS_OF, _HEADS)
     which = st.segmented_control(
-        "Heads", list(_HEADS), required=True, key="rows", wrap=True,
+        "Heads", list(_HEADS), required=True, key=_ROWS_OF.name, wrap=True,
         format_func=_HEADS.__getitem__,
     )  # fmt: skip
     layers, heads = all_heads.pictures.shape[:2]
