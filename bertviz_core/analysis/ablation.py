@@ -13,11 +13,10 @@ from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError
 from bertviz_core.formula.address import Address
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.remember import Turn, remember
 from bertviz_core.tracing.trace import Trace
-
-_WEIGHTS = "attention.self.probs"
 
 
 def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
@@ -45,7 +44,7 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
 
 def zero_head(layer: int, head: int) -> Changes:
     """The change that lets one head hand on nothing: all its attention weights are 0."""
-    return {str(Address.in_layer(layer, _WEIGHTS).fix(head=head)): 0.0}
+    return {str(ATTENTION_WEIGHTS.in_layer(layer).fix(head=head)): 0.0}
 
 
 def drop_zeroed(trace: Trace) -> Changes:

@@ -11,6 +11,7 @@ from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import MASKED, find_strongest, rank_top
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import UNIFORM, Changes
 from bertviz_core.tracing.rewrites import EPSILON, NO_RESIDUAL, SKIP
 from bertviz_core.tracing.trace import Trace
@@ -55,7 +56,7 @@ def offer_for_token(trace: Trace, token: int) -> list[Offer]:
 
 def offer_for_head(layers: Iterable[int], head: int) -> list[Offer]:
     """What could be done to one head, in one layer or in several."""
-    heads = [str(Address.in_layer(layer, "attention.self.probs").fix(head=head)) for layer in layers]
+    heads = [str(ATTENTION_WEIGHTS.in_layer(layer).fix(head=head)) for layer in layers]
     return [Offer("Zero the head", dict.fromkeys(heads, 0)), Offer("Uniform attention", dict.fromkeys(heads, UNIFORM))]
 
 
@@ -98,7 +99,7 @@ def offer_for_cell(trace: Trace, where: Address) -> list[Offer]:
         return offer_for_token(trace, where.at["token"])
     if where.layer is None:
         return []
-    if where.leaf == "attention.self.probs":
+    if where.leaf == ATTENTION_WEIGHTS.path:
         return offer_for_head([where.layer], where.at["head"])
     return [offer for offer in offer_for_layer(trace, [where.layer]) if where.path in offer.changes]
 

@@ -20,11 +20,12 @@ from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.dims import KEY
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.steps import INPUT, PARAMETER, Program
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.rewrites import REWRITES, UNIFORM, rewrite
 
-RULES = {UNIFORM: "the same attention weight for every token except padding (…attention.self.probs)", **REWRITES}
+RULES = {UNIFORM: f"the same attention weight for every token except padding (…{ATTENTION_WEIGHTS.path})", **REWRITES}
 MOST = 100  # changes in a list that somebody wrote
 _BETWEEN, _BECOMES = "~", ":"
 
@@ -210,7 +211,7 @@ def _spread_evenly(layout: Layout, encoding: Encoding, where: Address) -> np.nda
     if not isinstance(step.expr, Softmax) or step.expr.along != KEY:
         raise InputError(
             f"{step.address} holds no attention weights; only these can be made {UNIFORM}. Choose an address that ends "
-            "in attention.self.probs."
+            f"in {ATTENTION_WEIGHTS.path}."
         )
     seen = torch.tensor(encoding.mask, dtype=torch.float64)
     everywhere = (seen / seen.sum()).expand(layout.shape(where.whole))  # one row in memory, however many heads

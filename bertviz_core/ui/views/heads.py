@@ -19,6 +19,7 @@ from bertviz_core.figures.heads import LARGEST, draw_head
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
@@ -94,7 +95,7 @@ def _tell_loss(view: View) -> Said:
 
 
 def _find_weights(view: View) -> Address:
-    return Address.in_layer(view.chosen.layer, "attention.self.probs").fix(head=view.chosen.head)
+    return ATTENTION_WEIGHTS.in_layer(view.chosen.layer).fix(head=view.chosen.head)
 
 
 def show_heads(view: View, all_heads: Summary) -> None:

@@ -13,6 +13,7 @@ from bertviz_core.analysis.ablation import Ablation, drop_zeroed, list_outcomes,
 from bertviz_core.analysis.heads import Summary
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import choices, state, url
@@ -52,7 +53,7 @@ def _show_ablation(view: View, all_heads: Summary) -> None:
         )
         return
     found = begin(trace, view.chosen.token, tuple(offered.values()))
-    first = Address.in_layer(0, "attention.self.probs").fix(head=0)
+    first = ATTENTION_WEIGHTS.in_layer(0).fix(head=0)
     with open_card(view, ATTENTION, "What each head is worth to the answer",
                    f"from {found.addresses[0].path}, with {first} = 0 and so on") as tools:  # fmt: skip
         slot = st.empty()

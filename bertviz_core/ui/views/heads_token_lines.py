@@ -7,9 +7,9 @@ import streamlit as st
 
 from bertviz_core.analysis.heads import CLS, SEP
 from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, choose_links, combine_heads
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
@@ -28,7 +28,7 @@ _HIDE = Key("hide", False)
 
 def show_token_lines(view: View) -> None:
     """The chosen head, token to token, with what to leave out."""
-    address = Address.in_layer(view.chosen.layer, "attention.self.probs")
+    address = ATTENTION_WEIGHTS.in_layer(view.chosen.layer)
     with open_card(view, ATTENTION, "Which token attends to which", address):
         _show_lines(view, view.trace[address])
 

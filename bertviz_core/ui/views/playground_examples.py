@@ -15,6 +15,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.document_nodes import BASE
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, EMBEDDING
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import label_tokens
@@ -154,7 +155,7 @@ def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origi
 
 
 def _locate(view: View, name: str) -> Address:
-    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}")
+    where = SELF_ATTENTION.in_layer(view.chosen.layer).enter(name)
     return where.fix(head=view.chosen.head, query=view.chosen.token)
 
 

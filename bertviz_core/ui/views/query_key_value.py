@@ -17,6 +17,7 @@ from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import choices, site, state, style, url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
@@ -119,7 +120,7 @@ def show_blocks(view: View, place: Place) -> None:
     values = {name: trace[address] for name, address in addresses.items()}
     end = find_robust_limit(np.stack(list(values.values())))
     width, (layer, head) = trace.model.config.head_dim, (view.chosen.layer, view.chosen.head)
-    of = Address.in_layer(layer, "attention.self")
+    of = SELF_ATTENTION.in_layer(layer)
     with open_card(
         view, "query", "Query, key and value of every token", of, f"head {head}, {width} numbers each"
     ) as tools:
@@ -293,7 +294,7 @@ def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
 
 def locate(view: View, name: str, token: int | None = None) -> Address:
     """A tensor of the chosen head, whole or one token's row of it."""
-    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}").fix(head=view.chosen.head)
+    where = SELF_ATTENTION.in_layer(view.chosen.layer).enter(name).fix(head=view.chosen.head)
     return where if token is None else where.fix(**{view.trace.dims(where)[0]: token})
 
 

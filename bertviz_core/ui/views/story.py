@@ -13,6 +13,7 @@ from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PARAMETER, PREDICTION
+from bertviz_core.programs.names import VALUES
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
@@ -89,11 +90,7 @@ def write_headline(view: View) -> str:
     """
     story = read_story(view)
     name = escape_markdown(story.name.partition(" at position")[0])
-    heads = [
-        f"**head {cell.at['head']} of layer {cell.layer}**"
-        for cell in story.cells
-        if cell.leaf == "attention.self.value"
-    ]
+    heads = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
     over = f" over {' and '.join(heads)}" if heads else ""
     token, last = story.tokens[-1], story.cells[-1].path
     end = f"a number of **{last}** that a change put there"

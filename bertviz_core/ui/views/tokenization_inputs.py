@@ -7,9 +7,9 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import choices, site, state
 from bertviz_core.ui.frame.keys import PAD, Key
 from bertviz_core.ui.frame.labels import label_tokens
@@ -74,7 +74,7 @@ def _pad(size: int) -> None:
 def _render_effect(view: View, size: int) -> str:
     """One query's way from scores to shares: the token it looks at most, the first padding, and all padding."""
     trace, chosen = view.trace, view.chosen
-    own = Address.in_layer(chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(chosen.layer)
     scaled, scores, probs = (
         trace[own.enter(leaf).fix(head=chosen.head, query=chosen.token)] for leaf in ("scaled", "scores", "probs")
     )
