@@ -120,7 +120,7 @@ def show_entries(view: View) -> None:
 
 
 def _list_groups(view: View) -> dict[_Group, list[Entry]]:
-    """Every entry, in the order of the computation, by the stage that computes it."""
+    """Every entry, in the order of the computation, by its stage."""
     model, groups = view.trace.model, dict[_Group, list[Entry]]()
     entries = list_entries(model.program, view.chosen.layer)
     for stage in Stage:
