@@ -39,19 +39,6 @@ class _Pending:
     error: BaseException | None = None
 
 
-@dataclass(frozen=True)
-class Held:
-    """Bytes by who holds them.
-
-    kept: the spines of traces that the store keeps; pinned: those of traces that it dropped, and that sessions or
-    changed traces still hold; recomputed: what was worked out from any of them.
-    """
-
-    kept: int
-    pinned: int
-    recomputed: int
-
-
 def _check_kept(changes: Changes) -> Changes:
     """The same, if a pass can be found again by them. Raises ArgumentError otherwise."""
     for address, value in changes.items():
@@ -106,11 +93,6 @@ class TraceStore:
     def nbytes(self) -> int:
         """Bytes held now, by whomever: spines, and what was recomputed from them."""
         return self._traces.nbytes + self._cache.nbytes
-
-    def report_held(self) -> Held:
-        """The same bytes by who holds them."""
-        kept = self._traces.kept_bytes
-        return Held(kept, max(0, self._traces.nbytes - kept), self._cache.nbytes)
 
     def clear(self) -> None:
         """Let go of all that can be made again. A trace that somebody looks at stays, for whoever else asks for it."""
