@@ -93,9 +93,10 @@ def test_a_pool_keeps_its_bound_under_many_threads(counting):
 
 def test_a_pass_that_two_changes_are_based_on_is_counted_once(model, size):
     store = bv.TraceStore()
-    for changes in (None, FIRST, LAST, EVERYWHERE):
-        store.get(model, TEXT, changes=changes)
-    assert (store.nbytes, store.runs) == (3 * size, 4)  # LAST shares all of the pass
+    held = [store.get(model, TEXT, changes=changes) for changes in (None, FIRST, LAST, EVERYWHERE)]
+    assert store.runs == len(held) == 4
+    store.clear()  # what was recomputed is gone
+    assert store.nbytes == 3 * size  # LAST shares all of the pass
 
 
 def test_a_pass_that_was_dropped_counts_while_a_changed_one_holds_on_to_it(model, size, counting):

@@ -303,9 +303,7 @@ IN_ONE_PLACE = {
         "bertviz_core/tracing/changes.py",
         "bertviz_core/tracing/layout.py",
         "bertviz_core/ui/frame/walked.py",
-        "bertviz_core/ui/frame/what_if.py",
         "bertviz_core/ui/views/training_told.py",
-        "bertviz_core/ui/walk/way.py",
     ],
     r"update_(layout|xaxes|yaxes|traces)|add_(shape|annotation|hline|hrect|trace)\(": [],  # a chart is built in one go
 }

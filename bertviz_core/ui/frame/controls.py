@@ -10,13 +10,15 @@ import streamlit as st
 
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.programs.config import BertConfig
+from bertviz_core.tracing.changes import Listed
 from bertviz_core.ui.frame import choices, keys, state
 from bertviz_core.ui.frame.fields import Field, begin_count, bind_field, take_field
-from bertviz_core.ui.frame.keys import CHANGES, FORMULAS, MASK, MODEL, PAD, TEXT, Key
+from bertviz_core.ui.frame.keys import FORMULAS, MASK, MODEL, PAD, TEXT, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
 from bertviz_core.ui.frame.view import Selection
+from bertviz_core.ui.frame.what_if import read_asked
 
 LONGEST_TEXT = 6000
 T = TypeVar("T")
@@ -48,7 +50,7 @@ EXAMPLES = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be run: the sentence, the second one if any, the model's name; pad, mask, changes as the URL has them.
+    """What is to be run: the sentence, the second one if any, the model's name; pad and mask as the URL has them.
 
     notation: how formulas are written.
     """
@@ -58,7 +60,7 @@ class Asked:
     model: str
     pad: str
     mask: str
-    changes: str
+    changes: Listed
     notation: Notation
 
 
@@ -75,7 +77,7 @@ def show_sentence_editor() -> Asked:
     )  # fmt: skip
     _show_examples()
     with st.container(horizontal=True):
-        return Asked(text, pair or None, _show_model(), _show_padding(), state.read(MASK), state.read(CHANGES),
+        return Asked(text, pair or None, _show_model(), _show_padding(), state.read(MASK), read_asked(),
                      _show_notation())  # fmt: skip
 
 

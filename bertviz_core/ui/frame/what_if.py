@@ -19,9 +19,11 @@ from bertviz_core.analysis.what_if import (
     offer_for_token,
 )
 from bertviz_core.errors import InputError
-from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.numbers import format_percent
-from bertviz_core.tracing.changes import Changes, check_changes, read_changes, write_changes
+from bertviz_core.programs.bert import TOKEN_IDS
+from bertviz_core.tracing.changes import Changes, Listed, Value, check_changes, read_changes, write_changes
+from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import choices, menu, state, url
 from bertviz_core.ui.frame.cell_names import shorten
@@ -35,9 +37,9 @@ FROM_FRAGMENT = {"from_fragment": True}  # to `add_changes`: a menu, or an expla
 _TOP = 3
 
 
-def run_changes(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
-    """Run the pass again with the changes of a line of text, as the URL holds them."""
-    good, wrong = check_changes(before.layout, before.encoding, read_changes(line))
+def run_changes(before: Trace, changes: Listed, run: Callable[..., Trace]) -> Outcome:
+    """Run the pass again with changes, as far as they can be made."""
+    good, wrong = check_changes(before.layout, before.encoding, changes)
     if not good:
         return Outcome(before, before, wrong)
     try:
@@ -54,12 +56,11 @@ def show_line(found: Outcome, token: int) -> None:
         return
     with st.container(key="what-if-line", horizontal=True, vertical_alignment="center"):
         st.html("<b>What if</b>", width="content")
-        for i, (address, value) in enumerate({**found.after.changes, **dict.fromkeys(found.wrong, "")}.items()):
-            wrong = address in found.wrong
-            label = address[:60] if wrong else describe_change(found.before, read_address(address), value)
+        for i, (where, label) in enumerate(_name_changes(found).items()):
+            wrong = where in found.wrong
             st.button(
                 escape_markdown(label), key=f"undo-{i}", icon=":material/warning:" if wrong else ":material/close:",
-                on_click=undo_change, args=(address,), help=escape_markdown(f"Undo: {address}"),
+                on_click=undo_change, args=(where,), help=escape_markdown(f"Undo: {where}"),
             )  # fmt: skip
         if found.before.model is not found.after.model:
             label = f"{found.after.model.name} after, {found.before.model.name} before"
@@ -74,6 +75,13 @@ def show_line(found: Outcome, token: int) -> None:
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
     for reason in dict.fromkeys(found.wrong.values()):
         st.warning(escape_markdown(f"A change cannot be made: {reason}"), icon=":material/warning:")
+
+
+def _name_changes(found: Outcome) -> dict[Where, str]:
+    """The changes that were made, then those that cannot be, each as a label."""
+    made = found.after.changes
+    labels: dict[Where, str] = {where: describe_change(found.before, where, value) for where, value in made.items()}
+    return {**labels, **{where: str(where)[:60] for where in found.wrong}}
 
 
 def _render_moves(found: Outcome, token: int) -> str:
@@ -92,11 +100,11 @@ def _render_moves(found: Outcome, token: int) -> str:
     return f'<div class="bv-moves">at “{escape(found.after.tokens[token])}” {moves}</div>'
 
 
-def describe_change(before: Trace, where: Address, value: object) -> str:
+def describe_change(before: Trace, where: Address, value: Value) -> str:
     """A change as a label: `layer 3 · probs · head 5 → 0`, `4 rome → paris`."""
-    if where.path == "input_ids" and "token" in where.at and isinstance(value, int | float):
+    if where.path == TOKEN_IDS.address and "token" in where.at and isinstance(value, int | float):
         return f"{where.at['token']} {before.tokens[where.at['token']]} → {before.model.tokenizer.token(int(value))}"
-    amount = value if isinstance(value, str) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
+    amount = value.text if isinstance(value, Rule) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
     return f"{shorten(before, where)} → {amount}"
 
 
@@ -138,20 +146,21 @@ def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
 
     from_fragment: only a part of the page runs again by itself; `choices.rerun_if_asked` then runs all of it.
     """
-    asked = {address: value for address, value in _read().items() if address not in changes}
+    asked = {where: value for where, value in read_asked().items() if where not in changes}
     _write({**asked, **changes}, from_fragment=from_fragment)
 
 
-def undo_change(address: str) -> None:
+def undo_change(where: Where) -> None:
     """Take one change off the list."""
-    _write({other: value for other, value in _read().items() if other != address})
+    _write({other: value for other, value in read_asked().items() if other != where})
 
 
-def _read() -> dict[str, str | float]:
-    return dict(read_changes(state.read(CHANGES)))
+def read_asked() -> Listed:
+    """The changes that the URL asks for."""
+    return read_changes(state.read(CHANGES))
 
 
-def _write(changes: Changes, *, from_fragment: bool = False) -> None:
+def _write(changes: Listed, *, from_fragment: bool = False) -> None:
     choices.use_changes(write_changes(changes), from_fragment=from_fragment)
 
 
@@ -161,7 +170,7 @@ def _swap(trace: Trace, token: int) -> None:
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
     if len(pieces) == 1:
-        add_changes({f"input_ids[token={token}]": pieces[0]}, from_fragment=True)
+        add_changes({Address(TOKEN_IDS.address).fix(token=token): pieces[0]}, from_fragment=True)
     elif word:
         names = " ".join(map(trace.model.tokenizer.token, pieces)) or "nothing"
         remark = f"“{word[:40]}” is not a single token but {names[:80]}. Choose a word that is one token."

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.keys import KEY_TOKEN
 from bertviz_core.ui.frame.style import describe_token
@@ -27,7 +28,7 @@ class Numbers:
     name: str
     about: str
     texts: Sequence[str]
-    cells: Sequence[str]
+    cells: Sequence[Address]
     values: Sequence[float] = ()
     end: float = 1.0
     color: str = ""
@@ -40,7 +41,7 @@ class Numbers:
         drawn = [f'<img src="{picture}" alt="{escape(self.name)}">' for picture in self.pictures]
         inside = drawn or [escape(text) for text in self.texts]
         return [
-            f'<td><div><button data-cell="{escape(cell)}">{shown}</button>{bar}</div></td>'
+            f'<td><div><button data-cell="{escape(str(cell))}">{shown}</button>{bar}</div></td>'
             for cell, shown, bar in zip(self.cells, inside, bars, strict=True)
         ]
 

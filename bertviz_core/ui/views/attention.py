@@ -205,7 +205,7 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     width, color = view.trace.model.config.head_dim, view.colors.kinds[ATTENTION]
     padded = not all(view.trace.encoding.mask)
     part = {name: row[shown] for name, row in rows.items()}
-    cells = {name: [str(locate(view, name, query=view.chosen.token, key=i)) for i in shown] for name in rows}
+    cells = {name: [locate(view, name, query=view.chosen.token, key=i) for i in shown] for name in rows}
     products, scaled, weights = (part[name].tolist() for name in ("products", "scaled", "probs"))
     end = float(np.abs(part["products"]).max()) or 1.0
     masks = ["+ 0" if view.trace.encoding.mask[i] else "masked out" for i in shown]

@@ -264,8 +264,8 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     trace, color = view.trace, view.colors.kinds[ATTENTION]
     products, weights = trace[_locate_products(view)], trace[locate(view, "probs", view.chosen.token)]
     angles = np.degrees(np.arccos(np.clip(parts.cosines, -1, 1)))
-    fits = [str(_locate_products(view).fix(key=i)) for i in shown]
-    gives = [str(locate(view, "probs", view.chosen.token).fix(key=i)) for i in shown]
+    fits = [_locate_products(view).fix(key=i) for i in shown]
+    gives = [locate(view, "probs", view.chosen.token).fix(key=i) for i in shown]
     strips = [draw_thumbnail(terms[i][None], view.colors, end=float(np.abs(terms[shown]).max()), kind=ATTENTION)
               for i in shown]  # fmt: skip
     dots = [float(products[i]) for i in shown]

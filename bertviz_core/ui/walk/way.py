@@ -6,13 +6,14 @@ Links are HTML, drawn together with the text beside them; what a click on one as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from html import escape
 
 from bertviz_core.analysis.parts import Part, Parts
 from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.errors import AddressError
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.address import Address, Where, read_address
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
@@ -89,11 +90,12 @@ def render_crumbs(trace: Trace, way: tuple[Where, ...]) -> str:
 
 
 def _name_crumb(trace: Trace, place: Where) -> str:
-    try:
-        trace.axes(place)
-    except AddressError:
-        return str(place)
-    return shorten(trace, read_address(place))
+    """What a cell is called; what names no cell of the pass as it was written."""
+    with suppress(AddressError):
+        if isinstance(place, Address):
+            trace.axes(place)
+            return shorten(trace, place)
+    return str(place)
 
 
 def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Parts) -> str:
@@ -136,5 +138,8 @@ def _write_colors(colors: Palette) -> str:
 
 
 def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:
-    told = tell_story(trace, read_address(way[-1]))
-    return (*way[:-1], *(told[i] for i in choose_stops(trace, told)))
+    *before, cell = way
+    if not isinstance(cell, Address):
+        return way
+    told = tell_story(trace, cell)
+    return (*before, *(told[i] for i in choose_stops(trace, told)))
