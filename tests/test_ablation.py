@@ -12,6 +12,7 @@ from transformers import BertForPreTraining
 import bertviz_core as bv
 from bertviz_core.analysis.ablation import Ablation, drop_zeroed, list_outcomes, run_without_cell, zero_head
 from bertviz_core.formula.address import Address
+from bertviz_core.tracing.changes import take_changes
 from bertviz_core.ui.views import heads_ablation
 from tests.factory import random_checkpoint
 
@@ -87,7 +88,7 @@ def test_zeroed_heads_are_no_part_of_the_pass_in_which_heads_are_zeroed(trace):
     kept = {f"{first}[head=1,query=2,key=1]": 0.0, "input_ids[token=1]": 7, f"{first}[head=1]": "uniform",
             "encoder.layer.1.attention.self.context[token=2,concat=3]": 0.0}  # fmt: skip
     changed = trace.with_changes({**kept, **zero_head(1, 2), f"{first}[head=0]": 0})
-    assert len(changed.changes) == len(kept) + 2 and drop_zeroed(changed) == kept
+    assert len(changed.changes) == len(kept) + 2 and drop_zeroed(changed) == take_changes(kept)
 
 
 def test_a_number_without_one_on_the_way_to_it(trace):

@@ -12,6 +12,7 @@ from bertviz_core.analysis.canvas import BEFORE, DIFFERENCE, WHOLE, choose_rows
 from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.formula.address import parse
 from bertviz_core.ui.frame.controls import EXAMPLES
+from bertviz_core.ui.frame.keys import WINDOW
 from bertviz_core.ui.frame.view import SHOWN
 from bertviz_core.ui.views.overview_canvas import Place, Spot, find_story, read_wish
 from tests.canvas import Drawn, draw, look, pick
@@ -258,7 +259,8 @@ WISHES = [
 @pytest.mark.parametrize(("wish", "taken"), WISHES)
 def test_of_what_the_browser_asks_for_only_what_is_there_is_taken(inputs, wish, taken):
     view = look(inputs["12 tokens"], head=(2, 0))
-    assert read_wish(wish, view, Place("pass", Spot(2, 0, 8, None, range(12)), 0)) == taken
+    found = read_wish(wish, view, Place("pass", Spot(2, 0, 8, None, range(12)), 0))
+    assert {key.name: value for key, value in found.items()} == taken
 
 
 @pytest.mark.parametrize(
@@ -267,7 +269,7 @@ def test_of_what_the_browser_asks_for_only_what_is_there_is_taken(inputs, wish, 
 def test_a_window_stays_while_the_chosen_token_is_in_it(inputs, wish, window):
     view = look(inputs["512 tokens"], token=100)
     place = Place("pass", Spot(view.chosen.layer, view.chosen.head, 100, None, range(84, 116)), 0)
-    assert read_wish(wish, view, place)["window"] == window
+    assert read_wish(wish, view, place)[WINDOW] == window
 
 
 def test_the_story_of_every_word_that_is_drawn_is_told(trace):

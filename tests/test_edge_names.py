@@ -41,3 +41,8 @@ def test_a_server_for_others_answers_by_any_name_and_one_for_this_machine_also_b
     assert list_hosts() == frozenset()
     told["server.address"] = "localhost"
     assert list_hosts() == {*LOCAL, "bert.example", "course.example"}
+
+
+@pytest.mark.parametrize("origin", ["http://[::1", "http://", "nonsense"])
+def test_an_origin_that_is_no_address_is_refused(origin):
+    assert not is_own_page(Headers({"origin": origin, "host": "localhost"}))

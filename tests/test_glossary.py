@@ -10,6 +10,7 @@ from bertviz_core.analysis.notation import list_absent, list_axes, list_entries,
 from bertviz_core.checkpoint.model import load_model
 from bertviz_core.documents.names import AXIS_NAMES, FORMULAS, NAMES, SOURCES, find_key, find_names
 from bertviz_core.formula.dims import AXES
+from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.programs.bert import ALL_HEADS, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig as Config
@@ -44,6 +45,15 @@ def listed():
 
 def addresses(entries):
     return [entry.symbol.address for entry in entries]
+
+
+def test_an_entry_has_the_stage_that_its_program_gives_it():
+    """An input is one of the stage of inputs, and not of that which is the first to read it."""
+    assert {entry.symbol.address: entry.stage for entry in listed()} == {
+        entry.symbol.address: COMPLETE.stages[entry.symbol.address] for entry in listed()
+    }
+    inputs = {entry.symbol.address for entry in listed() if entry.stage is Stage.INPUT}
+    assert inputs == {symbol.address for symbol in COMPLETE.inputs}
 
 
 def test_every_quantity_has_one_row_and_every_row_a_quantity():

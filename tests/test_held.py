@@ -18,7 +18,6 @@ from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.tracing.remember import measure_bytes, remember
-from bertviz_core.tracing.store import Held
 from tests.factory import random_checkpoint
 
 TEXT = "The cat sat on the mat."
@@ -60,10 +59,10 @@ def test_a_pool_drops_what_was_used_longest_ago(counting):
     found = pool(10, lambda thing: dropped.append(thing.weight))
     for name, weight in (("a", 3), ("b", 4)):
         found.put(name, Thing(weight))
-    assert found.get("a").weight == 3 and found.nbytes == found.kept_bytes == 7
+    assert found.get("a").weight == 3 and found.nbytes == 7
     found.put("c", Thing(5))
     assert found.get("b") is None and dropped == [4]
-    assert found.nbytes == found.kept_bytes == 8
+    assert found.nbytes == 8
 
 
 def test_what_a_pool_dropped_counts_while_somebody_holds_it_and_is_found_again(counting):
@@ -73,7 +72,7 @@ def test_what_a_pool_dropped_counts_while_somebody_holds_it_and_is_found_again(c
     assert found.get("other") is None and found.nbytes == 6  # there is no room beside what is held
     found.put("small", Thing(3))
     assert found.get("mine") is mine
-    assert found.nbytes == 9 and found.kept_bytes == 9
+    assert found.nbytes == 9
     del mine
     found.put("other", Thing(5))
     assert found.get("mine") is found.get("small") is None and found.get("other").weight == found.nbytes == 5
@@ -89,40 +88,43 @@ def test_a_pool_keeps_its_bound_under_many_threads(counting):
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(work, range(1, 9)))
-    assert 40 < found.nbytes == found.kept_bytes <= 50
+    assert 40 < found.nbytes <= 50
 
 
 def test_a_pass_that_two_changes_are_based_on_is_counted_once(model, size):
     store = bv.TraceStore()
-    for changes in (None, FIRST, LAST, EVERYWHERE):
-        store.get(model, TEXT, changes=changes)
-    held = store.report_held()
-    assert (held.kept, held.pinned, store.runs) == (3 * size, 0, 4)  # LAST shares all of the pass
-    assert store.nbytes == 3 * size + held.recomputed
+    held = [store.get(model, TEXT, changes=changes) for changes in (None, FIRST, LAST, EVERYWHERE)]
+    assert store.runs == len(held) == 4
+    store.clear()  # what was recomputed is gone
+    assert store.nbytes == 3 * size  # LAST shares all of the pass
 
 
 def test_a_pass_that_was_dropped_counts_while_a_changed_one_holds_on_to_it(model, size, counting):
     store = bv.TraceStore(trace_bytes=2 * size)
     changed = store.get(model, TEXT, changes=FIRST)
     store.get(model, "A dog sat in the mat.")
-    assert (store.report_held().kept, store.report_held().pinned) == (0, 2 * size)
+    store.clear()
+    assert store.nbytes == 2 * size
     assert store.get(model, TEXT) is changed.before and store.runs == 3
     del changed
     store.get(model, TEXT)
-    assert (store.report_held().kept, store.report_held().pinned) == (size, 0)
+    assert store.nbytes == size
+    store.clear()
+    assert store.nbytes == 0
 
 
 def test_what_a_session_holds_leaves_less_room_for_others(model, size, counting):
     store = bv.TraceStore(trace_bytes=3 * size)
     views = [store.get(model, f"{word} cat sat on the mat.") for word in ("the", "a", "in", "do")]
-    assert store.nbytes == 4 * size > store.report_held().kept
+    assert store.nbytes == 4 * size
     assert [store.get(model, f"{word} cat sat on the mat.") for word in ("the", "a", "in", "do")] == views
     assert store.runs == 4  # none was run twice, though there is room for three
     views.clear()
     for word in ("the", "a", "in", "do"):
         store.get(model, f"{word} dog sat on the mat.")
         assert store.nbytes <= 3 * size + 1
-    assert store.report_held() == Held(kept=store.nbytes, pinned=0, recomputed=0)
+    store.clear()
+    assert store.nbytes == 0
 
 
 def test_dropping_a_trace_frees_it_at_once(model, size, counting):

@@ -8,7 +8,8 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.frame import controls, ready, state
+from bertviz_core.ui.frame import choices, controls, ready, state, url
+from bertviz_core.ui.frame.keys import TOKEN
 from bertviz_core.ui.frame.view import Selection
 from tests.test_url import PLACE
 
@@ -41,17 +42,18 @@ class Query(dict):
 def visit(monkeypatch):
     """One run of a page for a browser at this address: its message can be of Back, and make choices by its widgets."""
     session, query = {}, Query()
-    monkeypatch.setattr(state, "st", SimpleNamespace(session_state=session, query_params=query))
+    monkeypatch.setattr(state, "st", SimpleNamespace(session_state=session))
+    monkeypatch.setattr(url, "st", SimpleNamespace(query_params=query))
 
     def run(choose=None, back=False, broken_off=False, page="attention", **address):
-        monkeypatch.setattr(state, "is_history_navigation", lambda: back)
+        monkeypatch.setattr(url, "is_history_navigation", lambda: back)
         query.from_dict(address)
         if choose:
             choose()
-        state.follow_history()
+        url.follow_history()
         if not broken_off:
-            state.begin_run(page)
-            state.publish()
+            url.begin_run(page)
+            url.publish()
         return dict(query)
 
     return run
@@ -59,15 +61,15 @@ def visit(monkeypatch):
 
 def test_what_the_message_of_back_says_of_the_menus_is_no_choice(visit):
     assert visit(layer="3", head="5") == {"layer": "3", "head": "5"}
-    assert visit(lambda: state.choose_head(4, 5), layer="3", head="5") == {"layer": "4", "head": "5"}
-    assert visit(lambda: state.choose_head(2, 5), back=True, layer="3", head="5") == {"layer": "3", "head": "5"}
+    assert visit(lambda: choices.choose_head(4, 5), layer="3", head="5") == {"layer": "4", "head": "5"}
+    assert visit(lambda: choices.choose_head(2, 5), back=True, layer="3", head="5") == {"layer": "3", "head": "5"}
 
 
 def test_where_back_led_counts_also_where_its_run_was_broken_off_by_a_choice(visit):
     visit(layer="3", head="5", walk="pooler.dense")
     visit(page="heads", layer="1", head="0")
     visit(back=True, broken_off=True, layer="3", head="5", walk="pooler.dense")
-    choose = partial(state.go, {"token": 2})
+    choose = partial(choices.go, {TOKEN: 2})
     assert visit(choose, layer="3", head="5", walk="pooler.dense") == {
         "layer": "3", "head": "5", "token": "2", "walk": "pooler.dense",
     }  # fmt: skip
@@ -76,7 +78,7 @@ def test_where_back_led_counts_also_where_its_run_was_broken_off_by_a_choice(vis
 def test_a_message_with_the_address_before_the_newest_one_undoes_no_choice(visit):
     """The browser may not have been told of it yet; with any other address, it has gone there."""
     visit(layer="3", head="5")
-    visit(lambda: state.choose_head(4, 5), layer="3", head="5")
+    visit(lambda: choices.choose_head(4, 5), layer="3", head="5")
     assert visit(layer="3", head="5") == {"layer": "4", "head": "5"}
     assert visit(layer="1", head="5") == {"layer": "1", "head": "5"}
     assert visit(back=True, layer="4", head="5") == {"layer": "4", "head": "5"}

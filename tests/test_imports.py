@@ -294,7 +294,8 @@ def test_a_violation_is_found(project, path, source, check):
 
 # What stands in one place only, by a pattern of the source: where it may stand.
 IN_ONE_PLACE = {
-    r"\bst\.(session_state|query_params)\b": ["bertviz_core/ui/frame/state.py"],
+    r"\bsession_state\b": ["bertviz_core/ui/frame/state.py", "bertviz_core/ui/frame/streamlit_inside.py"],
+    r"\bquery_params\b(?!=)": ["bertviz_core/ui/frame/url.py"],
     r"\bst\.plotly_chart\b|displayModeBar": ["bertviz_core/ui/frame/chart.py"],
     r"(?<!def )\bparse\(": ["bertviz_core/formula/address.py"],
     r"\bread_address\(": [  # where addresses come in as text: the public face, the URL, a change that somebody wrote
@@ -302,12 +303,8 @@ IN_ONE_PLACE = {
         "bertviz_core/learning/explaining.py",
         "bertviz_core/tracing/changes.py",
         "bertviz_core/tracing/layout.py",
-        "bertviz_core/ui/frame/follow.py",
-        "bertviz_core/ui/frame/state.py",
-        "bertviz_core/ui/frame/what_if.py",
-        "bertviz_core/ui/views/overview_canvas.py",
+        "bertviz_core/ui/frame/walked.py",
         "bertviz_core/ui/views/training_told.py",
-        "bertviz_core/ui/walk/way.py",
     ],
     r"update_(layout|xaxes|yaxes|traces)|add_(shape|annotation|hline|hrect|trace)\(": [],  # a chart is built in one go
 }

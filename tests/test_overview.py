@@ -13,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame.keys import HEAD, LAYER, TOKEN, WINDOW
 from bertviz_core.ui.views import formulas, overview
-from bertviz_core.ui.views.overview_canvas import use_example
+from bertviz_core.ui.views.overview_canvas import _CANVAS, _LEVEL, _PLAY, use_example
 from tests.canvas import look
 from tests.derived.truth import softmax
 from tests.factory import random_checkpoint
@@ -149,17 +150,17 @@ def session(monkeypatch):
 
 def test_going_elsewhere_is_one_choice_and_the_explained_cell_goes_along(session):
     session["walk"] = "embeddings.sum[token=1,hidden=2]~encoder.layer.2.attention.self.probs[head=0,query=1,key=2]"
-    state.go({"level": "head", "layer": "3", "head": "5", "play": 4})
+    choices.go({_LEVEL: "head", LAYER: "3", HEAD: "5", _PLAY: 4})
     assert session == {"level": "head", "layer": "3", "head": "5", "play": 4, "url-chose": True,
                        "walk": "encoder.layer.3.attention.self.probs[head=5,query=1,key=2]"}  # fmt: skip
 
 
 def test_another_token_or_sentence_has_its_own_window(session):
     session.update(window="40", play=3)
-    state.choose_token(90)
+    choices.choose_token(90)
     assert (session["token"], session["window"], session["play"]) == ("90", "", 3)
-    state.go({"token": "91", "window": "70"})
-    state.use_sentence("the cat sat")
+    choices.go({TOKEN: "91", WINDOW: "70"})
+    choices.use_sentence("the cat sat")
     assert (session["token"], session["window"], session["text"]) == ("", "", "the cat sat")
 
 
@@ -176,7 +177,7 @@ def test_a_padding_token_can_be_chosen():
 
 def test_what_arrives_from_a_component_that_is_gone_is_forgotten(session):
     taken = []
-    take = state.on_event("canvas", "go", taken.append)
+    take = state.on_event(_CANVAS, "go", taken.append)
     take()
     assert taken == []
     session["canvas"] = {"go": {"layer": 3}}

@@ -9,8 +9,10 @@ from bertviz_core.formula import steps
 from bertviz_core.formula.address import Address, Block, parse, read_address
 from bertviz_core.formula.dims import AXES
 from bertviz_core.programs import DOCUMENT_PROGRAMS
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, CONTEXT, KEYS, QUERIES, SELF_ATTENTION, VALUES
 from tests.factory import KINDS, random_checkpoint
 from tests.latex import balanced
+from tests.test_imports import ROOT, modules
 
 COLOURED = {
     steps.EMBEDDING, steps.QUERY, steps.KEY, steps.VALUE, steps.ATTENTION, steps.RESIDUAL, steps.NORM, steps.FFN,
@@ -81,6 +83,17 @@ def program(request, models, bundled):
 def test_the_addresses_are_those_agreed(models, kind):
     layers = [Address.in_layer(layer, leaf).path for layer in range(2) for leaf in LAYER]
     assert [step.address for step in models[kind].program.steps] == [*EMBEDDINGS, *layers, *HEADS[kind]]
+
+
+def test_the_names_of_attention_are_those_that_bert_declares(rome):
+    assert SELF_ATTENTION.path == "attention.self" and ATTENTION_WEIGHTS.in_layers("{i}").endswith(".probs")
+    for leaf in (QUERIES, KEYS, VALUES, ATTENTION_WEIGHTS, CONTEXT):
+        assert all(str(leaf.in_layer(layer)) in rome.program.by_address for layer in range(6)), leaf
+
+
+def test_only_where_steps_are_written_their_names_are_spelled_out():
+    files = [file for file in modules(ROOT).values() if file.parent.name != "programs"]
+    assert [file.name for file in files if "attention.self" in file.read_text(encoding="utf-8")] == []
 
 
 def test_the_axes_are_those_agreed(rome):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
+from bertviz_core.formula.address import parse
 from bertviz_core.tracing.readonly import lock
 from tests.factory import random_checkpoint
 
@@ -113,9 +114,9 @@ def test_numbers_in_double_precision_cannot_be_written_to(model):
 
 
 def test_what_was_changed_cannot_be_written_to(changed):
-    assert_locked(changed.changes[f"{QUERY}[head=0,query=2]"])
+    assert_locked(changed.changes[parse(f"{QUERY}[head=0,query=2]")])
     with pytest.raises(TypeError):
-        changed.changes["pooler.dense"] = 1.0
+        changed.changes[parse("pooler.dense")] = 1.0
     overrides = [override for address in changed.addresses for override in changed.overrides(address)]
     assert len(overrides) == 3
     for override in overrides:
@@ -126,7 +127,8 @@ def test_an_array_that_was_handed_in_stays_the_callers(trace):
     mine = np.zeros(8)
     changed = trace.with_changes({f"{QUERY}[head=0,query=2]": mine})
     mine[:] = 5.0
-    assert not changed[f"{QUERY}[head=0,query=2]"].any() and not changed.changes[f"{QUERY}[head=0,query=2]"].any()
+    put = parse(f"{QUERY}[head=0,query=2]")
+    assert not changed[put].any() and not changed.changes[put].any()
     assert not changed.with_changes({"pooler.dense": 0.5})[f"{QUERY}[head=0,query=2]"].any()
 
 

@@ -131,9 +131,10 @@ def test_what_only_a_document_has_is_linked_to_its_list_of_steps_which_shows_it(
     assert own and {link.page.name for link in own.values()} == {"documents"}
     assert all(links[address].page.stage is bundled.program.stages[address] for address in links.keys() - own.keys())
     for query in {tuple(link.query.items()) for link in own.values()}:
-        shown = entries(opened("documents", **dict(query)))
+        says = {key.name: text for key, text in query}
+        shown = entries(opened("documents", **says))
         asked = {address for address, link in own.items() if tuple(link.query.items()) == query}
-        assert asked <= shown.keys() and dict(query)["document"] == name
+        assert asked <= shown.keys() and says["document"] == name
 
 
 def test_there_is_no_link_to_what_is_not_there(rome):

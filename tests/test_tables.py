@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bertviz_core.formula.dims import AXES
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.panels.aligned import Numbers
 from bertviz_core.ui.panels.charts import _note_window
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -55,7 +55,7 @@ def test_what_is_shown_of_a_tensor_is_named_by_its_first_and_last():
 def test_in_another_sentence_no_token_is_chosen_or_hidden(monkeypatch):
     session = {"mask": "2,3", "token": "3", "key_token": "1", "window": "4", "layer": "2", "head": "1"}
     monkeypatch.setattr(state.st, "session_state", session)
-    state.use_sentence("the cat", "the dog")
+    choices.use_sentence("the cat", "the dog")
     chosen = {key: session[key] for key in ("text", "pair", "mask", "token", "key_token", "window", "layer", "head")}
     assert chosen == {"text": "the cat", "pair": "the dog", "mask": "", "token": "", "key_token": "", "window": "",
                       "layer": "2", "head": "1"}  # fmt: skip

@@ -194,8 +194,3 @@ def test_the_loss_per_token_is_the_sum_of_losses_by_the_sum_of_tokens():
 
 def test_what_rose_is_ranked_and_what_fell_is_not_among_it():
     assert rank_risen(np.array([0.5, 0.1, 0.2, 0.3]), np.array([0.4, 0.3, 0.25, 0.3]), 3) == [1, 2]
-
-
-def test_the_loss_of_a_step_is_compared_by_hidden_word(trained):
-    for record in trained.records:
-        assert record.loss_per_word == pytest.approx(np.mean(record.terms))

@@ -13,11 +13,10 @@ from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError
 from bertviz_core.formula.address import Address
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.remember import Turn, remember
 from bertviz_core.tracing.trace import Trace
-
-_WEIGHTS = "attention.self.probs"
 
 
 def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
@@ -45,15 +44,15 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
 
 def zero_head(layer: int, head: int) -> Changes:
     """The change that lets one head hand on nothing: all its attention weights are 0."""
-    return {str(Address.in_layer(layer, _WEIGHTS).fix(head=head)): 0.0}
+    return {ATTENTION_WEIGHTS.in_layer(layer).fix(head=head): 0.0}
 
 
 def drop_zeroed(trace: Trace) -> Changes:
     """What was changed in a pass, without whole heads that were zeroed: all are, in turn, on a map of their worth."""
     config = trace.model.config
     layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
-    zeros = {address for layer in layers for head in heads for address in zero_head(layer, head)}
-    return {address: value for address, value in trace.changes.items() if address not in zeros or value != 0}
+    zeros = {where for layer in layers for head in heads for where in zero_head(layer, head)}
+    return {where: value for where, value in trace.changes.items() if where not in zeros or value != 0}
 
 
 def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, head: int) -> np.ndarray:
@@ -82,7 +81,7 @@ class _Without:
 
 def _set_to_zero(trace: Trace, address: Address, cell: Address) -> float | None:
     try:
-        return float(trace.with_changes({str(cell): 0.0}).recomputed(address))
+        return float(trace.with_changes({cell: 0.0}).recomputed(address))
     except BertvizError:
         return None
 

@@ -14,6 +14,7 @@ from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.analysis.token_attention import read_weights
 from bertviz_core.formula.address import Address
 from bertviz_core.programs.config import BertConfig
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, CONTEXT, SELF_ATTENTION
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
@@ -130,7 +131,7 @@ def _locate(layer: int, name: str) -> Address:
     """The address of one of a layer's strips."""
     if name == "input":
         return Address.in_layer(layer - 1, _OUTPUT) if layer else EMBEDDING
-    leaf = {"context": "attention.self.context", "added": "attention.output.dense", "sum": "attention.output.residual",
+    leaf = {"context": CONTEXT.path, "added": "attention.output.dense", "sum": "attention.output.residual",
             "norm": "attention.output.LayerNorm", "neurons": _ACTIVATION, "sum2": "output.residual",
             "output": _OUTPUT}[name]  # fmt: skip
     return Address.in_layer(layer, leaf)
@@ -152,7 +153,7 @@ def _list_pass(faces: Faces, spot: Spot) -> Iterator[Strip]:
 
 
 def _list_layer(faces: Faces, spot: Spot) -> Iterator[Strip]:
-    config, own = faces.drawn.model.config, Address.in_layer(spot.layer, "attention.self")
+    config, own = faces.drawn.model.config, SELF_ATTENTION.in_layer(spot.layer)
     wide = _choose_columns(config.hidden_size, WIDTH, spot.component)
     yield _cut(faces, spot, "input", LAYER, _locate(spot.layer, "input"), wide)
     for name in ("query", "key", "value"):
@@ -167,7 +168,7 @@ def _list_layer(faces: Faces, spot: Spot) -> Iterator[Strip]:
 
 
 def _list_head(faces: Faces, spot: Spot) -> Iterator[Strip]:
-    width, own = faces.drawn.model.config.head_dim, Address.in_layer(spot.layer, "attention.self")
+    width, own = faces.drawn.model.config.head_dim, SELF_ATTENTION.in_layer(spot.layer)
     for name in ("query", "key", "value"):
         yield _cut(faces, spot, f"head.{name}", HEAD, own.enter(name).fix(head=spot.head), range(width))
     merged = range(spot.head * width, (spot.head + 1) * width)
@@ -247,7 +248,7 @@ def _draw_ribbons(faces: Faces, spot: Spot, layer: int) -> Strip:
     before, after = (average_heads(trace, layer, spot.token) for trace in (faces.before, faces.after))
     inside = slice(spot.window.start, spot.window.stop)
     values, changed = faces.show(before[inside], after[inside])
-    address = Address.in_layer(layer, "attention.self.probs").fix(query=spot.token)
+    address = ATTENTION_WEIGHTS.in_layer(layer).fix(query=spot.token)
     template = f"{address.path}[query={spot.token},key={{row}}]"
     return Strip(f"ribbons.{layer}", layer, PASS, address, template, (), len(before), values, changed)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bertviz_core.analysis.canvas import Faces, Spot
+from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.tracing.trace import Trace
 
 
@@ -26,6 +27,6 @@ def fingerprint(faces: Faces, spot: Spot) -> str:
 def _tell_apart(trace: Trace) -> Iterator[bytes]:
     model, encoding = trace.model, trace.encoding
     yield repr((model.name, model.revision, model.dtype, encoding)).encode()
-    for address, value in sorted(trace.changes.items()):
-        yield address.encode()
-        yield np.asarray(value).tobytes() if not isinstance(value, str) else value.encode()
+    for where, value in sorted(trace.changes.items(), key=lambda change: str(change[0])):
+        yield str(where).encode()
+        yield value.text.encode() if isinstance(value, Rule) else np.asarray(value).tobytes()

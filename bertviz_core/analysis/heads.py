@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bertviz_core.formula.address import Address
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
@@ -210,7 +210,7 @@ def compute_by_query(trace: Trace, layer: int, head: int, statistic: Statistic) 
 def _drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
     """A layer's shares, and its tokens, without padding."""
     real = np.flatnonzero(trace.encoding.mask)
-    probs = trace[Address.in_layer(layer, "attention.self.probs")]
+    probs = trace[ATTENTION_WEIGHTS.in_layer(layer)]
     if len(real) < len(trace.tokens):
         probs = probs[:, real[:, None], real]
     return probs, Sentence([trace.tokens[i] for i in real], trace.model.tokenizer.special_tokens)

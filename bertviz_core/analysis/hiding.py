@@ -11,6 +11,7 @@ from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
+from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.tracing.remember import Turn, remember
 from bertviz_core.tracing.trace import Trace
 
@@ -50,7 +51,7 @@ def hide_token(trace: Trace, position: int) -> Trace:
     mask = trace.model.tokenizer.mask_id
     if mask is None:
         raise InputError("This checkpoint's vocabulary has no mask token, so none can be hidden. Choose another model.")
-    return trace.with_changes({str(Address("input_ids").fix(token=position)): mask})
+    return trace.with_changes({Address(TOKEN_IDS.address).fix(token=position): mask})
 
 
 def list_hideable(trace: Trace) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN, VOCAB
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
@@ -260,7 +261,7 @@ def _read_winners(trace: Trace, token: int) -> Iterator[Winner]:
 def average_attention(trace: Trace) -> Iterable[np.ndarray]:
     """Each layer's attention, averaged over its heads: (query, key)."""
     for layer in range(trace.model.config.num_hidden_layers):
-        yield trace[Address.in_layer(layer, "attention.self.probs")].mean(axis=0)
+        yield trace[ATTENTION_WEIGHTS.in_layer(layer)].mean(axis=0)
 
 
 def roll_out_attention(trace: Trace) -> np.ndarray:

@@ -22,7 +22,7 @@ _TYPESETTING = re.compile(r"\\(mathrm|mathcal|text|left|right|tilde|bar|hat)\b|[
 
 @dataclass(frozen=True)
 class Entry:
-    """One row: our symbol, what it means, its names elsewhere, the stage that computes it or is the first to read it.
+    """One row: our symbol, what it means, its names elsewhere, and its stage, as the program has it.
 
     An axis has a symbol too: the letter of its size, under the axis's name; it has no stage.
     """
@@ -45,9 +45,9 @@ def _walk_entries(program: Program, layer: int) -> Iterator[Entry]:
             if leaf.address in program.leaves and leaf.address not in seen and _is_shown(leaf.address, layer):
                 seen.add(leaf.address)
                 names = find_names(leaf.address)
-                yield Entry(leaf, names.meaning, names, step.stage)
+                yield Entry(leaf, names.meaning, names, program.stages[leaf.address])
         if _is_shown(step.address, layer):
-            yield Entry(step.output, step.meaning, find_names(step.address), step.stage)
+            yield Entry(step.output, step.meaning, find_names(step.address), program.stages[step.address])
 
 
 def _is_shown(address: str, layer: int) -> bool:

@@ -18,6 +18,7 @@ from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import read_weights
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
@@ -151,7 +152,7 @@ def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
 
     Else the key with the largest weight of all. An even share is 1 over the number of tokens, padding left out.
     """
-    row = trace[Address.in_layer(layer, "attention.self.probs").fix(head=head, query=token)]
+    row = trace[ATTENTION_WEIGHTS.in_layer(layer).fix(head=head, query=token)]
     words = np.full(len(row), -1.0)
     others = find_other_words(trace, token)
     words[others] = row[others]
@@ -227,7 +228,7 @@ class OpenProduct:
 
 def open_product(trace: Trace, layer: int, head: int, token: int, key: int) -> OpenProduct:
     """The component whose product q_i k_i is largest, of a token's query and a key in one head."""
-    own = Address.in_layer(layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(layer)
     q, k = trace[own.enter("query").fix(head=head, query=token)], trace[own.enter("key").fix(head=head, key=key)]
     terms = multiply_terms(q, k)
     most = int(terms.terms.argmax())

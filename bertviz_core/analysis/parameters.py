@@ -19,6 +19,7 @@ from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, QUESTION_ANSWERING
 from bertviz_core.programs.config import BertConfig
+from bertviz_core.programs.names import KEYS, QUERIES, VALUES
 
 _CHUNK = 1 << 20  # numbers that are widened to float64 at a time
 _GROUPS = {
@@ -36,9 +37,9 @@ _KINDS = {
     "embeddings.position_embeddings": "position embeddings",
     "embeddings.token_type_embeddings": "segment embeddings",
     "embeddings.LayerNorm": "LayerNorm",
-    "attention.self.query": "query",
-    "attention.self.key": "key",
-    "attention.self.value": "value",
+    QUERIES.path: "query",
+    KEYS.path: "key",
+    VALUES.path: "value",
     "attention.output.dense": "output",
     "intermediate.dense": "into the neurons",
     "output.dense": "out of the neurons",

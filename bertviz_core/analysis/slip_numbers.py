@@ -16,6 +16,7 @@ from bertviz_core.analysis.walk import sample_function
 from bertviz_core.documents import examples
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.functions import GELU, RELU
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, CONTEXT, QUERIES, SELF_ATTENTION
 from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
 from bertviz_core.tracing.trace import Trace
 
@@ -118,7 +119,7 @@ def _measure_own_epsilon(spot: Spot) -> Found:
 
 def _measure_rerun(spot: Spot) -> Found:
     """In [41] once more on its own result, whose last two axes it swaps, and writes into the old shape."""
-    once = spot.trace[Address.in_layer(0, "attention.self.context")].astype(np.float64)
+    once = spot.trace[CONTEXT.in_layer(0)].astype(np.float64)
     twice = once.T.reshape(once.shape)
     cosine = compute_cosine(once[spot.token], twice[spot.token])
     yield "cosine of this token's row after two runs with that after one", float(cosine)
@@ -198,7 +199,7 @@ def _measure_scales(spot: Spot) -> Found:
 
 def _measure_layers(spot: Spot) -> Found:
     if spot.trace.model.config.num_hidden_layers > 1:
-        one, other = (spot.weight(layer, "attention.self.query.weight").ravel() for layer in (0, 1))
+        one, other = (spot.weight(layer, QUERIES.enter("weight").path).ravel() for layer in (0, 1))
         yield "cosine of the query matrices of the first two layers", float(compute_cosine(one, other))
 
 
@@ -226,7 +227,7 @@ def _measure_pads_first(_: Spot) -> Found:
 def _measure_unmasked(spot: Spot) -> Found:
     trace = spot.run("encoder-article", PADS)
     if trace is not None:
-        probs = trace[Address.in_layer(spot.layer, "attention.self.probs")].astype(np.float64)
+        probs = trace[ATTENTION_WEIGHTS.in_layer(spot.layer)].astype(np.float64)
         real = np.array(trace.encoding.mask) == 1
         yield f"share, in layer {spot.layer}", float(probs[:, real][..., ~real].sum(axis=-1).mean())
 
@@ -234,7 +235,7 @@ def _measure_unmasked(spot: Spot) -> Found:
 def _measure_negative(spot: Spot) -> Found:
     trace = spot.run("encoder-article", 0)
     if trace is not None:
-        products = trace[Address.in_layer(spot.layer, "attention.self.products")]
+        products = trace[SELF_ATTENTION.in_layer(spot.layer).enter("products")]
         yield f"below 0, in layer {spot.layer}", int((products < 0).sum())
         yield "of all", products.size
 

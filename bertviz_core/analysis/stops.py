@@ -39,6 +39,7 @@ from bertviz_core.formula.functions import Apply, Function
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.short import name_function
 from bertviz_core.formula.steps import walk_nodes
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.tracing.trace import Trace
 
 _STRONGEST = 8  # neurons, and words
@@ -89,7 +90,7 @@ def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
 
 
 def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
-    own = Address.in_layer(spot.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(spot.layer)
     rows = (own.enter("query").fix(head=spot.head, query=spot.token),
             own.enter("key").fix(head=spot.head, key=key), own.enter("value").fix(head=spot.head, key=key))  # fmt: skip
     query, offered, value = (float(np.linalg.norm(trace[row].astype(np.float64))) for row in rows)
@@ -102,7 +103,7 @@ def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
 
 
 def _compare(trace: Trace, spot: Spot, key: int) -> Compared:
-    own = Address.in_layer(spot.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(spot.layer)
     q = trace[own.enter("query").fix(head=spot.head, query=spot.token)]
     k = trace[own.enter("key").fix(head=spot.head, key=key)]
     product = multiply_terms(q, k)
@@ -121,7 +122,7 @@ def _write_terms(one: np.ndarray, other: np.ndarray, product: DotProduct, decima
 
 
 def _divide(trace: Trace, spot: Spot, key: int) -> Divided:
-    row = Address.in_layer(spot.layer, "attention.self")
+    row = SELF_ATTENTION.in_layer(spot.layer)
     scores, shares = (
         trace[row.enter(leaf).fix(head=spot.head, query=spot.token)].astype(np.float64) for leaf in ("scores", "probs")
     )
@@ -136,7 +137,7 @@ def _divide(trace: Trace, spot: Spot, key: int) -> Divided:
 
 
 def _collect(trace: Trace, spot: Spot) -> Collected:
-    own, width = Address.in_layer(spot.layer, "attention.self"), trace.model.config.head_dim
+    own, width = SELF_ATTENTION.in_layer(spot.layer), trace.model.config.head_dim
     result = trace[own.enter("context").fix(token=spot.token)][spot.head * width : (spot.head + 1) * width]
     component = find_strongest(result)
     shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)].astype(np.float64)

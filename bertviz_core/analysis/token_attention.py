@@ -11,6 +11,7 @@ from bertviz_core.analysis.attention import share_sum, split_by_head
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.stages import Stage
+from bertviz_core.programs.names import CONTEXT, QUERIES, SELF_ATTENTION
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
@@ -32,7 +33,7 @@ def _read_layer(trace: Trace, layer: int, token: int) -> np.ndarray:
     steps = [step for step in trace.program.steps if step.stage is Stage.ATTENTION and step.layer == layer]
     if any(trace.overrides(step.address) for step in steps):
         return trace[Address(steps[-1].address).fix(query=token)]
-    query = Address.in_layer(layer, "attention.self.query")
+    query = QUERIES.in_layer(layer)
     read = {leaf.address for step in steps for leaf in step.leaves} - {query.path, *(step.address for step in steps)}
     env = {address: torch.tensor(trace[address].astype(np.float64)) for address in read}
     env[query.path] = torch.tensor(trace.recomputed(query.fix(query=token))[:, None])
@@ -67,7 +68,7 @@ class Taken:
 
 def measure_taken(trace: Trace, layer: int, token: int) -> Taken:
     """A token's weights and the lengths of the values that they weigh, in float64."""
-    own = Address.in_layer(layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(layer)
     weights = trace[own.enter("probs").fix(query=token)].astype(np.float64)
     return Taken(weights, compute_norms(trace[own.enter("value")]), trace.encoding.real)
 
@@ -109,6 +110,6 @@ class OutputParts:
 def split_output(trace: Trace, layer: int, token: int) -> OutputParts:
     """What every head, and the bias, add to one token's attention output, in float64."""
     output = Address.in_layer(layer, "attention.output.dense")
-    context = trace[Address.in_layer(layer, "attention.self.context").fix(token=token)]
+    context = trace[CONTEXT.in_layer(layer).fix(token=token)]
     heads = split_by_head(context, trace[output.enter("weight")], trace.model.config.num_attention_heads)
     return OutputParts(heads, trace[output.enter("bias")].astype(np.float64))

@@ -22,9 +22,3 @@ def rank_risen(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:
     """The places of the probabilities that rose most, the most risen first; each word once it has risen at all."""
     rise = after - before
     return [int(i) for i in np.argsort(-rise, kind="stable")[:count] if rise[i] > 0]
-
-
-def estimate_left(seconds: Sequence[float], left: int) -> float:
-    """Seconds that the steps to come will take, as long as the last ones did."""
-    recent = seconds[-20:]
-    return left * sum(recent) / len(recent) if recent else float("nan")

@@ -11,8 +11,10 @@ from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import MASKED, find_strongest, rank_top
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.programs.bert import MASK, TOKEN_IDS
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import UNIFORM, Changes
-from bertviz_core.tracing.rewrites import EPSILON, NO_RESIDUAL, SKIP
+from bertviz_core.tracing.rewrites import EPSILON, NO_RESIDUAL, SKIP, Rule
 from bertviz_core.tracing.trace import Trace
 
 
@@ -47,16 +49,17 @@ class Shift:
 def offer_for_token(trace: Trace, token: int) -> list[Offer]:
     """What could be done to one token."""
     mask = trace.model.tokenizer.mask_id
-    offers = [Offer("Mask it out for all tokens", {f"attention_mask[token={token}]": 0})]
+    offers = [Offer("Mask it out for all tokens", {Address(MASK.address).fix(token=token): 0})]
     if mask is not None and trace.encoding.ids[token] != mask:
-        offers.insert(0, Offer("Replace it with [MASK]", {f"input_ids[token={token}]": mask}))
+        offers.insert(0, Offer("Replace it with [MASK]", {Address(TOKEN_IDS.address).fix(token=token): mask}))
     return offers
 
 
 def offer_for_head(layers: Iterable[int], head: int) -> list[Offer]:
     """What could be done to one head, in one layer or in several."""
-    heads = [str(Address.in_layer(layer, "attention.self.probs").fix(head=head)) for layer in layers]
-    return [Offer("Zero the head", dict.fromkeys(heads, 0)), Offer("Uniform attention", dict.fromkeys(heads, UNIFORM))]
+    heads = [ATTENTION_WEIGHTS.in_layer(layer).fix(head=head) for layer in layers]
+    even = Rule(UNIFORM)
+    return [Offer("Zero the head", dict.fromkeys(heads, 0)), Offer("Uniform attention", dict.fromkeys(heads, even))]
 
 
 def offer_for_layer(trace: Trace, layers: Iterable[int]) -> list[Offer]:
@@ -70,15 +73,15 @@ def offer_for_layer(trace: Trace, layers: Iterable[int]) -> list[Offer]:
     }
     places = list(layers)
     return [
-        Offer(label, {Address.in_layer(layer, leaf).path: value for layer in places})
-        for label, (leaf, value) in kinds.items()
+        Offer(label, {Address.in_layer(layer, leaf): Rule(rule) for layer in places})
+        for label, (leaf, rule) in kinds.items()
     ]  # fmt: skip
 
 
 def change_epsilons(layers: Iterable[int], epsilon: str) -> Changes:
     """Another epsilon in both normalizations of layers."""
     leaves = [f"{part}.LayerNorm.normalized" for part in ("attention.output", "output")]
-    return {Address.in_layer(layer, leaf).path: f"{EPSILON}={epsilon}" for layer in layers for leaf in leaves}
+    return {Address.in_layer(layer, leaf): Rule(f"{EPSILON}={epsilon}") for layer in layers for leaf in leaves}
 
 
 def list_scopes(trace: Trace, cell: Address) -> dict[str, Address]:
@@ -98,9 +101,9 @@ def offer_for_cell(trace: Trace, where: Address) -> list[Offer]:
         return offer_for_token(trace, where.at["token"])
     if where.layer is None:
         return []
-    if where.leaf == "attention.self.probs":
+    if where.leaf == ATTENTION_WEIGHTS.path:
         return offer_for_head([where.layer], where.at["head"])
-    return [offer for offer in offer_for_layer(trace, [where.layer]) if where.path in offer.changes]
+    return [offer for offer in offer_for_layer(trace, [where.layer]) if where.whole in offer.changes]
 
 
 def measure_moved(before: Trace, after: Trace, where: Address) -> Moved:

@@ -32,12 +32,6 @@ class Pool(Generic[K, V]):
         with self._lock:
             return sum(map(self._weigh, list(self._alive.values())))
 
-    @property
-    def kept_bytes(self) -> int:
-        """Bytes of what is kept here, and would stay if nobody else held anything."""
-        with self._lock:
-            return sum(map(self._weigh, self._kept.values()))
-
     def get(self, key: K) -> V | None:
         """What is alive under a key, from now on the newest."""
         with self._lock:

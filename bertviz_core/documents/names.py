@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.formula.address import Address
+from bertviz_core.programs.names import SELF_ATTENTION
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _name_embeddings() -> Iterable[Names]:
 
 
 def _name_attention() -> Iterable[Names]:
-    at, hooks = f"{_LAYER}attention.self", "blocks.{i}.attn"
+    at, hooks = SELF_ATTENTION.in_layers("{i}"), "blocks.{i}.attn"
     for name, letter, axis, role in (
         ("query", "Q", "q", "queries"), ("key", "K", "k", "keys"), ("value", "V", "v", "values"),
     ):

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bertviz_core.documents.slips import Slip
+from bertviz_core.programs.names import SELF_ATTENTION
 
 _LAYER = "encoder.layer.{i}."
-SELF, OUT = "L.attention.self.", "L.attention.output."  # beginnings of addresses, as `row` takes them
+SELF, OUT = f"L.{SELF_ATTENTION.path}.", "L.attention.output."  # beginnings of addresses, as `row` takes them
 RELU = "the document has ReLU, BERT its own activation"
 
 

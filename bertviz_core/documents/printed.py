@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bertviz_core.documents.notebook_slips import NOTEBOOK_SLIPS
+from bertviz_core.programs.names import KEYS, QUERIES, SELF_ATTENTION, VALUES
 from bertviz_core.programs.notebook import EPSILON_OF_CELL_46
 
 MODEL = "google-bert/bert-base-uncased"
@@ -137,7 +138,7 @@ def _shapes(*rows: tuple[str, str, str]) -> tuple[Fact, ...]:
 
 
 _FIRST = "encoder.layer.0."
-_SELF = f"{_FIRST}attention.self."
+_SELF = f"{SELF_ATTENTION.in_layer(0)}."
 _CONFIG = (
     ("architectures", "BertForMaskedLM"), ("attention_probs_dropout_prob", "0.1"), ("gradient_checkpointing", "False"),
     ("hidden_act", "gelu"), ("hidden_dropout_prob", "0.1"), ("hidden_size", "768"), ("initializer_range", "0.02"),
@@ -150,8 +151,8 @@ _NAMES = (
     *(f"bert.embeddings.{name}.weight" for name in ("word_embeddings", "position_embeddings", "token_type_embeddings")),
     *(f"bert.embeddings.LayerNorm.{leaf}" for leaf in ("weight", "bias")),
     *(f"bert.{_FIRST}{name}.{leaf}"
-      for name in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-                   "attention.output.LayerNorm", "intermediate.dense", "output.dense")
+      for name in (QUERIES.path, KEYS.path, VALUES.path, "attention.output.dense", "attention.output.LayerNorm",
+                   "intermediate.dense", "output.dense")
       for leaf in ("weight", "bias")),
     f"bert.{_FIRST}output.LayerNorm.weight",
 )

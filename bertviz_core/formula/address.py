@@ -1,6 +1,6 @@
 """Addresses: one name for every tensor, slice and cell. The only parser and formatter.
 
-`encoder.layer.3.attention.self.probs[head=5,query=2,key=7]`: a path (the Hugging Face module path without
+`encoder.layer.3.output.LayerNorm[token=2,hidden=7]`: a path (the Hugging Face module path without
 `bert.`, plus leaves where that has no module), then 0-based indices by axis name. What training makes of a parameter
 has that parameter's path behind a word and a colon, as in `grad:embeddings.word_embeddings.weight[vocab=19,hidden=28]`.
 Text becomes an Address where it comes in, and an Address becomes text where it is shown, put into a URL, or used
@@ -33,7 +33,7 @@ class Address:
 
     @classmethod
     def in_layer(cls, layer: int, leaf: str) -> Address:
-        """A tensor inside one encoder layer, e.g. (3, "attention.self.probs")."""
+        """A tensor inside one encoder layer, e.g. (3, "output.LayerNorm")."""
         return cls(f"encoder.layer.{layer}.{leaf}")
 
     def __str__(self) -> str:

@@ -9,10 +9,10 @@ import numpy as np
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.formula.address import Address
 from bertviz_core.learning.course import Course
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.trace import Trace, run
 
-_PROBS = "attention.self.probs"
 _PREDICTIONS = Address("cls.predictions.probs")
 
 Ranked = tuple[tuple[str, float], ...]
@@ -49,12 +49,12 @@ def find_moved_head(course: Course, sentence: int = 1) -> MovedHead:
     before, now = (run(model, text, program=course.settings.program) for model in (course.before, course.model))
     changes = [_find_changes(course, before, now, layer) for layer in range(course.before.config.num_hidden_layers)]
     layer, head = np.unravel_index(int(np.argmax(changes)), np.shape(changes))
-    where = Address.in_layer(int(layer), _PROBS).fix(head=int(head))
+    where = ATTENTION_WEIGHTS.in_layer(int(layer)).fix(head=int(head))
     return MovedHead(where, before[where], now[where], float(np.max(changes)))
 
 
 def _find_changes(course: Course, before: Trace, now: Trace, layer: int) -> np.ndarray:
     """(head,) the largest change of one attention weight in each head of a layer."""
     course.between()
-    where = Address.in_layer(layer, _PROBS)
+    where = ATTENTION_WEIGHTS.in_layer(layer)
     return np.abs(now[where] - before[where]).max(axis=(1, 2))

@@ -55,11 +55,6 @@ class StepRecord:
         """Whether J is one number, as printed and as meant: exactly the hidden tokens are read as [MASK]."""
         return self.printed == self.loss
 
-    @property
-    def loss_per_word(self) -> float:
-        """J by how many words are hidden: of steps that hide few and many, what can be compared."""
-        return self.loss / len(self.hidden)
-
 
 @dataclass(frozen=True)
 class PassRecord:

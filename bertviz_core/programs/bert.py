@@ -39,6 +39,7 @@ from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, Spli
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Builder, Program, declare_input, declare_parameter
 from bertviz_core.programs.config import BertConfig
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, CONTEXT, SELF_ATTENTION
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 DEVLIN = "Devlin et al. 2018, BERT"
@@ -110,7 +111,7 @@ def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, mask
     eq1, multi_head = f"{VASWANI}, eq. 1", f"{VASWANI}, sec. 3.2.2"
 
     def project(name: str, letter: str, axis: Axis, meaning: str) -> Symbol:
-        path = f"attention.self.{name}"
+        path = SELF_ATTENTION.enter(name).path
         split = SplitHeads(at.linear(x, path, letter, HIDDEN, CONCAT), h, d_k)
         return b.add(at(path), at.tex(letter), at.var(letter), name, Rename(split, TOKEN, axis), meaning, multi_head)
 
@@ -129,10 +130,10 @@ def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, mask
     scores = b.add(at("attention.self.scores"), at.tex("S"), at.var("S"), kind.ATTENTION, scaled + hidden_from_view,
                    "The attention scores, masked: padding gets so low a score that its attention weight is exactly 0.",
                    f"{DEVLIN}, released code (modeling.py, attention_mask)")
-    probs = b.add(at("attention.self.probs"), at.tex("A"), at.var("A"), kind.ATTENTION, Softmax(scores, KEY),
+    probs = b.add(at(ATTENTION_WEIGHTS.path), at.tex("A"), at.var("A"), kind.ATTENTION, Softmax(scores, KEY),
                   "The attention weights of each query over all keys; each row sums to 1.", eq1)
     b.stage = Stage.ATTENTION_OUTPUT
-    context = b.add(at("attention.self.context"), at.tex("C"), at.var("C"), kind.VALUE,
+    context = b.add(at(CONTEXT.path), at.tex("C"), at.var("C"), kind.VALUE,
                     Rename(MergeHeads(probs @ v, d_k), QUERY, TOKEN),
                     "The head outputs (values averaged by attention weights), concatenated.", multi_head)
     dense = b.add(at("attention.output.dense"), at.tex("O"), at.var("O"), kind.ATTENTION,

@@ -1,13 +1,13 @@
 """What-if: other numbers in place of computed ones, another formula in place of a step's, other tokens.
 
 A change is an address and what shall stand there: a number, an array of the address's shape, or a rule in a word
-(`RULES`).
+(`RULES`). What comes in as text, from a URL or a caller, is read once.
 """
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -16,20 +16,23 @@ import torch
 
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.errors import AddressError, ArgumentError, BertvizError, InputError
-from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.address import Address, Where, read_address
 from bertviz_core.formula.dims import KEY
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.steps import INPUT, PARAMETER, Program
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.rewrites import REWRITES, UNIFORM, rewrite
+from bertviz_core.tracing.rewrites import REWRITES, UNIFORM, Rule, rewrite
 
-RULES = {UNIFORM: "the same attention weight for every token except padding (…attention.self.probs)", **REWRITES}
+RULES = {UNIFORM: f"the same attention weight for every token except padding (…{ATTENTION_WEIGHTS.path})", **REWRITES}
 MOST = 100  # changes in a list that somebody wrote
 _BETWEEN, _BECOMES = "~", ":"
 
-Value = float | np.ndarray | str
-Changes = Mapping[str, Value]
+Value = float | np.ndarray | Rule
+Changes = Mapping[Address, Value]
+Asked = Mapping[Where, Value] | Mapping[Address, Value] | Mapping[str, float | np.ndarray | str]  # as they come in
+Listed = Mapping[Where, Value]  # as somebody wrote them; what is no address is text, to be named where it is refused
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +81,11 @@ def plan_changes(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
                 f"{symbol.address} belongs to the checkpoint. Change what is computed from it: the result of a step, "
                 "or an input."
             )
-        if isinstance(value, str) and value != UNIFORM:
+        if isinstance(value, Rule) and value.text != UNIFORM:
             layout = replace(layout, program=_change_formula(layout, where, value))
             continue
         numbers = (
-            _spread_evenly(layout, encoding, where) if isinstance(value, str) else _check_numbers(layout, where, value)
+            _spread_evenly(layout, encoding, where) if isinstance(value, Rule) else _check_numbers(layout, where, value)
         )
         override = Override(layout.index(where), numbers)
         overrides[symbol.address] = (*overrides.get(symbol.address, ()), override)
@@ -92,93 +95,96 @@ def plan_changes(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
 
 
 def _sort_inputs_first(layout: Layout, changes: Changes) -> list[tuple[Address, Value]]:
-    """The changes, their addresses read."""
-    read = [(read_address(address), value) for address, value in changes.items()]
-    return sorted(read, key=lambda change: layout.located(change[0])[0].kind != INPUT)
+    return sorted(changes.items(), key=lambda change: layout.located(change[0])[0].kind != INPUT)
 
 
-def write_changes(changes: Changes) -> str:
+def write_changes(changes: Listed | Changes) -> str:
     """Changes as one line of text, as a URL holds them; `read_changes` cannot read arrays back."""
     return _BETWEEN.join(list_changes(changes))
 
 
-def list_changes(changes: Changes) -> list[str]:
+def list_changes(changes: Listed | Changes) -> list[str]:
     """Changes one by one, each as `address:value`."""
-    return [f"{address}{_BECOMES}{_write_value(value)}" for address, value in changes.items()]
+    return [f"{where}{_BECOMES}{_write_value(value)}" for where, value in changes.items()]
 
 
-def read_changes(text: str) -> list[tuple[str, str | float]]:
+def read_changes(text: str) -> dict[Where, Value]:
     """The changes of a line that `write_changes` wrote or somebody edited; nothing in it is checked yet."""
     pairs = (part.rpartition(_BECOMES) for part in text.split(_BETWEEN) if part.strip())
-    return [
-        (_tidy(address.strip() or value.strip()), _read_value(value.strip() if address else ""))
+    return {
+        _read_where(address.strip() or value.strip()): _read_value(value.strip() if address else "")
         for address, _, value in pairs
-    ]
+    }
 
 
-def tidy_changes(changes: Changes) -> dict[str, Value]:
-    """The same changes, each address as this package writes it, tensors as arrays.
+def take_changes(changes: Asked) -> dict[Address, Value]:
+    """Changes as a caller gives them: addresses and rules as text or read already, tensors for arrays.
 
     Raises AddressError for what is no address, ArgumentError where they are no mapping.
     """
     if not isinstance(changes, Mapping):
         raise ArgumentError.of("Changes must be a mapping of addresses to what shall stand there", changes,
                                "Give a dict, such as {address: 0.0}.")  # fmt: skip
-    return {
-        str(read_address(address)): value.detach().double().numpy() if isinstance(value, torch.Tensor) else value
-        for address, value in changes.items()
-    }
+    return {read_address(where): _take_value(value) for where, value in changes.items()}
 
 
-def _tidy(address: str) -> str:
-    """An address as this package writes it; what is none as it came, to be named where it is refused."""
+def _take_value(value: Value | str | torch.Tensor) -> Value:
+    if isinstance(value, torch.Tensor):
+        return value.detach().double().numpy()
+    return Rule(value) if isinstance(value, str) else value
+
+
+def hold_value(value: Value) -> Value:
+    """A change's value as it was given, whatever becomes of the caller's array."""
+    return value if isinstance(value, Rule) or not np.ndim(value) else lock(np.array(value, dtype=np.float64))
+
+
+def _read_where(text: str) -> Where:
     try:
-        return str(read_address(address))
+        return read_address(text)
     except AddressError:
-        return address
+        return text
 
 
-def check_changes(layout: Layout, encoding: Encoding, asked: Iterable[tuple[str, Value]]
-            ) -> tuple[dict[str, Value], dict[str, str]]:  # fmt: skip
+def check_changes(layout: Layout, encoding: Encoding, asked: Listed) -> tuple[Changes, dict[Where, str]]:
     """Those changes that can be made, each after the ones before it, and by address what is wrong with the others."""
-    pairs = dict(asked)
-    listed = dict(islice(pairs.items(), MOST))
+    listed = dict(islice(asked.items(), MOST))
     wrong = {
-        address: f"A list can have {MOST} changes; there are {len(pairs)}. Undo some of them."
-        for address in pairs
-        if address not in listed
+        where: f"A list can have {MOST} changes; there are {len(asked)}. Undo some of them."
+        for where in asked
+        if where not in listed
     }
+    good: dict[Address, Value] = {}
     if not _find_fault(layout, encoding, listed):
-        return listed, wrong
-    good: dict[str, Value] = {}
-    for address, value in listed.items():
-        fault = _find_fault(layout, encoding, {**good, address: value})
+        return take_changes(listed), wrong
+    for where, value in listed.items():
+        fault = _find_fault(layout, encoding, {**good, where: value})
         if fault:
-            wrong[address] = fault
+            wrong[where] = fault
         else:
-            good[address] = value
+            good[read_address(where)] = value
     return good, wrong
 
 
-def _find_fault(layout: Layout, encoding: Encoding, changes: Changes) -> str:
+def _find_fault(layout: Layout, encoding: Encoding, changes: Listed) -> str:
     """Why changes cannot be made; nothing if they can."""
     try:
-        plan_changes(layout, encoding, changes)
+        plan_changes(layout, encoding, take_changes(changes))
     except BertvizError as error:
         return str(error)
     return ""
 
 
-def _read_value(text: str) -> str | float:
+def _read_value(text: str) -> Value:
     try:
         return float(text)
     except ValueError:
-        return text
+        return Rule(text)
 
 
 def _write_value(value: Value) -> str:
-    if isinstance(value, str):
-        return value
+    if isinstance(value, Rule):
+        return value.text
     return "array" if np.ndim(value) else f"{value:.9g}"
 
 
@@ -210,7 +216,7 @@ def _spread_evenly(layout: Layout, encoding: Encoding, where: Address) -> np.nda
     if not isinstance(step.expr, Softmax) or step.expr.along != KEY:
         raise InputError(
             f"{step.address} holds no attention weights; only these can be made {UNIFORM}. Choose an address that ends "
-            "in attention.self.probs."
+            f"in {ATTENTION_WEIGHTS.path}."
         )
     seen = torch.tensor(encoding.mask, dtype=torch.float64)
     everywhere = (seen / seen.sum()).expand(layout.shape(where.whole))  # one row in memory, however many heads
@@ -247,7 +253,7 @@ def _change_input(layout: Layout, encoding: Encoding, path: str, override: Overr
     return replace(encoding, **{named[path]: row}) if path in named else encoding
 
 
-def _change_formula(layout: Layout, where: Address, rule: str) -> Program:
+def _change_formula(layout: Layout, where: Address, rule: Rule) -> Program:
     step = layout.step(where)
     new = rewrite(layout.program, step, rule)
     if where.index:

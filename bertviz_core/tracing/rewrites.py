@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -27,18 +27,36 @@ _DECIMAL = re.compile(r"[0-9.eE+-]{1,30}")  # the rule is quoted as it came, so 
 _EPSILONS = {r"\varepsilon", r"\epsilon"}
 
 
+@dataclass(frozen=True)
+class Rule:
+    """A rule in a word: one of REWRITES or UNIFORM, once it was checked. text: as somebody wrote it, `epsilon=1e-5`."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def word(self) -> str:
+        return self.text.partition("=")[0]
+
+    @property
+    def argument(self) -> str:
+        """What stands behind the word; "" where nothing does."""
+        return self.text.partition("=")[2]
+
+
 def find_epsilon(step: Step) -> Constant | None:
     """The ε in a step's formula; None where there is none."""
     return next((node for node in walk_nodes(step.expr) if isinstance(node, Constant) and node.tex in _EPSILONS), None)
 
 
-def rewrite(program: Program, step: Step, rule: str) -> Step:
+def rewrite(program: Program, step: Step, rule: Rule) -> Step:
     """The step with another formula, as the rule says: one of REWRITES. Raises InputError where it does not fit."""
-    word, _, argument = rule.partition("=")
-    rewrite = _BY_WORD.get(word)
-    if rewrite is None or bool(argument) != (word == EPSILON):
-        raise InputError(_refuse_rule(rule[:40]))
-    expr = rewrite(program, step, argument or word)
+    rewrite = _BY_WORD.get(rule.word)
+    if rewrite is None or bool(rule.argument) != (rule.word == EPSILON):
+        raise InputError(_refuse_rule(rule.text[:40]))
+    expr = rewrite(program, step, rule.argument or rule.word)
     return step if expr == step.expr else replace(step, expr=expr, source=f"What if: {rule}", choice="")
 
 

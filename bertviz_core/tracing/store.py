@@ -12,9 +12,10 @@ from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.errors import ArgumentError
-from bertviz_core.tracing.changes import Changes, tidy_changes
+from bertviz_core.tracing.changes import Asked, Changes, take_changes
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.line import Line, Show
+from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.tracing.shares import CORES, Shares
 from bertviz_core.tracing.trace import Cache, Trace, run
 
@@ -39,23 +40,10 @@ class _Pending:
     error: BaseException | None = None
 
 
-@dataclass(frozen=True)
-class Held:
-    """Bytes by who holds them.
-
-    kept: the spines of traces that the store keeps; pinned: those of traces that it dropped, and that sessions or
-    changed traces still hold; recomputed: what was worked out from any of them.
-    """
-
-    kept: int
-    pinned: int
-    recomputed: int
-
-
 def _check_kept(changes: Changes) -> Changes:
     """The same, if a pass can be found again by them. Raises ArgumentError otherwise."""
     for address, value in changes.items():
-        if not isinstance(value, str | Real):
+        if not isinstance(value, Rule | Real):
             raise ArgumentError.of(f"In a store {address} can only be set to a number or a rule", value,
                                    "For an array, use with_changes on the trace that the store gives.")  # fmt: skip
     return changes
@@ -107,11 +95,6 @@ class TraceStore:
         """Bytes held now, by whomever: spines, and what was recomputed from them."""
         return self._traces.nbytes + self._cache.nbytes
 
-    def report_held(self) -> Held:
-        """The same bytes by who holds them."""
-        kept = self._traces.kept_bytes
-        return Held(kept, max(0, self._traces.nbytes - kept), self._cache.nbytes)
-
     def clear(self) -> None:
         """Let go of all that can be made again. A trace that somebody looks at stays, for whoever else asks for it."""
         self._traces.drop(lambda _: True)
@@ -123,13 +106,13 @@ class TraceStore:
 
     def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
             masked: Iterable[int] = (), program: str = "bert",
-            changes: Changes | None = None) -> Trace:  # fmt: skip
+            changes: Asked | None = None) -> Trace:  # fmt: skip
         """The trace of a text: from the store, from a run that another session has begun, or from a run of its own.
 
         changes: as `Trace.with_changes` takes them, but for arrays; the pass without them is stored as well. Raises
         BusyError where too many wait for a run already, and what `run` and `with_changes` raise.
         """
-        changes = {} if changes is None else _check_kept(tidy_changes(changes))
+        changes = {} if changes is None else _check_kept(take_changes(changes))
         encoding = encode(model, text, text_pair, pad_to, masked, program)
         tokens = (encoding.ids, encoding.segments, encoding.mask)
         key: Key = (model.name, model.revision, model.dtype, *tokens, program)

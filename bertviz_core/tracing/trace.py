@@ -29,7 +29,7 @@ from bertviz_core.formula.dims import TOKEN, Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program, Step
-from bertviz_core.tracing.changes import Changes, Override, Plan, Value, plan_changes, tidy_changes
+from bertviz_core.tracing.changes import Asked, Changes, Override, Plan, hold_value, plan_changes, take_changes
 from bertviz_core.tracing.env import ROWS, TraceEnv
 from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
@@ -59,14 +59,14 @@ class Trace:
         plain = Plan(model.written(program), encoding)
         self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
 
-    def with_changes(self, changes: Changes) -> Trace:
+    def with_changes(self, changes: Asked) -> Trace:
         """The pass with numbers, formulas or tokens changed, run again from the first layer that a change reaches.
 
         changes: by address, made in this order, after those that the trace has already. Raises AddressError or
         InputError for a change that cannot be made, and for one that leaves no finite numbers; {} is none.
         """
         before = self.before or self
-        every = {**self.changes, **tidy_changes(changes)}
+        every = {**self.changes, **take_changes(changes)}
         if not every:
             return before
         trace = Trace.__new__(Trace)
@@ -76,7 +76,7 @@ class Trace:
     def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: Cache) -> None:
         self.model = model
         self.before = before
-        self.changes: Changes = MappingProxyType({address: _hold(value) for address, value in changes.items()})
+        self.changes: Changes = MappingProxyType({where: hold_value(value) for where, value in changes.items()})
         self.encoding = planned.encoding
         self.program: Program = planned.program
         self.layout = Layout(model, self.program, len(self.encoding))
@@ -301,13 +301,8 @@ class Trace:
         return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
 
 
-def _hold(value: Value) -> Value:
-    """A change's value as it was given, whatever becomes of the caller's array."""
-    return lock(np.array(value, dtype=np.float64)) if np.ndim(value) else value
-
-
 def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
-        masked: Iterable[int] = (), program: str = "bert", changes: Changes | None = None,
+        masked: Iterable[int] = (), program: str = "bert", changes: Asked | None = None,
         cache: Cache | None = None) -> Trace:  # fmt: skip
     """The forward pass of one text, or of two, with every intermediate under its address.
 

@@ -17,7 +17,7 @@ def _(scene, name):
         return address.endswith("]") and address.count("=") == 1 and ".probs[head=" in address and value == 0
 
     asked = Address.in_layer(scene.layer, "attention.self.probs").fix(head=scene.head)
-    kept = {a: value for a, value in scene.trace.changes.items() if not zeroes(a, value)}
+    kept = {a: value for a, value in scene.trace.changes.items() if not zeroes(str(a), value)}
     start = scene.trace.before if scene.trace.changes else scene.trace
     base = start.with_changes(kept) if kept else start
     without = base.with_changes({str(asked): 0.0})

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.ui.frame.resources import get_store
 from tests.claims.truths import Truth, angle, length, oracle, softmax
 
@@ -179,7 +180,7 @@ def _(scene, name):
 def _(scene, name):
     steps = [step.address for step in scene.trace.program.steps]
     mine = [a for a in steps if not a.startswith("encoder.layer.") or a.startswith(f"encoder.layer.{scene.layer}.")]
-    rules = any(isinstance(value, str) for value in scene.trace.changes.values())
+    rules = any(isinstance(value, Rule) for value in scene.trace.changes.values())
     assert name == "formulas and changes" or not rules
     return Truth({"formulas": len(mine), "layers": scene.config.num_hidden_layers,
                   "numbers": sum(math.prod(scene.trace.shape(a)) for a in steps)})  # fmt: skip

@@ -10,7 +10,8 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.inputs import encode
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import VIEW
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection, View
 
 TEXTS = (
@@ -154,7 +155,8 @@ def _draw_says(rng, rows):
 
 def enter(monkeypatch, shown: State, page: str) -> View:
     """Let a page be open in a session of its own, without a server. Returns what the page draws from."""
-    monkeypatch.setattr(state, "st", SimpleNamespace(session_state={}, query_params=dict(shown.says)))
-    state.begin_run(page)
-    state.keep_view(shown.view)
+    monkeypatch.setattr(state, "st", SimpleNamespace(session_state={}))
+    monkeypatch.setattr(url, "st", SimpleNamespace(query_params=dict(shown.says)))
+    url.begin_run(page)
+    state.write(VIEW, shown.view)
     return shown.view

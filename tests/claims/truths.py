@@ -114,7 +114,8 @@ class Scene:
 
     def changed_to(self, address):
         """The rule or number that a change puts at an address, if any."""
-        return self.trace.changes.get(address)
+        found = next((value for where, value in self.trace.changes.items() if str(where) == address), None)
+        return getattr(found, "text", found)
 
     def read_words(self, vectors):
         """What the language model head gives vectors (row, hidden): probabilities (row, vocab)."""

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.programs.config import BertConfig
-from bertviz_core.ui.frame import state
+from bertviz_core.tracing.changes import Listed
+from bertviz_core.ui.frame import choices, keys, state
 from bertviz_core.ui.frame.fields import Field, begin_count, bind_field, take_field
+from bertviz_core.ui.frame.keys import FORMULAS, MASK, MODEL, PAD, TEXT, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
 from bertviz_core.ui.frame.view import Selection
+from bertviz_core.ui.frame.what_if import read_asked
 
 LONGEST_TEXT = 6000
+T = TypeVar("T")
 
-_SHOWN = "menus-shown"
+_SHOWN: Key[tuple[int, tuple[int, int]] | None] = Key("menus-shown", None)  # how often they were made, at which place
+_MENUS = Key("layer-menu", 0), Key("head-menu", 0)
 _NOTATIONS = {"row": "rows", "column": "columns", "function": "arguments of functions"}
 
 
@@ -45,7 +50,7 @@ EXAMPLES = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be run: the sentence, the second one if any, the model's name; pad, mask, changes as the URL has them.
+    """What is to be run: the sentence, the second one if any, the model's name; pad and mask as the URL has them.
 
     notation: how formulas are written.
     """
@@ -55,66 +60,66 @@ class Asked:
     model: str
     pad: str
     mask: str
-    changes: str
+    changes: Listed
     notation: Notation
 
 
 def show_sentence_editor() -> Asked:
     """The sentence, the second one, the model, and how formulas are written."""
-    first, second = bind_field("text", EXAMPLES[0].text), bind_field("pair", "")
+    first, second = bind_field(TEXT, EXAMPLES[0].text), bind_field(keys.PAIR)
     text = st.text_input(
-        "Sentence", str(first.value), key=first.key, max_chars=LONGEST_TEXT, on_change=take_field, args=("text",),
+        "Sentence", first.value, key=first.key, max_chars=LONGEST_TEXT, on_change=take_field, args=(TEXT,),
         placeholder="Type a sentence; write [MASK] for a token to predict",
     )  # fmt: skip
     pair = st.text_input(
-        "Second sentence (optional)", str(second.value), key=second.key, max_chars=LONGEST_TEXT, on_change=take_field,
-        args=("pair",), placeholder="A second sentence makes a pair",
+        "Second sentence (optional)", second.value, key=second.key, max_chars=LONGEST_TEXT, on_change=take_field,
+        args=(keys.PAIR,), placeholder="A second sentence makes a pair",
     )  # fmt: skip
     _show_examples()
     with st.container(horizontal=True):
-        return Asked(text, pair or None, _show_model(), _show_padding(), state.read("mask", ""), state.read_changes(),
+        return Asked(text, pair or None, _show_model(), _show_padding(), state.read(MASK), read_asked(),
                      _show_notation())  # fmt: skip
 
 
 def _show_examples() -> None:
     for i, example in enumerate(EXAMPLES):
         label = _shorten(" / ".join(filter(None, (example.text, example.pair))))
-        st.button(label, key=f"example-{i}", on_click=state.use_sentence, args=(example.text, example.pair),
+        st.button(label, key=f"example-{i}", on_click=choices.use_sentence, args=(example.text, example.pair),
                   type="tertiary", help=example.name.capitalize())  # fmt: skip
 
 
 def _show_model() -> str:
     names, free = list_models()
-    field = bind_field("model", names[0])
+    field = bind_field(MODEL, names[0])
     names = (*names, *list_own())
     if not free and field.value not in names:  # the menu cannot say it; what loads the model refuses it, in words
-        return str(field.value)
+        return field.value
     return _show_menu(
-        "Model", "model", field, names, accept_new_options=free, format_func=_name_model,
+        "Model", MODEL, field, names, accept_new_options=free, format_func=_name_model,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
     )  # fmt: skip
 
 
 def _show_padding() -> str:
     return _show_menu(
-        "Pad to", "pad", bind_field("pad", NO_PADDING), PAD_TO, accept_new_options=True, width=150,
+        "Pad to", PAD, bind_field(PAD), PAD_TO, accept_new_options=True, width=150,
         format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
         help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
     )  # fmt: skip
 
 
 def _show_notation() -> Notation:
-    field = bind_field("formulas", NOTATIONS[0], NOTATIONS)
+    field = bind_field(FORMULAS, options=NOTATIONS)
     return _show_menu(
-        "Formulas with tokens as", "formulas", field, NOTATIONS, format_func=_NOTATIONS.__getitem__, width=180
+        "Formulas with tokens as", FORMULAS, field, NOTATIONS, format_func=_NOTATIONS.__getitem__, width=180
     )
 
 
-def _show_menu(label: str, name: str, field: Field, options: Sequence[Any], **looks: Any) -> Any:
+def _show_menu(label: str, key: Key[T], field: Field[T], options: Sequence[T], **looks: Any) -> T:
     """A menu of the options, and of what was set that is none of them."""
     offered = [*options, *({field.value} - {None, *options})]
     place = offered.index(field.value) if field.value in offered else 0
-    return st.selectbox(label, offered, place, key=field.key, on_change=take_field, args=(name,), **looks) or options[0]
+    return st.selectbox(label, offered, place, key=field.key, on_change=take_field, args=(key,), **looks) or options[0]
 
 
 def show_head_menus(config: BertConfig, chosen: Selection) -> None:
@@ -127,20 +132,20 @@ def show_head_menus(config: BertConfig, chosen: Selection) -> None:
     count, said = state.read(_SHOWN) or (begin_count(), here)
     count += said != here
     state.write(_SHOWN, (count, here))
-    keys = [f"{name}-menu-{count}" for name in ("layer", "head")]
+    layer, head = (menu.of(count) for menu in _MENUS)
     for name, size, index, key in zip(
-        ("Layer", "Head"), (config.num_hidden_layers, config.num_attention_heads), here, keys, strict=True
+        ("Layer", "Head"), (config.num_hidden_layers, config.num_attention_heads), here, (layer, head), strict=True
     ):
-        st.selectbox(name, range(size), index, key=key, format_func=f"{name} {{}}".format, width=98,
-                     on_change=_take_head, args=(count, here, *keys), label_visibility="collapsed")  # fmt: skip
+        st.selectbox(name, range(size), index, key=key.name, format_func=f"{name} {{}}".format, width=98,
+                     on_change=_take_head, args=(count, here, layer, head), label_visibility="collapsed")  # fmt: skip
 
 
-def _take_head(count: int, shown: tuple[int, int], layer_key: str, head_key: str) -> None:
+def _take_head(count: int, shown: tuple[int, int], layer: Key[int], head: Key[int]) -> None:
     """Look at the chosen head, if it is another one than the menus showed."""
-    chosen = state.read(layer_key), state.read(head_key)
+    chosen = state.read(layer), state.read(head)
     if chosen != shown:
         state.write(_SHOWN, (count, chosen))
-        state.choose_head(*chosen)
+        choices.choose_head(*chosen)
 
 
 def _name_model(name: str) -> str:

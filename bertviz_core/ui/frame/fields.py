@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices, state, url
+from bertviz_core.ui.frame.keys import MODEL, PAIR, TEXT, Key
 
-_SENTENCES, _MODEL = ("text", "pair"), "model"  # after another one of these there are other tokens
-_MADE = "field-of-"  # how often the widget of a parameter was made, and what it says
+_SENTENCES = (TEXT, PAIR)  # after another one of these there are other tokens
+# How often the widget of a parameter was made, and what it says.
+_MADE: Key[tuple[int, Any] | None] = Key("field-of", None)
+
+T = TypeVar("T")
 
 
-class Field(NamedTuple):
+class Field(NamedTuple, Generic[T]):
     """A widget's own key, and what it says unless somebody has just used it."""
 
     key: str
-    value: Any
+    value: T
 
 
 def begin_count() -> int:
@@ -33,31 +37,33 @@ def begin_count() -> int:
     return secrets.randbelow(1 << 48)
 
 
-def bind_field(key: str, usual: Any, options: Collection[Any] = ()) -> Field:
-    """`state.bind`, for such a widget."""
-    state.bind(key, usual, options)
-    count, said = state.read(_MADE + key) or (begin_count(), None)
-    if said != state.read(key):
-        count, said = count + 1, state.read(key)
-        state.write(_MADE + key, (count, said))
-    return Field(_name_field(key, count), said)
+def bind_field(key: Key[T], usual: T | None = None, options: Collection[T] = ()) -> Field[T]:
+    """`url.bind`, for such a widget."""
+    url.bind(key, options, usual)
+    made, now = _MADE.of(key.name), state.read(key)
+    count, said = state.read(made) or (begin_count(), None)
+    if said != now:
+        count += 1
+        state.write(made, (count, now))
+    return Field(_make_field(key, count).name, now)
 
 
-def take_field(key: str) -> None:
+def take_field(key: Key[Any]) -> None:
     """What the widget says is chosen; where that is another sentence or model, nothing among its tokens is.
 
     Another model is compared with none.
     """
-    count, _ = state.read(_MADE + key)
-    said = state.read(_name_field(key, count))
-    state.write(_MADE + key, (count, said))
+    made = _MADE.of(key.name)
+    count, _ = state.read(made) or (0, None)
+    said = state.read(_make_field(key, count))
+    state.write(made, (count, said))
     state.write(key, said)
-    state.note_choice()
+    url.note_choice()
     if key in _SENTENCES:
-        state.forget_tokens()
-    elif key == _MODEL:
-        state.choose_model(said)
+        choices.forget_tokens()
+    elif key == MODEL:
+        choices.choose_model(said)
 
 
-def _name_field(key: str, count: int) -> str:
-    return f"{key}-field-{count}"
+def _make_field(key: Key[T], count: int) -> Key[T]:
+    return key.of("field", count)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame.keys import OPEN
 
 _ALL = "all"  # in the URL: every fold is open
-_OPEN = "open"  # what the URL calls the names of the folds that are open on this page
 _MANY = 3  # of them take much longer than a page does
 
 
@@ -22,8 +22,8 @@ def are_many_open() -> bool:
 def turn(name: str) -> None:
     """Open a fold, or close it."""
     opened = _read()
-    state.choose(_OPEN, ",".join([one for one in opened if one != name] if name in opened else [*opened, name]))
+    choices.choose({OPEN: ",".join([one for one in opened if one != name] if name in opened else [*opened, name])})
 
 
 def _read() -> list[str]:
-    return [name for name in state.read(_OPEN, "").split(",") if name]
+    return [name for name in state.read(OPEN).split(",") if name]

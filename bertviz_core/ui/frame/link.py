@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.packing import FIXED, pack
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import FIXED, HEAD, LAYER, TOKEN, VIEW
+from bertviz_core.ui.frame.packing import pack
 
 
 def list_whole_query() -> dict[str, str]:
@@ -11,8 +12,9 @@ def list_whole_query() -> dict[str, str]:
 
     Beside what the URL says: the usual sentence and model too, and the place that a rule chose.
     """
-    view, fixed = state.read_view(), {key: str(state.read(key, "")) for key in FIXED}
+    view, fixed = state.read(VIEW), {key.name: state.read(key) for key in FIXED}
     place = {}
     if view is not None and [view.text, view.trace.model.name] == list(fixed.values()):
-        place = {name: str(getattr(view.chosen, name)) for name in ("layer", "head", "token")}
-    return {**{key: pack(text) for key, text in fixed.items() if text}, **place, **state.list_query()}
+        chosen = view.chosen
+        place = {LAYER.name: str(chosen.layer), HEAD.name: str(chosen.head), TOKEN.name: str(chosen.token)}
+    return {**{key: pack(text) for key, text in fixed.items() if text}, **place, **url.list_query()}

@@ -7,16 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices
 
 
 @st.fragment
 def show_menu(label: str, key: str, draw: Callable[[], object], **looks: Any) -> None:
     """A button that opens a menu; only the menu runs for that. draw: draws what is in it; looks: of the button.
 
-    What is chosen in it may change the whole page: `state.ask_for_rerun`.
+    What is chosen in it may change the whole page: `choices.ask_for_rerun`.
     """
-    state.rerun_if_asked()
+    choices.rerun_if_asked()
     menu = st.popover(label, key=key, on_change="rerun", type="tertiary", **looks)
     if menu.open:
         with menu:

@@ -8,9 +8,8 @@ import zlib
 from functools import lru_cache
 from typing import Any
 
-FIXED = ("text", "model")  # what a link always says: what is usual may be another where and when it is opened
 _LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text is compressed
-_LONGEST = 20_000  # characters of what is read at most; a link of ours has fewer
+LONGEST = 20_000  # characters of what is read at most; a link of ours has fewer
 _PACKED = "z."  # before a compressed text
 
 
@@ -38,12 +37,12 @@ def pack(text: str) -> str:
 
 def unpack(text: str) -> str:
     """What was packed; what only looks like it stays as it is. What is too long is cut."""
-    text = text[:_LONGEST]
+    text = text[:LONGEST]
     if not text.startswith(_PACKED):
         return text
     packed = text.removeprefix(_PACKED)
     try:
         data = base64.b64decode(packed + "=" * (-len(packed) % 4), altchars=b"-_", validate=True)
-        return zlib.decompressobj().decompress(data, _LONGEST).decode() or text
+        return zlib.decompressobj().decompress(data, LONGEST).decode() or text
     except (binascii.Error, zlib.error, ValueError):
         return text

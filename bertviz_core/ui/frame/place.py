@@ -5,6 +5,7 @@ from __future__ import annotations
 from bertviz_core.analysis.openings import open_head, open_layer_for_answer, open_token
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.keys import HEAD, LAYER, TOKEN, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import Selection
 
@@ -16,9 +17,9 @@ def choose_place(trace: Trace, page: str) -> tuple[Selection, list[str]]:
     """The place, and what the URL asked for that is not there. page: the one that opens there."""
     remarks: list[str] = []
     config = trace.model.config
-    token = read_index("token", len(trace.tokens), "input", remarks)
-    layer = read_index("layer", config.num_hidden_layers, "model", remarks)
-    head = read_index("head", config.num_attention_heads, "model", remarks)
+    token = read_index(TOKEN, len(trace.tokens), "input", remarks)
+    layer = read_index(LAYER, config.num_hidden_layers, "model", remarks)
+    head = read_index(HEAD, config.num_attention_heads, "model", remarks)
     if token is None:
         token = open_token(trace).token
     if layer is None and head is None:
@@ -28,13 +29,13 @@ def choose_place(trace: Trace, page: str) -> tuple[Selection, list[str]]:
     return Selection(layer or 0, head or 0, token), remarks
 
 
-def read_index(key: str, size: int, where: str, remarks: list[str]) -> int | None:
+def read_index(key: Key[str], size: int, where: str, remarks: list[str]) -> int | None:
     """An index that the URL names, below size; None where it names none, or another, which is remarked on."""
-    asked = str(state.read(key, ""))
+    asked = state.read(key)
     if asked.isascii() and asked.isdecimal() and int(asked[:9]) < size and len(asked) < 10:
         return int(asked)
     if asked:
         shown = asked if len(asked) <= _LONGEST else asked[: _LONGEST - 1] + "…"
-        name = key.replace("_", " ")
+        name = key.name.replace("_", " ")
         remarks.append(f"There is no {name} {escape_markdown(shown)} in this {where}, only 0 to {size - 1}.")
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -22,6 +22,7 @@ from bertviz_core.tracing.shares import CORES
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import get_budget
+from bertviz_core.ui.frame.keys import VIEW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.streamlit_inside import is_connected, read_session
 from bertviz_core.ui.frame.visitor import read_visitor
@@ -32,7 +33,7 @@ _RUNS_OF_ONE = 2  # visitor, of these
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
-_OWN = "own-models"  # of a session: what the shelf calls them, by name
+_OWN: Key[Mapping[str, str]] = Key("own-models", {})  # of a session: what the shelf calls them, by name
 _SETTING = "BERTVIZ_MODELS"  # a comma-separated list: only these models may be chosen
 
 
@@ -60,12 +61,12 @@ def get_model(name: str) -> Model:
 
 def has_model(name: str) -> bool:
     """Whether the model of this name is there without being loaded."""
-    return get_shelf().find(state.read(_OWN, {}).get(name, name)) is not None
+    return get_shelf().find(state.read(_OWN).get(name, name)) is not None
 
 
 def list_own() -> tuple[str, ...]:
     """The models that this session has trained, and what they were before, by name."""
-    return tuple(state.read(_OWN, {}))
+    return tuple(state.read(_OWN))
 
 
 def keep_own(models: Collection[Model]) -> None:
@@ -77,7 +78,7 @@ def keep_own(models: Collection[Model]) -> None:
 
 
 def _get_own(name: str) -> Model:
-    key = state.read(_OWN, {}).get(name)
+    key = state.read(_OWN).get(name)
     found = get_shelf().find(key) if key else None
     if found is None:
         raise CheckpointError(
@@ -89,7 +90,7 @@ def _get_own(name: str) -> Model:
 
 def admit() -> None:
     """Raises BusyError for a visit for which there is no room in the memory; who has a page already goes on."""
-    if state.read_view() is not None:
+    if state.read(VIEW) is not None:
         return
     most, visits = read_budget().bounds.visits, get_budget().count_admitted()
     if visits > most:

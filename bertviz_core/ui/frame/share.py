@@ -11,6 +11,7 @@ import streamlit as st
 
 from bertviz_core.checkpoint.hub import BUNDLED, find_folder
 from bertviz_core.ui.frame import menu, state
+from bertviz_core.ui.frame.keys import AGAINST, MODEL
 from bertviz_core.ui.frame.labels import quote
 from bertviz_core.ui.frame.link import list_whole_query
 from bertviz_core.ui.frame.resources import OWN, has_model
@@ -30,7 +31,7 @@ def _write_link() -> str:
 
 def _tell_limits() -> list[str]:
     """Where the link does not lead to the models whose passes are on screen, as Markdown."""
-    named = [name for name in dict.fromkeys((state.read("model", ""), state.read_against())) if name]
+    named = [name for name in dict.fromkeys((state.read(MODEL), state.read(AGAINST))) if name]
     own = [name for name in named if name.startswith(OWN)]
     said = [
         f"{' and '.join(map(quote, own))}: trained here, and gone when this visit ends. Others find an error instead. "

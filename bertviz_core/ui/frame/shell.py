@@ -19,12 +19,13 @@ from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
-from bertviz_core.ui.frame import site, state, style, what_if
+from bertviz_core.ui.frame import choices, site, state, style, url, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.fair import await_share, is_admitted
 from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
+from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW
 from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
@@ -54,7 +55,7 @@ _ICON = "bertviz_core/ui/frame/icon.png"
 def run_app(show_drawer: Callable[[View], None]) -> None:
     """The whole app: one run of it, in its turn, answers one request of one session. show_drawer: explains the chosen
     number."""
-    state.follow_history()
+    url.follow_history()
     try:
         if is_admitted():
             await_share()
@@ -66,7 +67,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
 
 def _run(show_drawer: Callable[[View], None]) -> None:
     info, page = site.declare_pages()
-    state.begin_run(info.name)
+    url.begin_run(info.name)
     forget_followed()
     forget_teller()
     colors = style.read_colors()
@@ -91,14 +92,14 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     except BertvizError as error:
         bar.show_text(asked.text)
         st.title(info.title, anchor=False)
-        state.keep_unread()
+        url.keep_unread()
         _show_error(error, asked.model)
     else:
         chosen, remarks = choose_place(found.before, info.name)
         view = View(asked.text, asked.pair, typed, found, chosen, colors, asked.notation)
         for remark in (*preparation.remarks, *missing, *remarks, *tell_overflow(view.trace)):
             st.info(remark, icon=":material/info:")
-        state.keep_view(view)
+        state.write(VIEW, view)
         with get_line().costly() if _is_costly(view) else nullcontext():
             with kept_usable(view.trace):
                 page.run()  # before the rest of the frame: what is sent first is drawn first
@@ -114,7 +115,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
                 show_drawer(view)
     with frame:
         run_anew_on_reconnect()
-    state.publish()
+    url.publish()
 
 
 def _is_costly(view: View) -> bool:
@@ -127,7 +128,7 @@ def open_page(name: str, what_happens: str, write_headline: Callable[[View], Sai
 
     write_headline: answers the page's question with this sentence's numbers, as Markdown; without, the page's title.
     """
-    view = state.read_view()
+    view = state.read(VIEW)
     if view is None:  # a deep link into a server that has just started: the page was run without the app around it
         st.set_page_config(page_icon=_ICON)  # otherwise the page's own icon, which the browser fetches elsewhere
         site.declare_pages()
@@ -158,17 +159,17 @@ def _compare_models(found: Outcome, asked: Asked, preparation: Preparation) -> t
 
     And a remark, where that model is not there: then nothing is compared any more.
     """
-    name, model = state.read_against(), found.after.model
+    name, model = state.read(AGAINST), found.after.model
     if name in ("", asked.model):
         return found, []
     try:
         other = _load_model(name)
     except CheckpointError as error:
-        state.compare_no_more()
+        choices.compare_no_more()
         return found, [f"Nothing is compared: the other model cannot be had. {escape_markdown(str(error))}"]
     if other.config != model.config or other.tokenizer.vocabulary != model.tokenizer.vocabulary:
         return found, []
-    show = state.read_shown()
+    show = state.read(SHOW)
     before = _run_trace(other, asked, preparation)
     return replace(found, before=before, show=show if show in SHOWN else AFTER), []
 
@@ -178,9 +179,9 @@ def _show_error(error: BertvizError, model: str) -> None:
     if isinstance(error, CheckpointError):
         with st.container(horizontal=True):
             st.button("Try again", on_click=get_shelf().forget_failure, args=(model,))
-            st.button("Use the bundled model", on_click=state.choose_model, args=(BUNDLED,))
+            st.button("Use the bundled model", on_click=choices.choose_model, args=(BUNDLED,))
             if model.startswith(OWN) and st.button("Open Training", type="primary"):
-                state.choose_model(list_models()[0][0])
+                choices.choose_model(list_models()[0][0])
                 site.switch_to("training")
     elif isinstance(error, BusyError):
         st.caption(f"This page tries again by itself, {_AGAIN_S} seconds after it was refused.")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -14,9 +15,12 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.stages import Stage
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import DOCUMENT, HEAD, KEY_TOKEN, LAYER, TOKEN, WHERE, Key
 from bertviz_core.ui.frame.link import list_whole_query
 from bertviz_core.ui.frame.view import Selection
+
+Query = Mapping[Key[str], str]  # what a URL has to say
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,12 @@ class Link:
     """Where an address is shown: the page, and what the URL has to say for that."""
 
     page: PageInfo
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Query = field(default_factory=dict)
 
 
+_NOTHING: Query = MappingProxyType({})
 _PASS, _WHOLE, REFERENCE, _TRY = "Follow the pass", "The whole model", "Reference", "Try"
-_DECLARED = "pages"  # this run's pages as Streamlit knows them, by name
+_DECLARED: Key[Mapping[str, StreamlitPage]] = Key("pages", {})  # this run's pages as Streamlit knows them, by name
 
 
 def _show_stage(name: str, stage: Stage, icon: str, short: str, kind: str, title: str = "") -> PageInfo:
@@ -109,10 +114,14 @@ def group_pages() -> Mapping[str, Sequence[PageInfo]]:
     return sections
 
 
-def show_link(info: PageInfo, label: str = "", icon: str | None = None, **query: str) -> None:
+def show_link(info: PageInfo, label: str = "", icon: str | None = None, query: Query = _NOTHING) -> None:
     """A link to a page that carries all that is chosen. query: what else, or something else, the page shall show."""
     st.page_link(state.read(_DECLARED)[info.name], label=label or info.title, icon=icon,
-                 query_params={**state.list_query(info.name), **query})  # fmt: skip
+                 query_params={**url.list_query(info.name), **_write_query(query)})  # fmt: skip
+
+
+def _write_query(query: Query) -> dict[str, str]:
+    return {key.name: text for key, text in query.items()}
 
 
 def tell_address() -> dict[str, object]:
@@ -121,14 +130,14 @@ def tell_address() -> dict[str, object]:
     link: the query of one that is copied.
     """
     first, *others = (info.name for info in PAGES)
-    page = state.read_page()
-    return {"page": "" if page == first else page, "pages": others, "query": state.list_query(),
+    page = url.read_page()
+    return {"page": "" if page == first else page, "pages": others, "query": url.list_query(),
             "link": list_whole_query()}  # fmt: skip
 
 
 def switch_to(name: str) -> None:
     """Go to the page of this name with all that is chosen; this run ends here."""
-    st.switch_page(state.read(_DECLARED)[name], query_params=state.list_query(name))
+    st.switch_page(state.read(_DECLARED)[name], query_params=url.list_query(name))
 
 
 def list_all() -> None:
@@ -149,14 +158,14 @@ def find_page(stage: Stage) -> PageInfo:
     return _BY_STAGE[stage]
 
 
-def name_place(where: Address, here: Selection) -> dict[str, str]:
+def name_place(where: Address, here: Selection) -> dict[Key[str], str]:
     """What a URL has to say for a page to look at a cell: its layer, head and token; what it has not, as here."""
     at = where.at
     tokens = [index for axis, index in where.index if axis in TOKEN_AXES]
-    place = {"layer": here.layer if where.layer is None else where.layer, "head": at.get("head", here.head),
-             "token": tokens[0] if tokens else here.token}  # fmt: skip
+    place = {LAYER: here.layer if where.layer is None else where.layer, HEAD: at.get("head", here.head),
+             TOKEN: tokens[0] if tokens else here.token}  # fmt: skip
     if {"query", "key"} <= at.keys():
-        place["key_token"] = at["key"]
+        place[KEY_TOKEN] = at["key"]
     return {key: str(index) for key, index in place.items()}
 
 
@@ -169,8 +178,8 @@ def find_link(trace: Trace, where: Address) -> Link:
     stage = trace.model.program.stages.get(where.path)
     if stage:
         second = stage is Stage.ADD_NORM and where.leaf.startswith("output.")
-        return Link(find_page(stage), {"where": "feed-forward"} if second else {})
+        return Link(find_page(stage), {WHERE: "feed-forward"} if second else {})
     step = trace.step(where)
     layer = 0 if step.repeats else step.layer
-    chosen = {} if layer is None else {"layer": str(layer)}
-    return Link(get_page("documents"), {"document": trace.program.name, **chosen})
+    chosen = {} if layer is None else {LAYER: str(layer)}
+    return Link(get_page("documents"), {DOCUMENT: trace.program.name, **chosen})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import state
-
-_TELLER = "teller"
+from bertviz_core.ui.frame.keys import Key
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Told:
     draw: Callable[[], object] | None = field(default=None, compare=False)
 
 
-Teller = Callable[[str], Told | None]
+Teller = Callable[[Address], Told | None]
+_TELLER: Key[Teller | None] = Key("teller", None)
 
 
 def forget_teller() -> None:
@@ -45,7 +46,7 @@ def offer_teller(tell: Teller) -> None:
     state.write(_TELLER, tell)
 
 
-def find_told(address: str) -> Told | None:
+def find_told(cell: Where) -> Told | None:
     """What the page tells of an address, if it is one of its own. Raises AddressError where it names nothing."""
-    tell: Teller | None = state.read(_TELLER)
-    return tell(address) if tell is not None else None
+    tell = state.read(_TELLER)
+    return tell(cell) if tell is not None and isinstance(cell, Address) else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.figures.palette import Palette
+from bertviz_core.formula.address import Where
 from bertviz_core.formula.notations import Notation
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.store import TraceStore
@@ -35,7 +36,7 @@ class Outcome:
 
     before: Trace
     after: Trace
-    wrong: Mapping[str, str]
+    wrong: Mapping[Where, str]
     show: str = AFTER
     half: str = ""
 

@@ -19,30 +19,34 @@ from bertviz_core.analysis.what_if import (
     offer_for_token,
 )
 from bertviz_core.errors import InputError
-from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.numbers import format_percent
-from bertviz_core.tracing.changes import Changes, check_changes, read_changes, write_changes
+from bertviz_core.programs.bert import TOKEN_IDS
+from bertviz_core.tracing.changes import Changes, Listed, Value, check_changes, read_changes, write_changes
+from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import menu, state
+from bertviz_core.ui.frame import choices, menu, state, url
 from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.keys import CHANGES, SHOW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection
 
-_REMARK = "what-if-remark"
+_WORD, _EPSILON = Key("what-if-word", ""), Key("what-if-epsilon", "")
+_REMARK = Key("what-if-remark", "")
 FROM_FRAGMENT = {"from_fragment": True}  # to `add_changes`: a menu, or an explanation, runs again by itself
 _TOP = 3
 
 
-def run_changes(before: Trace, line: str, run: Callable[..., Trace]) -> Outcome:
-    """Run the pass again with the changes of a line of text, as the URL holds them."""
-    good, wrong = check_changes(before.layout, before.encoding, read_changes(line))
+def run_changes(before: Trace, changes: Listed, run: Callable[..., Trace]) -> Outcome:
+    """Run the pass again with changes, as far as they can be made."""
+    good, wrong = check_changes(before.layout, before.encoding, changes)
     if not good:
         return Outcome(before, before, wrong)
     try:
         after = run(changes=good)
     except InputError as error:
         return Outcome(before, before, {**wrong, **dict.fromkeys(good, str(error))})
-    show = state.read_shown()
+    show = state.read(SHOW)
     return Outcome(before, after, wrong, show if show in SHOWN else AFTER)
 
 
@@ -52,26 +56,32 @@ def show_line(found: Outcome, token: int) -> None:
         return
     with st.container(key="what-if-line", horizontal=True, vertical_alignment="center"):
         st.html("<b>What if</b>", width="content")
-        for i, (address, value) in enumerate({**found.after.changes, **dict.fromkeys(found.wrong, "")}.items()):
-            wrong = address in found.wrong
-            label = address[:60] if wrong else describe_change(found.before, read_address(address), value)
+        for i, (where, label) in enumerate(_name_changes(found).items()):
+            wrong = where in found.wrong
             st.button(
                 escape_markdown(label), key=f"undo-{i}", icon=":material/warning:" if wrong else ":material/close:",
-                on_click=undo_change, args=(address,), help=escape_markdown(f"Undo: {address}"),
+                on_click=undo_change, args=(where,), help=escape_markdown(f"Undo: {where}"),
             )  # fmt: skip
         if found.before.model is not found.after.model:
             label = f"{found.after.model.name} after, {found.before.model.name} before"
             st.button(escape_markdown(label), key="undo-models", icon=":material/close:",
-                      on_click=state.compare_no_more, help="Compare with the other model no more")  # fmt: skip
+                      on_click=choices.compare_no_more, help="Compare with the other model no more")  # fmt: skip
         if found.changed:
             st.html(_render_moves(found, token), width="stretch")
-            state.bind("show", AFTER, SHOWN)
-            st.segmented_control("Panels show", SHOWN, key="show", required=True, label_visibility="collapsed",
-                                 width="content", on_change=state.note_choice)  # fmt: skip
+            url.bind(SHOW, SHOWN, AFTER)
+            st.segmented_control("Panels show", SHOWN, key=SHOW.name, required=True, label_visibility="collapsed",
+                                 width="content", on_change=url.note_choice)  # fmt: skip
         if len(found.after.changes) + len(found.wrong) > 1:
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
     for reason in dict.fromkeys(found.wrong.values()):
         st.warning(escape_markdown(f"A change cannot be made: {reason}"), icon=":material/warning:")
+
+
+def _name_changes(found: Outcome) -> dict[Where, str]:
+    """The changes that were made, then those that cannot be, each as a label."""
+    made = found.after.changes
+    labels: dict[Where, str] = {where: describe_change(found.before, where, value) for where, value in made.items()}
+    return {**labels, **{where: str(where)[:60] for where in found.wrong}}
 
 
 def _render_moves(found: Outcome, token: int) -> str:
@@ -90,17 +100,17 @@ def _render_moves(found: Outcome, token: int) -> str:
     return f'<div class="bv-moves">at “{escape(found.after.tokens[token])}” {moves}</div>'
 
 
-def describe_change(before: Trace, where: Address, value: object) -> str:
+def describe_change(before: Trace, where: Address, value: Value) -> str:
     """A change as a label: `layer 3 · probs · head 5 → 0`, `4 rome → paris`."""
-    if where.path == "input_ids" and "token" in where.at and isinstance(value, int | float):
+    if where.path == TOKEN_IDS.address and "token" in where.at and isinstance(value, int | float):
         return f"{where.at['token']} {before.tokens[where.at['token']]} → {before.model.tokenizer.token(int(value))}"
-    amount = value if isinstance(value, str) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
+    amount = value.text if isinstance(value, Rule) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
     return f"{shorten(before, where)} → {amount}"
 
 
 def show_menu(trace: Trace, chosen: Selection) -> None:
     """What can be changed about the chosen token, head and layer. With other changes it is another menu, so closed."""
-    changed = zlib.crc32(state.read_changes().encode())
+    changed = zlib.crc32(state.read(CHANGES).encode())
     menu.show_menu("What if", f"what-if-menu-{changed:x}", partial(_show_offers, trace, chosen))
 
 
@@ -109,9 +119,9 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
     where = "every layer" if everywhere else f"layer {chosen.layer}"
     st.markdown(escape_markdown(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
-    st.text_input("Swap it for", key="what-if-word", on_change=_swap, args=(trace, chosen.token),
+    st.text_input("Swap it for", key=_WORD.name, on_change=_swap, args=(trace, chosen.token),
                   placeholder="A word of the vocabulary")  # fmt: skip
-    remark = state.take(_REMARK, "")
+    remark = state.take(_REMARK)
     if remark:
         st.warning(escape_markdown(remark))
     _show_buttons(offer_for_token(trace, chosen.token), "token")
@@ -119,7 +129,7 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     _show_buttons(offer_for_head(layers, chosen.head), "head")
     st.markdown(where.capitalize())
     _show_buttons(offer_for_layer(trace, layers), "layer")
-    st.text_input("Epsilon of its LayerNorms", key="what-if-epsilon", on_change=_set_epsilon, args=(layers,),
+    st.text_input("Epsilon of its LayerNorms", key=_EPSILON.name, on_change=_set_epsilon, args=(layers,),
                   placeholder=f"{trace.model.config.layer_norm_eps:g}")  # fmt: skip
     st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
 
@@ -134,32 +144,33 @@ def _show_buttons(offers: list[Offer], key: str) -> None:
 def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
     """Put changes at the end of the list; a place that is in it already gets its new value there.
 
-    from_fragment: only a part of the page runs again by itself; `state.rerun_if_asked` then runs all of it.
+    from_fragment: only a part of the page runs again by itself; `choices.rerun_if_asked` then runs all of it.
     """
-    asked = {address: value for address, value in _read().items() if address not in changes}
+    asked = {where: value for where, value in read_asked().items() if where not in changes}
     _write({**asked, **changes}, from_fragment=from_fragment)
 
 
-def undo_change(address: str) -> None:
+def undo_change(where: Where) -> None:
     """Take one change off the list."""
-    _write({other: value for other, value in _read().items() if other != address})
+    _write({other: value for other, value in read_asked().items() if other != where})
 
 
-def _read() -> dict[str, str | float]:
-    return dict(read_changes(state.read_changes()))
+def read_asked() -> Listed:
+    """The changes that the URL asks for."""
+    return read_changes(state.read(CHANGES))
 
 
-def _write(changes: Changes, *, from_fragment: bool = False) -> None:
-    state.use_changes(write_changes(changes), from_fragment=from_fragment)
+def _write(changes: Listed, *, from_fragment: bool = False) -> None:
+    choices.use_changes(write_changes(changes), from_fragment=from_fragment)
 
 
 def _swap(trace: Trace, token: int) -> None:
-    word = state.read("what-if-word").strip()
-    state.write("what-if-word", "")
+    word = state.read(_WORD).strip()
+    state.write(_WORD, "")
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
     if len(pieces) == 1:
-        add_changes({f"input_ids[token={token}]": pieces[0]}, from_fragment=True)
+        add_changes({Address(TOKEN_IDS.address).fix(token=token): pieces[0]}, from_fragment=True)
     elif word:
         names = " ".join(map(trace.model.tokenizer.token, pieces)) or "nothing"
         remark = f"“{word[:40]}” is not a single token but {names[:80]}. Choose a word that is one token."
@@ -167,7 +178,7 @@ def _swap(trace: Trace, token: int) -> None:
 
 
 def _set_epsilon(layers: list[int]) -> None:
-    text = state.read("what-if-epsilon").strip()
-    state.write("what-if-epsilon", "")
+    text = state.read(_EPSILON).strip()
+    state.write(_EPSILON, "")
     if text:
         add_changes(change_epsilons(layers, text), from_fragment=True)

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
+from bertviz_core.ui.frame.keys import KEY_TOKEN
 from bertviz_core.ui.frame.style import describe_token
 
 _STYLE = read_css(Path(__file__).with_name("aligned.css"))
@@ -27,7 +29,7 @@ class Numbers:
     name: str
     about: str
     texts: Sequence[str]
-    cells: Sequence[str]
+    cells: Sequence[Address]
     values: Sequence[float] = ()
     end: float = 1.0
     color: str = ""
@@ -40,7 +42,7 @@ class Numbers:
         drawn = [f'<img src="{picture}" alt="{escape(self.name)}">' for picture in self.pictures]
         inside = drawn or [escape(text) for text in self.texts]
         return [
-            f'<td><div><button data-cell="{escape(cell)}">{shown}</button>{bar}</div></td>'
+            f'<td><div><button data-cell="{escape(str(cell))}">{shown}</button>{bar}</div></td>'
             for cell, shown, bar in zip(self.cells, inside, bars, strict=True)
         ]
 
@@ -78,7 +80,7 @@ def _name(trace: Trace, token: int, marked: bool) -> str:
     kinds = " ".join(describe_token(trace, token))
     pressed = "true" if marked else "false"
     return (
-        f'<th scope="row"><button data-choose="key_token={token}" aria-pressed="{pressed}" class="{kinds}">'
+        f'<th scope="row"><button data-choose="{KEY_TOKEN.name}={token}" aria-pressed="{pressed}" class="{kinds}">'
         f"<small>{token}</small> "
         f"{escape(trace.tokens[token])}</button></th>"
     )

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 import streamlit as st
 
 from bertviz_core.ui.frame import folds, state
+from bertviz_core.ui.frame.keys import Key
+
+_FOLD = Key("fold", False)
 
 
 @contextmanager
@@ -16,7 +19,7 @@ def fold(name: str, title: str) -> Iterator[bool]:
 
     name: in the URL, unique on its page; title: as Markdown, what it shows and what it holds.
     """
-    key = f"fold-{name}"
+    key = _FOLD.of(name)
     state.write(key, folds.is_open(name))
-    with st.expander(title, key=key, on_change=lambda: folds.turn(name)) as part:
+    with st.expander(title, key=key.name, on_change=lambda: folds.turn(name)) as part:
         yield bool(part.open)

@@ -9,10 +9,12 @@ import numpy as np
 from bertviz_core.analysis.token_lines import Links
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
 
-_KEY = "token-lines"
+_LINES: Key[Sent] = Key("token-lines", None)
 _CAPTIONS = {"query": "attends (query)", "key": "is attended to (key)"}
 _PROMPT = (
     "Point at a token, or use Tab and the arrow keys, to see its attention weights. "
@@ -28,7 +30,7 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
     that the rest of them is told.
     """
     _lines(
-        key=_KEY,
+        key=_LINES.name,
         data={
             "query": [_make_token(view.trace, i) for i in shown.queries],
             "key": [_make_token(view.trace, i) for i in shown.keys],
@@ -41,7 +43,7 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
             "top": top,
             "colors": list_colors(view.colors),
         },
-        on_token_change=state.on_event(_KEY, "token", state.choose_token),
+        on_token_change=state.on_event(_LINES, "token", choices.choose_token),
     )
 
 

@@ -11,10 +11,12 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.resources import get_store, tell_if_busy
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_difference
 
+_ASKED = Key("compare", "")  # the number of the document that a panel is compared with
 _RELATIONS = {"same": "the same formula", "different": "a different formula", "missing": "leaves this step out"}
 
 
@@ -32,7 +34,7 @@ def show_versions(view: View, address: Address) -> None:
                 if pair.right is not None:
                     st.button("Run it", key=f"run-{address}-{document.number}", on_click=_compare,
                               args=(str(address), document.number))  # fmt: skip
-        asked = state.read(f"compare-{address}")
+        asked = state.read(_ASKED.of(address))
         for document in DOCUMENTS:
             if document.number == asked:
                 with tell_if_busy():
@@ -40,7 +42,7 @@ def show_versions(view: View, address: Address) -> None:
 
 
 def _compare(address: str, number: str) -> None:
-    state.write(f"compare-{address}", number)
+    state.write(_ASKED.of(address), number)
 
 
 def _write_entry(view: View, document: Document, pair: Pair) -> str:

@@ -14,8 +14,9 @@ from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, RESIDUAL
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.follow import follow
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -28,6 +29,7 @@ from bertviz_core.ui.panels.passes import show_passes_chart, tell_words, write_p
 from bertviz_core.ui.views.add_norm_sums import read_where
 
 EPSILONS = (1e-12, 1e-5, 1e-3)
+_NORMED = Key("normed", "")
 
 
 def show_norm(view: View) -> None:
@@ -41,8 +43,8 @@ def show_norm(view: View) -> None:
     ) as tools:
         strips = _read_strips(view, module)
         with tools:
-            st.text_input("Component", key="normed", placeholder=f"component {chosen}", width=128,
-                          label_visibility="collapsed", on_change=state.note_choice)  # fmt: skip
+            st.text_input("Component", key=_NORMED.name, placeholder=f"component {chosen}", width=128,
+                          label_visibility="collapsed", on_change=url.note_choice)  # fmt: skip
             show_values("strips", Values(np.stack([strip.values for strip in strips]), [strip.name for strip in strips],
                                          [str(i) for i in range(len(strips[0].values))]))  # fmt: skip
         charts = [draw_aligned(_read_strips(one, module), chosen, view.colors) for one in view.passes]
@@ -70,14 +72,14 @@ def _read_strips(view: View, module: Address) -> list[Strip]:
 
 def _choose_component(view: View, where: str) -> tuple[int, str]:
     """The component whose numbers are written, and why it is that one, if nobody asked for it."""
-    state.bind("normed", "")
+    url.bind(_NORMED)
     module = Address.in_layer(view.chosen.layer, where)
     norm = module.enter("LayerNorm")
     for vector in (module.enter("residual"), norm.enter("normalized"), norm):
-        follow(vector.fix(token=view.chosen.token), "hidden", "normed")
+        follow(vector.fix(token=view.chosen.token), "hidden", _NORMED)
     for parameter in (norm.enter("weight"), norm.enter("bias")):
-        follow(parameter, "hidden", "normed")
-    asked = read_index("normed", view.trace.model.config.hidden_size, "vector", [])
+        follow(parameter, "hidden", _NORMED)
+    asked = read_index(_NORMED, view.trace.model.config.hidden_size, "vector", [])
     if asked is not None:
         return asked, f"Framed: component {asked}."
     found = open_component(view.trace, module.enter("dense"), view.chosen.token)

@@ -18,7 +18,8 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import WHERE
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
@@ -28,7 +29,7 @@ from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_short
 from bertviz_core.ui.panels.tables import Column, render_table
 
-WHERE = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
+_MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROWS, _ROW = 16, 26  # tokens shown; pixels of a row
 _RULES = read_css(Path(__file__).with_name("add_norm.css"))
@@ -38,12 +39,12 @@ _WORDS = ((25, "almost the same way"), (70, "partly the same way"), (110, "almos
 
 def read_where() -> str:
     """After which sublayer, as chosen: the module that adds."""
-    return WHERE[state.read("where")]
+    return _MODULES[state.read(WHERE)]
 
 
 def write_headline(view: View) -> Said:
     """How much the sublayer adds to the chosen token, and in which direction."""
-    state.bind("where", SUBLAYERS[ATTENTION], WHERE)
+    url.bind(WHERE, _MODULES, SUBLAYERS[ATTENTION])
     where, token = read_where(), view.chosen.token
     sums = measure_sums(view.trace, view.chosen.layer, where)
     skip, added, angle = float(sums.skip[token]), float(sums.added[token]), float(sums.angles[token])
@@ -75,7 +76,7 @@ def show_sums(view: View) -> None:
     see = "Add: the skip, and what is added"
     with open_card(view, RESIDUAL, see, residual) as tools:
         with tools:
-            st.segmented_control("After", list(WHERE), key="where", required=True, label_visibility="collapsed",
+            st.segmented_control("After", list(_MODULES), key=WHERE.name, required=True, label_visibility="collapsed",
                                  format_func=lambda name: f"after {name}")  # fmt: skip
             matrix = np.stack([sums.skip, sums.added, sums.total, sums.angles], axis=1)
             show_values("sums", Values(matrix, label_tokens(view.trace), ["skip", "added", "sum", "angle"]))

@@ -18,6 +18,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, format_s
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import KEY_TOKEN
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -65,7 +66,7 @@ def write_headline(view: View) -> Said:
 
 def choose_key(view: View) -> tuple[int, str]:
     """The key token that is worked out, and why it is this one, where a rule chose it."""
-    named = read_index("key_token", len(view.trace.tokens), "input", [])
+    named = read_index(KEY_TOKEN, len(view.trace.tokens), "input", [])
     if named is not None:
         return named, ""
     opened = open_key(view.trace, view.chosen.layer, view.chosen.head, view.chosen.token)
@@ -204,7 +205,7 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     width, color = view.trace.model.config.head_dim, view.colors.kinds[ATTENTION]
     padded = not all(view.trace.encoding.mask)
     part = {name: row[shown] for name, row in rows.items()}
-    cells = {name: [str(locate(view, name, query=view.chosen.token, key=i)) for i in shown] for name in rows}
+    cells = {name: [locate(view, name, query=view.chosen.token, key=i) for i in shown] for name in rows}
     products, scaled, weights = (part[name].tolist() for name in ("products", "scaled", "probs"))
     end = float(np.abs(part["products"]).max()) or 1.0
     masks = ["+ 0" if view.trace.encoding.mask[i] else "masked out" for i in shown]

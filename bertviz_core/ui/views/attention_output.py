@@ -19,6 +19,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE, Step
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
+from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
@@ -38,7 +39,7 @@ _SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads 
 def show_brought(view: View) -> Derived:
     """Every token's value times its share, for the chosen token and head; the sum is the head's result."""
     trace, names, head, token = view.trace, label_tokens(view.trace), view.chosen.head, view.chosen.token
-    own = Address.in_layer(view.chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
     probs, value = own.enter("probs").fix(head=head, query=token), own.enter("value").fix(head=head)
     parts = weigh_values(trace[probs], trace[value])
     total, lengths = parts.sum(axis=0), np.linalg.norm(parts, axis=1)
@@ -78,7 +79,7 @@ def show_brought(view: View) -> Derived:
 
 def tell_most(view: View) -> Said:
     """A large share of a short value is little: whether the token most looked at also brings most."""
-    own = Address.in_layer(view.chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
     row = view.trace[own.enter("probs").fix(head=view.chosen.head, query=view.chosen.token)]
     values = view.trace[own.enter("value").fix(head=view.chosen.head)]
     lengths = np.linalg.norm(weigh_values(row, values), axis=1)
@@ -123,7 +124,7 @@ def _list_columns(
 def _write_weighted(view: View, total: np.ndarray) -> Origin:
     trace, head, token = view.trace, view.chosen.head, view.chosen.token
     probs, value, found = (
-        Address.in_layer(view.chosen.layer, f"attention.self.{name}") for name in ("probs", "value", "context")
+        SELF_ATTENTION.in_layer(view.chosen.layer).enter(name) for name in ("probs", "value", "context")
     )
     context = trace.step(found)
     a, v, c = (style.make_painter(view.colors)(trace.step(where).output) for where in (probs, value, found))
@@ -148,14 +149,14 @@ def _say_average(total: float) -> str:
 def _find_sum_cell(view: View, total: np.ndarray) -> Address:
     """The recorded cell of the largest number of the sum: the one that the formula works out."""
     column = view.chosen.head * len(total) + find_strongest(total)
-    context = Address.in_layer(view.chosen.layer, "attention.self.context")
+    context = CONTEXT.in_layer(view.chosen.layer)
     return context.fix(token=view.chosen.token, concat=column)
 
 
 @derived
 def _show_merged(view: View) -> Derived:
     trace, head, token = view.trace, view.chosen.head, view.chosen.token
-    address = Address.in_layer(view.chosen.layer, "attention.self.context")
+    address = CONTEXT.in_layer(view.chosen.layer)
     heads = trace.model.config.num_attention_heads
     vector, step = trace[address.fix(token=token)], trace.step(address)
     width = len(vector) // heads
@@ -177,7 +178,7 @@ def show_context(view: View) -> None:
     """The heads side by side, for one token and for all."""
     _show_merged(view)
     trace, head, token = view.trace, view.chosen.head, view.chosen.token
-    address = Address.in_layer(view.chosen.layer, "attention.self.context")
+    address = CONTEXT.in_layer(view.chosen.layer)
     vector, width = trace[address.fix(token=token)], trace.model.config.head_dim
     column = head * width + find_strongest(vector[head * width : (head + 1) * width])
     figure, note = draw_tensor(view, address)

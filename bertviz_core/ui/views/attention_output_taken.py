@@ -18,6 +18,7 @@ from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, dra
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
@@ -87,7 +88,7 @@ class Bringing:
 def read_bringing(view: View) -> Bringing:
     """What the chosen token takes in the chosen layer."""
     trace, head, token = view.trace, view.chosen.head, view.chosen.token
-    own = Address.in_layer(view.chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
     found = measure_taken(trace, view.chosen.layer, token)
     parts = weigh_values(
         trace[own.enter("probs").fix(head=head, query=token)], trace[own.enter("value").fix(head=head)]
@@ -123,7 +124,7 @@ def write_headline(view: View) -> Said:
 def show_taken(view: View) -> None:
     """Per token: weight, length of value, taken, part of the sum; beside them all heads on the same rows."""
     found, token, layer = read_bringing(view), view.trace.tokens[view.chosen.token], view.chosen.layer
-    own = Address.in_layer(layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(layer)
     context = view.trace.step(own.enter("context"))
     with open_card(view, VALUE, f"What “{token}” takes from each token",
                    f"from {own.enter('probs')} and {own.enter('value')}") as tools:  # fmt: skip
@@ -166,7 +167,7 @@ def _list_rows(view: View, found: Bringing) -> list[str]:
 def _draw_one(view: View, found: Bringing) -> Chart:
     names = _list_rows(view, found)
     shares, rest = share_sum(found.parts), len(names) > len(found.shown)
-    own = Address.in_layer(view.chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
     weights = own.enter("probs").fix(head=found.head, query=view.chosen.token)
     total = float(np.linalg.norm(found.parts.sum(axis=0)))
     attention, value = view.colors.kinds[ATTENTION], view.colors.kinds[VALUE]
@@ -198,7 +199,7 @@ def _draw_one(view: View, found: Bringing) -> Chart:
 
 
 def _draw_every(view: View, found: Bringing) -> Chart:
-    own = Address.in_layer(view.chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
     names = label_tokens(view.trace)
     cells = [
         str(own.enter("probs").fix(head=head, query=view.chosen.token, key=key))
@@ -223,7 +224,7 @@ def _write_note(found: Bringing) -> str:
 
 def _write_formula(view: View, found: Bringing) -> str:
     """The taken length as a product, in letters and for the token of which most is taken."""
-    own = Address.in_layer(view.chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
     a, v = (style.make_painter(view.colors)(view.trace.step(own.enter(name)).output) for name in ("probs", "value"))
     i, t, u = found.head, view.chosen.token, found.best
     weight, length = float(found.found.weights[i, u]), float(found.found.lengths[i, u])

@@ -14,6 +14,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.tex import bracket_negative
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
@@ -214,7 +215,7 @@ def _read_keys(view: View) -> np.ndarray:
 
 def locate(view: View, name: str, **at: int) -> Address:
     """A tensor of the chosen head's attention."""
-    return Address.in_layer(view.chosen.layer, f"attention.self.{name}").fix(head=view.chosen.head, **at)
+    return SELF_ATTENTION.in_layer(view.chosen.layer).enter(name).fix(head=view.chosen.head, **at)
 
 
 def _write_origin(view: View, key: int | None = None) -> str:

@@ -27,8 +27,9 @@ from bertviz_core.formula.steps import NORM, PREDICTION, Program
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import site, state, style
+from bertviz_core.ui.frame import site, state, style, url
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import DOCUMENT, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
@@ -42,6 +43,8 @@ AS_WRITTEN = "as written"
 _OWN_NOTATION: dict[str, Notation] = {"definition": "column", "formula-post": "function"}
 _GUESSES = 5
 _SAME = 0.9999  # a cosine from which two runs agree
+BESIDE = Key("beside", next(iter(PROGRAMS)))
+NOTATION = Key("notation", AS_WRITTEN)
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,11 @@ class Side:
 
 def read_sides(view: View) -> tuple[Side, Side]:
     """What is compared with what, as the URL has it: BERT or a second document, then the document."""
-    state.bind("document", next(iter(DOCUMENT_PROGRAMS)), DOCUMENT_PROGRAMS)
-    state.bind("beside", next(iter(PROGRAMS)), PROGRAMS)
-    state.bind("notation", AS_WRITTEN, (AS_WRITTEN, *NOTATIONS))
-    notation = str(state.read("notation"))
-    left, right = (_make_side(view, str(state.read(one)), notation) for one in ("beside", "document"))
+    url.bind(DOCUMENT, DOCUMENT_PROGRAMS, next(iter(DOCUMENT_PROGRAMS)))
+    url.bind(BESIDE, PROGRAMS)
+    url.bind(NOTATION, (AS_WRITTEN, *NOTATIONS))
+    notation = state.read(NOTATION)
+    left, right = (_make_side(view, state.read(one), notation) for one in (BESIDE, DOCUMENT))
     return left, right
 
 
@@ -110,11 +113,11 @@ def show_menus() -> None:
     """Which two are compared, beside the headline."""
     st.html(read_css(Path(__file__).with_name("documents.css")))
     with st.container(horizontal=True, vertical_alignment="center", key="document-sides"):
-        sides = (("document", "Document", "", DOCUMENT_PROGRAMS), ("beside", "Against", "against ", PROGRAMS))
+        sides = ((DOCUMENT, "Document", "", DOCUMENT_PROGRAMS), (BESIDE, "Against", "against ", PROGRAMS))
         for key, label, before, options in sides:
-            st.selectbox(label, list(options), key=key, width=225, label_visibility="collapsed",
+            st.selectbox(label, list(options), key=key.name, width=225, label_visibility="collapsed",
                          format_func=lambda name, before=before: before + find_title(name),
-                         on_change=state.note_choice)  # fmt: skip
+                         on_change=url.note_choice)  # fmt: skip
 
 
 def _make_side(view: View, name: str, notation: str) -> Side:

@@ -14,11 +14,12 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
 from bertviz_core.ui.components.selectors import expand
-from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame import style, url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import format_shape
-from bertviz_core.ui.views.documents import AS_WRITTEN, Side
+from bertviz_core.ui.views.documents import AS_WRITTEN, NOTATION, Side
 
 CSS = expand("""
 <style>
@@ -34,6 +35,7 @@ CSS = expand("""
 _ALL = "all"
 _SIGNS = {"same": "= same", "different": "≠ different", "missing": "− missing", "extra": "+ extra"}
 _GROUPS = ("Embeddings", "Layer", "The first layer again, cell by cell", "After the last layer")
+_RELATION = Key("relation", _ALL)
 
 
 def show_side_by_side(view: View, left: Side, right: Side) -> None:
@@ -44,10 +46,10 @@ def show_side_by_side(view: View, left: Side, right: Side) -> None:
         (pair, group) for pair in align_programs(left.program, right.program) if (group := _find_group(pair, layer))
     ]
     count = Counter(pair.relation for pair, _ in grouped)
-    state.bind("relation", _ALL, (_ALL, *_SIGNS))
+    url.bind(_RELATION, (_ALL, *_SIGNS))
     with st.container(horizontal=True):
-        asked = st.segmented_control("Show", (_ALL, *_SIGNS), required=True, key="relation", wrap=True)
-        st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), required=True, key="notation", wrap=True)
+        asked = st.segmented_control("Show", (_ALL, *_SIGNS), required=True, key=_RELATION.name, wrap=True)
+        st.segmented_control("Formulas", (AS_WRITTEN, *NOTATIONS), required=True, key=NOTATION.name, wrap=True)
     told = ", ".join(f"{count[one]} {one}" for one in _SIGNS)
     st.caption(
         f"Steps before, in and after layer {layer}: {told}. Missing and extra refer to the {right.title}. "

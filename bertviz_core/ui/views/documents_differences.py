@@ -11,6 +11,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import PREDICTION, Step
+from bertviz_core.programs.bert import SEGMENT_IDS
 from bertviz_core.ui.frame import site, style
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
@@ -49,7 +50,7 @@ def _tell_segments(view: View, side: Side) -> str:
     told = "**Your input is a pair, and it gives both sentences segment 0.**"
     trace, store = view.trace, get_store()
     real, zero = (store.get(trace.model, view.text, view.pair, len(trace.tokens), view.masked, changes=changes)
-                  for changes in (None, {"token_type_ids": 0.0}))  # fmt: skip
+                  for changes in (None, {Address(SEGMENT_IDS.address): 0.0}))  # fmt: skip
     apart = measure_scores(real, zero)
     if apart is None:
         return told

@@ -10,21 +10,23 @@ from bertviz_core.documents import DOCUMENTS, Document
 from bertviz_core.documents.slips import Slip
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame import site, url
+from bertviz_core.ui.frame.keys import OPEN, Key
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 
 COUNT = sum(len(document.slips) for document in DOCUMENTS)
 _ALL = "all five"
+_SLIPS_OF = Key("slips_of", _ALL)
 
 
 def show_slips(view: View) -> None:
     """Document by document, or those of one."""
     numbers = {document.number: document for document in DOCUMENTS}
-    state.bind("slips_of", _ALL, (_ALL, *numbers))
-    asked = st.segmented_control("Slips of", (_ALL, *numbers), required=True, key="slips_of", wrap=True,
-                                 on_change=state.note_choice)  # fmt: skip
+    url.bind(_SLIPS_OF, (_ALL, *numbers))
+    asked = st.segmented_control("Slips of", (_ALL, *numbers), required=True, key=_SLIPS_OF.name, wrap=True,
+                                 on_change=url.note_choice)  # fmt: skip
     for number, document in numbers.items():
         if asked in (_ALL, number):
             _show_document(view, document)
@@ -39,7 +41,7 @@ def _show_document(view: View, document: Document) -> None:
         with st.container(horizontal=True):
             for page, folds in _list_places(document).items():
                 info = site.get_page(page)
-                site.show_link(info, icon=info.icon, **({"open": ",".join(folds)} if any(folds) else {}))
+                site.show_link(info, icon=info.icon, query={OPEN: ",".join(folds)} if any(folds) else {})
 
 
 def _list_places(document: Document) -> dict[str, list[str]]:

@@ -19,6 +19,7 @@ from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, NORM, RESIDUAL
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import site
@@ -180,7 +181,7 @@ def _show_softmax(view: View) -> Derived:
     computed, every = matrix[0], np.array(examples.SHARES, dtype=np.float64)
     verdicts = [judge_cut(text, x) for text, x in zip(chain(*examples.SHARES), matrix.ravel().tolist(), strict=True)]
     printed, right = every[0], every[1:].sum(axis=1)
-    rows = view.trace[Address.in_layer(view.chosen.layer, "attention.self.probs").fix(head=view.chosen.head)]
+    rows = view.trace[ATTENTION_WEIGHTS.in_layer(view.chosen.layer).fix(head=view.chosen.head)]
     sums = rows.sum(axis=-1, dtype=np.float64)
     columns = [
         Column("printed", [text.replace("-", "\N{MINUS SIGN}") for text in examples.SHARES[0]]),

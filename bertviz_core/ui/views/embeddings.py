@@ -16,8 +16,9 @@ from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.follow import follow
+from bertviz_core.ui.frame.keys import COMPONENT, Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -46,6 +47,8 @@ _TITLES = {
     "normalized": "All tokens: normalized sum", "embedding": "All tokens: LayerNorm output",
 }  # fmt: skip
 _NEAREST = 10
+_VECTORS = Key("vectors", "word")
+_ENTRY = Key("entry", "")
 
 
 @derived
@@ -73,7 +76,7 @@ def show_token(view: View, component: int, reason: str) -> Derived:
 def choose_component(view: View) -> tuple[int, str]:
     """The component that is ringed, and why it is this one: chosen, or where the sum is largest."""
     for part in (*PARTS.values(), NORM.enter("normalized"), NORM):
-        follow(part.fix(token=view.chosen.token), "hidden", "component")
+        follow(part.fix(token=view.chosen.token), "hidden", COMPONENT)
     remarks: list[str] = []
     asked = read_component(view, remarks)
     for remark in remarks:
@@ -112,7 +115,7 @@ def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> No
     table, other = st.columns([3, 2], gap="small", vertical_alignment="bottom")
     with table:
         show_passes_html(view, [_render_beside(one, parts, cells, component) for one in view.passes])
-    other.text_input("Ring another component", key="component", placeholder="where the sum is largest")
+    other.text_input("Ring another component", key=COMPONENT.name, placeholder="where the sum is largest")
 
 
 def _render_beside(view: View, parts: Mapping[str, Address], cells: Mapping[str, Address], component: int) -> str:
@@ -129,14 +132,14 @@ def show_all_tokens(view: View, component: int) -> None:
     component: the ringed one, which is worked out.
     """
     maps = {**PARTS, "normalized": NORM.enter("normalized"), "embedding": NORM}
-    state.bind("vectors", "word", maps)
-    name = str(state.read("vectors"))
+    url.bind(_VECTORS, maps)
+    name = state.read(_VECTORS)
     end = find_robust_limit(np.stack([view.trace[part] for part in PARTS.values()])) if name in PARTS else None
     figure, note = draw_tensor(view, maps[name], end=end, cells=_CELLS)
     scale = "The same scale for word, position, segment and sum." if name in PARTS else ""
     told = f"{_write_finding(view, name)} {note} {scale}".strip()
     show_panel(view, maps[name], _TITLES[name], figure, at={"hidden": component}, note=told, sides=(3, 1),
-               switch=lambda: st.segmented_control("Vectors", list(maps), key="vectors", required=True,
+               switch=lambda: st.segmented_control("Vectors", list(maps), key=_VECTORS.name, required=True,
                                                    label_visibility="collapsed"))  # fmt: skip
 
 
@@ -219,9 +222,9 @@ def _show_nearest(view: View, token_id: int) -> Derived:
 
 def _read_entry(view: View) -> int | None:
     """The entry whose neighbours are asked for: as typed, otherwise the chosen token."""
-    state.bind("entry", "")
+    url.bind(_ENTRY)
     name = st.text_input(
-        "Another vocabulary entry (optional)", key="entry", max_chars=100, width=340,
+        "Another vocabulary entry (optional)", key=_ENTRY.name, max_chars=100, width=340,
         placeholder=f"as chosen: {view.trace.tokens[view.chosen.token]}",
     ).strip()  # fmt: skip
     if not name:

@@ -9,7 +9,8 @@ from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import write_plain_sum
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import url
+from bertviz_core.ui.frame.keys import COMPONENT
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number
@@ -46,8 +47,8 @@ def measure_length(view: View, part: Address) -> float:
 
 def read_component(view: View, remarks: list[str]) -> int | None:
     """The component that the URL names, if there is such a one; what it names else is remarked on."""
-    state.bind("component", "")
-    return read_index("component", len(_read_sum(view)), "vector", remarks)
+    url.bind(COMPONENT)
+    return read_index(COMPONENT, len(_read_sum(view)), "vector", remarks)
 
 
 def _read_sum(view: View) -> np.ndarray:

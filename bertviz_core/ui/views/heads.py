@@ -19,13 +19,16 @@ from bertviz_core.figures.heads import LARGEST, draw_head
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices, state, url
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
@@ -37,6 +40,7 @@ from bertviz_core.ui.panels.said import name_plain, tell_percent
 from bertviz_core.ui.views.heads_ablation import begin, find_base
 from bertviz_core.ui.views.heads_numbers import render_profile, write_profile
 
+_MAP: Key[Sent] = Key("head-map", None)
 PICTURE = 32  # cells along one side of a head's small picture, at most
 ALL, NONE = "all", "no role"
 _SLOW_S = 0.5
@@ -44,6 +48,7 @@ _OUTCOMES = 5
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
+_ROLE = Key("role", ALL)
 
 
 def read_heads(trace: Trace) -> Summary:
@@ -91,7 +96,7 @@ def _tell_loss(view: View) -> Said:
 
 
 def _find_weights(view: View) -> Address:
-    return Address.in_layer(view.chosen.layer, "attention.self.probs").fix(head=view.chosen.head)
+    return ATTENTION_WEIGHTS.in_layer(view.chosen.layer).fix(head=view.chosen.head)
 
 
 def show_heads(view: View, all_heads: Summary) -> None:
@@ -158,9 +163,9 @@ def _show_map(view: View, all_heads: Summary) -> None:
     places = [(layer, head) for layer in range(layers) for head in range(heads)]
     roles = [_list_roles(all_heads, *place) for place in places]
     drawn, options = st.container(), _count_roles(roles)
-    state.bind("role", ALL, options)
+    url.bind(_ROLE, options)
     wanted = st.segmented_control(
-        "Heads with the role", list(options), key="role", required=True, on_change=state.note_choice,
+        "Heads with the role", list(options), key=_ROLE.name, required=True, on_change=url.note_choice,
         label_visibility="collapsed", format_func=lambda one: f"{one} {options[one]}",
     )  # fmt: skip
     header = {
@@ -174,9 +179,9 @@ def _show_map(view: View, all_heads: Summary) -> None:
     text = json.dumps(header).encode()
     with drawn:
         _map(
-            key="head-map",
+            key=_MAP.name,
             data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
-            on_head_change=state.on_event("head-map", "head", lambda head: state.choose_head(*head)),
+            on_head_change=state.on_event(_MAP, "head", lambda head: choices.choose_head(*head)),
         )
     st.caption(
         f"{tell_pass(view)}Rows are layers, columns are heads; "

@@ -13,9 +13,11 @@ from bertviz_core.analysis.ablation import Ablation, drop_zeroed, list_outcomes,
 from bertviz_core.analysis.heads import Summary
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices, state, url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store, take_turn, tell_if_busy
 from bertviz_core.ui.frame.view import View
@@ -27,15 +29,16 @@ from bertviz_core.ui.views.heads_numbers import make_values
 from bertviz_core.ui.views.heads_worth import Worth, render_grid, render_ranking, render_words
 
 _AT_ONCE_S = 0.4  # between two signs of progress
-_RUNNING = "ablation-of"
+_RUNNING: Key[View | None] = Key("ablation-of", None)
 _CHOICES = 5
 _FORMULA = r"\Delta_{l,h} = P\bigl(A^{(l)}_h = 0\bigr) - P"
+_WORTH = Key("worth", "")
 
 
 @st.fragment
 def show_ablation(view: View, all_heads: Summary) -> None:
     """The map of what each head is worth to one probability, made on request."""
-    state.rerun_if_asked()
+    choices.rerun_if_asked()
     with tell_if_busy():
         _show_ablation(view, all_heads)
 
@@ -50,7 +53,7 @@ def _show_ablation(view: View, all_heads: Summary) -> None:
         )
         return
     found = begin(trace, view.chosen.token, tuple(offered.values()))
-    first = Address.in_layer(0, "attention.self.probs").fix(head=0)
+    first = ATTENTION_WEIGHTS.in_layer(0).fix(head=0)
     with open_card(view, ATTENTION, "What each head is worth to the answer",
                    f"from {found.addresses[0].path}, with {first} = 0 and so on") as tools:  # fmt: skip
         slot = st.empty()
@@ -121,7 +124,7 @@ def _run_some(found: Ablation, trace: Trace) -> None:
 
 def _read_choice(names: Sequence[str]) -> int:
     """Which of the probabilities is looked at."""
-    chosen = state.read("worth", names[0])
+    chosen = state.read(_WORTH)
     return names.index(chosen) if chosen in names else 0
 
 
@@ -138,8 +141,8 @@ def _show_worth(view: View, all_heads: Summary, names: Sequence[str], found: Abl
     reading, choice, formula = st.columns([45, 34, 21], gap="medium", vertical_alignment="center")
     reading.caption(f"{tell_pass(view)}{_write_counts(worth)}")
     with choice:
-        state.bind("worth", names[0], names)
-        st.selectbox("Probability of", names, key="worth", label_visibility="collapsed")
+        url.bind(_WORTH, names, names[0])
+        st.selectbox("Probability of", names, key=_WORTH.name, label_visibility="collapsed")
     formula.latex(_FORMULA)
 
 

@@ -25,8 +25,10 @@ from bertviz_core.analysis.heads import (
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -39,9 +41,10 @@ from bertviz_core.ui.panels.tables import Column, render_table
 LAYER, ALL_LAYERS = "layer", "all"
 _HEADS = {LAYER: "This layer", ALL_LAYERS: "All layers"}
 _ATTENTION = "attention"
-_OF = "encoder.layer.{}.attention.self.probs"
 _ROWS = 24  # of the table, where it could be those of all heads
 _TERMS = 2  # written out at each end of a sum
+_STATISTIC = Key("statistic", next(iter(STATISTICS)))
+_ROWS_OF = Key("rows", LAYER)
 
 
 def render_profile(view: View, all_heads: Summary) -> str:
@@ -95,9 +98,9 @@ def _write_roles(numbers: Mapping[str, float]) -> str:
 
 def choose_statistic() -> Statistic:
     """The statistic to look at."""
-    state.bind("statistic", next(iter(STATISTICS)), STATISTICS)
+    url.bind(_STATISTIC, STATISTICS)
     name = st.selectbox(
-        "Statistic", list(STATISTICS), key="statistic", width=340,
+        "Statistic", list(STATISTICS), key=_STATISTIC.name, width=340,
         format_func=lambda name: STATISTICS[name].title,
     )  # fmt: skip
     return STATISTICS[name]
@@ -119,8 +122,8 @@ def _show_known(view: View, read_heads: Callable[[Trace], Summary], statistic: S
     return Derived(
         "head-statistic", f"Head by head: {statistic.title}",
         draw_head_grid(values, _choose_end(statistic, values, all_heads.tokens), chosen, view.colors),
-        Origin(_OF.format("*"), _ATTENTION, _write_formula(view, statistic), _make_sentence(statistic.meaning),
-               _write_worked(view, statistic, float(values[chosen]))),
+        Origin(ATTENTION_WEIGHTS.in_layers("*"), _ATTENTION, _write_formula(view, statistic),
+               _make_sentence(statistic.meaning), _write_worked(view, statistic, float(values[chosen]))),
         values=make_values(values), note=tell_extremes(values).text,
     )  # fmt: skip
 
@@ -170,18 +173,19 @@ def _write_worked(view: View, statistic: Statistic, value: float) -> str:
 def show_table(view: View, read_heads: Callable[[Trace], Summary], statistic: Statistic) -> None:
     """The statistics and roles of a layer's heads, or of those in which one statistic is largest."""
     all_heads = read_heads(view.trace)
-    state.bind("rows", LAYER, _HEADS)
+    url.bind(_ROWS_OF, _HEADS)
     which = st.segmented_control(
-        "Heads", list(_HEADS), required=True, key="rows", wrap=True,
+        "Heads", list(_HEADS), required=True, key=_ROWS_OF.name, wrap=True,
         format_func=_HEADS.__getitem__,
     )  # fmt: skip
     layers, heads = all_heads.pictures.shape[:2]
     if which == LAYER:
-        what, shown = _OF.format(view.chosen.layer), [(view.chosen.layer, head) for head in range(heads)]
+        what = str(ATTENTION_WEIGHTS.in_layer(view.chosen.layer))
+        shown = [(view.chosen.layer, head) for head in range(heads)]
         see = f"Layer {view.chosen.layer}, head by head"
     else:
         best = rank_top(np.nan_to_num(all_heads.numbers[statistic.name]).ravel(), _ROWS)
-        what, shown = _OF.format("*"), [divmod(place, heads) for place in best]
+        what, shown = ATTENTION_WEIGHTS.in_layers("*"), [divmod(place, heads) for place in best]
         see = f"The {len(shown)} of {layers * heads} heads with the largest {statistic.title}"
     with open_card(view, _ATTENTION, see, f"from {what}"):
         show_passes_html(view, [_render_table(one, read_heads(one.trace), shown, with_layer=which == ALL_LAYERS)

@@ -7,11 +7,12 @@ import streamlit as st
 
 from bertviz_core.analysis.heads import CLS, SEP
 from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, choose_links, combine_heads
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import tell_pass
@@ -19,12 +20,15 @@ from bertviz_core.ui.panels.token_lines import show_lines
 
 LINES = 40  # tokens on each side of the lines, at most
 
-_OVER = {HEAD: "This head", MEAN: "Mean over the layer", MAX: "Maximum over the layer"}
+_SPANS = {HEAD: "This head", MEAN: "Mean over the layer", MAX: "Maximum over the layer"}
+_OVER = Key("over", HEAD)
+_BETWEEN = Key("between", ALL)
+_HIDE = Key("hide", False)
 
 
 def show_token_lines(view: View) -> None:
     """The chosen head, token to token, with what to leave out."""
-    address = Address.in_layer(view.chosen.layer, "attention.self.probs")
+    address = ATTENTION_WEIGHTS.in_layer(view.chosen.layer)
     with open_card(view, ATTENTION, "Which token attends to which", address):
         _show_lines(view, view.trace[address])
 
@@ -43,20 +47,20 @@ def _show_lines(view: View, probs: np.ndarray) -> None:
 
 def _read_options(view: View) -> tuple[str, bool, str]:
     over, between = HEAD, ALL
-    state.bind("over", HEAD, _OVER)
-    state.bind("between", ALL, BETWEEN)
-    state.bind("hide", False)
+    url.bind(_OVER, _SPANS)
+    url.bind(_BETWEEN, BETWEEN)
+    url.bind(_HIDE)
     with st.container(horizontal=True, vertical_alignment="center"):
         over = st.segmented_control(
-            "Attention of", list(_OVER), required=True, key="over",
-            wrap=True, format_func=_OVER.__getitem__,
+            "Attention of", list(_SPANS), required=True, key=_OVER.name,
+            wrap=True, format_func=_SPANS.__getitem__,
         )  # fmt: skip
         if max(view.trace.encoding.segments):
             between = st.segmented_control(
-                "From sentence to sentence", BETWEEN, required=True, key="between",
+                "From sentence to sentence", BETWEEN, required=True, key=_BETWEEN.name,
                 wrap=True, format_func=lambda pair: "All" if pair == ALL else "→".join(pair),
             )  # fmt: skip
-        hide = st.toggle(r"Leave out \[CLS\] and \[SEP\]", key="hide")
+        hide = st.toggle(r"Leave out \[CLS\] and \[SEP\]", key=_HIDE.name)
     return over or HEAD, hide, between or ALL
 
 

@@ -18,7 +18,8 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import NORM
 from bertviz_core.formula.tex import write_products
-from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame import state, style, url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS
@@ -35,6 +36,7 @@ _COMPONENTS = (
     "Principal components: the directions along which the vectors of all tokens at all stages vary most. All stages "
     "use one basis, so each line shows how the layers move one token."
 )
+_SIDE = Key("side", SIDES[1])
 
 
 def name_stages(view: View) -> list[str]:
@@ -110,21 +112,21 @@ def tell_turns(view: View) -> Said:
 
 def _read_side(view: View) -> int:
     """The stage that is looked at: before or after the chosen layer, as chosen."""
-    state.bind("side", SIDES[1], SIDES)
-    return view.chosen.layer + SIDES.index(state.read("side"))
+    url.bind(_SIDE, SIDES)
+    return view.chosen.layer + SIDES.index(state.read(_SIDE))
 
 
 def show_resemblance(view: View) -> None:
     """Which tokens point the same way before or after the chosen layer, as chosen."""
     layer, names = view.chosen.layer, label_tokens(view.trace)
-    stage, side = _read_side(view), state.read("side")
+    stage, side = _read_side(view), state.read(_SIDE)
     address = layers.list_stages(view.trace)[stage]
     found = layers.compute_cosines(view.trace[address])
     see = "Who comes together"
     with open_card(view, NORM, see, f"from {address}") as tools:
         with tools:
             show_values("cosines", Values(found, names, names))
-        st.segmented_control("Vectors", SIDES, key="side", required=True, label_visibility="collapsed",
+        st.segmented_control("Vectors", SIDES, key=_SIDE.name, required=True, label_visibility="collapsed",
                              format_func=lambda one: f"{one} layer {layer}")  # fmt: skip
         shown = center_range(view.chosen.token, int(CELLS**0.5), len(names))
         show_passes_chart(view, [_draw_resemblance(one, address, shown) for one in view.passes], "cosines",

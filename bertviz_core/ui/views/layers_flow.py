@@ -12,11 +12,11 @@ from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.lines import draw_shares_by_stage
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, PREDICTION
 from bertviz_core.formula.tex import write_products
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
@@ -172,7 +172,7 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
         rf"\\ R^{{(l)}} &= {mixed} R^{{(l-1)}} \\ R^{{(-1)}} &= I \end{{aligned}}"
     )
     return Origin(
-        "encoder.layer.{i}.attention.self.probs of all layers", ATTENTION, formula,
+        f"{ATTENTION_WEIGHTS.in_layers('{i}')} of all layers", ATTENTION, formula,
         "Each layer counts half as attention weights, averaged over heads, and half as residual connection; the "
         "layers are multiplied. This is an approximation: values, feed-forward networks and LayerNorms are left out.",
         _write_worked(view, found), "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
@@ -182,7 +182,7 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
 def _write_worked(view: View, found: np.ndarray) -> str:
     """The chosen token's share of itself, from the last layer's mixing and the rollout before it."""
     token, last = view.chosen.token, len(found) - 1
-    attention = view.trace[Address.in_layer(last, "attention.self.probs").fix(query=token)].mean(axis=0)
+    attention = view.trace[ATTENTION_WEIGHTS.in_layer(last).fix(query=token)].mean(axis=0)
     own = np.eye(len(attention))[token]
     mixed = (attention + own) / 2
     before = found[last - 1][:, token] if last else own

@@ -14,7 +14,8 @@ from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest
 from bertviz_core.analysis.openings import open_layer_for_answer
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import LAYER, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -28,6 +29,7 @@ from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_hea
 PLACES = 5
 _HEAD, _ROW, _COLUMN = 26.0, 50.0, 100.0  # the lines' own units for the head, a row and a stage
 _NAMES = ("leads", "2nd", "3rd", "4th", "5th")
+_FOLLOWED = Key("followed", "")
 
 
 def write_headline(view: View) -> Said:
@@ -75,7 +77,7 @@ def read_lens(view: View) -> layers.Lens | None:
 def show_ladder(view: View, lens: layers.Lens) -> None:
     """The lead: the likeliest words after every layer, the followed one marked on its way. A click follows another."""
     probs = lens.probs
-    state.bind("followed", "")
+    url.bind(_FOLLOWED)
     word = _read_word(view, int(probs[-1].argmax()))
     best = lens.list_best(PLACES)
     see, token = "The answer, read after every layer", view.trace.tokens[view.chosen.token]
@@ -97,7 +99,7 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
 
 def _write_reason(view: View) -> str:
     """Why the page looks at this layer, where the URL names none."""
-    if state.read("layer", ""):
+    if state.read(LAYER):
         return ""
     reason = escape_markdown(open_layer_for_answer(view.outcome.before, view.chosen.token).reason)
     return f"Before your changes: {reason} " if view.outcome.changed else f"{reason} "
@@ -114,7 +116,7 @@ def _find_end(probs: np.ndarray) -> float:
 
 def _read_word(view: View, final: int) -> int:
     """The vocabulary entry that is followed: the one that was clicked, else the final winner."""
-    asked = read_index("followed", len(view.trace.model.tokenizer.vocabulary), "vocabulary", [])
+    asked = read_index(_FOLLOWED, len(view.trace.model.tokenizer.vocabulary), "vocabulary", [])
     return final if asked is None else asked
 
 
@@ -129,7 +131,8 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
     if deep:
         text = escape(view.trace.model.tokenizer.token(word))
         rows.append(render_row(view, "further down", [
-            f'<button class="bv-down" data-choose="followed={word}"><i>{text}</i> <b>{write_ordinal(rank)}</b></button>'
+            f'<button class="bv-down" data-choose="{_FOLLOWED.name}={word}"><i>{text}</i> '
+            f"<b>{write_ordinal(rank)}</b></button>"
             if rank > PLACES else "" for rank in ranks.tolist()
         ]))  # fmt: skip
     lines = _draw_lines(best, word, ranks, view)
@@ -143,7 +146,7 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
 def _render_word(view: View, share: float, entry: int, followed: int, end: float) -> str:
     kind = ' class="bv-follow"' if entry == followed else ""
     return (
-        f'<button{kind} data-choose="followed={entry}" style="--part:{share / end:.3f}">'
+        f'<button{kind} data-choose="{_FOLLOWED.name}={entry}" style="--part:{share / end:.3f}">'
         f"<i>{escape(view.trace.model.tokenizer.token(entry))}</i> <b>{format_percent(float(share))}</b></button>"
     )
 

@@ -16,7 +16,8 @@ from bertviz_core.figures.bars import draw_counts
 from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
-from bertviz_core.ui.frame import site, state, style
+from bertviz_core.ui.frame import site, style, url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.fold import fold
@@ -25,6 +26,8 @@ from bertviz_core.ui.panels.panel import format_shape
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
+_FIND = Key("find", "")
+_KIND = Key("kind", "all")
 
 
 @dataclass(frozen=True)
@@ -58,14 +61,19 @@ def show_lengths(view: View) -> Derived:
 
 def choose_search() -> tuple[str, str]:
     """The words to look for, and the kind of quantity to show."""
-    state.bind("find", "")
-    state.bind("kind", "all", _KINDS)
+    url.bind(_FIND)
+    url.bind(_KIND, _KINDS)
     text = st.text_input(
-        "Find", key="find", max_chars=80, width=360, label_visibility="collapsed",
+        "Find", key=_FIND.name, max_chars=80, width=360, label_visibility="collapsed",
         placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",
     )  # fmt: skip
     kind = st.segmented_control(
-        "Show", list(_KINDS), key="kind", format_func=_KINDS.__getitem__, label_visibility="collapsed", required=True
+        "Show",
+        list(_KINDS),
+        key=_KIND.name,
+        format_func=_KINDS.__getitem__,
+        label_visibility="collapsed",
+        required=True,
     )
     return text, kind or "all"
 
@@ -112,7 +120,7 @@ def show_entries(view: View) -> None:
 
 
 def _list_groups(view: View) -> dict[_Group, list[Entry]]:
-    """Every entry, in the order of the computation, by the stage that computes it."""
+    """Every entry, in the order of the computation, by its stage."""
     model, groups = view.trace.model, dict[_Group, list[Entry]]()
     entries = list_entries(model.program, view.chosen.layer)
     for stage in Stage:

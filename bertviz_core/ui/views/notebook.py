@@ -20,7 +20,8 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import FFN, Program, Step
 from bertviz_core.programs.bert import MOST_HEADS, write_bert
 from bertviz_core.programs.config import BertConfig
-from bertviz_core.ui.frame import site, state, style
+from bertviz_core.ui.frame import choices, site, state, style, url
+from bertviz_core.ui.frame.keys import PAD, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.resources import list_models
@@ -36,6 +37,7 @@ _COLUMNS = {
     "same digits": Verdict.SAME, "last digit": Verdict.NEAR, "rounding": Verdict.SINGLE, "differs": Verdict.DIFFERS,
 }  # fmt: skip
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
+_CELL = Key("cell", TENSORS[0].cell)
 
 
 def write_headline(_: View) -> Said:
@@ -97,26 +99,26 @@ def _show_buttons(base: bool, sentence: bool) -> None:
 
 
 def _take_sentence() -> None:
-    state.use_sentence(SENTENCE)
-    state.choose("pad", NO_PADDING)
+    choices.use_sentence(SENTENCE)
+    choices.choose({PAD: NO_PADDING})
 
 
 def _take_model() -> None:
     _take_sentence()
-    state.choose_model(MODEL)
+    choices.choose_model(MODEL)
 
 
 def read_printed() -> PrintedTensor:
     """The printed tensor that is shown in full."""
     cells = _list_cells()
-    state.bind("cell", cells[0], cells)
-    return TENSORS[cells.index(state.read("cell"))]
+    url.bind(_CELL, cells)
+    return TENSORS[cells.index(state.read(_CELL))]
 
 
 def choose_printed(printed: PrintedTensor) -> None:
     """The cells of the notebook that print a tensor, to choose from, and the page that shows the chosen one."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.radio("Cell of the notebook", _list_cells(), key="cell", horizontal=True, on_change=state.note_choice,
+        st.radio("Cell of the notebook", _list_cells(), key=_CELL.name, horizontal=True, on_change=url.note_choice,
                  format_func="In [{}]".format, label_visibility="collapsed")  # fmt: skip
         info = site.find_page(_write_program().by_address[printed.address].stage)
         site.show_link(info, f"Our value: {info.title}", info.icon)

@@ -28,25 +28,32 @@ from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import PROBS, rank_words
 from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.errors import AddressError
-from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
-from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame import choices, keys, site, state, url
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from bertviz_core.ui.frame.follow import note
+from bertviz_core.ui.frame.keys import COMPONENT, HEAD, STORY_OF, TOKEN, WINDOW, Key
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.resources import get_drawn
+from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.walked import read_explained
 from bertviz_core.ui.views.overview_stops import NAMES, list_stops
 from bertviz_core.ui.views.overview_strips import Pack, write_strips
 from bertviz_core.ui.walk.way import list_lit
 
-_KEY, _ASKED = "canvas", "canvas-asked"
+_CANVAS: Key[Sent] = Key("canvas", None)
+_ASKED: Key[Mapping[str, int] | None] = Key("canvas-asked", None)  # the word whose story is asked for: token, id
 _BEST = 5
 _WORDS = 50_000  # bytes of what is drawn beside its numbers, roughly
 _STREAM = "hidden"  # the axis of the components of the residual stream
 _canvas = load_component("canvas", isolated=False)
+_LEVEL = Key("level", PASS)
+_PLAY = Key("play", 0)
+_STRIP = Key("strip", "")
 
 
 @dataclass(frozen=True)
@@ -68,13 +75,13 @@ def show_canvas(view: View) -> None:
     for remark in remarks:
         st.info(remark, icon=":material/info:")
     _link_story(view)
-    note(_STREAM, "component")
+    note(_STREAM, COMPONENT)
     _canvas(
-        key=_KEY,
+        key=_CANVAS.name,
         data=make_data(view, place),
-        on_go_change=state.on_event(_KEY, "go", lambda wish: state.go(read_wish(wish, view, place))),
-        on_example_change=state.on_event(_KEY, "example", use_example),
-        on_story_change=state.on_event(_KEY, "story", lambda word: state.write(_ASKED, word)),
+        on_go_change=state.on_event(_CANVAS, "go", lambda wish: choices.go(read_wish(wish, view, place))),
+        on_example_change=state.on_event(_CANVAS, "example", use_example),
+        on_story_change=state.on_event(_CANVAS, "story", lambda word: state.write(_ASKED, word)),
     )
 
 
@@ -83,9 +90,9 @@ def _link_story(view: View) -> None:
     asked, chosen = state.take(_ASKED), view.chosen
     name = find_story(view.trace, asked) if asked else None
     with st.container(key="canvas-story"):
-        if name:
-            place = {"layer": chosen.layer, "head": chosen.head, "token": asked["token"], "story-of": name}
-            site.show_link(site.get_page("story"), **{key: str(value) for key, value in place.items()})
+        if asked and name:
+            place = {keys.LAYER: str(chosen.layer), HEAD: str(chosen.head), TOKEN: str(asked["token"]), STORY_OF: name}
+            site.show_link(site.get_page("story"), query=place)
 
 
 def find_story(trace: Trace, asked: Mapping[str, object]) -> str | None:
@@ -103,15 +110,15 @@ def read_place(view: View) -> tuple[Place, list[str]]:
     remarks: list[str] = []
     config, chosen = view.trace.model.config, view.chosen
     total = len(view.trace.tokens)
-    state.bind("level", PASS, LEVELS)
-    state.bind("play", 0, range(len(NAMES) + 1))
-    state.bind("component", "")
-    state.bind("window", "")
-    state.bind("strip", "", ("", *WHOLE))
-    level, stop = state.read("level"), state.read("play")
-    strip = state.read("strip") if level == LAYER and not stop else ""
-    start = read_index("window", total, "input", remarks)
-    component, cell = read_index("component", config.hidden_size, "model", remarks), _find_cell(view.trace)
+    url.bind(_LEVEL, LEVELS)
+    url.bind(_PLAY, range(len(NAMES) + 1))
+    url.bind(COMPONENT)
+    url.bind(WINDOW)
+    url.bind(_STRIP, ("", *WHOLE))
+    level, stop = state.read(_LEVEL), state.read(_PLAY)
+    strip = state.read(_STRIP) if level == LAYER and not stop else ""
+    start = read_index(WINDOW, total, "input", remarks)
+    component, cell = read_index(COMPONENT, config.hidden_size, "model", remarks), _find_cell(view.trace)
     window, row = choose_rows(chosen.token, total, start, count_rows(config, strip)), _find_row(cell)
     if start is None and not stop and row is not None and row not in window:
         window = choose_rows(row, total, None, len(window))
@@ -121,11 +128,12 @@ def read_place(view: View) -> tuple[Place, list[str]]:
 
 def _find_cell(trace: Trace) -> Address | None:
     """The cell that the drawer explains; None where there is none, or it cannot be explained: the drawer says so."""
+    cell = read_explained()
+    if not isinstance(cell, Address):
+        return None
     with suppress(AddressError):
-        for text in state.read_walk()[-1:]:
-            cell = read_address(text)
-            trace.explain(cell)
-            return cell
+        trace.explain(cell)
+        return cell
     return None
 
 
@@ -134,23 +142,28 @@ def _find_row(cell: Address | None) -> int | None:
     return next((index for axis, index in cell.index if axis in TOKEN_AXES), None) if cell else None
 
 
-def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[str, str | int]:
+def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[Key[Any], str | int]:
     """Where the canvas asks to look, as the URL names it; what is not there is left out."""
-    config, spot = view.trace.model.config, place.spot
-    sizes = {"layer": config.num_hidden_layers, "head": config.num_attention_heads, "token": len(view.trace.tokens),
-             "component": config.hidden_size, "stop": len(NAMES) + 1, "window": len(view.trace.tokens)}  # fmt: skip
-    found = {key: str(wish[key]) for key, size in sizes.items() if _is_index(wish.get(key), size)}
+    config, spot, total = view.trace.model.config, place.spot, len(view.trace.tokens)
+    sizes: dict[Key[Any], int] = {
+        keys.LAYER: config.num_hidden_layers, HEAD: config.num_attention_heads, TOKEN: total,
+        COMPONENT: config.hidden_size, WINDOW: total, _PLAY: len(NAMES) + 1,
+    }  # fmt: skip
+    said = {key: wish.get("stop" if key is _PLAY else key.name) for key in sizes}
+    found: dict[Key[Any], str | int] = {
+        key: index if key is _PLAY else str(index) for key, index in said.items() if _is_index(index, sizes[key])
+    }
     if "component" in wish and wish["component"] is None:
-        found["component"] = ""
+        found[COMPONENT] = ""
     if "strip" in wish:
-        found["strip"] = str(wish["strip"]) if wish["strip"] in WHOLE else ""
+        found[_STRIP] = str(wish["strip"]) if wish["strip"] in WHOLE else ""
     if wish.get("level") in LEVELS:
-        found["level"] = str(wish["level"])
-    if found.keys() & {"layer", "head", "token"}:  # a rule chooses no other head for another token
-        found = {"layer": str(spot.layer), "head": str(spot.head), **found}
-    if "token" in found and len(spot.window) < sizes["token"]:
-        found.setdefault("window", str(spot.window.start) if int(found["token"]) in spot.window else "")
-    return {{"stop": "play"}.get(key, key): int(i) if key == "stop" else i for key, i in found.items()}
+        found[_LEVEL] = str(wish["level"])
+    if found.keys() & {keys.LAYER, HEAD, TOKEN}:  # a rule chooses no other head for another token
+        found = {keys.LAYER: str(spot.layer), HEAD: str(spot.head), **found}
+    if TOKEN in found and len(spot.window) < total:
+        found.setdefault(WINDOW, str(spot.window.start) if int(found[TOKEN]) in spot.window else "")
+    return found
 
 
 def _is_index(value: object, size: int) -> TypeGuard[int]:
@@ -160,7 +173,7 @@ def _is_index(value: object, size: int) -> TypeGuard[int]:
 def use_example(example: Mapping[str, object]) -> None:
     """Run another sentence, as far as the field for it would take it."""
     text, pair = (str(example.get(key) or "")[:LONGEST_TEXT] for key in ("text", "pair"))
-    state.use_sentence(text, pair)
+    choices.use_sentence(text, pair)
 
 
 def make_data(view: View, place: Place) -> dict[str, object]:
@@ -235,7 +248,7 @@ def _describe_token(view: View, i: int) -> dict[str, object]:
 
 def _tell_choice(view: View) -> str:
     """Why this layer and head are shown, where it is not the visitor who chose them."""
-    if state.read("layer") or state.read("head"):
+    if state.read(keys.LAYER) or state.read(HEAD):
         return ""
     return open_head(view.outcome.before, view.chosen.token).reason
 

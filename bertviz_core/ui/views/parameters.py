@@ -16,9 +16,11 @@ from bertviz_core.figures.areas import draw_areas
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.programs.config import BertConfig
-from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame import choices, state, style, url
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.names import write_css, write_table
 from bertviz_core.ui.panels.panel import open_card
@@ -26,6 +28,8 @@ from bertviz_core.ui.panels.said import tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.parameters_values import KIND, Window, choose_window
 
+_TENSOR, _NAME = Key("tensor", ""), Key("name", "")
+_INVENTORY: Key[Sent] = Key("inventory", None)
 _TABLE_PX = 420
 _MAIN = ("embeddings", "feed-forward", "attention")  # the groups with a column of their own
 _REST = "heads and LayerNorm"
@@ -114,17 +118,17 @@ def choose_tensor(view: View) -> tuple[Tensor, Window]:
         with asked:
             found = _search(view, tensors)
         addresses = [tensor.address for tensor in found]
-        state.bind("tensor", addresses[0], addresses)
+        url.bind(_TENSOR, addresses, addresses[0])
         with offered:
-            chosen = found[addresses.index(st.selectbox("Tensor", addresses, key="tensor"))]
+            chosen = found[addresses.index(st.selectbox("Tensor", addresses, key=_TENSOR.name))]
         window = choose_window(view, chosen, (rows, columns))
     return chosen, window
 
 
 def _search(view: View, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """The tensors with the name that is typed, the likeliest first; all of them where nothing has it."""
-    state.bind("name", "")
-    asked = st.text_input("Name", key="name", max_chars=80, help="Any source's name, or words of one",
+    url.bind(_NAME)
+    asked = st.text_input("Name", key=_NAME.name, max_chars=80, help="Any source's name, or words of one",
                           placeholder="W_Q, blocks.0.attn.W_Q, query.weight …")  # fmt: skip
     if not asked.strip():
         return tensors
@@ -189,10 +193,10 @@ def show_table(view: View) -> None:
     model = view.trace.model
     tensors = analysis.list_tensors(model)
     addresses = [tensor.address for tensor in tensors]
-    chosen = addresses.index(state.read("tensor"))
-    state.write("inventory", {"selection": {"rows": [chosen], "columns": [], "cells": []}})
+    chosen = addresses.index(state.read(_TENSOR))
+    state.write(_INVENTORY, {"selection": {"rows": [chosen], "columns": [], "cells": []}})
     st.dataframe(
-        _list_columns(model, tensors), key="inventory", hide_index=True, height=_TABLE_PX, alt="All tensors",
+        _list_columns(model, tensors), key=_INVENTORY.name, hide_index=True, height=_TABLE_PX, alt="All tensors",
         selection_mode="single-row-required", on_select=lambda: _take(addresses),
         column_config={"% of all": st.column_config.NumberColumn(format="%.3f %%"),
                        "numbers": st.column_config.NumberColumn(format="localized")},
@@ -204,11 +208,9 @@ def show_table(view: View) -> None:
 
 
 def _take(addresses: Sequence[str]) -> None:
-    rows = state.read_event("inventory", "selection")["rows"]
+    rows: Sequence[int] = state.read_event(_INVENTORY, "selection")["rows"]
     if rows:
-        state.write("name", "")
-        state.write("tensor", addresses[rows[0]])
-        state.note_choice()
+        choices.choose({_NAME: "", _TENSOR: addresses[rows[0]]})
 
 
 def _list_columns(model: Model, tensors: Sequence[Tensor]) -> Mapping[str, Sequence[object]]:

@@ -14,7 +14,8 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram, name_intervals
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, find_robust_limit
@@ -24,15 +25,18 @@ KIND = "residual"  # parameters have no colour of their own; this is the grey on
 _BINS = 80
 _BLOCKS = (96, 128)  # rows and columns of the map of a tensor with more than MANY_CELLS numbers
 _WINDOW = (16, 32)  # rows and columns of numbers drawn as they are
+_STARTS = Key("row", 0), Key("column", 0)
 Window = tuple[range, range]  # rows, columns
 
 
 def choose_window(view: View, tensor: Tensor, places: Sequence[DeltaGenerator]) -> Window:
     """Which rows and columns to draw, as two fields in the URL say. places: of the fields."""
     shape, starts = _make_matrix(view, tensor).shape, []
-    for place, key, size, most in zip(places, ("row", "column"), shape, _WINDOW, strict=True):
-        state.bind(key, 0, range(size))
-        first = place.number_input(f"From {key}", 0, size - 1, key=key, step=min(most, size), disabled=size <= most)
+    for place, key, size, most in zip(places, _STARTS, shape, _WINDOW, strict=True):
+        url.bind(key, range(size))
+        first = place.number_input(
+            f"From {key.name}", 0, size - 1, key=key.name, step=min(most, size), disabled=size <= most
+        )
         starts.append(max(0, min(int(first), size - most)))
     row, column = starts
     return range(row, min(shape[0], row + _WINDOW[0])), range(column, min(shape[1], column + _WINDOW[1]))

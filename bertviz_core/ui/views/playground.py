@@ -14,8 +14,10 @@ from bertviz_core.figures.attention import draw_denominator
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.packing import LONGEST
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card
@@ -29,9 +31,9 @@ _SOFTMAX = (
     r"\begin{aligned} m_i &= \max_{v} S_{i,v} \\ A_{i,j} &= \frac{e^{S_{i,j} - m_i}}{\sum_{v} e^{S_{i,v} - m_i}}"
     r"\end{aligned}"
 )
-_ROW = "score_row"
+_ROW = Key("score_row", WORDS[0])
 _ORIGINAL = np.array(examples.SCORES)
-_SHEET = Sheet("scores", "score", "scores", _ORIGINAL, [f"Query “{word}”" for word in WORDS],
+_SHEET = Sheet(Key("scores", "", LONGEST), Key("score", ""), "scores", _ORIGINAL, [f"Query “{word}”" for word in WORDS],
                [f"key “{word}”" for word in WORDS])  # fmt: skip
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
@@ -48,7 +50,7 @@ def write_headline(_: View) -> Said:
 
 def read_scores() -> tuple[np.ndarray, int]:
     """The whole matrix as it was edited, and which row is open."""
-    state.bind(_ROW, WORDS[0], WORDS)
+    url.bind(_ROW, WORDS)
     return _SHEET.read().scores, WORDS.index(state.read(_ROW))
 
 
@@ -60,7 +62,7 @@ def edit_scores(row: int) -> None:
     with st.container(border=True, key="panel-edit", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown("Scores of the query", width="content")
-            st.radio("Query to edit and to compute", WORDS, key=_ROW, horizontal=True, on_change=state.note_choice,
+            st.radio("Query to edit and to compute", WORDS, key=_ROW.name, horizontal=True, on_change=url.note_choice,
                      label_visibility="collapsed")  # fmt: skip
             _SHEET.show_status()
         _SHEET.show_fields(row, WORDS)

@@ -15,7 +15,9 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.document_nodes import BASE
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, EMBEDDING
-from bertviz_core.ui.frame import state
+from bertviz_core.programs.names import SELF_ATTENTION
+from bertviz_core.ui.frame import url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -23,6 +25,8 @@ from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.playground import ARTICLE
 
 _LONGEST, _DRAWN_ROWS, _DRAWN_COLUMNS = 1024, 64, 96
+_LENGTH, _WIDTH = Key("length", 64), Key("width", 64)
+_AT_POSITION, _AT_COMPONENT = Key("at_position", 5), Key("at_component", 2)
 _DIVISORS = tuple(4**i for i in range(7))
 _KEYS = 12  # shown at most of one query
 _SINUSOIDAL = r"""p_{i,j} = \begin{cases} \sin\!\left(\frac{i}{10000^{j/d}}\right) & j \text{ even} \\[6pt]
@@ -33,10 +37,10 @@ _SINUSOIDAL = r"""p_{i,j} = \begin{cases} \sin\!\left(\frac{i}{10000^{j/d}}\righ
 def show_sinusoidal(view: View) -> Derived:
     """Computed positions for any length and width, and one cell worked out."""
     with st.container(horizontal=True):
-        length = _read_number("Length", "length", 1, _LONGEST, 64)
-        width = _read_number("Hidden size d", "width", 1, _LONGEST, 64)
-        i = min(_read_number("Position i", "at_position", 0, _LONGEST - 1, 5), length - 1)
-        j = min(_read_number("Component j", "at_component", 0, _LONGEST - 1, 2), width - 1)
+        length = _read_number("Length", _LENGTH, 1, _LONGEST)
+        width = _read_number("Hidden size d", _WIDTH, 1, _LONGEST)
+        i = min(_read_number("Position i", _AT_POSITION, 0, _LONGEST - 1), length - 1)
+        j = min(_read_number("Component j", _AT_COMPONENT, 0, _LONGEST - 1), width - 1)
     matrix = positions.compute_sinusoids(length, width)
     rows, columns = -(-length // _DRAWN_ROWS), -(-width // _DRAWN_COLUMNS)
     columns += columns > 1 and columns % 2 == 0  # an even step would draw sines only
@@ -66,9 +70,9 @@ def show_sinusoidal(view: View) -> Derived:
     )
 
 
-def _read_number(label: str, key: str, low: int, high: int, usual: int) -> int:
-    state.bind(key, usual, range(low, high + 1))
-    return int(st.number_input(label, low, high, key=key, width=140))
+def _read_number(label: str, key: Key[int], low: int, high: int) -> int:
+    url.bind(key, range(low, high + 1))
+    return int(st.number_input(label, low, high, key=key.name, width=140))
 
 
 @derived
@@ -151,7 +155,7 @@ def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origi
 
 
 def _locate(view: View, name: str) -> Address:
-    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}")
+    where = SELF_ATTENTION.in_layer(view.chosen.layer).enter(name)
     return where.fix(head=view.chosen.head, query=view.chosen.token)
 
 

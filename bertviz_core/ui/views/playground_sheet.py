@@ -10,23 +10,24 @@ import streamlit as st
 
 from bertviz_core.analysis import playground
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 
 _LONGEST = 24  # characters of a field
-_LONGEST_EDIT = 4 * _LONGEST  # of what the URL holds of one: its place, and what was typed, quoted
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
     """A matrix with its names.
 
-    key: in the URL; field: begins the keys of its fields; what: its numbers, as a plural; original: the article's;
-    rows, columns: what each is called in messages; whole: its numbers are whole, and only the article's can be read.
+    key: of its edits; field: of each of its fields, by row and column; what: its numbers, as a plural;
+    original: the article's; rows, columns: what each is called in messages; whole: its numbers are whole, and only the
+    article's can be read.
     """
 
-    key: str
-    field: str
+    key: Key[str]
+    field: Key[str]
     what: str
     original: np.ndarray
     rows: Sequence[str]
@@ -35,11 +36,11 @@ class Sheet:
 
     def read(self) -> playground.Edited:
         """The matrix as it was edited."""
-        state.bind(self.key, "", longest=_LONGEST_EDIT * self.original.size)
+        url.bind(self.key)
         return self._apply(self._read_edits())
 
     def _read_edits(self) -> dict[tuple[int, int], str]:
-        return playground.read_edits(str(state.read(self.key)), self.original.shape)
+        return playground.read_edits(state.read(self.key), self.original.shape)
 
     def _apply(self, edits: playground.Edits) -> playground.Edited:
         allowed = tuple(map(int, self.original.flat)) if self.whole else ()
@@ -49,7 +50,7 @@ class Sheet:
         """How much of it is edited, and the way back."""
         count, size = len(self._read_edits()), self.original.size
         st.caption(f"Edited: {count} of {size} {self.what}. The URL keeps them.")
-        st.button("Use the article's numbers", icon=":material/restart_alt:", key=f"reset-{self.key}",
+        st.button("Use the article's numbers", icon=":material/restart_alt:", key=f"reset-{self.key.name}",
                   on_click=lambda: state.write(self.key, ""), disabled=not count)  # fmt: skip
 
     def show_fields(self, row: int, labels: Sequence[str]) -> None:
@@ -57,9 +58,9 @@ class Sheet:
         edits = self._read_edits()
         for column, (place, label) in enumerate(zip(st.columns(len(labels), gap="small"), labels, strict=True)):
             with place:
-                key = f"{self.field}-{row}-{column}"
+                key = self.field.of(row, column)
                 state.write(key, edits.get((row, column), self._write(row, column)))
-                st.text_input(label, key=key, max_chars=_LONGEST, on_change=self._take, args=(row, column))
+                st.text_input(label, key=key.name, max_chars=_LONGEST, on_change=self._take, args=(row, column))
         for where, problem in self._apply(edits).problems.items():
             self._explain(where, problem)
 
@@ -70,7 +71,7 @@ class Sheet:
     def _take(self, row: int, column: int) -> None:
         """Keep what was typed in a cell; what the article has there anyway is no edit."""
         edits = self._read_edits()
-        typed = state.read(f"{self.field}-{row}-{column}")
+        typed = state.read(self.field.of(row, column))
         edits[row, column] = typed
         kept = self._apply({(row, column): typed})
         if not kept.problems and kept.scores[row, column] == self.original[row, column]:

@@ -13,7 +13,9 @@ from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.numbers import format_latex, format_number, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.packing import LONGEST
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -24,12 +26,14 @@ _ONE_HOT, _MIXED, _OWN = "one-hot", "mixed", "your row"
 _EXAMPLES = (_ONE_HOT, _MIXED)
 _NAMED = [f"token “{word}”" for word in WORDS]
 _COMPONENTS = [f"component {name}" for name in examples.COMPONENTS]
-_IDS = Sheet("article_ids", "article-id", "ids", np.array([examples.IDS], dtype=np.float64), ["Ids"], _NAMED,
-             whole=True)  # fmt: skip
-_ROWS = Sheet("article_rows", "article-row", "components", np.array(examples.EMBEDDINGS),
+_IDS = Sheet(Key("article_ids", "", LONGEST), Key("article-id", ""), "ids",
+             np.array([examples.IDS], dtype=np.float64), ["Ids"], _NAMED, whole=True)  # fmt: skip
+_ROWS = Sheet(Key("article_rows", "", LONGEST), Key("article-row", ""), "components", np.array(examples.EMBEDDINGS),
               [f"E[{i}]" for i in examples.IDS], _COMPONENTS)  # fmt: skip
-_WEIGHTS = Sheet("article_weights", "article-weight", "weights", np.array([examples.ONE_HOT, examples.MIXED]),
-                 ["Example 1", "Example 2"], _NAMED)  # fmt: skip
+_WEIGHTS = Sheet(Key("article_weights", "", LONGEST), Key("article-weight", ""), "weights",
+                 np.array([examples.ONE_HOT, examples.MIXED]), ["Example 1", "Example 2"], _NAMED)  # fmt: skip
+_MIX = Key("mix", _ONE_HOT)
+_ARTICLE_ROW = Key("article_row", str(examples.IDS[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +49,10 @@ class Mix:
 
 def read_mix(shares: np.ndarray, row: int) -> Mix:
     """Every token's row of the table, as edited, and the weights that are chosen. shares: of the edited scores."""
-    state.bind("mix", _ONE_HOT, (*_EXAMPLES, _OWN))
-    state.bind("article_row", str(examples.IDS[0]), tuple(map(str, examples.IDS)))
+    url.bind(_MIX, (*_EXAMPLES, _OWN))
+    url.bind(_ARTICLE_ROW, tuple(map(str, examples.IDS)))
     ids = tuple(int(i) for i in _IDS.read().scores[0])
-    rows, weights, name = _ROWS.read().scores, _WEIGHTS.read().scores, str(state.read("mix"))
+    rows, weights, name = _ROWS.read().scores, _WEIGHTS.read().scores, state.read(_MIX)
     chosen = shares[row] if name == _OWN else weights[_EXAMPLES.index(name)]
     own = name == _OWN or not np.array_equal(chosen, _WEIGHTS.original[_EXAMPLES.index(name)])
     return Mix(name, ids, chosen, rows[[examples.IDS.index(i) for i in ids]], own)
@@ -63,14 +67,14 @@ def edit_mix(mix: Mix) -> None:
         _IDS.show_fields(0, WORDS)
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown("Row of the table", width="content")
-            shown = st.radio("Row to edit", list(map(str, examples.IDS)), key="article_row", horizontal=True,
+            shown = st.radio("Row to edit", list(map(str, examples.IDS)), key=_ARTICLE_ROW.name, horizontal=True,
                              format_func=lambda i: f"E[{i}]", label_visibility="collapsed",
-                             on_change=state.note_choice)  # fmt: skip
+                             on_change=url.note_choice)  # fmt: skip
             _ROWS.show_status()
         _ROWS.show_fields(examples.IDS.index(int(shown)), _COMPONENTS)
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown("Weights", width="content")
-            st.radio("Weights", (*_EXAMPLES, _OWN), key="mix", horizontal=True, on_change=state.note_choice,
+            st.radio("Weights", (*_EXAMPLES, _OWN), key=_MIX.name, horizontal=True, on_change=url.note_choice,
                      label_visibility="collapsed")  # fmt: skip
             _WEIGHTS.show_status()
         if mix.name in _EXAMPLES:

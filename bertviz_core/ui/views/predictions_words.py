@@ -18,8 +18,9 @@ from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks
@@ -32,6 +33,7 @@ TOP = 12
 _LONGEST_WORD = 80
 _RANKED = (("likeliest", "{word} **{share}**"), ("next likeliest", "; {word} follows with **{share}**"))
 _STYLE = read_css(Path(__file__).with_name("predictions.css"))
+_WORD = Key("word", "")
 
 
 def write_headline(view: View) -> Said:
@@ -101,8 +103,8 @@ def _render_word(view: View, i: int, rank: int, shares: Sequence[float], end: fl
     bars = "".join(f'<i style="width:{share / end:.2%}"></i>' for share in shares)
     first, *others = (format_percent(share) for share in shares)
     return (
-        f'<tr><th scope="row">{rank:,}</th><td><button data-choose="word={escape(word)}" title="How it comes about">'
-        f'{escape(word) or "∅"}</button></td><td><span class="bv-bars">{bars}</span></td>'
+        f'<tr><th scope="row">{rank:,}</th><td><button data-choose="{_WORD.name}={escape(word)}" '
+        f'title="How it comes about">{escape(word) or "∅"}</button></td><td><span class="bv-bars">{bars}</span></td>'
         f'<td><button data-cell="{cell}" title="Work it out"><b>{first}</b></button></td>'
         + "".join(f"<td>{text}</td>" for text in others)
         + "</tr>"
@@ -111,7 +113,7 @@ def _render_word(view: View, i: int, rank: int, shares: Sequence[float], end: fl
 
 def read_word(view: View) -> int:
     """The entry whose way is shown: the one that was looked up, if the vocabulary has it, otherwise the likeliest."""
-    trace, token, text = view.trace, view.chosen.token, str(state.read("word", ""))
+    trace, token, text = view.trace, view.chosen.token, state.read(_WORD)
     try:
         found = find_places(trace, token, text) if text.strip() else ()
     except InputError:
@@ -121,7 +123,7 @@ def read_word(view: View) -> int:
 
 def bind_word() -> None:
     """Let the word that is looked up stand in the URL, before anything is drawn that depends on it."""
-    state.bind("word", "")
+    url.bind(_WORD)
 
 
 def show_any_word(view: View) -> None:
@@ -129,7 +131,7 @@ def show_any_word(view: View) -> None:
     trace, token = view.trace, view.chosen.token
     own = _choose_word(view)
     with open_card(view, PREDICTION, f"Any word at position {token}", str(PROBS.fix(token=token))):
-        text = st.text_input("Word to look up", key="word", max_chars=_LONGEST_WORD, placeholder=own)
+        text = st.text_input("Word to look up", key=_WORD.name, max_chars=_LONGEST_WORD, placeholder=own)
         try:
             found = find_places(trace, token, text if text.strip() else own)
         except InputError as error:

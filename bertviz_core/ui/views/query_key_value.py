@@ -17,8 +17,10 @@ from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.ui.frame import site, state, style
+from bertviz_core.programs.names import SELF_ATTENTION
+from bertviz_core.ui.frame import choices, site, state, style, url
 from bertviz_core.ui.frame.follow import follow
+from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -33,8 +35,10 @@ from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_short
 PROJECTIONS = ("query", "key", "value")
 ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
 _TERMS = 2_048  # products of one sum, at most, that are drawn
-_COMPONENT = "of_head"  # in the URL: which component of the head is worked out
+_COMPONENT = Key("of_head", "")  # which component of the head is worked out
+_MENU = Key("of_head-menu", 0)
 _ABOUT = {"query": "what it asks for", "key": "what it offers", "value": "what it hands over"}
+_PROJECTION = Key("projection", "query")
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,12 @@ class Place:
 
 def choose_place(view: View) -> Place:
     """What the URL names; else the component that brings most to the product of the query and its best key."""
-    state.bind("projection", "query", PROJECTIONS)
-    state.bind(_COMPONENT, "")
-    chosen, name = view.chosen, state.read("projection")
+    url.bind(_PROJECTION, PROJECTIONS)
+    url.bind(_COMPONENT)
+    chosen, name = view.chosen, state.read(_PROJECTION)
     for one in PROJECTIONS:
-        follow(locate(view, one, chosen.token), "head_dim", _COMPONENT, projection=one)
-    named = read_index("key_token", len(view.trace.tokens), "input", [])
+        follow(locate(view, one, chosen.token), "head_dim", _COMPONENT, {_PROJECTION: one})
+    named = read_index(KEY_TOKEN, len(view.trace.tokens), "input", [])
     key = _find_best(view) if named is None else named
     component = read_index(_COMPONENT, view.trace.model.config.head_dim, "model", [])
     if component is not None:
@@ -116,7 +120,7 @@ def show_blocks(view: View, place: Place) -> None:
     values = {name: trace[address] for name, address in addresses.items()}
     end = find_robust_limit(np.stack(list(values.values())))
     width, (layer, head) = trace.model.config.head_dim, (view.chosen.layer, view.chosen.head)
-    of = Address.in_layer(layer, "attention.self")
+    of = SELF_ATTENTION.in_layer(layer)
     with open_card(
         view, "query", "Query, key and value of every token", of, f"head {head}, {width} numbers each"
     ) as tools:
@@ -199,15 +203,15 @@ def show_sum(view: View, place: Place) -> None:
 
 def _show_choices(view: View, place: Place) -> None:
     """Which of the three, and which of its components."""
-    st.segmented_control("Of the token's", PROJECTIONS, required=True, key="projection", label_visibility="collapsed")
-    menu = f"{_COMPONENT}-menu"
-    state.write(menu, place.component)
+    st.segmented_control(
+        "Of the token's", PROJECTIONS, required=True, key=_PROJECTION.name, label_visibility="collapsed"
+    )
+    state.write(_MENU, place.component)
 
     def choose() -> None:
-        state.write(_COMPONENT, str(state.read(menu)))
-        state.note_choice()
+        choices.choose({_COMPONENT: str(state.read(_MENU))})
 
-    st.selectbox("Component", range(view.trace.model.config.head_dim), key=menu, on_change=choose, width=170,
+    st.selectbox("Component", range(view.trace.model.config.head_dim), key=_MENU.name, on_change=choose, width=170,
                  format_func="component {}".format, label_visibility="collapsed")  # fmt: skip
 
 
@@ -260,8 +264,8 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     trace, color = view.trace, view.colors.kinds[ATTENTION]
     products, weights = trace[_locate_products(view)], trace[locate(view, "probs", view.chosen.token)]
     angles = np.degrees(np.arccos(np.clip(parts.cosines, -1, 1)))
-    fits = [str(_locate_products(view).fix(key=i)) for i in shown]
-    gives = [str(locate(view, "probs", view.chosen.token).fix(key=i)) for i in shown]
+    fits = [_locate_products(view).fix(key=i) for i in shown]
+    gives = [locate(view, "probs", view.chosen.token).fix(key=i) for i in shown]
     strips = [draw_thumbnail(terms[i][None], view.colors, end=float(np.abs(terms[shown]).max()), kind=ATTENTION)
               for i in shown]  # fmt: skip
     dots = [float(products[i]) for i in shown]
@@ -290,7 +294,7 @@ def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
 
 def locate(view: View, name: str, token: int | None = None) -> Address:
     """A tensor of the chosen head, whole or one token's row of it."""
-    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}").fix(head=view.chosen.head)
+    where = SELF_ATTENTION.in_layer(view.chosen.layer).enter(name).fix(head=view.chosen.head)
     return where if token is None else where.fix(**{view.trace.dims(where)[0]: token})
 
 

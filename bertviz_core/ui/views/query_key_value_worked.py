@@ -10,6 +10,7 @@ from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import Step
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_tensor, find_limit, find_robust_limit
@@ -105,7 +106,7 @@ def show_split(view: View, name: str) -> Derived:
 def show_all_tokens(view: View) -> None:
     """Queries, keys and values of every token in the chosen head, on one scale."""
     trace = view.trace
-    own = Address.in_layer(view.chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
     addresses = {name: own.enter(name).fix(head=view.chosen.head) for name in SEE}
     end = max(find_limit(trace[address]) for address in addresses.values())
     for name, address in addresses.items():
@@ -118,7 +119,7 @@ def show_all_tokens(view: View) -> None:
 
 def _find_step(view: View, name: str) -> tuple[Step, Address]:
     """A projection's step, and what it gives for the chosen token in all heads."""
-    where = Address.in_layer(view.chosen.layer, f"attention.self.{name}")
+    where = SELF_ATTENTION.in_layer(view.chosen.layer).enter(name)
     step = view.trace.step(where)
     return step, where.fix(**{step.dims[1]: view.chosen.token})
 

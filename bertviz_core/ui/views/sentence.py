@@ -16,7 +16,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices
 from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -72,7 +72,9 @@ def offer_pair(view: View) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
         st.caption("It is about two sentences: write a second  \none under the pencil in the bar, or", width="content")
-        st.button("use two sentences", on_click=state.use_sentence, args=(PAIR.text, PAIR.pair), icon=":material/add:")
+        st.button(
+            "use two sentences", on_click=choices.use_sentence, args=(PAIR.text, PAIR.pair), icon=":material/add:"
+        )
 
 
 @derived

@@ -30,7 +30,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame import choices, style
 from bertviz_core.ui.frame.controls import Example
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
@@ -77,7 +77,7 @@ def offer_question() -> None:
     st.caption(
         "The sentence is the question, the second one the  \ntext: write both under the pencil, or", width="content"
     )
-    st.button("ask about a text", on_click=state.use_sentence, args=(QUESTION.text, QUESTION.pair),
+    st.button("ask about a text", on_click=choices.use_sentence, args=(QUESTION.text, QUESTION.pair),
               icon=":material/add:")  # fmt: skip
 
 

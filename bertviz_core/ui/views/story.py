@@ -13,13 +13,16 @@ from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PARAMETER, PREDICTION
+from bertviz_core.programs.names import VALUES
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
-from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.cell_names import name_leaf, shorten
+from bertviz_core.ui.frame.keys import STORY_OF, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
+from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import tell_pass
@@ -29,7 +32,8 @@ from bertviz_core.ui.walk.explain import draw_operands, work_out
 _SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
 _HIDDEN = 48  # tokens that are hidden in turn at most; of more, those on the way
 _ONWARD = 12  # steps from a stop on, as many as are as high as that
-_OF, _STOP, _LINE = "story-of", "stop", "story-line"
+_STOP = Key("stop", 0)
+_LINE: Key[Sent] = Key("story-line", None)
 _line = load_component("story_line")
 
 
@@ -70,8 +74,8 @@ class Story:
 def read_story(view: View) -> Story:
     """The story that the URL asks for."""
     offered = _list_offered(view)
-    state.bind(_OF, next(iter(offered)), offered)
-    name = state.read(_OF)
+    url.bind(STORY_OF, offered, next(iter(offered)))
+    name = state.read(STORY_OF)
     return Story(view.trace, name, offered[name], list_turns(view.trace, offered[name]))
 
 
@@ -86,11 +90,7 @@ def write_headline(view: View) -> str:
     """
     story = read_story(view)
     name = escape_markdown(story.name.partition(" at position")[0])
-    heads = [
-        f"**head {cell.at['head']} of layer {cell.layer}**"
-        for cell in story.cells
-        if cell.leaf == "attention.self.value"
-    ]
+    heads = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
     over = f" over {' and '.join(heads)}" if heads else ""
     token, last = story.tokens[-1], story.cells[-1].path
     end = f"a number of **{last}** that a change put there"
@@ -107,14 +107,15 @@ def write_headline(view: View) -> str:
 
 def show_line(view: View, story: Story) -> int:
     """The whole way as one line. Returns the stop that is looked at."""
-    state.bind(_STOP, 0, range(len(story.stops)))
-    chosen = int(state.read(_STOP))
+    url.bind(_STOP, range(len(story.stops)))
+    chosen = state.read(_STOP)
     with open_card(view, PARAMETER, "The way back", story.start):
-        _line(key=_LINE, data=_make_drawing(view, story, chosen), on_stop_change=state.on_event(_LINE, "stop", _go))
+        drawing = _make_drawing(view, story, chosen)
+        _line(key=_LINE.name, data=drawing, on_stop_change=state.on_event(_LINE, "stop", _go))
         moves, words = st.columns([2, 3], gap="medium", vertical_alignment="center")
         with moves, st.container(horizontal=True, vertical_alignment="center"):
-            st.selectbox("The story of", list(_list_offered(view)), key=_OF, width=240, label_visibility="collapsed",
-                         on_change=_go, args=(0,))  # fmt: skip
+            st.selectbox("The story of", list(_list_offered(view)), key=STORY_OF.name, width=240,
+                         label_visibility="collapsed", on_change=_go, args=(0,))  # fmt: skip
             st.button("Back", icon=":material/chevron_left:", key="stop-back", on_click=_go, args=(chosen - 1,),
                       disabled=not chosen)  # fmt: skip
             st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
@@ -187,8 +188,7 @@ def _name_component(cell: Address) -> str:
 
 
 def _go(stop: int) -> None:
-    state.write(_STOP, stop)
-    state.note_choice()
+    choices.choose({_STOP: stop})
 
 
 def show_stop(view: View, story: Story, number: int) -> None:
@@ -213,7 +213,7 @@ def show_stop(view: View, story: Story, number: int) -> None:
                 show_worked_link(view, cell)
                 link = site.find_link(view.trace, cell)
                 query = {**site.name_place(cell, view.chosen), **link.query}
-                site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, **query)
+                site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, query)
         if shown.why.step is not None:
             with picture:
                 draw_operands(view, f"story-{number}", shown, largest=_SHARES)

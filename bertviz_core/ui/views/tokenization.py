@@ -10,7 +10,8 @@ import streamlit as st
 from bertviz_core.analysis.claims import Part, Said, say, say_largest
 from bertviz_core.checkpoint.wordpiece import Record, Search, Word
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 
@@ -20,6 +21,7 @@ _EXAMPLE = "electroencephalography"
 _SHOWN_WORDS = 60
 _LONGEST = (r"\begin{aligned} e &= \max\,\{\, j : w_{s \ldots j} \in V \,\} \\ "
             r"s_{\mathrm{next}} &= e + 1 \end{aligned}")  # fmt: skip
+_SPLIT = Key("split", "")
 
 
 def show_stages(view: View) -> None:
@@ -38,12 +40,12 @@ def show_stages(view: View) -> None:
 
 def bind_word() -> None:
     """Let the word whose search is shown stand in the URL."""
-    state.bind("split", "")
+    url.bind(_SPLIT)
 
 
 def show_search(view: View) -> None:
     """The search of one word: a column a piece, the rejected candidates struck out, longest first."""
-    searched, asked = _list_searched(view), str(state.read("split")).strip()
+    searched, asked = _list_searched(view), state.read(_SPLIT).strip()
     word, reason = _choose_word(view, searched, asked)
     if word is None:
         return
@@ -56,7 +58,7 @@ def show_search(view: View) -> None:
             told.caption(f"{tried} candidates: {tried - found} rejected, {found} found. {reason}")
             st.html(_render_stairs(view, word))
         with side:
-            st.text_input("Another word", key="split", max_chars=100, placeholder=word.text)
+            st.text_input("Another word", key=_SPLIT.name, max_chars=100, placeholder=word.text)
             st.latex(_LONGEST)
             st.markdown(
                 "From letter $s$ on, the longest candidate in the vocabulary $V$ is taken. The search goes on "
@@ -108,7 +110,7 @@ def _choose_word(view: View, searched: list[Word], asked: str) -> tuple[Word | N
 def _render_choices(searched: list[Word], word: Word) -> str:
     """The sentence's words that are cut into pieces, as buttons."""
     buttons = "".join(
-        f'<button data-choose="split={escape(each.text)}" aria-pressed="{str(each.text == word.text).lower()}">'
+        f'<button data-choose="{_SPLIT.name}={escape(each.text)}" aria-pressed="{str(each.text == word.text).lower()}">'
         f"{escape(each.text)} <small>{len(each.pieces)} pieces</small></button>"
         for each in searched[:_CHOICES]
     )

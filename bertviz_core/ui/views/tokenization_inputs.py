@@ -7,15 +7,18 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.ui.frame import site, state
+from bertviz_core.programs.names import SELF_ATTENTION
+from bertviz_core.ui.frame import choices, site, state
+from bertviz_core.ui.frame.keys import PAD, Key
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.tables import Column, render_table
+
+_PAD_HERE = Key("pad-here", 0)
 
 
 def show_numbers(view: View) -> None:
@@ -48,10 +51,10 @@ def show_padding(view: View) -> None:
     if size == longest:
         st.caption(f"The input has {size} tokens, the most this model can read: there is no room for padding.")
         return
-    state.write("pad-here", len(view.trace.encoding))
+    state.write(_PAD_HERE, len(view.trace.encoding))
     st.number_input(
-        f"Pad to this many tokens ({size} to {longest})", size, longest, key="pad-here", on_change=_pad, args=(size,),
-        width=340,
+        f"Pad to this many tokens ({size} to {longest})", size, longest, key=_PAD_HERE.name, on_change=_pad,
+        args=(size,), width=340,
     )  # fmt: skip
     added = len(view.trace.encoding) - size
     if not added:
@@ -64,14 +67,14 @@ def show_padding(view: View) -> None:
 
 
 def _pad(size: int) -> None:
-    wish = state.read("pad-here")
-    state.choose("pad", NO_PADDING if wish <= size else str(wish))
+    wish = state.read(_PAD_HERE)
+    choices.choose({PAD: NO_PADDING if wish <= size else str(wish)})
 
 
 def _render_effect(view: View, size: int) -> str:
     """One query's way from scores to shares: the token it looks at most, the first padding, and all padding."""
     trace, chosen = view.trace, view.chosen
-    own = Address.in_layer(chosen.layer, "attention.self")
+    own = SELF_ATTENTION.in_layer(chosen.layer)
     scaled, scores, probs = (
         trace[own.enter(leaf).fix(head=chosen.head, query=chosen.token)] for leaf in ("scaled", "scores", "probs")
     )

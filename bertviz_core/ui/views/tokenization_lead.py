@@ -15,7 +15,8 @@ from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state, style
+from bertviz_core.ui.frame import state, style, url
+from bertviz_core.ui.frame.keys import MASK, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.view import View
@@ -30,6 +31,7 @@ _LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.9, 1.0, 94  # of a letter: width in 
 _BENDS = 10  # corners of a band's side
 _BETWEEN = " / "  # the sentence and the second one
 _NAMED = 8  # hidden tokens
+_GUESS = Key("guess", False)
 
 
 def write_headline(view: View) -> Said:
@@ -61,9 +63,9 @@ def show_tokens(view: View) -> None:
     count = len(view.trace.tokens)
     offered = PROBS in view.trace and bool(view.trace.model.tokenizer.maskable(view.typed))
     with open_card(view, PREDICTION, "The sentence, cut into tokens", "input_ids", f"(token {count})") as tools:
-        state.bind("guess", False)
+        url.bind(_GUESS)
         if offered and count <= _GUESSED:
-            tools.toggle("Guess every token", key="guess", help="One forward pass for each token, with it hidden.")
+            tools.toggle("Guess every token", key=_GUESS.name, help="One forward pass for each token, with it hidden.")
         show_passes_html(view, [_render(one, _find_guesses(one, offered)) for one in view.passes])
         st.caption(_write_reading(view, offered))
 
@@ -74,7 +76,7 @@ def _find_guesses(view: View, offered: bool) -> Mapping[int, Guess]:
         return {}
     trace, mask, typed = view.trace, view.trace.model.tokenizer.mask_id, view.typed
     known = {i: guess_token(trace, i, typed.ids[i]) for i in range(len(typed)) if trace.encoding.ids[i] == mask}
-    if state.read("guess") and len(trace.tokens) <= _GUESSED:
+    if state.read(_GUESS) and len(trace.tokens) <= _GUESSED:
         others = [i for i in trace.model.tokenizer.maskable(typed) if i not in known]
         with tell_if_busy():
             known |= guess_tokens(trace, others, take_turn)
@@ -174,7 +176,7 @@ def _render_button(view: View, i: int, masked: frozenset[int]) -> str:
     hidden, positions = i in masked, sorted(masked ^ {i})
     said = f"Show “{typed.tokens[i]}” again" if hidden else f"Hide “{token}” behind [MASK]"
     return (
-        f'<button class="bv-cut-chip {_list_kinds(view, i)}" data-choose="mask={",".join(map(str, positions))}" '
+        f'<button class="bv-cut-chip {_list_kinds(view, i)}" data-choose="{MASK.name}={",".join(map(str, positions))}" '
         f'title="{escape(said)}" aria-pressed="{str(hidden).lower()}">{escape(token)}</button>'
     )
 

@@ -11,7 +11,8 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_counts
 from bertviz_core.formula.dims import VOCAB
 from bertviz_core.formula.steps import EMBEDDING
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -21,6 +22,8 @@ _WAYS = {PREFIX: "begins with", CONTAINS: "contains", IDS: "has the id"}
 _PLURALS = {WHOLE: "whole words and signs", PIECE: "pieces", SPECIAL: "special tokens", UNUSED: "placeholders",
             EMPTY: "rows without an entry"}  # fmt: skip
 _SHOWN = 60
+_SEARCH_BY = Key("search-by", PREFIX)
+_SEARCH = Key("search", "")
 
 
 @derived
@@ -42,15 +45,15 @@ def show_census(view: View) -> Derived:
 
 def show_search(view: View) -> None:
     """Entries by their beginning, by what they contain, or by id; with their ids."""
-    state.bind("search-by", PREFIX, _WAYS)
-    state.bind("search", "")
+    url.bind(_SEARCH_BY, _WAYS)
+    url.bind(_SEARCH)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
-            "An entry that", list(_WAYS), required=True, key="search-by",
+            "An entry that", list(_WAYS), required=True, key=_SEARCH_BY.name,
             format_func=_WAYS.__getitem__,
         )  # fmt: skip
         text = st.text_input(
-            "Search the vocabulary", key="search", max_chars=100, width=340,
+            "Search the vocabulary", key=_SEARCH.name, max_chars=100, width=340,
             placeholder="2003, or 2000-2010" if how == IDS else "token, or ##ing for pieces",
         )  # fmt: skip
     if not text.strip():

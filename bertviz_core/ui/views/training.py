@@ -17,7 +17,7 @@ from bertviz_core.formula.steps import QUERY
 from bertviz_core.learning import Standing
 from bertviz_core.learning.plan import Plan
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import offer_teller
 from bertviz_core.ui.frame.view import View
@@ -108,7 +108,7 @@ def _show_refused(view: View, why: str) -> None:
 def _show(view: View, run: Run) -> None:
     """All that changes with a step. At rest the page draws it once; a training is looked at every second."""
     if run.live:
-        state.rerun_if_asked()
+        choices.rerun_if_asked()
         for ticket in run.tickets:
             ticket.touch()
         run.look()

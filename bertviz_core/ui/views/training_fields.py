@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -11,7 +12,8 @@ from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning import Settings, make_small_model, suggest_settings
 from bertviz_core.programs.training import TRAINED
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.keys import Key
 
 SENTENCES = ("When in Rome, do as the Romans do.", "The early bird catches the worm.", "All roads lead to Rome.")
 SMALL, COPY, HEADS = LEARNERS = "small", "copy", "heads"  # as the URL has them
@@ -26,6 +28,15 @@ _PROGRAMS = {
 }
 _USUAL = Settings()
 _LONGEST = 4000  # characters of all sentences together
+_TEXTS = Key("texts", "\n".join(SENTENCES), _LONGEST)
+_RUNNING: Key[Any] = Key("running", None)  # what a field says that is not to be changed now
+_PASSES = Key("passes", str(_USUAL.passes))
+_ETA = Key("eta", f"{_USUAL.eta:g}")
+_P_MASK = Key("p_mask", f"{_USUAL.p_mask:g}")
+_SEED = Key("seed", str(_USUAL.seed))
+_LEARNER = Key("learner", SMALL)
+_PRACTISED = Key("practised", False)
+_PROGRAM = Key("program", TRAINED[0])
 
 
 @dataclass(frozen=True)
@@ -41,38 +52,38 @@ def read_asked() -> Asked:
     """What the fields, or the URL, ask for. Raises TrainingError for what is no number."""
     _bind()
     settings = Settings(
-        passes=_read_whole("passes", "T"), eta=_read_real("eta", "η"), p_mask=_read_real("p_mask", "p_mask"),
-        seed=_read_whole("seed", "seed"), practised=bool(state.read("practised")),
-        program=str(state.read("program")),
+        passes=_read_whole(_PASSES, "T"), eta=_read_real(_ETA, "η"), p_mask=_read_real(_P_MASK, "p_mask"),
+        seed=_read_whole(_SEED, "seed"), practised=state.read(_PRACTISED),
+        program=state.read(_PROGRAM),
     )  # fmt: skip
-    return Asked(_read_sentences(), str(state.read("learner")), settings)
+    return Asked(_read_sentences(), state.read(_LEARNER), settings)
 
 
 def _bind() -> None:
-    state.bind("texts", "\n".join(SENTENCES), longest=_LONGEST)
-    state.bind("passes", str(_USUAL.passes))
-    state.bind("eta", f"{_USUAL.eta:g}")
-    state.bind("p_mask", f"{_USUAL.p_mask:g}")
-    state.bind("seed", str(_USUAL.seed))
-    state.bind("learner", SMALL, LEARNERS)
-    state.bind("practised", False)
-    state.bind("program", TRAINED[0], TRAINED)
+    url.bind(_TEXTS)
+    url.bind(_PASSES)
+    url.bind(_ETA)
+    url.bind(_P_MASK)
+    url.bind(_SEED)
+    url.bind(_LEARNER, LEARNERS)
+    url.bind(_PRACTISED)
+    url.bind(_PROGRAM, TRAINED)
 
 
 def _read_sentences() -> tuple[str, ...]:
-    return tuple(line.strip() for line in str(state.read("texts")).splitlines() if line.strip())
+    return tuple(line.strip() for line in state.read(_TEXTS).splitlines() if line.strip())
 
 
-def _read_whole(key: str, name: str) -> int:
-    text = str(state.read(key)).strip()
+def _read_whole(key: Key[str], name: str) -> int:
+    text = state.read(key).strip()
     try:
         return int(text)
     except ValueError as error:
         raise TrainingError(f"{name} is a whole number; {text[:40]!r} is none. Write for example 20.") from error
 
 
-def _read_real(key: str, name: str) -> float:
-    text = str(state.read(key)).strip()
+def _read_real(key: Key[str], name: str) -> float:
+    text = state.read(key).strip()
     try:
         return float(text)
     except ValueError as error:
@@ -88,27 +99,27 @@ def show_fields(origin: Model, running: bool) -> None:
     with st.container(horizontal=True, key="training-fields"):
         count = len(_read_sentences())
         st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=40)
-        for key, label in (("passes", "T"), ("eta", "η"), ("p_mask", "p_mask"), ("seed", "seed")):
-            st.text_input(label, key=_hold(key, running), max_chars=24, disabled=running, on_change=state.note_choice,
+        for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "p_mask"), (_SEED, "seed")):
+            st.text_input(label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice,
                           width=58)  # fmt: skip
     st.caption("T passes over n sentences; η: learning rate; p_mask: how likely a token is hidden; seed: of the draws.")
-    st.text_area("Sentences, one a line", key=_hold("texts", running), height=92, max_chars=_LONGEST, disabled=running,
-                 on_change=state.note_choice, label_visibility="collapsed")  # fmt: skip
-    st.selectbox("What line 5 runs", TRAINED, key=_hold("program", running), format_func=_PROGRAMS.__getitem__,
-                 disabled=running, on_change=state.note_choice, label_visibility="collapsed")  # fmt: skip
-    st.selectbox("Which model learns", LEARNERS, key=_hold("learner", running), format_func=_LEARNERS.__getitem__,
+    st.text_area("Sentences, one a line", key=_hold(_TEXTS, running), height=92, max_chars=_LONGEST, disabled=running,
+                 on_change=url.note_choice, label_visibility="collapsed")  # fmt: skip
+    st.selectbox("What line 5 runs", TRAINED, key=_hold(_PROGRAM, running), format_func=_PROGRAMS.__getitem__,
+                 disabled=running, on_change=url.note_choice, label_visibility="collapsed")  # fmt: skip
+    st.selectbox("Which model learns", LEARNERS, key=_hold(_LEARNER, running), format_func=_LEARNERS.__getitem__,
                  disabled=running, on_change=_suggest, args=(origin,), label_visibility="collapsed")  # fmt: skip
-    st.toggle("As practised: 80/10/10, AdamW, warm-up", key=_hold("practised", running), disabled=running,
+    st.toggle("As practised: 80/10/10, AdamW, warm-up", key=_hold(_PRACTISED, running), disabled=running,
               on_change=_suggest, args=(origin,))  # fmt: skip
 
 
 def _suggest(origin: Model) -> None:
     """Another model, or another way to step, begins with the T and η that were tried with it."""
-    learner, practised = str(state.read("learner")), bool(state.read("practised"))
+    learner, practised = state.read(_LEARNER), state.read(_PRACTISED)
     suggested = suggest(origin, learner, practised)
-    state.write("passes", str(suggested.passes))
-    state.write("eta", f"{suggested.eta:g}")
-    state.note_choice()
+    state.write(_PASSES, str(suggested.passes))
+    state.write(_ETA, f"{suggested.eta:g}")
+    url.note_choice()
 
 
 def suggest(origin: Model, learner: str, practised: bool) -> Settings:
@@ -117,9 +128,10 @@ def suggest(origin: Model, learner: str, practised: bool) -> Settings:
     return suggest_settings(model, head_alone=learner == HEADS, practised=practised)
 
 
-def _hold(key: str, running: bool) -> str:
-    """The key of a field; of one that only says what is set, another one that has the same value."""
+def _hold(key: Key[Any], running: bool) -> str:
+    """The name of a field; of one that only says what is set, another one that has the same value."""
     if not running:
-        return key
-    state.write(f"running-{key}", state.read(key))
-    return f"running-{key}"
+        return key.name
+    shown = _RUNNING.of(key.name)
+    state.write(shown, state.read(key))
+    return shown.name

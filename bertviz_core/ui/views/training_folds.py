@@ -14,8 +14,9 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.learning import pack_zip
-from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame import choices, site, state
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import DOCUMENT, MODEL
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import UNTRAINED, keep_own
 from bertviz_core.ui.frame.view import View
@@ -115,11 +116,11 @@ def show_use(run: Run) -> None:
                            file_name=f"{name.replace(', ', '-').replace(' ', '-')}.zip", mime="application/zip",
                            icon=":material/download:",
                            help="A checkpoint as Hugging Face reads it.")  # fmt: skip
-    if state.read("model") == name:
+    if state.read(MODEL) == name:
         with st.container(horizontal=True):
             for name in ("predictions", "attention", "overview", "documents"):
-                query = {"document": run.asked.settings.program} if name == "documents" else {}
-                site.show_link(site.get_page(name), icon=site.get_page(name).icon, **query)
+                query = {DOCUMENT: run.asked.settings.program} if name == "documents" else {}
+                site.show_link(site.get_page(name), icon=site.get_page(name).icon, query=query)
 
 
 def _pack(run: Run) -> bytes:
@@ -134,7 +135,7 @@ def use_model(run: Run, compared: bool) -> None:
         refuse(error)
         return
     keep_own([trained, untrained] if run.asked.learner == SMALL else [trained])
-    state.choose_model(trained.name, untrained.name if compared else "")
+    choices.choose_model(trained.name, untrained.name if compared else "")
 
 
 def _name_untrained(run: Run) -> Model:

@@ -25,13 +25,14 @@ from bertviz_core.learning import (
     make_small_model,
     name_head,
 )
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models, watch_connection
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.visitor import read_visitor
 from bertviz_core.ui.views.training_fields import HEADS, SMALL, Asked, read_asked
 
-_RUN, _OWNER, _REFUSED = "training-run", "training-owner", "training-refused"
+_OWNER, _REFUSED = Key("training-owner", ""), Key("training-refused", "")
 _GOING = (Standing.WAITING, Standing.RUNNING)
 _ENDED = (Standing.DONE, Standing.STOPPED, Standing.FAILED)
 MAIN, BESIDE = "main", "beside"
@@ -88,6 +89,9 @@ class Run:
         return lines
 
 
+_RUN: Key[Run | None] = Key("training-run", None)
+
+
 def describe(settings: Settings) -> str:
     """A training's name in a legend: how it steps, and how far."""
     return f"{'AdamW' if settings.practised else 'plain'}, η {settings.eta:g}"
@@ -104,7 +108,7 @@ def find_run(view: View) -> Run:
     Raises TrainingError for what cannot be trained.
     """
     asked, origin = read_asked(), _find_origin(view)
-    run: Run | None = state.read(_RUN)
+    run = state.read(_RUN)
     if run is not None and run.asked == asked and (run.origin is origin or asked.learner == SMALL):
         run.look()
         return run
@@ -117,7 +121,7 @@ def find_run(view: View) -> Run:
 
 def drop_run() -> None:
     """Leave the queue, and forget what was trained here."""
-    run: Run | None = state.take(_RUN, None)
+    run = state.take(_RUN)
     for ticket in run.tickets if run else ():
         ticket.stop()
 
@@ -176,7 +180,7 @@ def _try(run: Run, act: Callable[[], object]) -> None:
     except TrainingError as error:
         refuse(error)
     if run.live:
-        state.ask_for_rerun()
+        choices.ask_for_rerun()
 
 
 def refuse(error: TrainingError) -> None:
@@ -213,4 +217,4 @@ def reset(run: Run) -> None:
 
 def take_refusal() -> str:
     """Why what was asked for last could not be done; "" if it could."""
-    return str(state.take(_REFUSED, ""))
+    return state.take(_REFUSED)

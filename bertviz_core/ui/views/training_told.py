@@ -54,12 +54,8 @@ def name_update(weight: Address, number: int) -> str:
     return str(Address(f"{UPDATE}:{weight.path}", ((_STEP, number), *weight.index)))
 
 
-def tell(view: View, training: Hosted, address: str) -> Told | None:
+def tell(view: View, training: Hosted, where: Address) -> Told | None:
     """What is told of an address, if it is one of a training's own. Raises AddressError for a step not taken."""
-    try:
-        where = read_address(address)
-    except AddressError:
-        return None
     if where.path not in (_LOSS, _TERM, _LENGTH) and not where.made:
         return None
     if _STEP not in where.at:

@@ -11,16 +11,19 @@ from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PARAMETER
-from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import Told, find_told
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.walked import find_other_page, read_cell, read_walk
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.walk.explain import Explained, draw_operands, work_out
-from bertviz_core.ui.walk.way import list_lit, listen, read_way, render_crumbs, render_onward
+from bertviz_core.ui.walk.way import list_lit, listen, render_crumbs, render_onward
 from bertviz_core.ui.walk.what_if_cell import show_menu
 
+_ANOTHER = Key("another", "")
 _HEAD_START_S = 0.06  # of the text before its chart: what reaches the browser with the chart waits until that is drawn
 
 
@@ -30,8 +33,8 @@ def show_drawer(view: View) -> None:
 
     Everything is worked out before anything is sent: what arrives together, the browser draws at once.
     """
-    state.rerun_if_asked()
-    way = read_way(view.trace)
+    choices.rerun_if_asked()
+    way = read_walk()
     shown = _try(view, way[-1]) if way else None
     with st.container(key="drawer", gap="small"):
         listen(view, way, list_lit(shown.found) if isinstance(shown, Explained) else [])
@@ -42,30 +45,30 @@ def show_drawer(view: View) -> None:
             elif isinstance(shown, Told):
                 _show_told(view, shown, str(way[-1]))
             else:
-                _show_refused(str(way[-1]), shown)
-    state.publish()
+                _show_refused(way[-1], shown)
+    url.publish()
 
 
 def _try(view: View, cell: Where) -> Explained | Told | AddressError:
     """What a URL asks to be explained, or why it cannot be."""
-    elsewhere = state.find_other_page(str(cell))
+    elsewhere = find_other_page(url.read_page(), cell)
     if elsewhere:
         title = site.get_page(elsewhere).title
         return AddressError(f"{cell} is a number of the page {title}, of a step that was taken there.")
     try:
-        return find_told(str(cell)) or work_out(view, cell)
+        return find_told(cell) or work_out(view, cell)
     except AddressError as error:
         return error
 
 
-def _show_refused(cell: str, error: AddressError) -> None:
+def _show_refused(cell: Where, error: AddressError) -> None:
     """Why a number is not explained here, and the page that explains it, if there is one."""
     st.html('<h2 id="bv-drawer-title" tabindex="-1">This number cannot be explained here</h2>')
     st.info(escape_markdown(str(error)), icon=":material/info:")
-    elsewhere = state.find_other_page(cell)
+    elsewhere = find_other_page(url.read_page(), cell)
     if elsewhere:
         site.show_link(site.get_page(elsewhere), f"Page: {site.get_page(elsewhere).title}")
-    _show_address_field(cell)
+    _show_address_field(str(cell))
 
 
 def _show(view: View, shown: Explained) -> None:
@@ -84,7 +87,7 @@ def _show(view: View, shown: Explained) -> None:
         link = site.find_link(view.trace, why.cell) if why.step is not None else None
         if link:
             place = site.name_place(why.cell, view.chosen)
-            site.show_link(link.page, f"Page: {link.page.title}", **{**place, **link.query})
+            site.show_link(link.page, f"Page: {link.page.title}", query={**place, **link.query})
     _show_address_field(why.address)
     if why.step is not None:
         time.sleep(_HEAD_START_S)
@@ -150,14 +153,14 @@ def _render_copies(address: str) -> str:
 
 def _show_address_field(cell: str) -> None:
     """A field for the address of any other number: the way to each cell without a pointer."""
-    key = f"another-{cell}"
+    key = _ANOTHER.of(cell)
 
     def explain_another() -> None:
         text = state.read(key)
         if text != cell:  # the field of a drawer that was closed a moment ago still says its own cell
-            state.open_drawer([text])
+            choices.open_drawer([read_cell(text)])
 
     st.text_input(
-        "Explain another number", cell, key=key, on_change=explain_another,
+        "Explain another number", cell, key=key.name, on_change=explain_another,
         help="The address of a cell: any tensor of the forward pass, with an index for each of its axes.",
     )  # fmt: skip

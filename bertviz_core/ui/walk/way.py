@@ -6,39 +6,30 @@ Links are HTML, drawn together with the text beside them; what a click on one as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from html import escape
 
 from bertviz_core.analysis.parts import Part, Parts
 from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.errors import AddressError
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.address import Address, Where, read_address
+from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
-from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.follow import explain_clicked
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.walked import read_cell
 
+_LISTENER: Key[Sent] = Key("listener", None)
 OFFERED = 12  # operands to walk on to
 
 _listener = load_component("listener", isolated=False)
-
-
-def read_way(trace: Trace) -> tuple[Where, ...]:
-    """The walk that the URL holds; what is no address of the trace stays text."""
-    return tuple(_read_step(trace, text) for text in state.read_walk())
-
-
-def _read_step(trace: Trace, text: str) -> Where:
-    try:
-        cell = read_address(text)
-        trace.axes(cell)
-    except AddressError:
-        return text
-    return cell
 
 
 def list_lit(found: Parts) -> list[str]:
@@ -52,36 +43,35 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
 
     lit: the operands that are outlined where a chart draws them.
     """
-    key = "listener"
     trace = view.trace
 
     def sent(name: str) -> str:
-        return state.read_event(key, name)
+        return state.read_event(_LISTENER, name)
 
     def choose_head() -> None:
         layer, head = map(int, sent("head").split(","))
-        state.choose_head(layer, head)
-        state.ask_for_rerun()
+        choices.choose_head(layer, head)
+        choices.ask_for_rerun()
 
     def choose_token() -> None:
-        state.choose_token(int(sent("token")))
-        state.ask_for_rerun()
+        choices.choose_token(int(sent("token")))
+        choices.ask_for_rerun()
 
     def choose() -> None:
         name, _, value = sent("choose").partition("=")
-        state.choose(name, value)
-        state.ask_for_rerun()
+        url.choose_named(name, value)
+        choices.ask_for_rerun()
 
     _listener(
-        key=key,
+        key=_LISTENER.name,
         data={"cell": str(way[-1]) if way else None, "operands": list(lit), "token": view.chosen.token,
               "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
               "colors": list_colors(view.colors), "address": site.tell_address()},
-        on_cell_change=lambda: explain_clicked(sent("cell")),
-        on_step_change=lambda: state.open_drawer([*way, sent("step")]),
-        on_keep_change=lambda: state.open_drawer(way[: int(sent("keep"))]),
-        on_close_change=lambda: state.open_drawer([]),
-        on_story_change=lambda: state.open_drawer(_take_story(trace, way)),
+        on_cell_change=lambda: explain_clicked(read_cell(sent("cell"))),
+        on_step_change=lambda: choices.open_drawer([*way, read_cell(sent("step"))]),
+        on_keep_change=lambda: choices.open_drawer(way[: int(sent("keep"))]),
+        on_close_change=lambda: choices.open_drawer([]),
+        on_story_change=lambda: choices.open_drawer(_take_story(trace, way)),
         on_head_change=choose_head,
         on_token_change=choose_token,
         on_choose_change=choose,
@@ -100,7 +90,12 @@ def render_crumbs(trace: Trace, way: tuple[Where, ...]) -> str:
 
 
 def _name_crumb(trace: Trace, place: Where) -> str:
-    return shorten(trace, place) if isinstance(place, Address) else place
+    """What a cell is called; what names no cell of the pass as it was written."""
+    with suppress(AddressError):
+        if isinstance(place, Address):
+            trace.axes(place)
+            return shorten(trace, place)
+    return str(place)
 
 
 def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Parts) -> str:
@@ -143,5 +138,8 @@ def _write_colors(colors: Palette) -> str:
 
 
 def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:
-    told = tell_story(trace, read_address(way[-1]))
-    return (*way[:-1], *(told[i] for i in choose_stops(trace, told)))
+    *before, cell = way
+    if not isinstance(cell, Address):
+        return way
+    told = tell_story(trace, cell)
+    return (*before, *(told[i] for i in choose_stops(trace, told)))

@@ -32,7 +32,7 @@ def show_menu(view: View, why: Explanation) -> None:
         scope = st.selectbox("Set", list(around), key="what-if-scope") or next(iter(around))
         number = st.number_input("to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{why.address}")
         st.button("Run with this value", key="what-if-run", on_click=add_changes,
-                  args=({str(around[scope]): number},), kwargs=FROM_FRAGMENT)  # fmt: skip
+                  args=({around[scope]: number},), kwargs=FROM_FRAGMENT)  # fmt: skip
         _show_offers(offer_for_cell(view.trace, why.cell))
         st.caption("The forward pass runs again from there on. Every page lists the change until you undo it.")
 

@@ -1,0 +1,44 @@
+"""The cells walked through to the number that the drawer explains, as the URL holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bertviz_core.errors import AddressError
+from bertviz_core.formula.address import Address, Where, read_address
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.keys import WALK
+
+_LONGEST = 80  # steps that a link may hold
+_STEP = "~"
+_TRAINING = "training"  # the page that alone can tell of the numbers of its steps
+
+
+def read_walk() -> tuple[Where, ...]:
+    """The cells, the last one that is explained; none where the drawer is closed. What is no address stays text."""
+    way = state.read(WALK)
+    return tuple(map(read_cell, way.split(_STEP)[:_LONGEST])) if way else ()
+
+
+def read_cell(text: str) -> Where:
+    """A cell that was clicked or typed; what is no address as it came, to be named where it is refused."""
+    try:
+        return read_address(text)
+    except AddressError:
+        return text
+
+
+def read_explained() -> Where | None:
+    """The cell that the drawer explains; None where it is closed."""
+    return next(iter(read_walk()[-1:]), None)
+
+
+def write_walk(way: Iterable[Where]) -> str:
+    """The cells as the URL has them."""
+    return _STEP.join(map(str, way))
+
+
+def find_other_page(page: str, cell: Where | None) -> str:
+    """The page that alone can tell of a cell, if that is another one than this; else ""."""
+    elsewhere = isinstance(cell, Address) and cell.of_training and page != _TRAINING
+    return _TRAINING if elsewhere else ""
