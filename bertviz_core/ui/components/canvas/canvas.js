@@ -4,6 +4,7 @@
 //
 // For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
 
+import { readComponent, readLayer } from "../shared/addresses.js";
 import { isSeen } from "./cells.js";
 import { Chrome } from "./chrome.js";
 import { Colors } from "./colors.js";
@@ -195,8 +196,8 @@ export class Canvas {
     this.hover = null;
     if (cell) this.rolled = false;
     lightRow(this, null);
-    const component = /\bhidden=(\d+)/.exec(cell)?.[1];
-    if (component) this.place.component = Number(component); // the URL says so too: see `note` in ui/frame/follow.py
+    const component = readComponent(cell);
+    if (component !== undefined) this.place.component = component; // the URL says so too: see `note` in ui/frame/follow.py
     if (cell && this.stages.lacks(cell)) this.tell({});
     showRows(this);
     this.refresh(true);
@@ -209,7 +210,7 @@ export class Canvas {
 
   // The layer that is drawn with all that it holds where there is little room: that of the explained cell, or the chosen one.
   get open() {
-    return Number(/^encoder\.layer\.(\d+)/.exec(this.explained.cell)?.[1] ?? this.place.layer);
+    return readLayer(this.explained.cell) ?? this.place.layer;
   }
 
   // The chosen token as a word of a sentence.

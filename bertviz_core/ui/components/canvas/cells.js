@@ -1,5 +1,6 @@
 // Where rows and cells stand in the picture.
 
+import { clampIndex } from "../shared/clamp.js";
 import { drawnColumns, isWhole, stageOf } from "./parts.js";
 import { FOLDED, TITLE } from "./sizes.js";
 
@@ -65,7 +66,7 @@ export function layStrip(canvas, part, stage, box) {
     },
     find: (row, x, y) => {
       const [right, down] = [(x - box.x) / w, (y - top(row)) / h].map(Math.floor);
-      const n = Math.max(0, Math.min(lines - 1, down)) * across + Math.max(0, Math.min(across - 1, right));
+      const n = clampIndex(down, lines) * across + clampIndex(right, across);
       return whole ? columns.find((column) => stage.columns[column] === n) : columns[n];
     },
   };

@@ -1,5 +1,6 @@
 // What stands around the picture: the level with its headline, the readout, and on a phone the stages and levels.
 
+import { clampIndex } from "../shared/clamp.js";
 import { writeActions, writeCrumbs, writeReadout, writeStrip, writeTabs, writeTitle } from "./chrome_words.js";
 import { KEYS } from "./keys.js";
 import { listGroups } from "./layout_stops.js";
@@ -91,7 +92,7 @@ export class Chrome {
     canvas.group = group;
     if (canvas.place.strip) return canvas.go({ strip: null });
     if (canvas.place.level === "pass" && !canvas.place.stop) {
-      const layer = Math.max(0, Math.min(canvas.data.size.layers - 1, group - 1));
+      const layer = clampIndex(group - 1, canvas.data.size.layers);
       if (layer !== canvas.place.layer) return canvas.go({ layer });
     }
     return canvas.refresh(true);
@@ -102,7 +103,7 @@ export class Chrome {
     const { canvas } = this;
     if (canvas.place.stop) return canvas.player.step(by);
     const groups = listGroups(canvas.survey());
-    return this.choose(Math.max(0, Math.min(groups.length - 1, canvas.group + by)));
+    return this.choose(clampIndex(canvas.group + by, groups.length));
   }
 
   // The line under the picture: address, value, formula, from how many numbers, used by how many.

@@ -1,5 +1,7 @@
 // Colours of cells: the kind's own above zero, grey below, deeper as the number is larger, in proportion.
 
+import { clamp } from "../shared/clamp.js";
+
 const SHADES = 64; // to each side of zero
 const BELOW = 0.82; // how deep the grey of the lowest number is
 
@@ -23,7 +25,7 @@ export class Colors {
   shade(kind, value, limit) {
     let shades = this.shades.get(kind);
     if (!shades) this.shades.set(kind, (shades = this.mix(kind)));
-    const deep = Math.max(-1, Math.min(1, value / limit || 0));
+    const deep = clamp(value / limit || 0, -1, 1);
     return shades[Math.round(SHADES * (1 + deep))];
   }
 

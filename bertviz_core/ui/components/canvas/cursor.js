@@ -1,5 +1,6 @@
 // The cursor of the keyboard: where it can stand, and what is there.
 
+import { clampIndex } from "../shared/clamp.js";
 import { readValue } from "./data.js";
 import { lightRow } from "./light.js";
 import { drawnColumns, findStrip, stageOf } from "./parts.js";
@@ -45,7 +46,7 @@ export function strongestKey(canvas) {
 
 function makeCursor(canvas, part, row, column) {
   const places = listPlaces(canvas, part);
-  const index = Math.max(0, Math.min(places.length - 1, column));
+  const index = clampIndex(column, places.length);
   const { stage, at, layer } = places[index];
   return { part, stage, layer, index, where: { row, ...at }, ...(part === "words" && row === canvas.at ? { word: 0 } : {}) };
 }

@@ -3,7 +3,7 @@
 // `where` is a cell of a stage: {row, column, key, head}, each as far as the stage has it. row and key are places in
 // the window of tokens, column is a place among the stage's columns, head is the head.
 
-const CELL = /^([^[]+)\[(.*)\]$/;
+import { readAddress } from "../shared/address.js";
 
 export class Stages {
   constructor(data) {
@@ -25,35 +25,32 @@ export class Stages {
 
   // Every place where the cell of an address is drawn: [{stage, where}].
   find(address) {
-    const [, path, index] = CELL.exec(address) ?? [];
-    if (!path) return [];
-    const axes = readAxes(index);
+    const { path, index } = readAddress(address);
     return [...this.byId.values()].flatMap((stage) => {
-      const where = stage.path === path ? this.place(stage, axes) : null;
+      const where = stage.path === path ? this.place(stage, index) : null;
       return where ? [{ stage, where }] : [];
     });
   }
 
   // Whether a cell stands in a stage that is drawn, but its column is not among those that were sent.
   lacks(address) {
-    const [, path, index] = CELL.exec(address) ?? [];
-    if (!path || this.find(address).length) return false;
-    const axes = readAxes(index);
+    const { path, index } = readAddress(address);
+    if (this.find(address).length) return false;
     const there = (stage, axis, said) => {
-      if (!said.startsWith("{")) return axes[axis] === said;
-      return said === "{column}" || this.locate(stage, said.slice(1, -1), Number(axes[axis])) >= 0;
+      if (!said.startsWith("{")) return index.get(axis) === said;
+      return said === "{column}" || this.locate(stage, said.slice(1, -1), Number(index.get(axis))) >= 0;
     };
     const own = [...this.byId.values()].filter((stage) => stage.path === path && stage.size.length > 1);
     return own.some((stage) => stage.axes.every(([axis, said]) => there(stage, axis, said)));
   }
 
-  place(stage, axes) {
-    if (Object.keys(axes).length !== stage.axes.length) return null; // ribbons stand for several cells each
+  place(stage, index) {
+    if (index.size !== stage.axes.length) return null; // ribbons stand for several cells each
     const where = {};
     for (const [axis, said] of stage.axes) {
       const name = /^\{(\w+)\}$/.exec(said)?.[1];
-      if (!name && axes[axis] !== said) return null;
-      if (name) where[name] = this.locate(stage, name, Number(axes[axis]));
+      if (!name && index.get(axis) !== said) return null;
+      if (name) where[name] = this.locate(stage, name, Number(index.get(axis)));
     }
     return Object.values(where).some((each) => each < 0 || Number.isNaN(each)) ? null : where;
   }
@@ -66,16 +63,12 @@ export class Stages {
   }
 }
 
-function readAxes(index) {
-  return Object.fromEntries(index.split(",").map((part) => part.split("=")));
-}
-
 function openStage(stage, bytes) {
   const count = stage.size.reduce((all, size) => all * size, 1);
   const cut = (at, length) => bytes.slice(at, at + length);
-  const [, path, index] = CELL.exec(stage.address);
+  const { path, index } = readAddress(stage.address);
   return {
-    ...stage, path, axes: index.split(",").map((part) => part.split("=")),
+    ...stage, path, axes: [...index],
     values: new Float32Array(cut(stage.at, 4 * count).buffer),
     marks: stage.mark === null ? null : cut(stage.mark, count),
     puts: stage.put === null ? null : cut(stage.put, count),

@@ -1,5 +1,6 @@
 // What stands at a point of the picture.
 
+import { clamp, clampIndex } from "../shared/clamp.js";
 import { headBoxes, layStrip } from "./cells.js";
 import { findStrip, stageOf } from "./parts.js";
 import { locate } from "./room.js";
@@ -39,7 +40,7 @@ function findCell(canvas, part, box, { row, x, y }) {
   const stage = stageOf(canvas, part);
   if (!stage) return { part: "row", where: { row } };
   const { frame } = canvas;
-  const inside = Math.max(0, Math.min(0.9999, (x - box.x) / box.w));
+  const inside = clamp((x - box.x) / box.w, 0, 0.9999);
   if (part === "matrix") return { part, stage, where: { row, key: Math.floor(frame.first + inside * frame.count) } };
   const column = layStrip(canvas, part, stage, box).find(row, x, y);
   return column === undefined ? { part: "row", where: { row } } : { part, stage, where: { row, column } };
@@ -53,9 +54,7 @@ function findHead(canvas, x, y) {
   );
   if (head < 0 || !stage) return null;
   const { x: left, y: top, size } = headBoxes(canvas)[head];
-  const place = (far) => Math.max(
-    0, Math.min(data.tokens.length - 1, Math.floor(frame.first + (far / size) * frame.count))
-  );
+  const place = (far) => clampIndex(Math.floor(frame.first + (far / size) * frame.count), data.tokens.length);
   return { part: "weights", stage, where: { head, row: place(y - top), key: place(x - left) } };
 }
 

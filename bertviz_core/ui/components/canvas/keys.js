@@ -1,5 +1,6 @@
 // The keyboard: one stop of the Tab key for the whole picture. The cursor is what findTarget() gives.
 
+import { clampIndex } from "../shared/clamp.js";
 import { listPlaces, listStops, setCursor, setTitle, startCursor, strongestKey } from "./cursor.js";
 import { findStrip } from "./parts.js";
 import { act } from "./point.js";
@@ -62,7 +63,7 @@ function pressed(canvas, { key, ctrlKey, metaKey, altKey }) {
 }
 
 function stepLayer(canvas, by) {
-  const layer = Math.max(0, Math.min(canvas.data.size.layers - 1, canvas.place.layer + by));
+  const layer = clampIndex(canvas.place.layer + by, canvas.data.size.layers);
   canvas.go({ layer });
   canvas.chrome.say(`Layer ${layer}`);
 }
@@ -104,7 +105,7 @@ function move(canvas, down, right, far) {
   if (!strip && down < 0 && !where.row && canvas.place.level === "layer" && findStrip(canvas, part)) {
     return setTitle(canvas);
   }
-  const row = Math.max(0, Math.min(canvas.data.tokens.length - 1, where.row + down));
+  const row = clampIndex(where.row + down, canvas.data.tokens.length);
   const stops = listStops(canvas);
   const next = index + right;
   const inside = !far && next >= 0 && next < listPlaces(canvas, part).length;

@@ -1,6 +1,7 @@
 // Where everything stands. Each part has a place at every level, of no width where it is not shown, so that going from
 // one level to another is one continuous movement.
 
+import { clamp } from "../shared/clamp.js";
 import { listHead, listLayer, listPass, listWhole } from "./layout_levels.js";
 import { hasKeys, KEY_CELL } from "./layout_parts.js";
 import { listPhone, listStop } from "./layout_stops.js";
@@ -70,7 +71,7 @@ function chooseFirst({ rows, at, beside, first, rolled, spoken }, count) {
   const middle = Math.abs(at - beside) < count ? Math.floor((at + beside) / 2) : at;
   const wanted = first ?? middle - Math.floor(count / 2);
   const seen = bring(bring(wanted, [at], count), spoken, count);
-  return Math.max(0, Math.min(rows - count, rolled ? wanted : seen));
+  return clamp(rolled ? wanted : seen, 0, rows - count);
 }
 
 // The first row, moved on as little as can be so that these rows are drawn; the first of them where not all fit.

@@ -1,5 +1,6 @@
 // What is drawn at each level, from left to right: [{id, width | flex, gap}], hidden parts without either.
 
+import { clamp } from "../shared/clamp.js";
 import { hide, hideBlock, INNER, KEY_CELL, listAll } from "./layout_parts.js";
 import { namePart } from "./parts.js";
 import { CARD, WORD } from "./sizes.js";
@@ -87,7 +88,7 @@ export function listHead(scene) {
   const gap = narrow ? 16 : 30;
   const room = width - (narrow ? 84 : 112) - Math.min(150, 21 * size.layers) - 60;
   const matrix = ({ row, count }) => Math.min(row * count * 1.15, Math.max(KEY_CELL * count, room * 0.42));
-  const strip = (frame) => Math.max(36, Math.min(160, (room - matrix(frame) - 4 * gap - (narrow ? 40 : 70)) / 4));
+  const strip = (frame) => clamp((room - matrix(frame) - 4 * gap - (narrow ? 40 : 70)) / 4, 36, 160);
   return [
     { id: "tokens", width: narrow ? 84 : 112, gap: 12 }, ...listSpines(scene, -1, layer, 18), ...hide(
       `ribbons.${layer}`

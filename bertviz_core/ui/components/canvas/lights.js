@@ -1,5 +1,6 @@
 // What is spoken of: the explained cell and its operands, where they are drawn, what a stop tells of.
 
+import { isOfQueryAndKey, isPrediction } from "../shared/addresses.js";
 import { isOfStream, namePart, partOf, spokenKey, stageOf } from "./parts.js";
 
 const MANY = 3; // more operands than this in one row or column are outlined together
@@ -7,7 +8,6 @@ const SOURCES = {
   query: ["input"], key: ["input"], value: ["input"], sum: ["input", "context"], norm: ["sum"], neurons: ["norm"],
   sum2: ["norm", "neurons"], output: ["sum2"],
 };
-const SCORES = /attention\.self\.(probs|scores|scaled|products)\[/;
 
 // What keeps its full colour while all else is dimmed; null where nothing is spoken of. [{part, row?, column?, key?}]
 export function findLights(canvas) {
@@ -23,7 +23,7 @@ export function findLights(canvas) {
 function listExplained(canvas, cell, operands) {
   const rings = findDrawn(canvas, cell);
   const regions = listRegions(canvas, cell, operands);
-  if (/^cls\.predictions/.test(cell)) {
+  if (isPrediction(cell)) {
     const { data: { size, words } } = canvas;
     return words ? [{ part: "words" }, { part: `output.${size.layers - 1}`, row: canvas.at }] : null;
   }
@@ -42,7 +42,7 @@ export function findDrawn(canvas, address) {
 // The operands of the explained cell, as rows, columns or single cells of parts.
 export function listRegions(canvas, cell, operands) {
   const [shown] = findDrawn(canvas, cell);
-  if (shown && SCORES.test(cell) && "key" in shown.where) {
+  if (shown && isOfQueryAndKey(cell) && "key" in shown.where) {
     const { row, key, head } = shown.where;
     const own = { part: shown.part, row, ...(head === undefined ? {} : { head }) };
     return [{ part: "query", row }, { part: "key", row: key }, own];

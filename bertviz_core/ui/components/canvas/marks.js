@@ -1,5 +1,6 @@
 // What is ringed and outlined: the cell that the drawer explains, its operands where they are, what is pointed at.
 
+import { isPrediction } from "../shared/addresses.js";
 import { writeCellPercent } from "../shared/numbers.js";
 import { cellBox, columnBoxes, isSeen, matrixCell, rowBox, rowMiddle, rowTop, seenRows } from "./cells.js";
 import { readValue } from "./data.js";
@@ -48,7 +49,7 @@ function drawExplained(canvas, sketch) {
     });
     if (part === "matrix") drawWire(canvas, sketch, where);
   }
-  if (/^cls\.predictions/.test(cell)) {
+  if (isPrediction(cell)) {
     drawRegion(canvas, sketch, "operand row", {
       part: `output.${canvas.data.size.layers - 1}`, row: canvas.at,
     });

@@ -1,12 +1,14 @@
 // Between two frames.
 
+import { clamp } from "../shared/clamp.js";
+
 export function ease(part) {
   return part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
 }
 
 // How far a motion has come that goes from `start` to `end` of the time, 0 to 1.
 export function within(time, start, end) {
-  return ease(Math.max(0, Math.min(1, (time - start) / (end - start))));
+  return ease(clamp((time - start) / (end - start), 0, 1));
 }
 
 export function mix(from, to, part) {

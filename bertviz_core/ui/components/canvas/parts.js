@@ -1,5 +1,6 @@
 // Parts of the picture: which stage each of them draws now, which of its columns, and what is spoken of.
 
+import { clamp } from "../shared/clamp.js";
 import { writeCount } from "../shared/numbers.js";
 
 const LEAST = { residual: 4, head: 2.1, spine: 3.6 }; // pixels that a cell is wide at least
@@ -90,10 +91,10 @@ export function drawnColumns(canvas, stage, width) {
   const ofHead = stage.columns.length <= canvas.data.size.head_width && ONE_HEAD.includes(stage.id.replace("head.", ""));
   if (strip || (ofHead && level === "head")) return stage.columns.map((_, i) => i);
   const least = ofHead ? LEAST.head : LEAST.residual;
-  const count = Math.max(1, Math.min(stage.columns.length, Math.floor(width / least)));
+  const count = clamp(Math.floor(width / least), 1, stage.columns.length);
   const spoken = spokenColumns(canvas, stage);
   const last = stage.columns.length - count;
-  const start = canvas.place.stop ? Math.max(0, Math.min(last, (spoken[0] ?? 0) - Math.floor(count / 2))) : 0;
+  const start = canvas.place.stop ? clamp((spoken[0] ?? 0) - Math.floor(count / 2), 0, last) : 0;
   const columns = Array.from({ length: count }, (_, i) => start + i);
   const beyond = spoken.filter((column) => !columns.includes(column)).slice(0, count).sort((a, b) => a - b);
   columns.splice(count - beyond.length, beyond.length, ...beyond);

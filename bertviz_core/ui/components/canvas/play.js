@@ -1,5 +1,6 @@
 // The walk: nine stops from the characters to the word, each a sentence with this sentence's own numbers.
 
+import { clamp } from "../shared/clamp.js";
 import { pointAtRow } from "./light.js";
 import { readSentence, SIDE, writeIdle, writeSentence, writeTrack } from "./play_words.js";
 import { LANDING } from "./stops/products.js";
@@ -77,7 +78,7 @@ export class Player {
   step(by) {
     if (!this.stop) return false;
     this.playing = false;
-    this.goTo(Math.max(1, Math.min(this.stops.length, this.stop + by)));
+    this.goTo(clamp(this.stop + by, 1, this.stops.length));
     if (this.track.contains(document.activeElement)) this.track.querySelector("[aria-current]").focus();
     return true;
   }
@@ -89,7 +90,7 @@ export class Player {
     cancelAnimationFrame(this.running);
     const [count, { canvas }] = [countSteps(this.stops[this.stop - 1]), this];
     const at = Math.round(this.time * count) + by;
-    this.time = Math.max(0, Math.min(count, at)) / count;
+    this.time = clamp(at, 0, count) / count;
     this.spent = this.time * MOTION[this.stop - 1];
     canvas.draw();
     canvas.chrome.say(`Step ${Math.round(this.time * count)} of ${count}`);

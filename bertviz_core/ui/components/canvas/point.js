@@ -1,6 +1,7 @@
 // Pointing and clicking. What is pointed at is {part, where?, stage?, layer?, word?}, `where` as in
 // data.js.
 
+import { isRunning, PARTS } from "../shared/streamlit.js";
 import { cellBox } from "./cells.js";
 import { findAt, findSpine, isSameTarget } from "./find.js";
 import { lightRow, pointAtRow } from "./light.js";
@@ -81,8 +82,8 @@ function tellStory(canvas, found) {
   canvas.player.pause();
   canvas.flush();
   const asked = { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found).id };
-  const app = canvas.root.closest(".stApp");
-  const findLink = () => app.dataset.testScriptState !== "running" && app.querySelector(".st-key-canvas-story a");
+  const app = canvas.root.closest(PARTS.app);
+  const findLink = () => !isRunning(app) && app.querySelector(".st-key-canvas-story a");
   waitFor(canvas, () => !canvas.isWaiting, () => {
     canvas.send("story", asked);
     waitFor(canvas, findLink, (link) => link.click());

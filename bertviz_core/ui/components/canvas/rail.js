@@ -1,5 +1,7 @@
 // Which of the tokens are seen, where not all of them fit: a rail at the right that moves the window.
 
+import { clamp } from "../shared/clamp.js";
+
 export class Rail {
   constructor(canvas) {
     this.canvas = canvas;
@@ -44,7 +46,7 @@ export function moveWindow(canvas, token) {
   const { data, frame } = canvas;
   const { start, total } = data.window;
   const count = Math.round(frame.count);
-  const first = Math.max(0, Math.min(total - count, token));
+  const first = clamp(token, 0, total - count);
   canvas.rolled = true;
   if (canvas.holds(first)) {
     canvas.wanted = undefined;
@@ -53,9 +55,9 @@ export function moveWindow(canvas, token) {
     return void canvas.refresh(false);
   }
   canvas.wanted = first;
-  canvas.first = Math.max(0, Math.min(data.tokens.length - count, first - start));
+  canvas.first = clamp(first - start, 0, data.tokens.length - count);
   canvas.refresh(false);
   canvas.tell({
-    window: Math.max(0, Math.min(total - data.tokens.length, first - Math.floor((data.tokens.length - count) / 2))),
+    window: clamp(first - Math.floor((data.tokens.length - count) / 2), 0, total - data.tokens.length),
   });
 }

@@ -1,5 +1,7 @@
 // Attention as ribbons, from the rows of the stage before to the chosen row.
 
+import { isContext } from "../shared/addresses.js";
+import { clamp } from "../shared/clamp.js";
 import { writePercent } from "../shared/numbers.js";
 import { isSeen, rowMiddle, rowTop, seenRows } from "./cells.js";
 import { isMarked, readValue } from "./data.js";
@@ -27,7 +29,7 @@ function drawCollected(canvas, sketch) {
   const { frame, at, explained, place } = canvas;
   const box = frame.parts.collect;
   const stage = canvas.stages.get("head.weights");
-  const elsewhere = explained.cell && !/context/.test(explained.cell);
+  const elsewhere = explained.cell && !isContext(explained.cell);
   if (box.a < 0.05 || box.w < 8 || stage?.layer !== place.layer || elsewhere || !canvas.data.tokens[at]) return;
   const weights = Array.from({ length: canvas.data.tokens.length }, (_, key) => readValue(stage, { row: at, key }));
   const marked = weights.map((_, key) => isMarked(stage, { row: at, key }));
@@ -60,7 +62,7 @@ function drawBundle(canvas, sketch, { name, box, weights, marked, outside, layer
 
 // Where ribbons end at the chosen row: one on the other, together as high as the row.
 function stackEnds({ frame, at }) {
-  const row = Math.max(frame.first - 0.7, Math.min(frame.first + frame.count - 0.3, at));
+  const row = clamp(at, frame.first - 0.7, frame.first + frame.count - 0.3);
   let used = rowTop(frame, row) + 3;
   return (weight) => {
     const h = Math.abs(weight) * (frame.row - 6);

@@ -1,5 +1,7 @@
 // How much room there is for the picture: it ends where the window ends, and in a large window all of it is larger.
 
+import { clamp } from "../shared/clamp.js";
+import { PARTS } from "../shared/streamlit.js";
 import { PHONE } from "./sizes.js";
 
 const FRAME = 124; // pixels that the app's frame covers on a phone
@@ -8,12 +10,12 @@ const USUAL = { width: 1440, height: 810 }; // pixels of a window in which nothi
 const LARGEST = 1.35; // and how much at most in a larger one, such as a projector's
 
 function findScroller({ root }) {
-  return root.closest('[data-testid="stMain"]') ?? document.scrollingElement;
+  return root.closest(PARTS.main) ?? document.scrollingElement;
 }
 
 export function fillWindow(canvas) {
   const { root } = canvas;
-  canvas.scale = Math.max(1, Math.min(LARGEST, innerWidth / USUAL.width, innerHeight / USUAL.height));
+  canvas.scale = clamp(Math.min(innerWidth / USUAL.width, innerHeight / USUAL.height), 1, LARGEST);
   const top = root.getBoundingClientRect().top + findScroller(canvas).scrollTop;
   const height = `${Math.max(LOWEST, Math.floor((innerHeight - top - 4) / canvas.scale))}px`;
   if (root.style.height !== height) root.style.height = height;

@@ -1,5 +1,6 @@
 // What stands over the stages, the heads and the columns of a matrix.
 
+import { clamp } from "../shared/clamp.js";
 import { headBoxes, isSeen, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
 import { findStrip, stageOf, tellColumns } from "./parts.js";
@@ -43,7 +44,7 @@ function titleInside({ frame }, sketch, layer, [left, right], opacity) {
     ({ w }) => w > 8
   ).map(({ text, kind, x, w }) => {
     const wide = measure(text, 12);
-    return { text, kind, x: Math.max(left, Math.min(right - wide, x + (w - wide) / 2)), wide };
+    return { text, kind, x: clamp(x + (w - wide) / 2, left, right - wide), wide };
   });
   const crowded = (some) => some.some(({ x }, i) => i && x < some[i - 1].x + some[i - 1].wide + 5);
   const lines = crowded(labels) ? 2 : 1;

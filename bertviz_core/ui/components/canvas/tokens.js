@@ -1,5 +1,6 @@
 // The tokens at the left.
 
+import { clamp } from "../shared/clamp.js";
 import { isSeen, rowMiddle, rowTop, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
 import { spokenKey } from "./parts.js";
@@ -8,7 +9,7 @@ export function drawTokens(canvas, sketch) {
   const { frame, data } = canvas;
   const box = frame.parts.tokens;
   if (box.w < 20) return;
-  const size = Math.max(12, Math.min(15, frame.row * 0.62));
+  const size = clamp(frame.row * 0.62, 12, 15);
   for (const row of seenRows(frame, data.tokens.length)) {
     const token = data.tokens[row];
     if (rowTop(frame, row) < canvas.frame.ceiling - frame.row || !isSeen(frame, row)) continue;

@@ -1,6 +1,7 @@
 // Fingers: a swipe to the side changes the stage, a finger that rests sees through a loupe and may then move about; up
 // and down the page is scrolled, as anywhere.
 
+import { clamp } from "../shared/clamp.js";
 import { findAt } from "./find.js";
 import { locate } from "./room.js";
 
@@ -82,6 +83,6 @@ function drawLoupe(canvas, event) {
   pen.strokeStyle = colors.text;
   pen.strokeRect(loupe.width / 2 - 4, loupe.height / 2 - 4, 8, 8);
   loupe.hidden = false;
-  loupe.style.left = `${Math.max(4, Math.min(stage.clientWidth - LOUPE.size - 4, x - LOUPE.size / 2))}px`;
+  loupe.style.left = `${clamp(x - LOUPE.size / 2, 4, stage.clientWidth - LOUPE.size - 4)}px`;
   loupe.style.top = `${Math.max(0, y - LOUPE.lift - LOUPE.size / 2)}px`;
 }

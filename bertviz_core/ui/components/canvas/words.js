@@ -1,5 +1,6 @@
 // The answer: the likeliest word of each row, and beside them those of the chosen one, as bars.
 
+import { clamp } from "../shared/clamp.js";
 import { writePercent } from "../shared/numbers.js";
 import { isSeen, rowMiddle, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
@@ -43,7 +44,7 @@ function drawWord(canvas, sketch, row, { x, w }) {
   const paint = { opacity: canvas.frame.parts.words.a, fill: lit ? undefined : "var(--bvc-faint)" };
   const number = writePercent(share);
   const wide = w > WORD.numbered ? measure(number, 12, true) + 8 : 0;
-  const size = Math.min(13.5, Math.max(12, canvas.frame.row * 0.6));
+  const size = clamp(canvas.frame.row * 0.6, 12, 13.5);
   const y = rowMiddle(canvas.frame, row) + 5;
   sketch.text(`word ${row}`, x, y, fit(word, size, w - wide), { size, ...paint });
   if (wide) sketch.text(`word ${row} share`, x + w, y, number, { size: 12, mono: true, at: "end", ...paint });
@@ -57,7 +58,7 @@ export function cardBox(canvas) {
   const left = column ? column + CARD.gap : 0;
   const h = WORD_LINE * data.words.best.length + 16;
   const bottom = frame.top + frame.row * frame.count;
-  return { x: x + left, w: w - left, h, y: Math.max(frame.top, Math.min(bottom - h, rowMiddle(frame, at) - 20)) };
+  return { x: x + left, w: w - left, h, y: clamp(rowMiddle(frame, at) - 20, frame.top, bottom - h) };
 }
 
 function drawCard(canvas, sketch, { x, y, w, h }, opacity) {

@@ -6,6 +6,8 @@
 // framework has given up its line to the server, which it never takes up again, or could not fetch a part of itself,
 // which it never asks for again, the page is loaded anew.
 
+import { isRunning, PARTS, readLine } from "../shared/streamlit.js";
+
 const QUIET = 2000; // milliseconds without a run after which nothing is on its way any more
 const PATIENCE = 5; // looks, so far apart, until what was asked for again is not answered any more
 const RELOADED = "bv-reloaded"; // when a page was loaded anew because its line was lost, in milliseconds
@@ -78,11 +80,11 @@ class Trail {
   }
 
   compare() {
-    const { testScriptState, testConnectionState } = document.querySelector(".stApp")?.dataset ?? {};
-    if (testConnectionState === "DISCONNECTED_FOREVER") return this.reload();
+    const app = document.querySelector(PARTS.app);
+    if (readLine(app) === "lost") return this.reload();
     if (this.torn) return this.mend();
-    if (!this.said || testScriptState === undefined) return;
-    if (testScriptState === "running" || testConnectionState !== "CONNECTED") return this.wait();
+    if (!this.said || isRunning(app) === undefined) return;
+    if (isRunning(app) || readLine(app) !== "up") return this.wait();
     const there = this.isThere();
     if (there) this.awaited = false;
     if (there && !this.refused) return;

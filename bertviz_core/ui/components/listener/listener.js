@@ -7,6 +7,8 @@
 
 import { isSameCell } from "../shared/address.js";
 import { makeElement } from "../shared/element.js";
+import { CHART } from "../shared/plotly_inside.js";
+import { isRunning, PARTS } from "../shared/streamlit.js";
 import {
   DRAWER, enterEditor, enterPicture, findEnd, findFocus, findMiddle, findRoots, findScroller, findTitle, findToken,
   makeReachable, mendLink, nameAgain, rove, TITLE, turnMenu, TYPED,
@@ -24,18 +26,18 @@ const SENT = {
 };
 const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write"].map((name) => `[data-${name}]`).join();
 const PRESSED = "button, a, input, select, textarea, label, summary";
-const OVER = '[data-baseweb="popover"], [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]';
-const SCROLLED = '.katex-display, [data-testid="stVerticalBlock"]:has(> [class*="st-key-chart-"])';
+const OVER = `${PARTS.dialog}, [role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
+const SCROLLED = `.katex-display, ${PARTS.vertical_block}:has(> [class*="st-key-chart-"])`;
 const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here-"]': ".st-key-map" };
 const EDITOR = ".st-key-editor button";
 const PAGES = '.st-key-bar [class*="st-key-menu-"] button';
-const LINK = '[data-testid="stPopoverBody"] [data-testid="stPageLink"] a';
+const LINK = `${PARTS.popover} ${PARTS.page_link} a`;
 
 export class Listener {
   constructor(root, trail) {
     this.trail = trail;
     this.live = root.querySelector(".bv-live");
-    this.app = root.closest(".stApp") ?? document.body;
+    this.app = root.closest(PARTS.app) ?? document.body;
     this.plots = new Map(); // by the element that Plotly draws into
     this.turn = 0;
     this.data = {};
@@ -110,7 +112,7 @@ export class Listener {
       if (!drawn.isConnected) this.plots.delete(drawn);
       else plot.listen();
     }
-    for (const drawn of this.app.querySelectorAll(".js-plotly-plot")) {
+    for (const drawn of this.app.querySelectorAll(CHART)) {
       if (this.plots.has(drawn)) continue;
       this.plots.set(drawn, new Plot(drawn, this));
       this.plots.get(drawn).listen();
@@ -145,7 +147,7 @@ export class Listener {
     if (event.target.closest?.('[class*="st-key-example-"] button')) turnMenu(EDITOR, true);
     // Another page has a menu of its own, which is closed; the same page has not.
     if (event.target.closest?.(LINK)?.pathname === location.pathname) turnMenu(PAGES, true);
-    const named = this.plots.get(event.target.closest?.(".js-plotly-plot"))?.readName(event);
+    const named = this.plots.get(event.target.closest?.(CHART))?.readName(event);
     if (named) return named.asKey ? this.send("choose", `key_token=${named.token}`) : this.send("token", named.token);
     if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
     if (said.matches("a[href]")) {
@@ -256,7 +258,7 @@ export class Listener {
   }
 
   get running() {
-    return this.app.dataset.testScriptState === "running";
+    return isRunning(this.app) ?? false;
   }
 
   // Pointing: a token is lit wherever it stands.

@@ -6,6 +6,7 @@
 import { matchAddress, readAddress, ROW_TOKENS } from "../shared/address.js";
 import { clampIndex } from "../shared/clamp.js";
 import { writeNumber } from "../shared/numbers.js";
+import { measureAxis, nameSubplot } from "../shared/plotly_inside.js";
 
 export const LEAST = 8; // pixels of the smallest mark
 
@@ -15,7 +16,7 @@ export class Offer {
   }
 
   get subplot() {
-    return this.xaxis._id + this.yaxis._id;
+    return nameSubplot(this.xaxis, this.yaxis);
   }
 
   // The place of this offer that is nearest to a place of another one.
@@ -71,11 +72,12 @@ export class Offer {
 
   // The column whose name leads to a point below or above the chart: names are printed at a slant.
   columnNamed(x, y) {
-    const { tickmode, tickvals, tickangle = 0, _offset, side } = this.xaxis;
+    const { tickmode, tickvals, tickangle = 0, side } = this.xaxis;
     if (tickmode !== "array") return null;
     const turn = (tickangle * Math.PI) / 180;
-    const down = y - this.yaxis._offset - (side === "top" ? 0 : this.yaxis._length);
-    const across = x - _offset - (Math.sin(turn) ? (down * Math.cos(turn)) / Math.sin(turn) : 0);
+    const { start, length } = measureAxis(this.yaxis);
+    const down = y - start - (side === "top" ? 0 : length);
+    const across = x - measureAxis(this.xaxis).start - (Math.sin(turn) ? (down * Math.cos(turn)) / Math.sin(turn) : 0);
     const far = (value) => Math.abs(this.xaxis.c2p(value) - across);
     return [...tickvals].reduce((near, value) => (near === null || far(value) < far(near) ? value : near), null);
   }
@@ -97,11 +99,11 @@ export class Offer {
 
   // A box between two points in pixels of the axes, as much of it as the chart shows; null where that is nothing.
   makeBox(x0, x1, y0, y1, least = 0) {
-    const { xaxis, yaxis } = this;
-    const [left, width] = clip(Math.min(x0, x1), Math.max(x0, x1), xaxis._length, least);
-    const [top, height] = clip(Math.min(y0, y1), Math.max(y0, y1), yaxis._length, least);
+    const [across, along] = [measureAxis(this.xaxis), measureAxis(this.yaxis)];
+    const [left, width] = clip(Math.min(x0, x1), Math.max(x0, x1), across.length, least);
+    const [top, height] = clip(Math.min(y0, y1), Math.max(y0, y1), along.length, least);
     if (width === null || height === null) return null;
-    return { left: left + xaxis._offset, top: top + yaxis._offset, width, height };
+    return { left: left + across.start, top: top + along.start, width, height };
   }
 
   // An entry of an axis in words: as the axis prints it, otherwise the name of what is counted and its index.

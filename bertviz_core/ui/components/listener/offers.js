@@ -3,6 +3,7 @@
 import { isSameCell, readAddress } from "../shared/address.js";
 import { clampIndex } from "../shared/clamp.js";
 import { writeNumber } from "../shared/numbers.js";
+import { listTraces, measureAxis } from "../shared/plotly_inside.js";
 import { LEAST, Offer, plain } from "./offer.js";
 
 class Cells extends Offer {
@@ -131,7 +132,8 @@ class Bars extends List {
 
   rowBox(row) {
     const [thick] = this.edges(row);
-    return this.lying ? this.makeBox(0, this.xaxis._length, ...thick) : this.makeBox(...thick, 0, this.yaxis._length);
+    const { length } = measureAxis(this.lying ? this.xaxis : this.yaxis);
+    return this.lying ? this.makeBox(0, length, ...thick) : this.makeBox(...thick, 0, length);
   }
 
   describe({ row }) {
@@ -173,17 +175,11 @@ class Points extends List {
 const OFFERS = { heatmap: Cells, bar: Bars, scatter: Points };
 
 // The offers of a chart that has been drawn.
-export function listOffers({ calcdata = [], _fullLayout: layout }) {
-  return calcdata.flatMap((points) => {
-    const trace = points[0]?.trace;
-    if (!trace?.meta || trace.visible !== true || !(trace.type in OFFERS)) return [];
-    const [xaxis, yaxis] = [layout[nameAxis(trace.xaxis)], layout[nameAxis(trace.yaxis)]];
+export function listOffers(chart) {
+  return listTraces(chart).flatMap(({ trace, points, xaxis, yaxis }) => {
+    if (!trace.meta || trace.visible !== true || !(trace.type in OFFERS)) return [];
     return [new OFFERS[trace.type](trace, points, xaxis, yaxis)];
   });
-}
-
-function nameAxis(id) {
-  return `${id[0]}axis${id.slice(1)}`;
 }
 
 // The middles of the cells between these edges.

@@ -6,9 +6,11 @@
 // of all that is drawn (listener_history.js). The parts of this module stand in files beside it.
 
 import { clampIndex } from "../shared/clamp.js";
+import { CHART } from "../shared/plotly_inside.js";
+import { PARTS } from "../shared/streamlit.js";
 
 export const TITLE = "#bv-drawer-title";
-const PICTURE = ".js-plotly-plot, [data-picture]";
+const PICTURE = `${CHART}, [data-picture]`;
 export const DRAWER = ".st-key-drawer";
 export const TYPED = '[class*="st-key-text-field-"] input, [class*="st-key-pair-field-"] input';
 
@@ -48,7 +50,7 @@ export function findFocus() {
 
 // The page, and the isolated components in it.
 export function findRoots() {
-  const isolated = [...document.querySelectorAll('[data-testid="stBidiComponentIsolated"]')];
+  const isolated = [...document.querySelectorAll(PARTS.isolated)];
   return [document, ...isolated.flatMap(({ shadowRoot }) => shadowRoot ?? [])];
 }
 
@@ -81,7 +83,7 @@ export function nameAgain(opener) {
   if (opener.dataset.cell) return `[data-cell="${CSS.escape(opener.dataset.cell)}"]`;
   const names = [...(opener.closest('[class*="st-key-chart-"]')?.classList ?? [])];
   const key = names.find((name) => name.startsWith("st-key-"));
-  return key && `.${CSS.escape(key)} .js-plotly-plot`;
+  return key && `.${CSS.escape(key)} ${CHART}`;
 }
 
 // What scrolls in its place, and holds nothing that the keyboard reaches, is a stop of the Tab key itself.
@@ -94,7 +96,7 @@ export function makeReachable(element) {
 // The framework writes the first page's address as that of whichever page one is on: opened in a tab of its own, it were
 // another page than the one that a click leads to.
 export function mendLink(element) {
-  const link = element.closest?.('[data-testid="stPageLink"] a:is([href=""], [href^="?"])');
+  const link = element.closest?.(`${PARTS.page_link} a:is([href=""], [href^="?"])`);
   link?.setAttribute("href", `.${link.getAttribute("href")}`);
 }
 
@@ -106,7 +108,7 @@ export function turnMenu(button, open) {
 
 // Whoever opens the editor writes: over the whole sentence, or where they click then.
 export function enterEditor(patience = 60) {
-  const field = document.querySelector(`[data-testid="stPopoverBody"] :is(${TYPED})`);
+  const field = document.querySelector(`${PARTS.popover} :is(${TYPED})`);
   if (!field) return void (patience && requestAnimationFrame(() => enterEditor(patience - 1)));
   field.focus({ preventScroll: true });
   requestAnimationFrame(() => field.select());

@@ -1,6 +1,7 @@
 // Charts taken away: as one SVG or PNG of a panel, with what is needed to find the numbers again printed below.
 
 import { makeSvg } from "../shared/element.js";
+import { CHART, copyLayers, listScenes } from "../shared/plotly_inside.js";
 import { embedFonts, readData } from "./fonts.js";
 import { download, writeLink } from "./taken.js";
 
@@ -23,7 +24,7 @@ export async function savePicture(asked, kind, data) {
 
 // All charts of a panel that can be seen, as they stand to each other, over the lines of the caption.
 function drawPicture(panel, lines, colors) {
-  const charts = [...panel.querySelectorAll(".js-plotly-plot")].filter((chart) => chart.checkVisibility());
+  const charts = [...panel.querySelectorAll(CHART)].filter((chart) => chart.checkVisibility());
   const boxes = charts.map((chart) => chart.getBoundingClientRect());
   const [left, top] = [Math.min(...boxes.map((box) => box.left)), Math.min(...boxes.map((box) => box.top))];
   const [right, bottom] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
@@ -46,30 +47,13 @@ function drawPicture(panel, lines, colors) {
   return picture;
 }
 
-// The layers of a chart, one over the other, without what only listens to the pointer.
+// The layers of a chart, one over the other, what it draws in space over the first.
 function copyChart(chart, place) {
   const copy = makeSvg("svg", place);
-  for (const layer of chart.querySelectorAll(".main-svg")) {
-    const clone = layer.cloneNode(true);
-    for (const each of clone.querySelectorAll(".draglayer, .hoverlayer, .drag")) each.remove();
-    clone.removeAttribute("style"); // its background is the page's
-    clone.style.overflow = "visible";
-    copy.append(clone);
-  }
-  copy.firstChild?.after(...listScenes(chart));
+  copy.append(...copyLayers(chart));
+  const scenes = listScenes(chart).map((scene) => makeSvg("image", { ...scene, preserveAspectRatio: "none" }));
+  copy.firstChild?.after(...scenes);
   return copy;
-}
-
-// What a chart draws in space, as pictures of how it is turned.
-function listScenes({ _fullLayout: layout }) {
-  const { l, t, w, h } = layout._size;
-  return (layout._subplots.gl3d ?? []).map((name) => {
-    const { domain: { x, y }, _scene: scene } = layout[name];
-    return makeSvg("image", {
-      x: l + w * x[0], y: t + h * (1 - y[1]), width: w * (x[1] - x[0]), height: h * (y[1] - y[0]),
-      preserveAspectRatio: "none", href: scene.toImage("png"),
-    });
-  });
 }
 
 async function paint(svg, picture) {

@@ -1,9 +1,10 @@
 // A chart on the page: its clicks and keys, and the marks that lie over it.
 
 import { readTokens, ROW_TOKENS } from "../shared/address.js";
-import { clampIndex } from "../shared/clamp.js";
+import { clamp, clampIndex } from "../shared/clamp.js";
 import { makeElement } from "../shared/element.js";
 import { WORTH, writeNumber } from "../shared/numbers.js";
+import { findPointerLayer, findTicks, hears, isDrawn, measureAxis, writeInFull } from "../shared/plotly_inside.js";
 import { listOffers } from "./offers.js";
 
 const LOUPE = 40; // pixels; what is smaller is first chosen by a touch, then explained
@@ -30,10 +31,9 @@ export class Plot {
 
   // Plotly forgets who listens when it draws a chart anew from the start.
   listen() {
-    const emitter = this.drawn._ev;
-    if (!emitter || emitter.listeners("plotly_click").includes(this.handlers.plotly_click)) return;
+    if (hears(this.drawn, "plotly_click", this.handlers.plotly_click) !== false) return;
     for (const [name, handler] of Object.entries(this.handlers)) this.drawn.on(name, handler);
-    if (this.drawn.calcdata) this.read();
+    if (isDrawn(this.drawn)) this.read();
   }
 
   leave() {
@@ -43,13 +43,9 @@ export class Plot {
     this.introduce(false);
   }
 
-  // What Plotly's own writing of a number is at the pointer is ours, for as long as it draws what it has now.
+  // At the pointer too a number is written in full.
   writeInFull() {
-    const locale = this.drawn._fullLayout?._d3locale;
-    if (!locale || locale.inFull) return;
-    const { numberFormat } = locale;
-    const write = (value) => (typeof value === "number" ? writeNumber(value) : String(value));
-    Object.assign(locale, { inFull: true, numberFormat: (wish) => (wish === WORTH ? write : numberFormat(wish)) });
+    writeInFull(this.drawn, WORTH, (value) => (typeof value === "number" ? writeNumber(value) : String(value)));
   }
 
   read() {
@@ -115,7 +111,7 @@ export class Plot {
     for (const offer of this.offers) {
       const axis = offer.columnsAxis;
       if (axis !== "key" && !ROW_TOKENS.includes(axis)) continue;
-      const texts = [...this.drawn.querySelectorAll(`.${offer.xaxis._id}tick text`)];
+      const texts = findTicks(this.drawn, offer.xaxis);
       if (!texts.some((text) => isInside(text.getBoundingClientRect(), clientX, clientY))) continue;
       const token = offer.columnNamed(clientX - left, clientY - top);
       if (token !== null) return { token, asKey: axis === "key" };
@@ -126,7 +122,7 @@ export class Plot {
   readRowName({ clientX, clientY }) {
     const { left, top } = this.drawn.getBoundingClientRect();
     for (const offer of this.offers) {
-      if (clientX - left >= Math.min(...this.offers.map(({ xaxis }) => xaxis._offset))) return null;
+      if (clientX - left >= Math.min(...this.offers.map(({ xaxis }) => measureAxis(xaxis).start))) return null;
       const tokens = offer.listRows([...ROW_TOKENS, "key"]);
       const row = tokens.findIndex((token, i) => token >= 0 && isBetween(clientY - top, offer.rowBox(i)));
       if (row >= 0) return { token: tokens[row], asKey: false };
@@ -203,7 +199,7 @@ export class Plot {
 
   draw() {
     const { cell, operands = [] } = this.listener.data;
-    const under = this.drawn._fullLayout?._hoverpaper?.node();
+    const under = findPointerLayer(this.drawn);
     if (under && this.layer.nextSibling !== under) under.before(this.layer);
     const outline = (name) => ({ offer, place }) => makeMark(name, offer.box(place));
     this.marks.replaceChildren(
@@ -266,6 +262,6 @@ function makeMark(name, box) {
 function standBeside(readout, { left, top, width, height }, layer) {
   const room = layer.clientWidth - readout.offsetWidth;
   const above = top - readout.offsetHeight - 6;
-  readout.style.left = `${Math.max(0, Math.min(left + width / 2 - readout.offsetWidth / 2, room))}px`;
+  readout.style.left = `${clamp(left + width / 2 - readout.offsetWidth / 2, 0, room)}px`;
   readout.style.top = `${above < 0 ? top + height + 6 : above}px`;
 }

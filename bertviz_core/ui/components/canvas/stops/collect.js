@@ -1,5 +1,6 @@
 // The picture of what is collected from the values.
 
+import { clamp } from "../../shared/clamp.js";
 import { writeFixed } from "../../shared/numbers.js";
 import { cellBox, isSeen, rowMiddle } from "../cells.js";
 import { readValue } from "../data.js";
@@ -69,7 +70,7 @@ function drawTotal(canvas, sketch, { sum, component }, { x, least, most, bottom,
   const words = `Σ ${writeFixed(sum, digits.total)}`;
   const half = measure(words, 15, true, 650) / 2;
   const bold = { size: 15, mono: true, bold: 650, at: "middle", fill: "var(--bvc-value)", opacity };
-  sketch.text("sum number", Math.max(least + half, Math.min(most - half, x)), bottom + 19, words, bold);
+  sketch.text("sum number", clamp(x, least + half, most - half), bottom + 19, words, bold);
   ringColumn(canvas, sketch, component);
   const column = stageOf(canvas, "context")?.columns.indexOf(component + place.head * data.size.head_width) ?? -1;
   const paint = { stroke: "var(--bvc-text)", "stroke-width": 2, opacity };
