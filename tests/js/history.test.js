@@ -13,7 +13,7 @@ function openTab(path = "/attention?layer=2") {
   const tab = { written, asked: 0, loaded: 0, app: makeElement() };
   const location = Object.assign(new URL(`http://localhost${path}`), {});
   Object.defineProperty(location, "reload", { value: () => (tab.loaded += 1) });
-  const write = (kind) => (state, title, url) => {
+  const write = (kind) => (_state, _title, url) => {
     written.push([kind, url]);
     location.href = new URL(url, location.href).href;
   };

@@ -100,16 +100,16 @@ test("keys that mean something elsewhere are left alone", () => {
 
 test("Escape leads a level up, out of a strip first, at the top out of a component; help is closed before", () => {
   const { canvas, document } = openCanvas({ level: "layer", strip: "sum", component: 3 });
-  const escape = () => document.send("keydown", { key: "Escape" });
-  escape();
+  const goBack = () => document.send("keydown", { key: "Escape" });
+  goBack();
   assert.deepEqual([canvas.place.level, canvas.place.strip], ["layer", null]);
   press(canvas, "?");
   assert.match(canvas.chrome.help.innerHTML, /<dt>Enter<\/dt><dd>open, explain<\/dd>/);
-  escape();
+  goBack();
   assert.deepEqual([canvas.chrome.help.open, canvas.place.level], [false, "layer"]);
-  escape();
+  goBack();
   assert.deepEqual([canvas.place.level, canvas.place.component], ["pass", 3]);
-  escape();
+  goBack();
   assert.equal(canvas.place.component, null);
 });
 

@@ -77,24 +77,24 @@ test("Enter and Space are a click on what is no button", () => {
 
 test("Escape closes the drawer, unless something lies over the page or is written in", () => {
   const { sent, document, explained } = open({ cell: "a[token=1]", operands: ["b"] });
-  const escape = () => document.send("keydown", { key: "Escape", target: document.body });
+  const goBack = () => document.send("keydown", { key: "Escape", target: document.body });
   const menu = makeElement();
   menu.found["#bv-drawer-title"] = null;
   const over = Object.keys(document.found);
   document.querySelectorAll = (selector) => (selector.includes("dialog") ? [menu] : over.filter(() => false));
-  escape();
+  goBack();
   assert.deepEqual(sent, []);
   menu.hidden = true;
   const field = makeElement("input");
   field.matches = () => true;
   document.activeElement = field;
-  escape();
+  goBack();
   assert.deepEqual(sent, []);
   document.activeElement = document.body;
-  assert.ok(escape().defaultPrevented);
+  assert.ok(goBack().defaultPrevented);
   assert.deepEqual(sent, [["close", true]]);
   assert.deepEqual(explained.at(-1), { cell: "", operands: [] }); // at once, before the server says so
-  escape();
+  goBack();
   assert.equal(sent.length, 1);
   clock.pass(1100);
   assert.deepEqual(sent, [["close", true], ["close", true]]); // what was sent may have been lost

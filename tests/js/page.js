@@ -221,7 +221,7 @@ export function openPage(more = {}) {
   const document = Object.assign(new FakeElement("document"), {
     createElement: (tag) => new FakeElement(tag), createElementNS: (_, tag) => new FakeElement(tag),
     body: new FakeElement("body"), documentElement: new FakeElement("html"), scrollingElement: new FakeElement("html"), hidden: false,
-    fonts: { addEventListener: () => {}, ready: { then: () => {} } },
+    fonts: { addEventListener: () => {}, ready: new Promise(() => {}) },
   });
   document.activeElement = document.body;
   const window = new FakeElement("window");

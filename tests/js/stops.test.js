@@ -29,7 +29,7 @@ test("2: three rows are added and normalized, on a scale of its own", () => {
   const { texts } = draw(2);
   assert.deepEqual([0, 1, 2].map((i) => texts[`number ${i}`]), ["−0.52", "0.29", "0.19"]);
   assert.deepEqual([texts["operation 0"], texts["operation 1"], texts["operation 2"]], ["−0.515", "+ 0.805", "+ (−0.099)"]);
-  assert.deepEqual([texts["number 4"], texts["reached 4"], texts["under"]], ["0.86", "result", "component 6 of each, added, then normalized"]);
+  assert.deepEqual([texts["number 4"], texts["reached 4"], texts.under], ["0.86", "result", "component 6 of each, added, then normalized"]);
 });
 
 test("3: query, key and value with their lengths", () => {

@@ -4,6 +4,8 @@
 //
 // For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
 
+/** @import { CanvasData, Cursor, Frame, Place, Region, Send, Target } from "./types.js" */
+
 import { readComponent, readLayer } from "../shared/addresses.js";
 import { isSeen } from "./cells.js";
 import { Chrome } from "./chrome.js";
@@ -33,12 +35,44 @@ const PATIENCE = 8000; // milliseconds in which an answer to an older question d
 const TURN = 1500; // milliseconds in which the next message waits for the answer to the one before
 
 export class Canvas {
+  /** @type {CanvasData} */ data;
+  /** @type {Place} */ place;
+  /** @type {Stages} */ stages;
+  /** @type {Colors} */ colors;
+  /** @type {Send} */ send;
+  /** @type {Frame | null} */ frame;
+  /** @type {Frame | null} */ from;
+  /** @type {Frame | null} */ to;
+  /** @type {{ width: number, height: number }} */ size;
+  /** @type {Target | null} */ hover = null;
+  /** @type {Cursor | null} */ cursor = null;
+  /** @type {number | null} */ pointed = null;
+  /** @type {string | null} */ focus = null;
+  /** @type {Region[] | null} */ lights;
+  /** @type {AbortController | null} */ stopped;
+  /** @type {ResizeObserver} */ watching;
+  /** @type {{ x: number, y: number, last: PointerEvent, looks: boolean, resting: number } | null} */ touch;
+  /** @type {{ of: Record<string, unknown>, since: number } | null} */ asked;
+  /** @type {number | undefined} */ window;
+  /** @type {number | undefined} */ first;
+  /** @type {number | undefined} */ wanted;
+  /** @type {boolean} */ rolled;
+  /** @type {boolean} */ looked;
+  /** @type {number} */ turned;
+  /** @type {number} */ scale;
+  /** @type {number} */ since;
+  /** @type {number} */ sending;
+  /** @type {number | null} */ moving;
+  turn = 0;
+  sent = -TURN;
+  group = 0;
+
+  /** @param {HTMLElement} parent */
   constructor(parent) {
-    this.root = parent.querySelector(".bvc");
-    this.stage = this.root.querySelector(".bvc-stage");
+    this.root = /** @type {HTMLElement & { readCell: (address: string) => number | undefined }} */ (parent.querySelector(".bvc"));
+    this.stage = /** @type {HTMLElement} */ (this.root.querySelector(".bvc-stage"));
     this.painter = new Painter(this.root.querySelector(".bvc-cells"));
     this.sketches = openLayers(this.root.querySelector(".bvc-drawn"));
-    Object.assign(this, { turn: 0, sent: -TURN, hover: null, cursor: null, pointed: null, focus: null, group: 0 });
     this.chooseRows();
     this.quiet = false; // the attention on special tokens is not drawn
     this.explained = { cell: "", operands: [] };
@@ -50,6 +84,7 @@ export class Canvas {
     this.root.readCell = (address) => this.read(address);
   }
 
+  /** @param {CanvasData} data @param {Send} send */
   show(data, send) {
     this.send = send;
     const fresh = !this.data;
@@ -77,6 +112,7 @@ export class Canvas {
   }
 
   // A turn that another one has followed has nothing to close any more.
+  /** @param {number} turn */
   close(turn) {
     if (turn !== this.turn) return;
     clearTimeout(this.sending);
@@ -112,12 +148,14 @@ export class Canvas {
   }
 
   // Whether the rows from this token on were sent. While the window is moved on, answers to older wishes still come.
+  /** @param {number} token */
   holds(token) {
     const { start, stop, total } = this.data.window;
     return token >= start && (token + Math.round(this.frame?.count ?? 0) <= stop || stop === total);
   }
 
   // The place that the server says, unless it still answers an older question.
+  /** @param {Place} place @param {boolean} surely */
   adopt(place, surely) {
     const waiting = this.isWaiting;
     const answered = waiting && !this.unsent && Object.keys(this.asked.of).every(
@@ -128,7 +166,7 @@ export class Canvas {
     this.window = undefined;
     const { level, stop } = this.place ?? {};
     const moved = this.place && PLACE.some((name) => this.place[name] !== (place[name] ?? null));
-    this.place = Object.fromEntries(PLACE.map((name) => [name, place[name] ?? null]));
+    this.place = /** @type {any} */ (Object.fromEntries(PLACE.map((name) => [name, place[name] ?? null])));
     if (moved) lightRow(this, null);
     if (this.player.playing && !surely) this.place.stop = stop;
     else this.player.playing = false;
@@ -137,6 +175,7 @@ export class Canvas {
   }
 
   // Go somewhere: at once here, a little later in the URL.
+  /** @param {Partial<Place> & { window?: number }} change @param {boolean} [said] */
   go(change, said = true) {
     const level = this.place.level;
     if ("level" in change && this.place.strip) change = { strip: null, ...change };
@@ -156,6 +195,7 @@ export class Canvas {
 
   // A message that overtakes another one takes its place: what is not answered yet is said again. Only one is on its way
   // at a time: each makes the server begin anew.
+  /** @param {Partial<Place> & { window?: number }} change */
   tell(change) {
     const { window, ...place } = change;
     if (window !== undefined) this.window = window;
@@ -189,6 +229,7 @@ export class Canvas {
     else if (this.place.component !== null) this.go({ component: null });
   }
 
+  /** @param {{ cell: string | null, operands?: string[] }} given @param {boolean} drawn */
   explain({ cell, operands }, drawn) {
     const changed = (cell || "") !== this.explained.cell;
     this.explained = { cell: cell || "", operands: operands ?? [] };
@@ -229,12 +270,14 @@ export class Canvas {
     return level === "head" ? 1 : 0;
   }
 
+  /** @param {string} address */
   read(address) {
     const [found] = this.stages.find(address);
     return found ? readValue(found.stage, found.where) : undefined;
   }
 
   // Where the frame changes, the parts go to their new places; `smooth`: seen on their way.
+  /** @param {boolean} smooth */
   refresh(smooth) {
     fillWindow(this);
     this.chrome.draw();
@@ -251,6 +294,7 @@ export class Canvas {
     this.moving ??= requestAnimationFrame(() => this.step());
   }
 
+  /** @param {Frame} frame */
   arrive(frame) {
     cancelAnimationFrame(this.moving);
     Object.assign(this, { moving: null, frame, from: null, to: null });
@@ -291,11 +335,13 @@ export class Canvas {
   }
 
   // Whether a row is pointed at: of a weight, the one that asks and the one that answers.
+  /** @param {number} row */
   isLit(row) {
     return this.pointed === row || this.hover?.where?.key === row;
   }
 
   // How much of a part is left where something else is spoken of.
+  /** @param {string} part */
   fade(part) {
     return this.lights && !this.lights.some((each) => each.part === part) ? DIM : 1;
   }

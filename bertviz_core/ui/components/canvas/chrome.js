@@ -1,5 +1,8 @@
 // What stands around the picture: the level with its headline, the readout, and on a phone the stages and levels.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Level, Target, Written } from "./types.js" */
+
 import { clampIndex } from "../shared/clamp.js";
 import { writeActions, writeCrumbs, writeReadout, writeStrip, writeTabs, writeTitle } from "./chrome_words.js";
 import { KEYS } from "./keys.js";
@@ -9,6 +12,17 @@ import { heading } from "./sizes.js";
 import { tellPart } from "./told.js";
 
 export class Chrome {
+  /** @type {Written} */ crumbs;
+  /** @type {Written} */ title;
+  /** @type {Written} */ actions;
+  /** @type {Written} */ strip;
+  /** @type {Written} */ readout;
+  /** @type {Written} */ tabs;
+  /** @type {HTMLElement} */ live;
+  /** @type {HTMLDialogElement} */ help;
+  /** @type {HTMLButtonElement} */ quiet;
+
+  /** @param {Canvas} canvas */
   constructor(canvas) {
     this.canvas = canvas;
     for (const name of ["crumbs", "title", "actions", "strip", "readout", "tabs", "live", "help", "quiet"]) {
@@ -30,7 +44,7 @@ export class Chrome {
     const { canvas } = this;
     const { place } = canvas;
     canvas.root.dataset.level = place.level;
-    canvas.root.dataset.stop = place.stop || "";
+    canvas.root.dataset.stop = place.stop ? String(place.stop) : "";
     this.write(this.crumbs, writeCrumbs(canvas));
     this.write(this.title, writeTitle(canvas));
     this.write(this.actions, writeActions(canvas));
@@ -41,6 +55,7 @@ export class Chrome {
     this.read(canvas.hover?.stage ? canvas.hover : null, canvas.hover);
   }
 
+  /** @param {Written} element @param {string} html */
   write(element, html) {
     if (element.written === html) return;
     const held = element.contains(document.activeElement) ? document.activeElement.dataset.does : null;
@@ -51,11 +66,12 @@ export class Chrome {
   }
 
   // Buttons say what they do: data-does="NAME:VALUE".
+  /** @param {Event} given */
   click({ target }) {
     const [name, value] = target.closest?.("[data-does]")?.dataset.does.split(/:(.*)/s) ?? [];
     const { canvas } = this;
     const does = {
-      level: () => canvas.go({ level: value, stop: 0 }), group: () => this.choose(Number(value)), head: () => canvas.go(
+      level: () => canvas.go({ level: /** @type {Level} */ (value), stop: 0 }), group: () => this.choose(Number(value)), head: () => canvas.go(
         { head: Number(value) }
       ),
       play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)),
@@ -87,6 +103,7 @@ export class Chrome {
     return this.quiet.hidden ? 0 : this.quiet.offsetWidth + 16;
   }
 
+  /** @param {number} group */
   choose(group) {
     const { canvas } = this;
     canvas.group = group;
@@ -99,6 +116,7 @@ export class Chrome {
   }
 
   // On a phone: the next group of stages, or the one before; at a stop, the stop.
+  /** @param {number} by */
   turn(by) {
     const { canvas } = this;
     if (canvas.place.stop) return canvas.player.step(by);
@@ -107,6 +125,7 @@ export class Chrome {
   }
 
   // The line under the picture: address, value, formula, from how many numbers, used by how many.
+  /** @param {Target | null} target @param {Target | null} pointed @param {string} [more] */
   read(target, pointed, more = "") {
     const { canvas } = this;
     const shown = target ?? this.readExplained();
@@ -124,6 +143,7 @@ export class Chrome {
     return found ?? null;
   }
 
+  /** @param {string} text */
   say(text) {
     this.live.textContent = text;
   }
@@ -142,6 +162,7 @@ export class Chrome {
   }
 }
 
+/** @param {{ text: string, pair: string }} given */
 function pickExample({ text, pair }) {
   return { text, pair };
 }

@@ -1,5 +1,8 @@
 // What stands around the picture, as HTML.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Place, Target } from "./types.js" */
+
 import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { isPut, readValue } from "./data.js";
 import { escapeHtml, ICONS, writeButton } from "./html.js";
@@ -10,6 +13,7 @@ import { PHONE } from "./sizes.js";
 import { nameStage } from "./titles.js";
 import { nameCell } from "./told.js";
 
+/** @param {Canvas} canvas */
 export function writeCrumbs(canvas) {
   const { place } = canvas;
   if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
@@ -23,6 +27,7 @@ export function writeCrumbs(canvas) {
   return crumbs + (place.component === null ? "" : writeComponent(place));
 }
 
+/** @param {Canvas} canvas */
 function tellFold({ place, frame, data }) {
   const total = data.size[place.strip === "neurons" ? "neurons" : "width"];
   const lines = frame?.lines > 1 ? `, line by line, ${writeCount(Math.ceil(total / frame.lines))} to a line` : "";
@@ -30,12 +35,14 @@ function tellFold({ place, frame, data }) {
 }
 
 // The chosen component, with which it is let go of.
+/** @param {Place} given */
 function writeComponent({ component }) {
   const more = `class="bvc-component" aria-label="Component ${component}: let go of it"`;
   const name = '<span class="bvc-wide">component</span><span class="bvc-short">comp.</span>';
   return writeButton("component", `${name} ${component} <span aria-hidden="true">×</span>`, more);
 }
 
+/** @param {Canvas} canvas */
 export function writeTitle(canvas) {
   const { place, data } = canvas;
   if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>`;
@@ -58,6 +65,7 @@ export function writeTitle(canvas) {
 }
 
 // Which token the chosen one looks at most, {text, share}; null where that is not known here.
+/** @param {Canvas} canvas */
 function findMost(canvas) {
   const { data, place, at } = canvas;
   if (["layer", "head", "token"].every((name) => data.most[name] === place[name])) return data.most;
@@ -68,6 +76,7 @@ function findMost(canvas) {
   return { share, text: data.tokens[weights.indexOf(share)].text };
 }
 
+/** @param {Canvas} canvas */
 export function writeActions(canvas) {
   const { data, place } = canvas;
   if (place.stop) return writeButton("end", "End the walk", 'class="bvc-button"');
@@ -83,29 +92,32 @@ export function writeActions(canvas) {
     writeButton("", "Type your own", 'class="bvc-button bvc-optional" data-write') + examples.join("");
 }
 
+/** @param {Canvas} canvas */
 export function writeStrip(canvas) {
   const { place, group, size, data } = canvas;
   if (innerWidth > PHONE || !size) return "";
-  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
   if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
   return up + listGroups(canvas.survey()).map(([title], i) => {
     const pressed = group === i && !place.strip;
     const words = pressed ? title : title.replace("Layer ", "").replace("Embedding", "Embed"); // so that all fit
-    return writeButton(`group:${i}`, words, `aria-label="${title}" aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
+    return writeButton(`group:${i}`, words, `aria-label="${title}" aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
   }).join("");
 }
 
+/** @param {Canvas} canvas */
 export function writeTabs({ place }) {
   const tabs = [
     ["level:pass", "Pass", "pass"], ["level:layer", "Layer", "layer"], ["level:head", "Head", "head"],
     ["play", "Play", "play"],
   ];
   const now = place.stop ? "play" : place.level;
-  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed - 1}"`);
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
   return tabs.map(([does, name, is]) => write(does, name, is === now)).join("");
 }
 
+/** @param {Canvas} canvas @param {Target} target */
 export function writeReadout(canvas, { stage, where }) {
   const { data } = canvas;
   const value = readValue(stage, where);

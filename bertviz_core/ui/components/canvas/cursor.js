@@ -1,5 +1,8 @@
 // The cursor of the keyboard: where it can stand, and what is there.
 
+/** @import { Cursor, Stage, Where } from "./types.js" */
+/** @import { Canvas } from "./canvas.js" */
+
 import { clampIndex } from "../shared/clamp.js";
 import { readValue } from "./data.js";
 import { lightRow } from "./light.js";
@@ -8,12 +11,14 @@ import { moveWindow } from "./rail.js";
 import { describe } from "./told.js";
 
 // The parts that the cursor visits, from left to right.
+/** @param {Canvas} canvas */
 export function listStops({ frame }) {
   const out = ([id, box]) => box.a > 0.5 && box.w > 3 && !["panel", "collect", "tokens"].includes(id);
   return Object.entries(frame.parts).filter(out).sort(([, a], [, b]) => a.x - b.x).map(([id]) => id);
 }
 
 // The places of a part along a row: columns, keys, or one for what is opened as a whole.
+/** @param {Canvas} canvas @param {string} part @returns {{ stage?: Stage, at?: Where, layer?: number }[]} */
 export function listPlaces(canvas, part) {
   const { frame, data } = canvas;
   if (part.startsWith("ribbons")) return [{ layer: Number(part.split(".")[1]) }];
@@ -29,6 +34,7 @@ export function listPlaces(canvas, part) {
   return drawnColumns(canvas, stage, frame.parts[part].w).map((column) => ({ stage, at: { column } }));
 }
 
+/** @param {Canvas} canvas @returns {Cursor} */
 export function startCursor(canvas) {
   if (canvas.cursor) return canvas.cursor;
   const { place, at } = canvas;
@@ -37,6 +43,7 @@ export function startCursor(canvas) {
   return makeCursor(canvas, part, Math.max(0, at), column);
 }
 
+/** @param {Canvas} canvas */
 export function strongestKey(canvas) {
   const stage = stageOf(canvas, "matrix");
   if (!stage || !canvas.data.tokens[canvas.at]) return 0;
@@ -44,6 +51,7 @@ export function strongestKey(canvas) {
   return weights.indexOf(Math.max(...weights));
 }
 
+/** @param {Canvas} canvas @param {string} part @param {number} row @param {number} column @returns {Cursor} */
 function makeCursor(canvas, part, row, column) {
   const places = listPlaces(canvas, part);
   const index = clampIndex(column, places.length);
@@ -51,6 +59,7 @@ function makeCursor(canvas, part, row, column) {
   return { part, stage, layer, index, where: { row, ...at }, ...(part === "words" && row === canvas.at ? { word: 0 } : {}) };
 }
 
+/** @param {Canvas} canvas @param {string} part @param {number} row @param {number} column */
 export function setCursor(canvas, part, row, column) {
   canvas.cursor = makeCursor(canvas, part, row, column);
   const { first, frame } = canvas;
@@ -65,6 +74,7 @@ export function setCursor(canvas, part, row, column) {
 }
 
 // Over the first row, the title of a strip that can be seen whole.
+/** @param {Canvas} canvas */
 export function setTitle(canvas) {
   const { part, index, where } = canvas.cursor;
   canvas.cursor = { part, index, where, strip: findStrip(canvas, part) };

@@ -1,5 +1,8 @@
 // What stands at a point of the picture.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { PartBox, Target } from "./types.js" */
+
 import { clamp, clampIndex } from "../shared/clamp.js";
 import { headBoxes, layStrip } from "./cells.js";
 import { findStrip, stageOf } from "./parts.js";
@@ -7,20 +10,24 @@ import { locate } from "./room.js";
 import { TITLE, WORD_LINE } from "./sizes.js";
 import { cardBox } from "./words.js";
 
+/** @param {Target | null} one @param {Target | null} other */
 export function isSameTarget(one, other) {
   return JSON.stringify(nameTarget(one)) === JSON.stringify(nameTarget(other));
 }
 
+/** @param {Target | null} target */
 function nameTarget(target) {
   return target && [target.part, target.where, target.layer, target.word, target.strip];
 }
 
 // What stands at a point of the window.
+/** @param {Canvas} canvas @param {PointerEvent} event @returns {Target | null} */
 export function findAt(canvas, event) {
   const { x, y } = locate(canvas, event);
   return canvas.frame ? findTarget(canvas, x, y) : null;
 }
 
+/** @param {Canvas} canvas @param {number} x @param {number} y @returns {Target | null} */
 export function findTarget(canvas, x, y) {
   const { frame, place, data } = canvas;
   const row = Math.floor(frame.first + (y - frame.top) / frame.row);
@@ -36,6 +43,13 @@ export function findTarget(canvas, x, y) {
   return findCell(canvas, part, box, { row, x, y });
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {string} part
+ * @param {PartBox} box
+ * @param {{ row: number, x: number, y: number }} given3
+  * @returns {Target}
+  */
 function findCell(canvas, part, box, { row, x, y }) {
   const stage = stageOf(canvas, part);
   if (!stage) return { part: "row", where: { row } };
@@ -46,6 +60,7 @@ function findCell(canvas, part, box, { row, x, y }) {
   return column === undefined ? { part: "row", where: { row } } : { part, stage, where: { row, column } };
 }
 
+/** @param {Canvas} canvas @param {number} x @param {number} y @returns {Target | null} */
 function findHead(canvas, x, y) {
   const { frame, data } = canvas;
   const stage = stageOf(canvas, "weights");
@@ -59,12 +74,14 @@ function findHead(canvas, x, y) {
 }
 
 // Over the rows: of the pass a layer, of a layer the title of a strip that can be seen whole.
+/** @param {Canvas} canvas @param {string} part @param {number} x @returns {Target | null} */
 function findTitle(canvas, part, x) {
   if (canvas.place.level === "pass") return findBlock(canvas, x);
   const strip = canvas.place.level === "layer" && part && canvas.frame.parts[part].w > 24 && findStrip(canvas, part);
   return strip ? { part, strip } : null;
 }
 
+/** @param {Canvas} canvas @param {number} x @returns {Target | null} */
 function findBlock({ frame, data }, x) {
   for (let layer = 0; layer < data.size.layers; layer++) {
     const [from, to] = [frame.parts[`ribbons.${layer}`], frame.parts[`output.${layer}`]];
@@ -73,6 +90,7 @@ function findBlock({ frame, data }, x) {
   return null;
 }
 
+/** @param {Canvas} canvas @param {number} x @param {number} y @param {number} row */
 function findWord(canvas, x, y, row) {
   const card = cardBox(canvas);
   const word = Math.floor((y - card.y - 8) / WORD_LINE);
@@ -81,6 +99,7 @@ function findWord(canvas, x, y, row) {
 }
 
 // The layer whose output is drawn as a thin spine, in a level that is about another layer.
+/** @param {Canvas} canvas @param {string} part @returns {number | null} */
 export function findSpine({ place, frame }, part) {
   const layer = /^output\.(\d+)$/.exec(part)?.[1];
   const spine = layer !== undefined && place.level !== "pass" && frame.parts[part].w <= 24;

@@ -1,5 +1,7 @@
 // The keyboard: one stop of the Tab key for the whole picture. The cursor is what findTarget() gives.
 
+/** @import { Canvas } from "./canvas.js" */
+
 import { clampIndex } from "../shared/clamp.js";
 import { listPlaces, listStops, setCursor, setTitle, startCursor, strongestKey } from "./cursor.js";
 import { findStrip } from "./parts.js";
@@ -12,8 +14,10 @@ export const KEYS = [
   ["At a stop ← →", "the next stop, the one before"], ["Shift ← →", "a step inside of the stop"],
   ["?", "this help"],
 ];
+/** @type {Record<string, [down: number, right: number]>} */
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
+/** @param {Canvas} canvas @param {AbortSignal} signal */
 export function listenToKeys(canvas, signal) {
   canvas.stage.addEventListener("keydown", (event) => pressed(canvas, event) && event.preventDefault(), { signal });
   canvas.stage.addEventListener("focus", () => canvas.draw(), { signal });
@@ -34,11 +38,13 @@ export function listenToKeys(canvas, signal) {
   }, { signal });
 }
 
+/** @param {Canvas} canvas */
 function isFree({ root }) {
   return document.activeElement === document.body || root.contains(document.activeElement);
 }
 
 // Left and right at a stop: whether that is what was pressed.
+/** @param {Canvas} canvas @param {KeyboardEvent} event */
 function walk({ player, place, chrome }, { key, shiftKey, ctrlKey, metaKey, altKey }) {
   const by = ARROWS[key]?.[1];
   if (!place.stop || !by || ctrlKey || metaKey || altKey || chrome.help.open) return false;
@@ -46,9 +52,10 @@ function walk({ player, place, chrome }, { key, shiftKey, ctrlKey, metaKey, altK
 }
 
 // Whether the key meant something here.
+/** @param {Canvas} canvas @param {KeyboardEvent} event */
 function pressed(canvas, { key, ctrlKey, metaKey, altKey }) {
   if (metaKey || altKey) return false;
-  if (key in ARROWS) return move(canvas, ...ARROWS[key], ctrlKey);
+  if (key in ARROWS) return move(canvas, ARROWS[key][0], ARROWS[key][1], ctrlKey);
   const commands = {
     Enter: () => open(canvas), " ": () => canvas.player.toggle(), "?": () => canvas.chrome.showHelp(),
     "[": () => stepLayer(canvas, -1), "]": () => stepLayer(canvas, 1),
@@ -62,12 +69,14 @@ function pressed(canvas, { key, ctrlKey, metaKey, altKey }) {
   return true;
 }
 
+/** @param {Canvas} canvas @param {number} by */
 function stepLayer(canvas, by) {
   const layer = clampIndex(canvas.place.layer + by, canvas.data.size.layers);
   canvas.go({ layer });
   canvas.chrome.say(`Layer ${layer}`);
 }
 
+/** @param {Canvas} canvas @param {number} by */
 function stepHead(canvas, by) {
   const { heads } = canvas.data.size;
   const head = (canvas.place.head + by + heads) % heads;
@@ -75,18 +84,20 @@ function stepHead(canvas, by) {
   canvas.chrome.say(`Head ${head} of layer ${canvas.place.layer}`);
 }
 
+/** @param {Canvas} canvas @param {number} by */
 function page(canvas, by) {
   moveWindow(canvas, canvas.data.window.start + canvas.first + by * Math.round(canvas.frame.count));
 }
 
+/** @param {Canvas} canvas @param {number} row */
 function jump(canvas, row) {
-  const { data } = canvas;
   const cursor = startCursor(canvas);
   const places = listPlaces(canvas, cursor.part);
-  setCursor(canvas, cursor.part, cursor.where.row, row ? places.length - 1 : 0, data);
+  setCursor(canvas, cursor.part, cursor.where.row, row ? places.length - 1 : 0);
 }
 
 // Enter: what the cursor is at; without one, one level down.
+/** @param {Canvas} canvas */
 function open(canvas) {
   const { cursor, place, at } = canvas;
   if (cursor) return act(canvas, cursor);
@@ -95,6 +106,7 @@ function open(canvas) {
   return setCursor(canvas, "matrix", at, strongestKey(canvas));
 }
 
+/** @param {Canvas} canvas @param {number} down @param {number} right @param {boolean} far */
 function move(canvas, down, right, far) {
   if (!canvas.frame) return true;
   const began = !canvas.cursor;

@@ -1,11 +1,16 @@
 // The residual stream around the stages of a layer, and where it is added again.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Sketch } from "./sketch.js" */
+/** @import { PartBox } from "./types.js" */
+
 import { isSeen, rowMiddle, seenRows } from "./cells.js";
 import { measure } from "./letters.js";
 import { joins } from "./parts.js";
 import { cut } from "./sketch.js";
 
 // The residual stream at the level of a layer: what passes around attention and around the neurons, and is then added.
+/** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawLanes(canvas, sketch) {
   const { frame: { parts }, place: { layer, level, stop } } = canvas;
   const input = parts[layer ? `output.${layer - 1}` : "embedding"];
@@ -32,14 +37,17 @@ export function drawLanes(canvas, sketch) {
 }
 
 // Along the chosen row, from stage to stage.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {PartBox} input @param {number} opacity */
 function drawWires(canvas, sketch, input, opacity) {
   const { frame, at, place: { layer } } = canvas;
   if (!isSeen(frame, at) || opacity < 0.05) return;
   const { query, context, sum, norm, sum2, [`neurons.${layer}`]: neurons, [`output.${layer}`]: output } = frame.parts;
+  /** @type {[from: PartBox, to: PartBox, kind: string][]} */
   const pairs = [
     [input, query, "norm"], [context, sum, "value"], [sum, norm, "residual"], [norm, neurons, "norm"],
-    [neurons, sum2, "ffn"], ...(joins(canvas, `output.${layer}`) ? [[sum2, output, "residual"]] : []),
+    [neurons, sum2, "ffn"],
   ];
+  if (joins(canvas, `output.${layer}`)) pairs.push([sum2, output, "residual"]);
   const y = rowMiddle(frame, at);
   for (const [from, to, kind] of pairs) {
     sketch.line(`wire ${cut(to.x)}`, from.x + from.w + 1, y, to.x - 1, y, {
@@ -48,10 +56,19 @@ function drawWires(canvas, sketch, input, opacity) {
   }
 }
 
+/** @param {PartBox} left @param {PartBox} right */
 function middle(left, right) {
   return (left.x + left.w + right.x) / 2;
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {string} key
+ * @param {number} from
+ * @param {number} to
+ * @param {number} opacity
+ */
 function drawLane({ frame, colors }, sketch, key, from, to, opacity) {
   const over = frame.top - 5;
   const bottom = frame.top + frame.row * (frame.count - 0.5);
@@ -65,6 +82,14 @@ function drawLane({ frame, colors }, sketch, key, from, to, opacity) {
 }
 
 // What passes around is called by its name on its own line.
+/**
+ * @param {Sketch} sketch
+ * @param {string} key
+ * @param {number} from
+ * @param {number} to
+ * @param {number} y
+ * @param {number} opacity
+ */
 function nameLane(sketch, key, from, to, y, opacity) {
   const words = ["residual connection", "residual"].find((name) => measure(name, 12) < to - from - 14);
   if (!words) return;
@@ -72,6 +97,7 @@ function nameLane(sketch, key, from, to, y, opacity) {
 }
 
 // A plus at every row, where what passed around is added.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {string} key @param {number} x @param {number} opacity */
 function drawSums({ frame, at, data }, sketch, key, x, opacity) {
   const radius = Math.min(9, frame.row / 2 - 2);
   for (const row of seenRows(frame, data.tokens.length)) {

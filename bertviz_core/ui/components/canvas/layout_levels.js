@@ -1,5 +1,7 @@
 // What is drawn at each level, from left to right: [{id, width | flex, gap}], hidden parts without either.
 
+/** @import { Column, Scene } from "./types.js" */
+
 import { clamp } from "../shared/clamp.js";
 import { hide, hideBlock, INNER, KEY_CELL, listAll } from "./layout_parts.js";
 import { namePart } from "./parts.js";
@@ -9,10 +11,12 @@ const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
 const CROWDED = 90; // pixels of a layer below which only the chosen one is drawn with all that it holds
 
 // Every layer is in each list: what a list does not show of a layer stands in it without a width.
+/** @param {Scene} scene @param {(layer: number, chosen: boolean) => Column | Column[]} show */
 function listLayers({ size, place }, show) {
   return Array.from({ length: size.layers }, (_, i) => show(i, i === place.layer)).flat();
 }
 
+/** @param {Scene} scene @returns {Column[]} */
 export function listPass(scene) {
   const { narrow, size, words, width } = scene;
   const gap = narrow || size.layers > 8 ? 8 : 14;
@@ -30,6 +34,7 @@ export function listPass(scene) {
 }
 
 // A layer from its attention to its output. wide: pixels of the chosen one where the others have less; 0: all alike.
+/** @param {number} i @param {boolean} here @param {number} wide @param {number} gap @returns {Column[]} */
 function listBlock(i, here, wide, gap) {
   const total = BLOCK.ribbons + BLOCK.neurons + BLOCK.output;
   const of = (name) => (wide && here ? { width: ((wide - 10) * BLOCK[name]) / total } : { flex: BLOCK[name] });
@@ -44,6 +49,7 @@ function listBlock(i, here, wide, gap) {
 }
 
 // The stages before and after the chosen layer, as thin spines.
+/** @param {Scene} scene @param {number} from @param {number} to @param {number} [last] @returns {Column[]} */
 function listSpines({ size, place, narrow }, from, to, last = 12) {
   const ids = [];
   for (let i = from; i < to; i++) ids.push(i < 0 ? "embedding" : `output.${i}`);
@@ -57,6 +63,7 @@ function listSpines({ size, place, narrow }, from, to, last = 12) {
 }
 
 // One strip of a layer alone over the whole width.
+/** @param {Scene} scene @returns {Column[]} */
 export function listWhole(scene) {
   const { place, phone } = scene;
   const { part } = namePart(scene, place.strip);
@@ -64,6 +71,7 @@ export function listWhole(scene) {
   return [{ id: "tokens", width: phone ? 84 : 112, gap: 12 }, ...listAll(scene, 0).map(alone)];
 }
 
+/** @param {Scene} scene @returns {Column[]} */
 export function listLayer(scene) {
   const { place: { layer }, size, narrow, words } = scene;
   const input = layer ? `output.${layer - 1}` : "embedding";
@@ -83,6 +91,7 @@ export function listLayer(scene) {
   ];
 }
 
+/** @param {Scene} scene @returns {Column[]} */
 export function listHead(scene) {
   const { place: { layer }, size, narrow, width } = scene;
   const gap = narrow ? 16 : 30;

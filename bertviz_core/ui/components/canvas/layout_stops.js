@@ -1,5 +1,7 @@
 // Where everything stands at a stop of the walk, and on a phone: what the stop is about, and its picture beside it.
 
+/** @import { Column, Scene } from "./types.js" */
+
 import { hide, KEY_CELL, listAll } from "./layout_parts.js";
 
 // The parts that a stop shows: [id, width of the window's in hundredths, gap]; the picture takes the rest.
@@ -24,6 +26,7 @@ const PHONE_GROUPS = {
   head: [["Q and K", "query", "key"], ["Weights", "matrix"], ["Values", "value", "collect", "context"]],
 };
 
+/** @param {Scene} scene @returns {Column[]} */
 export function listStop(scene) {
   const { place: { layer, stop }, size, width, narrow } = scene;
   const names = { layer, before: layer ? `output.${layer - 1}` : "embedding", last: `output.${size.layers - 1}` };
@@ -43,6 +46,7 @@ export function listStop(scene) {
 }
 
 // The groups of stages of a phone: their names, and the parts of each.
+/** @param {Scene} scene @returns {string[][]} */
 export function listGroups({ place: { level, layer }, size, words, phone }) {
   if (!phone) return [];
   if (level === "pass") {
@@ -55,6 +59,7 @@ export function listGroups({ place: { level, layer }, size, words, phone }) {
   return PHONE_GROUPS[level].map(([title, ...ids]) => [title, ...ids.map(name)]);
 }
 
+/** @param {Scene} scene @returns {Column[]} */
 export function listPhone(scene) {
   const { place: { stop }, group } = scene;
   const groups = listGroups(scene);

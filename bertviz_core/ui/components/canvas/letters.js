@@ -5,6 +5,7 @@ export const MONO = '"Source Code Pro", "Source Code", ui-monospace, Menlo, Cons
 const widths = new Map(); // of texts by their font, once the fonts are there
 let pen = null; // that measures; made when it is first needed
 
+/** @param {string | number} text @param {number} size @param {boolean} [mono] @param {number} [weight] */
 export function measure(text, size, mono = false, weight = 400) {
   const font = `${weight} ${size}px ${mono ? MONO : SANS}`;
   const known = `${font} ${text}`;
@@ -21,6 +22,7 @@ export function forgetWidths() {
 }
 
 // A text as far as there is room for it.
+/** @param {string} text @param {number} size @param {number} room @param {number} [weight] */
 export function fit(text, size, room, weight = 400) {
   if (measure(text, size, false, weight) <= room) return text;
   let end = text.length;

@@ -1,5 +1,8 @@
 // What is spoken of: the explained cell and its operands, where they are drawn, what a stop tells of.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Region, Where } from "./types.js" */
+
 import { isOfQueryAndKey, isPrediction } from "../shared/addresses.js";
 import { isOfStream, namePart, partOf, spokenKey, stageOf } from "./parts.js";
 
@@ -10,6 +13,7 @@ const SOURCES = {
 };
 
 // What keeps its full colour while all else is dimmed; null where nothing is spoken of. [{part, row?, column?, key?}]
+/** @param {Canvas} canvas @returns {Region[] | null} */
 export function findLights(canvas) {
   if (canvas.focus) return [namePart(canvas, canvas.focus)];
   const { cell, operands } = canvas.explained;
@@ -20,6 +24,7 @@ export function findLights(canvas) {
   return canvas.place.stop ? listStopLights(canvas) : null;
 }
 
+/** @param {Canvas} canvas @param {string} cell @param {string[]} operands @returns {Region[] | null} */
 function listExplained(canvas, cell, operands) {
   const rings = findDrawn(canvas, cell);
   const regions = listRegions(canvas, cell, operands);
@@ -31,6 +36,7 @@ function listExplained(canvas, cell, operands) {
 }
 
 // Where a cell stands in the picture: [{part, where}].
+/** @param {Canvas} canvas @param {string} address @returns {{ part: string, where: Where }[]} */
 export function findDrawn(canvas, address) {
   return canvas.stages.find(address).flatMap(({ stage, where }) => {
     const part = partOf(canvas, stage);
@@ -40,6 +46,7 @@ export function findDrawn(canvas, address) {
 }
 
 // The operands of the explained cell, as rows, columns or single cells of parts.
+/** @param {Canvas} canvas @param {string} cell @param {string[]} operands @returns {Region[]} */
 export function listRegions(canvas, cell, operands) {
   const [shown] = findDrawn(canvas, cell);
   if (shown && isOfQueryAndKey(cell) && "key" in shown.where) {
@@ -56,6 +63,7 @@ export function listRegions(canvas, cell, operands) {
 }
 
 // The stages from whose rows a cell is made, where its own operands are not all drawn.
+/** @param {Canvas} canvas @param {{ part: string, where: Where } | undefined} shown */
 function listSources(canvas, shown) {
   if (!shown || shown.where.key !== undefined) return [];
   const sources = SOURCES[shown.part.split(".")[0]] ?? [];
@@ -64,6 +72,7 @@ function listSources(canvas, shown) {
   return parts.filter((part) => canvas.frame.parts[part]?.w > 1);
 }
 
+/** @param {Where[]} cells @returns {Where[]} */
 function gather(cells) {
   for (const name of ["row", "column"]) {
     if (cells.length > MANY && cells.every((cell) => cell[name] === cells[0][name])) {
@@ -74,6 +83,7 @@ function gather(cells) {
   return cells;
 }
 
+/** @param {Canvas} canvas @returns {Region[] | null} */
 function listStopLights(canvas) {
   const { data, place, at } = canvas;
   const stop = data.stops[place.stop - 1];
@@ -93,6 +103,7 @@ function listStopLights(canvas) {
 }
 
 // Where a component of the residual stream is drawn, none being null: [{part, column}].
+/** @param {Canvas} canvas @param {number} component @returns {{ part: string, column: number }[]} */
 export function findComponent(canvas, component) {
   return Object.keys(canvas.frame.parts).flatMap((part) => {
     const stage = part.startsWith("ribbons") ? null : stageOf(canvas, part);

@@ -1,5 +1,9 @@
 // What is ringed and outlined: the cell that the drawer explains, its operands where they are, what is pointed at.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Sketch } from "./sketch.js" */
+/** @import { Paint, Region, Target, Where } from "./types.js" */
+
 import { isPrediction } from "../shared/addresses.js";
 import { writeCellPercent } from "../shared/numbers.js";
 import { cellBox, columnBoxes, isSeen, matrixCell, rowBox, rowMiddle, rowTop, seenRows } from "./cells.js";
@@ -10,6 +14,7 @@ import { isOfStream, stageOf } from "./parts.js";
 import { heading } from "./sizes.js";
 import { cut } from "./sketch.js";
 
+/** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawMarks(canvas, sketch) {
   const { hover, cursor, explained } = canvas;
   drawChosenRow(canvas, sketch);
@@ -20,6 +25,7 @@ export function drawMarks(canvas, sketch) {
 }
 
 // The chosen row of a head's matrix, with its weights printed where there is room.
+/** @param {Canvas} canvas @param {Sketch} sketch */
 function drawChosenRow(canvas, sketch) {
   const { frame, at, place, colors } = canvas;
   const box = frame.parts.matrix;
@@ -40,6 +46,7 @@ function drawChosenRow(canvas, sketch) {
   }
 }
 
+/** @param {Canvas} canvas @param {Sketch} sketch */
 function drawExplained(canvas, sketch) {
   const { cell, operands } = canvas.explained;
   listRegions(canvas, cell, operands).forEach((region, i) => drawRegion(canvas, sketch, `operand ${i}`, region));
@@ -56,6 +63,7 @@ function drawExplained(canvas, sketch) {
   }
 }
 
+/** @param {Canvas} canvas @param {Sketch} sketch @param {string} key @param {Region} region */
 function drawRegion(canvas, sketch, key, region) {
   const { frame } = canvas;
   const box = frame.parts[region.part];
@@ -76,6 +84,14 @@ function drawRegion(canvas, sketch, key, region) {
   return ring(canvas, sketch, key, region.part, region, paint);
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {string} key
+ * @param {string} part
+ * @param {Where} where
+ * @param {Paint} paint
+ */
 export function ring(canvas, sketch, key, part, where, paint) {
   const box = cellBox(canvas, part, where);
   if (!box) return null;
@@ -84,6 +100,7 @@ export function ring(canvas, sketch, key, part, where, paint) {
 }
 
 // From the key's row, where the operand is, to its column.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Where} where */
 function drawWire({ frame }, sketch, { row, key }) {
   const { key: from, matrix } = frame.parts;
   const cell = matrixCell(frame, matrix, { row, key });
@@ -96,6 +113,7 @@ function drawWire({ frame }, sketch, { row, key }) {
 }
 
 // A cell that is pointed at; a component of the residual stream also in every other stage of that width.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {string} name @param {Target} target */
 function drawPointed(canvas, sketch, name, { part, stage, where }) {
   ring(canvas, sketch, name, part, where, { stroke: "var(--bvc-text)", "stroke-width": 1.5 });
   if (!isOfStream(canvas, stage)) return;
@@ -109,6 +127,7 @@ function drawPointed(canvas, sketch, name, { part, stage, where }) {
 }
 
 // The chosen component, in all rows of every stage that has it.
+/** @param {Canvas} canvas @param {Sketch} sketch */
 function drawComponent(canvas, sketch) {
   const { frame, place: { component } } = canvas;
   for (const { part, column } of findComponent(canvas, component)) {
@@ -121,6 +140,7 @@ function drawComponent(canvas, sketch) {
   }
 }
 
+/** @param {Canvas} canvas @param {Sketch} sketch */
 function drawCursor(canvas, sketch) {
   const { part, where } = canvas.cursor;
   const paint = { stroke: "var(--bvc-accent)", "stroke-width": 2.5, "stroke-dasharray": "4 2" };

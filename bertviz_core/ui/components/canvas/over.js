@@ -1,5 +1,7 @@
 // What is drawn over the cells, layer by layer: ribbons, lanes, the tokens, titles, words, marks, a stop's picture.
 
+/** @import { Canvas } from "./canvas.js" */
+
 import { makeSvg } from "../shared/element.js";
 import { drawLanes } from "./lanes.js";
 import { drawMarks } from "./marks.js";
@@ -16,6 +18,7 @@ const LAYERS = {
   picture: drawStopPicture, marks: drawMarks,
 };
 
+/** @param {SVGElement} svg */
 export function openLayers(svg) {
   const clip = svg.appendChild(makeSvg("clipPath"));
   clip.id = "bvc-rows";
@@ -24,6 +27,7 @@ export function openLayers(svg) {
 }
 
 // Rows that have gone up under their titles are cut off.
+/** @param {Canvas} canvas */
 function clipRows({ frame, sketches, root }) {
   const rect = root.querySelector("#bvc-rows rect");
   Object.entries({ x: 0, y: frame.ceiling, width: frame.width, height: frame.height }).forEach(
@@ -34,6 +38,7 @@ function clipRows({ frame, sketches, root }) {
   }
 }
 
+/** @param {Canvas} canvas */
 export function drawOver(canvas) {
   clipRows(canvas);
   for (const [name, draw] of Object.entries(LAYERS)) {

@@ -1,5 +1,9 @@
 // Cells: each a rectangle whose colour is its number.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Colors } from "./colors.js" */
+/** @import { Box, PartBox, Region, Stage, Where } from "./types.js" */
+
 import { headBoxes, layStrip, matrixCell, rowInset, rowTop, seenRows, smallCell } from "./cells.js";
 import { isMarked, readValue } from "./data.js";
 import { ONE_HEAD, spokenKey, stageOf } from "./parts.js";
@@ -8,11 +12,18 @@ import { EDGE } from "./sizes.js";
 export const DIM = 0.5; // how much is left of what is not spoken of
 
 export class Painter {
+  /** @type {number} */ width;
+  /** @type {number} */ height;
+  /** @type {number} */ sharp;
+  /** @type {string | null} */ color = null;
+
+  /** @param {HTMLCanvasElement} element */
   constructor(element) {
     this.element = element;
     this.pen = element.getContext("2d");
   }
 
+  /** @param {number} width @param {number} height @param {number} scale */
   resize(width, height, scale) {
     const sharp = (window.devicePixelRatio || 1) * scale;
     if (width === this.width && height === this.height && sharp === this.sharp) return;
@@ -21,6 +32,7 @@ export class Painter {
     Object.assign(this, { width, height, sharp });
   }
 
+  /** @param {Canvas} canvas */
   draw(canvas) {
     const { pen } = this;
     const { frame } = canvas;
@@ -38,6 +50,7 @@ export class Painter {
   }
 
   // The chosen row, and the one that is pointed at, from end to end.
+  /** @param {Canvas} canvas */
   drawBands(canvas) {
     const { at, pointed, frame, colors, place } = canvas;
     const end = this.findEnd(frame.parts, place.stop);
@@ -57,11 +70,13 @@ export class Painter {
   }
 
   // A row ends before the picture of a stop.
+  /** @param {Record<string, PartBox>} given @param {number} stop */
   findEnd({ matrix, panel }, stop) {
     if ([4, 5].includes(stop) && matrix.w) return matrix.x + matrix.w + EDGE;
     return stop && panel.w ? panel.x - EDGE : this.width;
   }
 
+  /** @param {Canvas} canvas @param {string} part @param {PartBox} box */
   drawPart(canvas, part, box) {
     const stage = part.startsWith("ribbons") ? null : stageOf(canvas, part);
     if (!stage) return this.drawWaiting(canvas, part, box);
@@ -76,6 +91,7 @@ export class Painter {
   }
 
   // Numbers that are on their way: rows without any.
+  /** @param {Canvas} canvas @param {string} part @param {PartBox} box */
   drawWaiting({ frame, colors, data }, part, box) {
     if (!ONE_HEAD.includes(part) && !["matrix", "added", "sum", "norm", "sum2"].includes(part)) return;
     const inset = rowInset(frame);
@@ -85,6 +101,13 @@ export class Painter {
     }
   }
 
+  /**
+   * @param {Canvas} canvas
+   * @param {Stage} stage
+   * @param {PartBox & { part: string }} box
+   * @param {number} depth
+   * @param {Region | null} only
+   */
   drawStrip(canvas, stage, box, depth, only) {
     const { frame, colors, data } = canvas;
     const strip = layStrip(canvas, box.part, stage, box);
@@ -102,6 +125,7 @@ export class Painter {
     }
   }
 
+  /** @param {Canvas} canvas @param {Stage} stage @param {Box} box @param {number} depth @param {Region | null} only */
   drawMatrix(canvas, stage, box, depth, only) {
     const { frame, data } = canvas;
     const rows = seenRows(frame, data.tokens.length);
@@ -116,7 +140,8 @@ export class Painter {
     }
   }
 
-  drawHeads(canvas, stage, box, depth, only) {
+  /** @param {Canvas} canvas @param {Stage} stage @param {Box} _box @param {number} depth @param {Region | null} only */
+  drawHeads(canvas, stage, _box, depth, only) {
     const rows = seenRows(canvas.frame, canvas.data.tokens.length);
     this.pen.globalAlpha = depth;
     headBoxes(canvas).forEach(({ size }, head) => {
@@ -132,18 +157,21 @@ export class Painter {
     });
   }
 
+  /** @param {Canvas} canvas @param {Stage} stage @param {Where} where @param {Box} box */
   number({ colors }, stage, where, { x, y, w, h }) {
     this.cell(x, y, w, h, colors.shade(stage.kind, readValue(stage, where), stage.limit));
     if (isMarked(stage, where)) this.mark(colors, x, y + h, w);
   }
 
   // Naming a colour costs more than filling a cell: it is named where it changes.
+  /** @param {number} x @param {number} y @param {number} w @param {number} h @param {string} color */
   cell(x, y, w, h, color) {
     if (color !== this.color) this.pen.fillStyle = this.color = color;
     this.pen.fillRect(x, y, w, h);
   }
 
   // A cell that a change has moved is underlined.
+  /** @param {Colors} colors @param {number} x @param {number} bottom @param {number} w */
   mark(colors, x, bottom, w) {
     const high = w < 7 ? 1 : 2;
     this.cell(x, bottom - high, w, high, colors.text);

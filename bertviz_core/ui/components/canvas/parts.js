@@ -1,5 +1,8 @@
 // Parts of the picture: which stage each of them draws now, which of its columns, and what is spoken of.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Frame, Place, Stage } from "./types.js" */
+
 import { clamp } from "../shared/clamp.js";
 import { writeCount } from "../shared/numbers.js";
 
@@ -8,6 +11,7 @@ const STOPS_AT_COMPONENT = [2, 7, 9]; // of the walk
 export const ONE_HEAD = ["query", "key", "value", "context"];
 
 // A stage's name, as the server writes it, as parts of the picture.
+/** @param {{ place: Place, frame?: Frame }} given @param {string} id @returns {{ part: string }} */
 export function namePart({ place, frame }, id) {
   const name = id.replace("head.", "");
   if (name === "input") return { part: place.layer ? `output.${place.layer - 1}` : "embedding" };
@@ -16,15 +20,18 @@ export function namePart({ place, frame }, id) {
 }
 
 // The strip of a layer that a part draws, and that can be seen whole; null for any other part.
+/** @param {Canvas} canvas @param {string} part */
 export function findStrip(canvas, part) {
   return canvas.data.whole.find((strip) => namePart(canvas, strip).part === part) ?? null;
 }
 
+/** @param {Canvas} canvas @param {string} part */
 export function isWhole(canvas, part) {
   return canvas.place.strip !== null && findStrip(canvas, part) === canvas.place.strip;
 }
 
 // The stage that a part draws; null while the numbers of the chosen layer and head are on their way.
+/** @param {Canvas} canvas @param {string} part @returns {Stage | null} */
 export function stageOf(canvas, part) {
   const { stages, place } = canvas;
   const whole = isWhole(canvas, part) ? stages.get(`whole.${place.strip}`) : null;
@@ -44,39 +51,46 @@ export function stageOf(canvas, part) {
   return head === undefined || head === "{head}" || Number(head) === place.head ? stage : null;
 }
 
+/** @param {Stage} stage @param {number} head @param {number} width */
 function isOfHead({ columns }, head, width) {
   return Math.floor(columns[0] / width) === head;
 }
 
 // The part that draws a stage now.
+/** @param {Canvas} canvas @param {Stage} stage */
 export function partOf(canvas, stage) {
   return Object.keys(canvas.frame.parts).find((part) => stageOf(canvas, part) === stage);
 }
 
 // Whether the program makes a stage from several tensors. A sum without its residual, or the output of a layer that is
 // skipped, is a copy of one.
+/** @param {Canvas} canvas @param {string} name */
 export function joins({ stages }, name) {
   return (stages.get(name)?.reads.length ?? 2) > 1;
 }
 
 // The component that is spoken of: at a stop the one whose numbers it works out, else the chosen one; null for none.
+/** @param {Canvas} canvas */
 export function spokenComponent({ data, place }) {
   const worked = STOPS_AT_COMPONENT.includes(place.stop) ? data.stops[place.stop - 1]?.worked : null;
   return worked?.component ?? place.component;
 }
 
 // The row of the key that a stop compares with the chosen token, which is lit as well; null where there is none.
+/** @param {Canvas} canvas */
 export function spokenKey(canvas) {
   return [3, 4].includes(canvas.place.stop) ? findBeside(canvas) : null;
 }
 
 // The row of the key that the stops inside of a head tell of; the chosen token's own at all others.
+/** @param {Canvas} canvas */
 export function findBeside({ data, place, at }) {
   const inHead = place.stop >= 3 && place.stop <= 6 && data.stops.length;
   return inHead ? data.stops[3].worked.key - data.window.start : at;
 }
 
 // The places of a strip's columns that are spoken of: that of the explained cell, that of the component.
+/** @param {Canvas} canvas @param {Stage} stage */
 function spokenColumns(canvas, stage) {
   const own = canvas.stages.find(canvas.explained.cell).filter((found) => found.stage === stage);
   const component = isOfStream(canvas, stage) ? stage.columns.indexOf(spokenComponent(canvas)) : -1;
@@ -86,6 +100,7 @@ function spokenColumns(canvas, stage) {
 // Which places among a strip's columns are drawn where it is this wide; what is spoken of among them: at a stop they are
 // moved on so far that it stands in their middle, else it takes the last places. Of a strip that is seen whole, and of
 // a head, all are.
+/** @param {Canvas} canvas @param {Stage} stage @param {number} width */
 export function drawnColumns(canvas, stage, width) {
   const { level, strip } = canvas.place;
   const ofHead = stage.columns.length <= canvas.data.size.head_width && ONE_HEAD.includes(stage.id.replace("head.", ""));
@@ -102,11 +117,13 @@ export function drawnColumns(canvas, stage, width) {
 }
 
 // Whether a stage is of the residual stream's width and components.
+/** @param {Canvas} canvas @param {Stage} stage */
 export function isOfStream(canvas, stage) {
   return stage.total === canvas.data.size.width && !stage.id.endsWith("context") && stage.size.length === 2;
 }
 
 // Which components a strip draws, in words.
+/** @param {Canvas} canvas @param {Stage} stage @param {number} width */
 export function tellColumns(canvas, stage, width) {
   const drawn = drawnColumns(canvas, stage, width);
   const whole = stage.id === "head.context" ? stage.columns.length : stage.total;

@@ -1,5 +1,8 @@
 // The walk: nine stops from the characters to the word, each a sentence with this sentence's own numbers.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Stop } from "./types.js" */
+
 import { clamp } from "../shared/clamp.js";
 import { pointAtRow } from "./light.js";
 import { readSentence, SIDE, writeIdle, writeSentence, writeTrack } from "./play_words.js";
@@ -10,10 +13,18 @@ const STEPS = 6; // of a picture that lists nothing
 const SPEEDS = [1, 2, 0.5];
 
 export class Player {
+  playing = false;
+  speed = 1;
+  time = 1;
+  spent = 0;
+  last = 0;
+  /** @type {number} */ running;
+
+  /** @param {Canvas} canvas */
   constructor(canvas) {
-    Object.assign(this, { canvas, playing: false, speed: 1, time: 1, spent: 0 });
-    this.line = canvas.root.querySelector(".bvc-say");
-    this.track = canvas.root.querySelector(".bvc-player");
+    this.canvas = canvas;
+    this.line = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-say"));
+    this.track = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-player"));
     this.line.addEventListener(
       "pointerover", ({ target }) => this.light(target.closest("[data-part]")?.dataset.part ?? null)
     );
@@ -29,10 +40,12 @@ export class Player {
   }
 
   // Seen for the first time, a stop out of the URL is drawn as it ends.
+  /** @param {boolean} fresh */
   arrive(fresh) {
     if (fresh) this.time = 1;
   }
 
+  /** @param {string | null} part */
   light(part) {
     const { canvas } = this;
     const token = part?.startsWith("token:") ? Number(part.slice(6)) - canvas.data.window.start : null;
@@ -62,6 +75,7 @@ export class Player {
     this.show();
   }
 
+  /** @param {number} stop */
   goTo(stop) {
     const { canvas } = this;
     this.spent = 0;
@@ -75,6 +89,7 @@ export class Player {
   }
 
   // To the next stop, or the one before: whoever goes on by hand stays there.
+  /** @param {number} by */
   step(by) {
     if (!this.stop) return false;
     this.playing = false;
@@ -84,6 +99,7 @@ export class Player {
   }
 
   // One step of what the stop shows, on or back.
+  /** @param {number} by */
   stepInside(by) {
     if (!this.stop) return false;
     this.pause();
@@ -154,6 +170,7 @@ export class Player {
 }
 
 // How many steps a stop's picture has.
+/** @param {Stop} stop */
 export function countSteps({ worked }) {
   if (worked.terms) return Math.round(worked.terms.length * LANDING);
   const { pieces, exponentials, values, strongest, words } = worked;

@@ -1,6 +1,9 @@
 // Pointing and clicking. What is pointed at is {part, where?, stage?, layer?, word?}, `where` as in
 // data.js.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Stage, Target, Where } from "./types.js" */
+
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import { cellBox } from "./cells.js";
 import { findAt, findSpine, isSameTarget } from "./find.js";
@@ -12,6 +15,7 @@ import { wordOf } from "./words.js";
 const FINGER = 40; // pixels
 const STORY = 10000; // milliseconds that the way to a story may take
 
+/** @param {Canvas} canvas @param {AbortSignal} signal */
 export function listenToPointer(canvas, signal) {
   const { stage, root } = canvas;
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
@@ -21,7 +25,7 @@ export function listenToPointer(canvas, signal) {
   on("wheel", (event) => roll(canvas, event), { passive: false });
   document.addEventListener("pointerover", ({ target }) => {
     const token = target.closest?.("[data-token]")?.dataset.token;
-    if (!root.contains(target)) {
+    if (!root.contains(/** @type {Node} */ (target))) {
       pointAtRow(
         canvas, token === undefined ? null : Number(token) - canvas.data.window.start
       );
@@ -29,6 +33,7 @@ export function listenToPointer(canvas, signal) {
   }, { signal });
 }
 
+/** @param {Canvas} canvas @param {PointerEvent} event */
 function point(canvas, event) {
   const found = findAt(canvas, event);
   if (isSameTarget(found, canvas.hover)) return;
@@ -39,14 +44,16 @@ function point(canvas, event) {
   if (!canvas.moving) canvas.draw();
 }
 
+/** @param {Canvas} canvas */
 function unpoint(canvas) {
   canvas.hover = null;
   lightRow(canvas, null);
-  canvas.chrome.read(null);
+  canvas.chrome.read(null, null);
   canvas.draw();
 }
 
 // A touch on a cell that is smaller than a finger first chooses it, a second one explains it.
+/** @param {Canvas} canvas @param {PointerEvent} event */
 function press(canvas, event) {
   if (event.target.closest("[data-does]")) return;
   const found = findAt(canvas, event);
@@ -61,6 +68,7 @@ function press(canvas, event) {
 }
 
 // What a click does: a layer opens, a head opens, a cell is explained, a word's story is told, a token is chosen.
+/** @param {Canvas} canvas @param {Target | null} found */
 export function act(canvas, found) {
   if (!found) return;
   const { place, data } = canvas;
@@ -78,6 +86,7 @@ export function act(canvas, found) {
 
 // The page of the shortest story takes the place of this one: by a link, which the server makes when it is asked. Each
 // step waits for the answer to the one before: a page that is left half-way would not know what was chosen in it.
+/** @param {Canvas} canvas @param {Target} found */
 function tellStory(canvas, found) {
   canvas.player.pause();
   canvas.flush();
@@ -91,6 +100,7 @@ function tellStory(canvas, found) {
 }
 
 // Act once something is found, unless the picture has gone by then or it takes too long.
+/** @param {Canvas} canvas @param {() => unknown} find @param {(found: any) => void} act @param {number} [until] */
 function waitFor(canvas, find, act, until = performance.now() + STORY) {
   const found = canvas.stopped && find();
   if (found) return void act(found);
@@ -99,15 +109,17 @@ function waitFor(canvas, find, act, until = performance.now() + STORY) {
 
 // The page's listener opens the drawer, and brings the focus back here when it is closed.
 // It says which cell, and with it a component of the residual stream: that needs no message of its own.
+/** @param {Canvas} canvas @param {Stage} stage @param {Where} where */
 function explainCell(canvas, stage, where) {
   canvas.player.pause();
-  const ask = canvas.root.querySelector(".bvc-ask");
+  const ask = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-ask"));
   ask.dataset.cell = canvas.stages.write(stage, where);
   ask.click();
   if (isOfStream(canvas, stage)) canvas.go({ component: stage.columns[where.column] }, false);
 }
 
 // A wheel over the rows moves the window where not all of them are seen.
+/** @param {Canvas} canvas @param {WheelEvent} event */
 function roll(canvas, event) {
   const { frame, data } = canvas;
   const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);

@@ -1,12 +1,17 @@
 // Which of the tokens are seen, where not all of them fit: a rail at the right that moves the window.
 
+/** @import { Canvas } from "./canvas.js" */
+
 import { clamp } from "../shared/clamp.js";
 
 export class Rail {
+  hold = 0; // pixels from the top of the thumb to where it is held
+
+  /** @param {Canvas} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.element = canvas.root.querySelector(".bvc-rail");
-    this.thumb = this.element.firstElementChild;
+    this.element = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-rail"));
+    this.thumb = /** @type {HTMLElement} */ (this.element.firstElementChild);
     this.element.addEventListener("pointerdown", (event) => this.grasp(event));
     this.element.addEventListener(
       "pointermove", (event) => this.element.hasPointerCapture(event.pointerId) && this.drag(event)
@@ -26,6 +31,7 @@ export class Rail {
     this.element.title = `Tokens ${start + first} to ${start + first + Math.round(frame.count) - 1} of ${total}`;
   }
 
+  /** @param {PointerEvent} event */
   grasp(event) {
     event.preventDefault();
     this.element.setPointerCapture(event.pointerId);
@@ -35,6 +41,7 @@ export class Rail {
     this.drag(event);
   }
 
+  /** @param {PointerEvent} event */
   drag(event) {
     const { top, height } = this.element.getBoundingClientRect();
     moveWindow(this.canvas, Math.round(((event.clientY - this.hold - top) / height) * this.canvas.data.window.total));
@@ -42,6 +49,7 @@ export class Rail {
 }
 
 // Let the rows begin with this token; those that were not sent are asked for, some before and behind them too.
+/** @param {Canvas} canvas @param {number} token */
 export function moveWindow(canvas, token) {
   const { data, frame } = canvas;
   const { start, total } = data.window;

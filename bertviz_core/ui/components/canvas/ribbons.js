@@ -1,5 +1,9 @@
 // Attention as ribbons, from the rows of the stage before to the chosen row.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Sketch } from "./sketch.js" */
+/** @import { Bundle, Frame, PartBox, Share } from "./types.js" */
+
 import { isContext } from "../shared/addresses.js";
 import { clamp } from "../shared/clamp.js";
 import { writePercent } from "../shared/numbers.js";
@@ -11,6 +15,7 @@ import { cut, ribbon } from "./sketch.js";
 const STRONG = 0.095; // from this weight on a ribbon's share is printed
 
 // Attention, from the rows of the stage before to the chosen row: of every layer the mean over its heads.
+/** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawRibbons(canvas, sketch) {
   const { frame, data } = canvas;
   for (let layer = 0; layer < data.size.layers; layer++) {
@@ -25,6 +30,7 @@ export function drawRibbons(canvas, sketch) {
 }
 
 // Of the chosen head: how much of each token's value goes into the result.
+/** @param {Canvas} canvas @param {Sketch} sketch */
 function drawCollected(canvas, sketch) {
   const { frame, at, explained, place } = canvas;
   const box = frame.parts.collect;
@@ -38,6 +44,7 @@ function drawCollected(canvas, sketch) {
 }
 
 // marked: of which of the weights a change has moved.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Bundle} given2 */
 function drawBundle(canvas, sketch, { name, box, weights, marked, outside, layer }) {
   const { frame, data } = canvas;
   const rows = seenRows(frame, weights.length);
@@ -61,6 +68,7 @@ function drawBundle(canvas, sketch, { name, box, weights, marked, outside, layer
 }
 
 // Where ribbons end at the chosen row: one on the other, together as high as the row.
+/** @param {Canvas} canvas */
 function stackEnds({ frame, at }) {
   const row = clamp(at, frame.first - 0.7, frame.first + frame.count - 0.3);
   let used = rowTop(frame, row) + 3;
@@ -71,12 +79,14 @@ function stackEnds({ frame, at }) {
   };
 }
 
+/** @param {Canvas} canvas @param {number} weight @param {number} depth */
 function paintRibbon({ colors }, weight, depth) {
   const color = weight < 0 ? colors.negative : colors.ink("attention");
   return { fill: color, "fill-opacity": Math.abs(weight), opacity: cut(depth, 3) };
 }
 
 // What goes to rows that are not seen: above and below.
+/** @param {number[]} weights @param {Frame} frame @param {Share} [outside] */
 function sumHidden(weights, { first, count }, outside = { before: 0, after: 0 }) {
   const sum = (from, to) => weights.slice(from, to).reduce((all, weight) => all + weight, 0);
   const start = Math.round(first);
@@ -84,6 +94,13 @@ function sumHidden(weights, { first, count }, outside = { before: 0, after: 0 })
 }
 
 // A ribbon to tokens out of sight ends in a stub at the edge of the rows.
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {string} key
+ * @param {PartBox} box
+ * @param {{ weight: number, end: { y: number, h: number }, depth: number, side: number }} given4
+ */
 function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, side }) {
   if (Math.abs(weight) < 0.004) return;
   const edge = side < 0 ? frame.top - 4 : frame.top + frame.row * frame.count + 3;
@@ -97,6 +114,7 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
 
 // The strongest weights, printed where their ribbons begin, on paper: read alike on all of them. Those that a change
 // has moved are underlined as cells are.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Bundle} given2 */
 function printShares(canvas, sketch, { name, box, weights, marked, depth, rows, layer }) {
   if (box.w < 36 || depth < 0.05) return;
   const shown = rows.filter((key) => !(canvas.quiet && canvas.data.tokens[key].special) && isSeen(canvas.frame, key));
@@ -116,6 +134,14 @@ function printShares(canvas, sketch, { name, box, weights, marked, depth, rows, 
   }
 }
 
+/**
+ * @param {Sketch} sketch
+ * @param {string} key
+ * @param {number} x
+ * @param {number} y
+ * @param {string} words
+ * @param {number} opacity
+ */
 function printShare(sketch, key, x, y, words, opacity) {
   sketch.box(`${key} tag`, { x, y: y - 7.5, w: measure(words, 12, true, 600) + 6, h: 15 }, {
     rx: 4, fill: "var(--bvc-paper)", "fill-opacity": 0.8, opacity: cut(opacity, 3),

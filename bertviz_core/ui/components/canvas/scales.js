@@ -1,11 +1,16 @@
 // The scales of the colours, and after them what is drawn and what is not.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Sketch } from "./sketch.js" */
+/** @import { Frame, Stage } from "./types.js" */
+
 import { writeCount, writePercent, writeShort } from "../shared/numbers.js";
 import { measure } from "./letters.js";
 import { namePart, stageOf, tellColumns } from "./parts.js";
 import { EDGE } from "./sizes.js";
 
 // The scales that the level uses: [part, name].
+/** @param {Canvas} canvas */
 function listScales(canvas) {
   const { place, frame, data: { size } } = canvas;
   if (place.strip) return [[namePart(canvas, place.strip).part]];
@@ -29,17 +34,20 @@ function listScales(canvas) {
 }
 
 // The line that the scales stand on.
+/** @param {Frame} scene */
 export function legendLine({ top, row, count, stubs, phone }) {
   return top + row * count + stubs + (phone ? 20 : 17);
 }
 
 // The scales, and after them what is drawn and what is not; the first line ends where the switch begins.
+/** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawLegend(canvas, sketch) {
   const { frame, place } = canvas;
   const base = legendLine(frame);
   const end = frame.width - EDGE;
   const ends = frame.phone ? [end] : [end - canvas.chrome.switchWidth, end];
   let [x, line] = [EDGE, 0];
+  /** @type {(wide: number, draw: (x: number, y: number) => void) => void} */
   const put = (wide, draw) => {
     if (x + wide > ends[line] && line + 1 < ends.length) [x, line] = [EDGE, line + 1];
     if (x + wide > ends[line]) return;
@@ -49,29 +57,40 @@ export function drawLegend(canvas, sketch) {
   for (const [part, name] of listScales(canvas)) {
     const stage = stageOf(canvas, part);
     const words = name ?? stage?.short;
-    if (stage) put(measureScale(canvas, stage, words), (...at) => drawScale(canvas, sketch, stage, words, ...at));
+    if (stage) put(measureScale(canvas, stage, words), (x, y) => drawScale(canvas, sketch, stage, words, x, y));
   }
   if (frame.phone || place.stop) return;
-  tellNote(canvas).forEach((sentence, i) => put(measure(sentence, 12.5), (...at) => {
-    sketch.text(`note ${i}`, ...at, sentence, { size: 12.5, fill: "var(--bvc-faint)" });
+  tellNote(canvas).forEach((sentence, i) => put(measure(sentence, 12.5), (left, y) => {
+    sketch.text(`note ${i}`, left, y, sentence, { size: 12.5, fill: "var(--bvc-faint)" });
     x -= 14;
   }));
 }
 
 // Its two ends, each with its sign.
+/** @param {Stage} stage */
 function writeEnds({ limit, signed }) {
   return signed ? [writeShort(-limit), `+${writeShort(limit)}`] : ["0", writeShort(limit)];
 }
 
+/** @param {Canvas} canvas @param {Stage} stage @param {string} name */
 function measureScale({ frame }, stage, name) {
   const ends = writeEnds(stage).reduce((all, end) => all + measure(end, 12, true), 0);
   return ends + scaleWidth(frame) + 19 + measure(name, 12.5);
 }
 
+/** @param {Frame} scene */
 function scaleWidth({ phone }) {
   return phone ? 24 : 48;
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {Stage} stage
+ * @param {string} name
+ * @param {number} x
+ * @param {number} y
+ */
 function drawScale({ colors, frame }, sketch, stage, name, x, y) {
   const { kind, limit, signed } = stage;
   const [low, high] = writeEnds(stage);
@@ -89,6 +108,7 @@ function drawScale({ colors, frame }, sketch, stage, name, x, y) {
   sketch.text(`of ${name}`, after + measure(high, 12, true) + 7, y, name, { size: 12.5, fill: "var(--bvc-faint)" });
 }
 
+/** @param {Canvas} canvas */
 function tellNote(canvas) {
   const { data, frame: { parts }, place, quiet, token } = canvas;
   const marks = data.changed ? ["Underlined numbers were changed."] : [];
@@ -112,6 +132,7 @@ function tellNote(canvas) {
   ];
 }
 
+/** @param {Canvas} canvas */
 function tellQuiet({ data, stages, place }) {
   const { values } = stages.get(`ribbons.${place.layer}`);
   const share = data.tokens.reduce((all, { special }, i) => all + (special ? values[i] : 0), 0);

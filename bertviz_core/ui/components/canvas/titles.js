@@ -1,5 +1,9 @@
 // What stands over the stages, the heads and the columns of a matrix.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Sketch } from "./sketch.js" */
+/** @import { Box, Frame, Stage } from "./types.js" */
+
 import { clamp } from "../shared/clamp.js";
 import { headBoxes, isSeen, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
@@ -7,6 +11,7 @@ import { findStrip, stageOf, tellColumns } from "./parts.js";
 import { heading } from "./sizes.js";
 import { cut } from "./sketch.js";
 
+/** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawTitles(canvas, sketch) {
   const { place, frame } = canvas;
   const levels = place.stop ? "stop" : place.level;
@@ -23,6 +28,7 @@ export function drawTitles(canvas, sketch) {
   if (frame.parts.weights.a > 0.5 && place.level === "layer" && !place.stop) titleHeads(canvas, sketch);
 }
 
+/** @param {Canvas} canvas @param {Sketch} sketch @param {number} layer @param {number} opacity */
 function titleBlock(canvas, sketch, layer, opacity) {
   const { frame: { parts }, hover } = canvas;
   const { y } = heading(canvas);
@@ -38,6 +44,13 @@ function titleBlock(canvas, sketch, layer, opacity) {
 }
 
 // What a layer's strips are, each over its own; where they do not stand in one line, every other one a line higher.
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {number} layer
+ * @param {[left: number, right: number]} given3
+ * @param {number} opacity
+ */
 function titleInside({ frame }, sketch, layer, [left, right], opacity) {
   const inside = [["attention", "ribbons", "attention"], ["neurons", "neurons", "ffn"], ["output", "output", "norm"]];
   const labels = inside.map(([text, part, kind]) => ({ text, kind, ...frame.parts[`${part}.${layer}`] })).filter(
@@ -56,6 +69,7 @@ function titleInside({ frame }, sketch, layer, [left, right], opacity) {
   }));
 }
 
+/** @param {Canvas} canvas @param {Sketch} sketch @param {string} part @param {Box} box @param {number} opacity */
 function titlePart(canvas, sketch, part, box, opacity) {
   const stage = stageOf(canvas, part) ?? canvas.stages.get(`head.${part}`) ?? canvas.stages.get(part);
   if (!stage) return;
@@ -80,6 +94,7 @@ function titlePart(canvas, sketch, part, box, opacity) {
 }
 
 // The longest of the names that fits, in one line or, where it has two words, in two.
+/** @param {string[]} names @param {number} room */
 function breakTitle(names, room) {
   const fits = (text) => measure(text, 13.5, false, 650) <= room;
   for (const name of names) {
@@ -91,6 +106,7 @@ function breakTitle(names, room) {
 }
 
 // What can be pressed is underlined, as the crumbs are.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {string} part @param {Box} box @param {string[]} lines */
 function underlineTitle(canvas, sketch, part, box, lines) {
   const { y, line } = heading(canvas);
   const over = canvas.hover?.strip && canvas.hover.part === part;
@@ -103,12 +119,14 @@ function underlineTitle(canvas, sketch, part, box, lines) {
 }
 
 // Where the next part at the right begins.
+/** @param {Frame} frame @param {Box} box */
 function findNext({ parts, width }, box) {
   const others = Object.values(parts).filter(({ x, a, w }) => x > box.x && a > 0.5 && w > 1);
   return Math.min(width, ...others.map(({ x }) => x));
 }
 
 // Names of a stage from the longest to the shortest.
+/** @param {Stage} stage @param {Canvas} canvas */
 export function nameStage({ id, title, short }, { data, place }) {
   const spoken = { query: "Q · asks", key: "K · offers", value: "V · hands over", context: "Head output" };
   const own = id.startsWith("head.") && place.level === "head" ? spoken[id.slice(5)] : null;
@@ -123,6 +141,7 @@ export function nameStage({ id, title, short }, { data, place }) {
 }
 
 // A stage before or after the layer, so thin that its name is read upwards.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {string} part @param {Box} box @param {number} opacity */
 function titleSpine(canvas, sketch, part, box, opacity) {
   const layer = part === "embedding" ? null : Number(part.split(".")[1]);
   const every = Math.ceil(14 / Math.max(box.w, 1));
@@ -135,6 +154,7 @@ function titleSpine(canvas, sketch, part, box, opacity) {
 }
 
 // The keys over the columns of a head's matrix.
+/** @param {Canvas} canvas @param {Sketch} sketch */
 function titleKeys(canvas, sketch) {
   const { frame, data, hover, cursor } = canvas;
   const box = frame.parts.matrix;
@@ -152,6 +172,7 @@ function titleKeys(canvas, sketch) {
   }
 }
 
+/** @param {Canvas} canvas @param {Sketch} sketch */
 function titleHeads(canvas, sketch) {
   const { place, hover, frame } = canvas;
   headBoxes(canvas).forEach(({ x, y, size }, head) => {

@@ -1,10 +1,15 @@
 // The tokens at the left.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Sketch } from "./sketch.js" */
+/** @import { Token } from "./types.js" */
+
 import { clamp } from "../shared/clamp.js";
 import { isSeen, rowMiddle, rowTop, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
 import { spokenKey } from "./parts.js";
 
+/** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawTokens(canvas, sketch) {
   const { frame, data } = canvas;
   const box = frame.parts.tokens;
@@ -33,6 +38,12 @@ export function drawTokens(canvas, sketch) {
   }
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {number} row
+ * @param {{ token: Token, chosen: boolean, lit: boolean, high: number }} given3
+ */
 function drawChip({ frame }, sketch, row, { token, chosen, lit, high }) {
   const { x, w } = frame.parts.tokens;
   const plain = token.second ? "var(--bvc-second)" : "var(--bvc-surface)";

@@ -1,5 +1,8 @@
 // What is pointed at, in words.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Stage, Target, Where } from "./types.js" */
+
 import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { readValue } from "./data.js";
 import { escapeHtml } from "./html.js";
@@ -7,6 +10,7 @@ import { namePart, stageOf } from "./parts.js";
 import { wordOf } from "./words.js";
 
 // What happens where the title of a strip is pressed.
+/** @param {Canvas} canvas @param {string} strip @param {string} press */
 function tellStrip(canvas, strip, press) {
   const { title, total } = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
   if (canvas.place.strip) return `${title}: all ${writeCount(total)} numbers of each token. ${press}: back.`;
@@ -14,6 +18,7 @@ function tellStrip(canvas, strip, press) {
 }
 
 // What stands under the pointer where that is no cell.
+/** @param {Canvas} canvas @param {Target} target */
 export function tellPart(canvas, { part, layer, where, word, strip }) {
   const { data, stages } = canvas;
   if (strip) return tellStrip(canvas, strip, "Click");
@@ -32,6 +37,7 @@ export function tellPart(canvas, { part, layer, where, word, strip }) {
 }
 
 // What a cell is, in the words of the titles.
+/** @param {Canvas} canvas @param {Stage} stage @param {Where} where */
 export function nameCell({ data }, stage, { row, column, key, head }) {
   const of = (i) => `“${data.tokens[i].text}”`;
   const whose = [
@@ -43,6 +49,7 @@ export function nameCell({ data }, stage, { row, column, key, head }) {
 }
 
 // What the cursor is at, for the ear.
+/** @param {Canvas} canvas @param {Target} target */
 export function describe(canvas, { part, stage, layer, where, word, strip }) {
   const { data } = canvas;
   const token = data.tokens[where.row].text;

@@ -1,6 +1,8 @@
 // Fingers: a swipe to the side changes the stage, a finger that rests sees through a loupe and may then move about; up
 // and down the page is scrolled, as anywhere.
 
+/** @import { Canvas } from "./canvas.js" */
+
 import { clamp } from "../shared/clamp.js";
 import { findAt } from "./find.js";
 import { locate } from "./room.js";
@@ -9,6 +11,7 @@ const SWIPE = 50; // pixels to the side at least, and up or down at most
 const REST = { after: 350, within: 8 }; // milliseconds, pixels
 const LOUPE = { size: 132, zoom: 3, lift: 96 };
 
+/** @param {Canvas} canvas @param {AbortSignal} signal */
 export function listenToTouch(canvas, signal) {
   const { stage } = canvas;
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
@@ -21,6 +24,7 @@ export function listenToTouch(canvas, signal) {
   on("contextmenu", (event) => canvas.touch && event.preventDefault());
 }
 
+/** @param {Canvas} canvas @param {PointerEvent} event */
 function putDown(canvas, event) {
   giveUp(canvas);
   canvas.looked = false;
@@ -28,11 +32,13 @@ function putDown(canvas, event) {
   canvas.touch = { x: event.clientX, y: event.clientY, last: event, looks: false, resting };
 }
 
+/** @param {Canvas} canvas */
 function startLooking(canvas) {
   canvas.touch.looks = true;
   lookCloser(canvas, canvas.touch.last);
 }
 
+/** @param {Canvas} canvas @param {PointerEvent} event */
 function moveFinger(canvas, event) {
   const { touch } = canvas;
   if (!touch) return;
@@ -41,6 +47,7 @@ function moveFinger(canvas, event) {
   if (Math.hypot(event.clientX - touch.x, event.clientY - touch.y) > REST.within) clearTimeout(touch.resting);
 }
 
+/** @param {Canvas} canvas @param {PointerEvent} event */
 function letGo(canvas, event) {
   const { touch, frame } = canvas;
   giveUp(canvas);
@@ -52,12 +59,14 @@ function letGo(canvas, event) {
 }
 
 // The finger is up, or its way belongs to the page.
+/** @param {Canvas} canvas */
 function giveUp(canvas) {
   clearTimeout(canvas.touch?.resting);
   canvas.touch = null;
-  canvas.root.querySelector(".bvc-loupe").hidden = true;
+  findLoupe(canvas).hidden = true;
 }
 
+/** @param {Canvas} canvas @param {PointerEvent} event */
 function lookCloser(canvas, event) {
   const found = findAt(canvas, event);
   if (found?.stage) {
@@ -68,9 +77,10 @@ function lookCloser(canvas, event) {
   drawLoupe(canvas, event);
 }
 
+/** @param {Canvas} canvas @param {PointerEvent} event */
 function drawLoupe(canvas, event) {
-  const { root, stage, painter, colors } = canvas;
-  const loupe = root.querySelector(".bvc-loupe");
+  const { stage, painter, colors } = canvas;
+  const loupe = findLoupe(canvas);
   const { x, y } = locate(canvas, event);
   const sharp = painter.sharp;
   const seen = (LOUPE.size / LOUPE.zoom) * sharp;
@@ -85,4 +95,9 @@ function drawLoupe(canvas, event) {
   loupe.hidden = false;
   loupe.style.left = `${clamp(x - LOUPE.size / 2, 4, stage.clientWidth - LOUPE.size - 4)}px`;
   loupe.style.top = `${Math.max(0, y - LOUPE.lift - LOUPE.size / 2)}px`;
+}
+
+/** @param {Canvas} canvas @returns {HTMLCanvasElement} */
+function findLoupe({ root }) {
+  return root.querySelector(".bvc-loupe");
 }

@@ -1,6 +1,9 @@
 // What is inside of layers and heads that were looked at, so that coming back to one needs no waiting. data.key stands
 // for all that decides their numbers beside the layer and the head.
 
+/** @import { Stages } from "./data.js" */
+/** @import { CanvasData, Place, Share, Stage } from "./types.js" */
+
 const KEPT = 48; // layers and heads together; about 50 kB each at most
 
 export class Visited {
@@ -9,6 +12,7 @@ export class Visited {
   }
 
   // Keep what was sent about its layer and its head.
+  /** @param {CanvasData} given @param {Stages} stages */
   keep({ key, place: { layer, head }, outside }, stages) {
     const inner = [...stages.byId.values()].filter(({ id, level }) => level !== "pass" && !id.startsWith("whole."));
     const ofHead = ({ axes }) => axes.some(([axis, said]) => axis === "head" && said !== "{head}");
@@ -17,6 +21,7 @@ export class Visited {
     this.put(`${key} ${layer} ${head}`, { stages: own, outside: outside.head });
   }
 
+  /** @param {string} name @param {{ stages: Stage[], outside?: Share }} what */
   put(name, what) {
     this.found.delete(name);
     this.found.set(name, what);
@@ -24,6 +29,7 @@ export class Visited {
   }
 
   // Put what is known of a layer and a head among the stages that were sent of others.
+  /** @param {CanvasData} given @param {Stages} stages @param {Place} given2 */
   recall({ key, outside }, stages, { layer, head }) {
     const known = [`${key} ${layer}`, `${key} ${layer} ${head}`].map((name) => this.found.get(name));
     for (const stage of known.flatMap((each) => each?.stages ?? [])) stages.byId.set(stage.id, stage);

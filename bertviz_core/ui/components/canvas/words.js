@@ -1,5 +1,9 @@
 // The answer: the likeliest word of each row, and beside them those of the chosen one, as bars.
 
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Sketch } from "./sketch.js" */
+/** @import { Box, Target } from "./types.js" */
+
 import { clamp } from "../shared/clamp.js";
 import { writePercent } from "../shared/numbers.js";
 import { isSeen, rowMiddle, seenRows } from "./cells.js";
@@ -7,6 +11,7 @@ import { fit, measure } from "./letters.js";
 import { CARD, heading, WORD, WORD_LINE } from "./sizes.js";
 import { cut } from "./sketch.js";
 
+/** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawWords(canvas, sketch) {
   const { data, frame } = canvas;
   const box = frame.parts.words;
@@ -26,6 +31,7 @@ export function drawWords(canvas, sketch) {
 }
 
 // Beside the card, as wide as there is room: a column of the likeliest word of each row, of no width without any.
+/** @param {Canvas} canvas */
 function listWords({ frame }) {
   const { x, w } = frame.parts.words;
   const column = w - CARD.wide >= WORD.most ? WORD.most : w - CARD.narrow;
@@ -33,10 +39,12 @@ function listWords({ frame }) {
 }
 
 // Whether a row's word is pointed at, or one of the chosen row's.
+/** @param {Canvas} canvas @param {{ row?: number, word?: number }} given1 */
 function isPointed({ hover }, { row, word }) {
   return hover?.part === "words" && (word === undefined ? hover.where.row === row : hover.word === word);
 }
 
+/** @param {Canvas} canvas @param {Sketch} sketch @param {number} row @param {{ x: number, w: number }} given3 */
 function drawWord(canvas, sketch, row, { x, w }) {
   if (!isSeen(canvas.frame, row)) return;
   const { word, share } = canvas.data.words.top[row];
@@ -51,6 +59,7 @@ function drawWord(canvas, sketch, row, { x, w }) {
 }
 
 // Where the five likeliest words of the chosen row stand.
+/** @param {Canvas} canvas */
 export function cardBox(canvas) {
   const { frame, at, data } = canvas;
   const { x, w } = frame.parts.words;
@@ -61,6 +70,7 @@ export function cardBox(canvas) {
   return { x: x + left, w: w - left, h, y: clamp(rowMiddle(frame, at) - 20, frame.top, bottom - h) };
 }
 
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {number} opacity */
 function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
   const { data: { words: { best } }, explained } = canvas;
   const shown = { opacity: cut(opacity, 3) };
@@ -79,6 +89,13 @@ function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
 }
 
 // One of the likeliest words: its share as a bar, where there is room, and in figures.
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {{ word: string, share: number, part: number }} given2
+ * @param {{ x: number, y: number, w: number, longest: number, number: number }} given3
+ * @param {number} opacity
+ */
 function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, number }, opacity) {
   const [size, bold, fill] = i ? [14, 400, "var(--bvc-faint)"] : [15, 700, undefined];
   sketch.text(`best ${i}`, x + 10, y + 17, fit(word, size, longest, bold), { size, bold, opacity });
@@ -91,6 +108,7 @@ function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, number }
 }
 
 // The likeliest word of a row, or one of the five of the chosen one. {word, share, address}
+/** @param {Canvas} canvas @param {Target} target */
 export function wordOf({ data: { words } }, { word, where }) {
   return word === undefined ? words.top[where.row] : words.best[word];
 }

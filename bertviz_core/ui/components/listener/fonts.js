@@ -3,6 +3,7 @@
 import { makeSvg } from "../shared/element.js";
 
 // The fonts of the page that the texts of a picture are set in, as data: nothing is fetched where it is looked at.
+/** @param {Element} picture */
 export async function embedFonts(picture) {
   const used = [...picture.querySelectorAll("text, tspan")].map((text) => text.style.fontFamily).join();
   const faces = [...document.styleSheets].flatMap(listFaces).filter((face) => used.includes(nameFamily(face)));
@@ -11,6 +12,7 @@ export async function embedFonts(picture) {
   return style;
 }
 
+/** @param {CSSStyleSheet} sheet */
 function listFaces(sheet) {
   try {
     return [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
@@ -19,10 +21,12 @@ function listFaces(sheet) {
   }
 }
 
+/** @param {CSSFontFaceRule} face */
 function nameFamily(face) {
   return face.style.getPropertyValue("font-family").replace(/["']/g, "");
 }
 
+/** @param {CSSFontFaceRule} face */
 async function embedFace(face) {
   const [, address] = face.cssText.match(/url\("?([^")]+)"?\)/) ?? [];
   if (!address) return "";
@@ -30,6 +34,7 @@ async function embedFace(face) {
   return answer.ok ? face.cssText.replace(address, await readData(await answer.blob())) : "";
 }
 
+/** @param {Blob} blob */
 export function readData(blob) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -6,6 +6,8 @@
 // framework has given up its line to the server, which it never takes up again, or could not fetch a part of itself,
 // which it never asks for again, the page is loaded anew.
 
+/** @import { Said } from "./types.js" */
+
 import { isRunning, PARTS, readLine } from "../shared/streamlit.js";
 
 const QUIET = 2000; // milliseconds without a run after which nothing is on its way any more
@@ -15,13 +17,15 @@ const BETWEEN_RELOADS = 60_000;
 const OF_FRAMEWORK = ["embed", "embed_options"]; // what the app neither says nor is told
 
 class Trail {
+  /** @type {Said | null} */ said = null; // of what is drawn
+  awaited = false; // Back or Forward have not been answered
+  refused = false; // an answer was, which the framework goes by
+  /** @type {string | null} */ asked = null; // the address that has been asked for again
+  looks = 0; // how often its answer was looked for; it may be long on its way
+  torn = false; // a part of the framework is missing
+  /** @type {number} */ timer;
+
   constructor() {
-    this.said = null; // of what is drawn: { page, pages, query }
-    this.awaited = false; // Back or Forward have not been answered
-    this.refused = false; // an answer was, which the framework goes by
-    this.asked = null; // the address that has been asked for again
-    this.looks = 0; // how often its answer was looked for; it may be long on its way
-    this.torn = false; // a part of the framework is missing
     const [push, replace] = [history.pushState, history.replaceState].map((write) => write.bind(history));
     history.pushState = (state, title, url) => this.refuses(url) || push(state, title, url);
     history.replaceState = (state, title, url) => this.refuses(url) || replace(state, title, url);
@@ -47,6 +51,7 @@ class Trail {
     this.wait();
   }
 
+  /** @param {string | URL} url */
   refuses(url) {
     const late = this.awaited && new URL(url, location.href).href !== location.href;
     this.refused ||= late;
@@ -54,6 +59,7 @@ class Trail {
   }
 
   // said: the address of what was drawn just now, or null where nothing can tell it.
+  /** @param {Said | null} said */
   tell(said) {
     this.said = said ?? null;
     this.looks = PATIENCE;
@@ -111,12 +117,12 @@ class Trail {
   settle() {
     this.awaited = false;
     const address = new URL(location.href);
-    address.search = new URLSearchParams(this.said.query);
+    address.search = String(new URLSearchParams(this.said.query));
     history.replaceState(history.state, "", address.href);
   }
 }
 
 // One for the tab: what it has put in the history's place stays there when this module is loaded again.
 export function openTrail() {
-  return (window.bvTrail ??= new Trail());
+  return /** @type {Trail} */ (window.bvTrail ??= new Trail());
 }

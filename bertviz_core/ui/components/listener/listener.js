@@ -5,6 +5,8 @@
 // operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
 // of all that is drawn (history.js).
 
+/** @import { Follow, ListenerData, Lit, Said } from "./types.js" */
+
 import { isSameCell } from "../shared/address.js";
 import { makeElement } from "../shared/element.js";
 import { CHART } from "../shared/plotly_inside.js";
@@ -34,22 +36,37 @@ const PAGES = '.st-key-bar [class*="st-key-menu-"] button';
 const LINK = `${PARTS.popover} ${PARTS.page_link} a`;
 
 export class Listener {
+  /** @type {Map<Element, Plot>} */ plots = new Map(); // by the element that Plotly draws into
+  /** @type {ListenerData} */ data = /** @type {any} */ ({});
+  /** @type {(name: string, value: unknown) => void} */ send;
+  /** @type {Lit | null} */ lit = null;
+  /** @type {object | null} */ lighter = null; // who lit it
+  /** @type {Record<string, { what: string, place: number }>} */ brought = {}; // by what it was searched with
+  // The cell whose drawer was closed here, and until when the server's word for it is waited for.
+  /** @type {{ cell: string | null | undefined, until: number } | null} */ left = null;
+  /** @type {{ cell: string, until: number } | null} */ wanted = null;
+  /** @type {string | null} */ opening = null;
+  /** @type {{ pressed: Element | null } | null} */ closing = null;
+  /** @type {{ element: Element, follow: Follow } | null} */ held = null;
+  /** @type {{ element: Element, again?: string } | null} */ opener = null;
+  /** @type {AbortController | null} */ stopped = null;
+  /** @type {MutationObserver} */ changed;
+  /** @type {number | null} */ planned = null;
+  turn = 0;
+  touched = false;
+
+  /** @param {Element} root @param {{ tell(said: Said | null): void }} trail */
   constructor(root, trail) {
     this.trail = trail;
-    this.live = root.querySelector(".bv-live");
-    this.app = root.closest(PARTS.app) ?? document.body;
-    this.plots = new Map(); // by the element that Plotly draws into
-    this.turn = 0;
-    this.data = {};
-    this.lit = null;
-    this.touched = false;
-    this.brought = {}; // by what it was searched with
-    this.left = null; // the cell whose drawer was closed here, and until when the server's word for it is waited for
+    this.live = /** @type {Element} */ (root.querySelector(".bv-live"));
+    this.app = /** @type {Element} */ (root.closest(PARTS.app) ?? document.body);
   }
 
+  /** @param {ListenerData} data @param {(name: string, value: unknown) => void} send */
   show(data, send) {
     const moved = !isSameCell(data.cell, this.data.cell);
-    Object.assign(this, { data, send });
+    this.data = data;
+    this.send = send;
     this.trail.tell(data.address);
     if (!isSameCell(data.cell, this.left?.cell)) this.left = null;
     for (const [name, color] of Object.entries(data.colors)) {
@@ -64,6 +81,7 @@ export class Listener {
   }
 
   // A turn that another one has followed has nothing to close any more.
+  /** @param {number} turn */
   close(turn) {
     if (turn !== this.turn) return;
     this.trail.tell(null);
@@ -140,13 +158,15 @@ export class Listener {
 
   // Clicks and keys.
 
+  /** @param {PointerEvent} event */
   click(event) {
     const said = event.target.closest?.(SAYING);
     const pressed = event.target.closest?.(PRESSED);
     if (event.target.closest?.(EDITOR)) enterEditor();
     if (event.target.closest?.('[class*="st-key-example-"] button')) turnMenu(EDITOR, true);
     // Another page has a menu of its own, which is closed; the same page has not.
-    if (event.target.closest?.(LINK)?.pathname === location.pathname) turnMenu(PAGES, true);
+    const link = /** @type {HTMLAnchorElement | null} */ (event.target.closest?.(LINK));
+    if (link?.pathname === location.pathname) turnMenu(PAGES, true);
     const named = this.plots.get(event.target.closest?.(CHART))?.readName(event);
     if (named) return named.asKey ? this.send("choose", `key_token=${named.token}`) : this.send("token", named.token);
     if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
@@ -157,6 +177,7 @@ export class Listener {
     this.obey(said);
   }
 
+  /** @param {Element} said */
   obey(said) {
     const { save, copy } = said.dataset;
     if ("skip" in said.dataset) return enterPicture();
@@ -172,9 +193,10 @@ export class Listener {
     this.send(name, value);
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.defaultPrevented) return;
-    const { target } = event;
+    const target = /** @type {Element} */ (event.target);
     if (event.key === "Escape") this.escape(event);
     else if (this.plots.get(target)?.key(event) || rove(target, event.key)) event.preventDefault();
     else if ((event.key === "Enter" || event.key === " ") && target.matches?.(SAYING) && !target.matches(PRESSED)) {
@@ -184,6 +206,7 @@ export class Listener {
   }
 
   // Escape belongs to what lies over the page, or to the field that is written in, before it belongs to the drawer.
+  /** @param {KeyboardEvent} event */
   escape(event) {
     const covering = (each) => each.checkVisibility() && !each.querySelector(TITLE);
     const over = [...document.querySelectorAll(OVER)].some(covering);
@@ -193,6 +216,7 @@ export class Listener {
     this.leave(null);
   }
 
+  /** @param {string} address @param {Element} opener */
   explain(address, opener) {
     if (!opener.closest(DRAWER)) this.opener = { element: opener, again: nameAgain(opener) };
     this.opening = address;
@@ -201,6 +225,7 @@ export class Listener {
     this.settle();
   }
 
+  /** @param {Element | null} pressed */
   leave(pressed) {
     this.closing = { pressed };
     this.left = { cell: this.data.cell, until: performance.now() + ANSWER };
@@ -210,6 +235,7 @@ export class Listener {
   }
 
   // What was sent is lost where a run of the whole page is asked for before its own run has begun.
+  /** @param {{ cell: string | null, until: number }} left */
   closeAgain(left) {
     setTimeout(() => {
       if (this.left !== left || !this.stopped) return;
@@ -246,6 +272,7 @@ export class Listener {
     }
   }
 
+  /** @param {Element} element @param {Follow} follow */
   hold(element, follow) {
     this.held = { element, follow };
     element.focus({ preventScroll: true });
@@ -263,20 +290,23 @@ export class Listener {
 
   // Pointing: a token is lit wherever it stands.
 
+  /** @param {PointerEvent} event */
   point(event) {
     const path = event.composedPath();
-    if (path.some((each) => this.plots.has(each))) return; // the chart says itself which token it is
+    if (path.some((each) => this.plots.has(/** @type {Element} */ (each)))) return; // the chart says itself which token it is
     this.light(findToken(path), this);
   }
 
+  /** @param {FocusEvent} event */
   focus(event) {
-    const plot = this.plots.get(event.target);
+    const plot = this.plots.get(/** @type {Element} */ (event.target));
     if (plot) plot.enter();
     else this.light(findToken(event.composedPath()), this);
   }
 
   // lit: the token whose row is lit, and the one whose column as a key is. Only who lit it puts it out: a chart says late
   // that the pointer has left it.
+  /** @param {Lit | null} lit @param {object} by */
   light(lit, by) {
     if (!lit && by !== this.lighter) return;
     this.lighter = by;
@@ -308,10 +338,12 @@ export class Listener {
 
   // Words for eyes and ears.
 
+  /** @param {string} text */
   say(text) {
     this.live.textContent = text;
   }
 
+  /** @param {string} text @param {Element} beside */
   tell(text, beside) {
     const { left, bottom } = beside.getBoundingClientRect();
     const told = makeElement("div", "bv-told", text);

@@ -15,6 +15,7 @@ export const DRAWER = ".st-key-drawer";
 export const TYPED = '[class*="st-key-text-field-"] input, [class*="st-key-pair-field-"] input';
 
 // In a group of which only one is a stop of the Tab key, arrow keys lead from one to the next.
+/** @param {Element} target @param {string} key */
 export function rove(target, key) {
   const group = target.closest?.("[data-roving]");
   const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity }[key];
@@ -54,6 +55,7 @@ export function findRoots() {
   return [document, ...isolated.flatMap(({ shadowRoot }) => shadowRoot ?? [])];
 }
 
+/** @param {EventTarget[]} path */
 export function findToken(path) {
   const token = path.find((each) => each.dataset?.token)?.dataset.token;
   return token === undefined ? null : { row: Number(token), key: Number(token) };
@@ -62,9 +64,10 @@ export function findToken(path) {
 // Where the part of the window ends that a drawer from below leaves free.
 export function findEnd() {
   const sheet = findTitle()?.closest(DRAWER)?.getBoundingClientRect();
-  return sheet && sheet.height && sheet.width > innerWidth / 2 ? sheet.top : innerHeight;
+  return sheet?.height && sheet.width > innerWidth / 2 ? sheet.top : innerHeight;
 }
 
+/** @param {Element} element */
 export function findScroller(element) {
   const scrolls = (each) =>
     each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
@@ -73,12 +76,14 @@ export function findScroller(element) {
   return scroller ?? document.scrollingElement;
 }
 
+/** @param {Element} element */
 export function findMiddle(element) {
   const { left, width } = element.getBoundingClientRect();
   return left + width / 2;
 }
 
 // How an element is found once the page has drawn it anew.
+/** @param {Element} opener */
 export function nameAgain(opener) {
   if (opener.dataset.cell) return `[data-cell="${CSS.escape(opener.dataset.cell)}"]`;
   const names = [...(opener.closest('[class*="st-key-chart-"]')?.classList ?? [])];
@@ -87,6 +92,7 @@ export function nameAgain(opener) {
 }
 
 // What scrolls in its place, and holds nothing that the keyboard reaches, is a stop of the Tab key itself.
+/** @param {Element} element */
 export function makeReachable(element) {
   const scrolls = element.scrollWidth > element.clientWidth && !element.querySelector("button, a[href], [tabindex]");
   if (scrolls) element.tabIndex = 0;
@@ -95,6 +101,7 @@ export function makeReachable(element) {
 
 // The framework writes the first page's address as that of whichever page one is on: opened in a tab of its own, it were
 // another page than the one that a click leads to.
+/** @param {Element} element */
 export function mendLink(element) {
   const link = element.closest?.(`${PARTS.page_link} a:is([href=""], [href^="?"])`);
   link?.setAttribute("href", `.${link.getAttribute("href")}`);
@@ -102,13 +109,15 @@ export function mendLink(element) {
 
 // Press a menu's button where the menu is open, or where it is not. Later: a click that is still on its way would count as
 // one beside it.
+/** @param {string} button @param {boolean} open */
 export function turnMenu(button, open) {
-  setTimeout(() => document.querySelector(`${button}[aria-expanded="${open}"]`)?.click());
+  setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector(`${button}[aria-expanded="${open}"]`))?.click());
 }
 
 // Whoever opens the editor writes: over the whole sentence, or where they click then.
+/** @param {number} [patience] */
 export function enterEditor(patience = 60) {
-  const field = document.querySelector(`${PARTS.popover} :is(${TYPED})`);
+  const field = /** @type {HTMLInputElement | null} */ (document.querySelector(`${PARTS.popover} :is(${TYPED})`));
   if (!field) return void (patience && requestAnimationFrame(() => enterEditor(patience - 1)));
   field.focus({ preventScroll: true });
   requestAnimationFrame(() => field.select());

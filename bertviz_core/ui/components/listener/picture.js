@@ -1,5 +1,8 @@
 // Charts taken away: as one SVG or PNG of a panel, with what is needed to find the numbers again printed below.
 
+/** @import { Chart } from "../shared/types.js" */
+/** @import { ListenerData } from "./types.js" */
+
 import { makeSvg } from "../shared/element.js";
 import { CHART, copyLayers, listScenes } from "../shared/plotly_inside.js";
 import { embedFonts, readData } from "./fonts.js";
@@ -9,6 +12,7 @@ const EDGE = 16, LINE = 18, SHARP = 2; // pixels around a picture and from line 
 const LEAST_WIDTH = 480; // in which a caption can be read
 const LETTERS = "13px sans-serif";
 
+/** @param {Element} asked @param {string} kind @param {ListenerData} data */
 export async function savePicture(asked, kind, data) {
   const panel = asked.closest('[class*="st-key-panel-"]');
   const { address = "" } = asked.dataset;
@@ -23,6 +27,7 @@ export async function savePicture(asked, kind, data) {
 }
 
 // All charts of a panel that can be seen, as they stand to each other, over the lines of the caption.
+/** @param {Element} panel @param {string[]} lines @param {Record<string, string>} colors */
 function drawPicture(panel, lines, colors) {
   const charts = [...panel.querySelectorAll(CHART)].filter((chart) => chart.checkVisibility());
   const boxes = charts.map((chart) => chart.getBoundingClientRect());
@@ -48,6 +53,7 @@ function drawPicture(panel, lines, colors) {
 }
 
 // The layers of a chart, one over the other, what it draws in space over the first.
+/** @param {Chart} chart @param {{ x: number, y: number, width: number, height: number }} place */
 function copyChart(chart, place) {
   const copy = makeSvg("svg", place);
   copy.append(...copyLayers(chart));
@@ -56,18 +62,20 @@ function copyChart(chart, place) {
   return copy;
 }
 
+/** @param {Blob} svg @param {Element} picture */
 async function paint(svg, picture) {
   const image = new Image();
   image.src = await readData(svg);
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = SHARP * picture.getAttribute("width");
-  canvas.height = SHARP * picture.getAttribute("height");
+  canvas.width = SHARP * Number(picture.getAttribute("width"));
+  canvas.height = SHARP * Number(picture.getAttribute("height"));
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
 // A line in pieces that are no wider than this: between words where it can be.
+/** @param {string} line @param {number} width */
 function breakLine(line, width) {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = LETTERS;

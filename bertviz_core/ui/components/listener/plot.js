@@ -1,5 +1,10 @@
 // A chart on the page: its clicks and keys, and the marks that lie over it.
 
+/** @import { Chart, PlotlyEvent, PlotlyPoint } from "../shared/types.js" */
+/** @import { Listener } from "./listener.js" */
+/** @import { Offer } from "./offer.js" */
+/** @import { Found, Mark, Spot } from "./types.js" */
+
 import { readTokens, ROW_TOKENS } from "../shared/address.js";
 import { clamp, clampIndex } from "../shared/clamp.js";
 import { makeElement } from "../shared/element.js";
@@ -11,8 +16,15 @@ const LOUPE = 40; // pixels; what is smaller is first chosen by a touch, then ex
 const MOVES = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"];
 
 export class Plot {
+  /** @type {Offer[]} */ offers = [];
+  /** @type {({ trace: number } & Spot) | null} */ cursor = null;
+  /** @type {{ more: string } | null} */ shown = null;
+  named = false; // whether the name of a token is pointed at
+
+  /** @param {Chart} drawn @param {Listener} listener */
   constructor(drawn, listener) {
-    Object.assign(this, { drawn, listener, offers: [], cursor: null, shown: null });
+    this.drawn = drawn;
+    this.listener = listener;
     this.bands = makeElement("div", "");
     this.marks = makeElement("div", "");
     this.pointer = makeElement("div", "");
@@ -26,7 +38,7 @@ export class Plot {
     };
     this.stopped = new AbortController();
     drawn.addEventListener("blur", () => this.hideCursor(), this.stopped);
-    drawn.addEventListener("pointermove", (event) => this.move(event), this.stopped);
+    drawn.addEventListener("pointermove", (event) => this.move(/** @type {PointerEvent} */ (event)), this.stopped);
   }
 
   // Plotly forgets who listens when it draws a chart anew from the start.
@@ -57,6 +69,7 @@ export class Plot {
   }
 
   // What offers cells is one stop of the Tab key.
+  /** @param {boolean} offering */
   introduce(offering) {
     const { drawn } = this;
     drawn.classList.toggle("bv-chart", offering);
@@ -71,11 +84,13 @@ export class Plot {
 
   // Clicks and pointing.
 
+  /** @param {PlotlyPoint} point */
   locate(point) {
     const offer = this.offers.find(({ trace }) => trace.index === point?.curveNumber);
     return offer && { offer, place: offer.at(point.pointNumber) };
   }
 
+  /** @param {PlotlyEvent} given */
   click({ points: [point], event }) {
     const found = this.locate(point);
     if (!found || event?.type.startsWith("touch")) return; // a touch comes again, as a click of where it really is
@@ -86,6 +101,7 @@ export class Plot {
     this.showCursor(" · tap again to explain");
   }
 
+  /** @param {PlotlyEvent} given */
   hover({ points: [point] }) {
     const found = this.locate(point);
     this.listener.light(found ? readTokens(found.offer.address(found.place)) : null, this);
@@ -93,6 +109,7 @@ export class Plot {
 
   // A token's name beside a row or column is the token: pointed at it is lit, clicked it is chosen, as the key where
   // it names one.
+  /** @param {PointerEvent} event */
   move(event) {
     this.writeInFull();
     const name = this.readName(event);
@@ -102,10 +119,12 @@ export class Plot {
     this.drawn.classList.toggle("bv-naming", this.named);
   }
 
+  /** @param {PointerEvent} event */
   readName(event) {
     return this.readRowName(event) ?? this.readColumnName(event);
   }
 
+  /** @param {PointerEvent} event */
   readColumnName({ clientX, clientY }) {
     const { left, top } = this.drawn.getBoundingClientRect();
     for (const offer of this.offers) {
@@ -119,6 +138,7 @@ export class Plot {
     return null;
   }
 
+  /** @param {PointerEvent} event */
   readRowName({ clientX, clientY }) {
     const { left, top } = this.drawn.getBoundingClientRect();
     for (const offer of this.offers) {
@@ -130,6 +150,7 @@ export class Plot {
     return null;
   }
 
+  /** @param {Found} given */
   isSmall({ offer, place }) {
     const box = offer.box(place);
     return box && Math.min(box.width, box.height) < LOUPE;
@@ -143,10 +164,12 @@ export class Plot {
 
   // The cursor of the keyboard: a place in one of the offers.
 
+  /** @param {Found} given */
   put({ offer, place }) {
     this.cursor = { trace: offer.trace.index, ...place };
   }
 
+  /** @param {Found} given */
   isAtCursor({ offer, place: { row, column } }) {
     const { cursor } = this;
     return cursor?.trace === offer.trace.index && cursor.row === row && cursor.column === column;
@@ -168,6 +191,7 @@ export class Plot {
   }
 
   // Whether the key meant something here.
+  /** @param {KeyboardEvent} event */
   key({ key, ctrlKey, metaKey, altKey }) {
     if (!this.offers.length || metaKey || altKey) return false;
     const { offer, place } = this.current();
@@ -179,6 +203,7 @@ export class Plot {
     return true;
   }
 
+  /** @param {Offer} offer @param {Spot} place @param {number} by */
   change(offer, place, by) {
     const other = this.offers[clampIndex(this.offers.indexOf(offer) + by, this.offers.length)];
     return { offer: other, place: other.within(place) };
@@ -187,6 +212,7 @@ export class Plot {
   // Marks.
 
   // Where a cell is drawn, once in every part of the chart.
+  /** @param {string} address */
   list(address) {
     if (!address) return [];
     const found = new Map();
@@ -217,6 +243,7 @@ export class Plot {
   }
 
   // more: words that stand behind what is read out.
+  /** @param {string} [more] */
   showCursor(more = "") {
     const { offer, place } = this.current();
     this.shown = { more };
@@ -242,15 +269,18 @@ export class Plot {
   }
 }
 
+/** @param {DOMRect} given @param {number} x @param {number} y */
 function isInside({ left, right, top, bottom }, x, y) {
   return left <= x && x <= right && top <= y && y <= bottom;
 }
 
+/** @param {number} down @param {Mark | null} box */
 function isBetween(down, box) {
   return box !== null && !box.round && down >= box.top && down <= box.top + box.height;
 }
 
 // A mark over a box; none where the box cannot be seen.
+/** @param {string} name @param {Mark | null} box */
 function makeMark(name, box) {
   if (!box) return [];
   const mark = makeElement("div", box.round ? `${name} bv-round` : name);
@@ -259,6 +289,7 @@ function makeMark(name, box) {
 }
 
 // Above a box, or below it where there is no room above.
+/** @param {HTMLElement} readout @param {Mark} given1 @param {HTMLElement} layer */
 function standBeside(readout, { left, top, width, height }, layer) {
   const room = layer.clientWidth - readout.offsetWidth;
   const above = top - readout.offsetHeight - 6;

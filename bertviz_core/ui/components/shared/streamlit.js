@@ -8,12 +8,14 @@ export const PARTS = Object.fromEntries(
 );
 
 // Whether a script runs, whose answer is still on its way; undefined where the page does not say.
+/** @param {Element | null} app */
 export function isRunning(app) {
   const state = app?.dataset.testScriptState;
   return state === undefined ? undefined : state === "running";
 }
 
 // How the line to the server stands: "up", "down", or "lost" for ever.
+/** @param {Element | null} app */
 export function readLine(app) {
   const state = app?.dataset.testConnectionState;
   return { CONNECTED: "up", DISCONNECTED_FOREVER: "lost" }[state] ?? "down";

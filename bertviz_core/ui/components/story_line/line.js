@@ -1,6 +1,8 @@
 // The way back from a number as a line: one lane a token, one stop a button. `data` gives the lanes' texts, the stops as
 // [{name, place, value, part, share, lane, color}], part and share of the value being what leads on from there, and the chosen stop.
 
+/** @import { StoryData, StoryStop } from "./types.js" */
+
 import { clampIndex } from "../shared/clamp.js";
 import { makeElement, makeSvg } from "../shared/element.js";
 
@@ -11,6 +13,7 @@ const NARROWEST = 132; // pixels from stop to stop
 const LEFT = 84; // pixels for the lanes' names
 
 // choose: what is called with the number of a stop that is pressed.
+/** @param {HTMLElement} way @param {StoryData} data @param {(stop: number) => void} choose */
 export function drawStory(way, data, choose) {
   const focused = way.querySelector(".stop:focus")?.dataset.stop;
   for (const [name, color] of Object.entries(data.colors)) way.parentElement.style.setProperty(`--${name}`, color);
@@ -25,30 +28,34 @@ export function drawStory(way, data, choose) {
     event.preventDefault();
     stops[clampIndex(Number(event.target.dataset.stop) + step, stops.length)].focus();
   };
-  if (focused !== undefined) stops[Math.min(focused, stops.length - 1)].focus();
+  if (focused !== undefined) stops[Math.min(Number(focused), stops.length - 1)].focus();
 }
 
+/** @param {number} part */
 function left(part) {
   return `calc(${LEFT}px + ${part} * (100% - ${LEFT}px))`;
 }
 
+/** @param {number} lane */
 function height(lane) {
   return TOP + lane * LANE;
 }
 
+/** @param {string} text @param {number} lane */
 function drawLane(text, lane) {
   const made = makeElement("div", "lane", makeElement("span", "", text));
   made.style.top = `${height(lane)}px`;
   return made;
 }
 
+/** @param {StoryStop} given @param {number} i @param {StoryData} given2 @param {() => void} choose */
 function drawStop({ name, place, value, lane, color }, i, { stops, chosen }, choose) {
   const button = makeElement("button", "stop", makeElement("b", "", `${i + 1} · ${name}`), makeElement("span", "value", value));
   button.append(makeElement("i", ""), makeElement("span", "place", place));
   button.style.left = left((i + 0.5) / stops.length);
   button.style.top = `${height(lane)}px`;
   button.style.setProperty("--kind", color);
-  button.dataset.stop = i;
+  button.dataset.stop = String(i);
   button.tabIndex = i === chosen ? 0 : -1;
   if (i === chosen) button.setAttribute("aria-current", "step");
   button.setAttribute("aria-label", `stop ${i + 1}: ${name}, ${place}, ${value}`);
@@ -57,6 +64,7 @@ function drawStop({ name, place, value, lane, color }, i, { stops, chosen }, cho
 }
 
 // What is followed of a sum, between the two stops: above a straight link; beside a bend, where that leaves room.
+/** @param {StoryStop} given @param {number} i @param {StoryStop[]} stops */
 function drawPart({ part, value, lane }, i, stops) {
   if (!part || i + 1 === stops.length) return [];
   const next = stops[i + 1].lane;
@@ -67,7 +75,8 @@ function drawPart({ part, value, lane }, i, stops) {
   return [made];
 }
 
-export function drawLinks(stops) {
+/** @param {StoryStop[]} stops */
+function drawLinks(stops) {
   const high = height(Math.max(...stops.map(({ lane }) => lane))) + BELOW;
   const svg = makeSvg("svg", {
     viewBox: `0 0 ${stops.length} ${high}`, preserveAspectRatio: "none", "aria-hidden": "true",

@@ -2,24 +2,35 @@
 // queries and keys as [{index, text, special, piece, second}], shares as (query, key) bytes in single precision, base64,
 // and so the part of each query's attention that is not drawn; `full`: the share whose line is opaque; `top`: pixels above.
 
+/** @import { LinesData, LinesToken, Side } from "./types.js" */
+
 import { clampIndex } from "../shared/clamp.js";
 import { makeElement, makeSvg } from "../shared/element.js";
 import { writeNumber } from "../shared/numbers.js";
 
+/** @type {Side[]} */
+const SIDES = ["query", "key"];
 const FAINTEST = 0.005; // below half a percent of an opaque one a line cannot be seen
 
 export class TokenLines {
+  /** @type {Omit<LinesData, "shares" | "hidden"> & { shares: Float32Array, hidden: Float32Array }} */ data;
+  /** @type {Record<Side, Element[]>} */ tokens;
+  /** @type {{ line: Element, query: number, key: number }[]} */ strokes;
+  /** @type {(index: number) => void} */ choose;
+  /** @type {DOMStringMap | null} */ active = null;
+
+  /** @param {ShadowRoot | Element} root */
   constructor(root) {
-    this.frame = root.querySelector(".lines");
+    this.frame = /** @type {Element} */ (root.querySelector(".lines"));
     this.said = root.querySelector(".said");
-    this.svg = root.querySelector("svg");
+    this.svg = /** @type {SVGElement} */ (root.querySelector("svg"));
     this.sides = { query: root.querySelector(".query"), key: root.querySelector(".key") };
-    this.active = null;
-    this.frame.addEventListener("keydown", (event) => this.key(event));
+    this.frame.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
     this.frame.addEventListener("pointerleave", () => this.leave());
     this.frame.addEventListener("focusout", () => this.point(null));
   }
 
+  /** @param {LinesData} data */
   show(data) {
     const focused = this.frame.querySelector(".token:focus")?.dataset;
     const { active } = this;
@@ -27,8 +38,8 @@ export class TokenLines {
     for (const [name, color] of Object.entries(data.colors)) this.frame.style.setProperty(`--${name}`, color);
     this.frame.style.setProperty("--top", `${data.top}px`);
     this.frame.classList.toggle("chosen", data.query.some(({ index }) => index === data.chosen));
-    this.tokens = {};
-    for (const side of ["query", "key"]) {
+    this.tokens = { query: [], key: [] };
+    for (const side of SIDES) {
       this.tokens[side] = data[side].map((token, place) => this.token(side, token, place));
       const caption = makeElement("div", "caption", data.captions[side]);
       caption.setAttribute("aria-hidden", "true");
@@ -40,10 +51,11 @@ export class TokenLines {
     this.point(null);
     this.same(focused)?.focus();
     const again = this.same(active);
-    if (again) this.point(again.dataset.side, +again.dataset.place);
+    if (again) this.point(readSide(again), Number(again.dataset.place));
   }
 
   // The token that stands where another one, of what was shown before, stood in the sentence.
+  /** @param {DOMStringMap | null | undefined} before */
   same(before) {
     return before && this.tokens[before.side].find(({ dataset }) => dataset.index === before.index);
   }
@@ -51,9 +63,10 @@ export class TokenLines {
   // What the keyboard points at stays when the pointer goes.
   leave() {
     const focused = this.frame.querySelector(".token:focus-visible")?.dataset;
-    this.point(focused?.side ?? null, +focused?.place);
+    this.point(/** @type {Side | undefined} */ (focused?.side) ?? null, Number(focused?.place));
   }
 
+  /** @param {Side} side @param {LinesToken} given1 @param {number} place */
   token(side, { index, text, special, piece, second }, place) {
     const kinds = Object.entries({ special, piece, second }).flatMap(([kind, is]) => (is ? [kind] : []));
     const button = makeElement("button", "token");
@@ -92,6 +105,7 @@ export class TokenLines {
     this.svg.replaceChildren(...this.strokes.map(({ line }) => line));
   }
 
+  /** @param {Side | null} side @param {number} [place] */
   point(side, place) {
     this.active = side && { ...this.tokens[side][place].dataset };
     this.frame.classList.toggle("at-query", side === "query");
@@ -104,30 +118,33 @@ export class TokenLines {
     this.tokens[other].forEach((token, i) => {
       token.querySelector(".number").textContent = writeNumber(this.share(side, place, i));
     });
-    for (const token of this.tokens[side]) token.tabIndex = token.dataset.place == place ? 0 : -1;
+    for (const token of this.tokens[side]) token.tabIndex = Number(token.dataset.place) === place ? 0 : -1;
   }
 
+  /** @param {Side} side @param {number} place @param {number} i */
   share(side, place, i) {
     const [q, k] = side === "query" ? [place, i] : [i, place];
     return this.data.shares[q * this.data.key.length + k];
   }
 
+  /** @param {Side} side @param {number} place */
   sentence(side, place) {
     const other = this.data[side === "query" ? "key" : "query"];
     const strongest = other
-      .map((token, i) => [this.share(side, place, i), token])
-      .sort(([a], [b]) => b - a)
+      .map((token, i) => ({ share: this.share(side, place, i), token }))
+      .sort((one, next) => next.share - one.share)
       .slice(0, 3)
-      .map(([share, token]) => `${token.index} ${token.text} ${writeNumber(share)}`);
+      .map(({ share, token }) => `${token.index} ${token.text} ${writeNumber(share)}`);
     const { index, text } = this.data[side][place];
     if (side === "query" && !this.data.hidden[place] && !other.some((_, i) => this.share(side, place, i))) {
       return `${index} ${text} attends to no token: all its weights are 0.`;
     }
     const verb = side === "query" ? "attends most to" : "is attended to most by";
     const hidden = side === "query" ? this.data.hidden[place] : 0;
-    return `${index} ${text} ${verb} ${strongest.join(", ")}.` + (hidden ? ` Not shown: ${writeNumber(hidden)}.` : "");
+    return `${index} ${text} ${verb} ${strongest.join(", ")}.${hidden ? ` Not shown: ${writeNumber(hidden)}.` : ""}`;
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     const { side, place } = event.target.dataset;
     const steps = { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity };
@@ -140,6 +157,12 @@ export class TokenLines {
   }
 }
 
+/** @param {Element} token @returns {Side} */
+function readSide({ dataset }) {
+  return dataset.side === "key" ? "key" : "query";
+}
+
+/** @param {string} text */
 function readShares(text) {
   return new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 }

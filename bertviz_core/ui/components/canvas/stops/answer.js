@@ -1,5 +1,9 @@
 // The pictures of both softmaxes, over keys and over words; and how the best word came by its logit.
 
+/** @import { Canvas } from "../canvas.js" */
+/** @import { Sketch } from "../sketch.js" */
+/** @import { Box, Worked } from "../types.js" */
+
 import { writeCount, writeFixed, writeNumber } from "../../shared/numbers.js";
 import { isSeen, rowMiddle } from "../cells.js";
 import { fit } from "../letters.js";
@@ -10,6 +14,7 @@ import { drawSoftmax } from "./softmax.js";
 import { writeOperation } from "./steps.js";
 
 // Scores become powers of e, these stack to the denominator and become shares.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawDivide(canvas, sketch, box, worked, time) {
   const { frame, data } = canvas;
   const rows = worked.of.map((_, i) => i).filter((i) => isSeen(frame, i));
@@ -26,6 +31,7 @@ export function drawDivide(canvas, sketch, box, worked, time) {
 }
 
 // The best word's logit, and the last softmax: over the whole vocabulary.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawAnswer(canvas, sketch, box, worked, time) {
   if (!worked.words) return drawEnd(canvas, sketch, box, worked);
   const wide = box.w >= 700;
@@ -48,6 +54,7 @@ export function drawAnswer(canvas, sketch, box, worked, time) {
 }
 
 // Without an LM head the pass ends here.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked */
 function drawEnd(canvas, sketch, box, { width, component, value }) {
   const words = `the pass ends with ${width} numbers for each piece; the largest, component ${component}: ${
     writeNumber(value)
@@ -58,6 +65,14 @@ function drawEnd(canvas, sketch, box, { width, component, value }) {
 }
 
 // The LM head's vector times the word's row, product by product, and the word's bias.
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {Box} box
+ * @param {Worked} worked
+ * @param {boolean} wide
+ * @param {number} time
+ */
 function drawLogit(canvas, sketch, box, { words: [[word]], logit }, wide, time) {
   const { terms, width, product, bias, value, digits, adds_up: whole } = logit;
   drawCaption(
@@ -75,6 +90,7 @@ function drawLogit(canvas, sketch, box, { words: [[word]], logit }, wide, time) 
 }
 
 // The largest products one by one, all others as one, and the bias; gives how many of the former have landed.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 function drawLogitSum(canvas, sketch, box, { terms, rest, width, bias, digits }, time) {
   const more = width - terms.length;
   const parts = [

@@ -1,5 +1,9 @@
 // The picture of what is collected from the values.
 
+/** @import { Canvas } from "../canvas.js" */
+/** @import { Sketch } from "../sketch.js" */
+/** @import { Box, Columns, Digits, Scale, Worked } from "../types.js" */
+
 import { clamp } from "../../shared/clamp.js";
 import { writeFixed } from "../../shared/numbers.js";
 import { cellBox, isSeen, rowMiddle } from "../cells.js";
@@ -13,6 +17,7 @@ import { drawCaption, FAINT, leadToCaption, quote } from "./caption.js";
 import { runSums } from "./products.js";
 
 // Share times value, token by token: each begins where the one before it ended.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawCollect(canvas, sketch, box, worked, time) {
   const { frame } = canvas;
   const { component, digits, values } = worked;
@@ -43,6 +48,7 @@ export function drawCollect(canvas, sketch, box, worked, time) {
 }
 
 // Where share, value and their product end, one under the other; the product alone where there is no room.
+/** @param {Canvas} canvas @param {Box} box @param {Worked} worked */
 function placeFactors(canvas, { x, w }, { digits, shares, values, component }) {
   const widest = (numbers, decimals) => Math.max(
     ...numbers.map((each) => measure(writeFixed(each, decimals), 12, true, 600))
@@ -56,6 +62,7 @@ function placeFactors(canvas, { x, w }, { digits, shares, values, component }) {
 }
 
 // One component of the chosen head's values, row by row; null while they are on their way.
+/** @param {Canvas} canvas @param {number} component */
 function readColumn(canvas, component) {
   const stage = stageOf(canvas, "value");
   const column = stage?.columns.indexOf(component) ?? -1;
@@ -63,6 +70,14 @@ function readColumn(canvas, component) {
 }
 
 // All shares together, and where the sum stands in the result.
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {Worked} worked
+ * @param {{ x: number, least: number, most: number, bottom: number, panel: Box }} given3
+ * @param {number} opacity
+ * @param {Digits} digits
+ */
 function drawTotal(canvas, sketch, { sum, component }, { x, least, most, bottom, panel }, opacity, digits) {
   const { frame, data, place, at } = canvas;
   const style = { stroke: "var(--bvc-value)", "stroke-width": 2, opacity: cut(opacity) };
@@ -78,6 +93,12 @@ function drawTotal(canvas, sketch, { sum, component }, { x, least, most, bottom,
   if (opacity === 1) leadToCaption(sketch, cell, panel);
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {{ value: number, start: number, shown: number, x: Scale }} given3
+ */
 function drawShare({ frame, colors }, sketch, i, { value, start, shown, x }) {
   const y = rowMiddle(frame, i);
   const high = Math.min(24, frame.row - 6);
@@ -92,6 +113,12 @@ function drawShare({ frame, colors }, sketch, i, { value, start, shown, x }) {
 }
 
 // The share and the recorded value that are multiplied, and what that makes.
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {{ columns: Columns, worked: Worked, shown: number }} given3
+ */
 function drawFactors(canvas, sketch, i, { columns, worked, shown }) {
   const { digits, shares, values, largest, component, of } = worked;
   const y = rowMiddle(canvas.frame, i) + 4.5;
@@ -108,6 +135,7 @@ function drawFactors(canvas, sketch, i, { columns, worked, shown }) {
 }
 
 // The component that is collected, in the values of all rows.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {number} component */
 function ringColumn(canvas, sketch, component) {
   const stage = stageOf(canvas, "value");
   const box = canvas.frame.parts.value;

@@ -1,5 +1,9 @@
 // The picture of the first stop: the text, cut into pieces.
 
+/** @import { Canvas } from "../canvas.js" */
+/** @import { Sketch } from "../sketch.js" */
+/** @import { Box, Worked } from "../types.js" */
+
 import { writeCount } from "../../shared/numbers.js";
 import { isSeen, rowMiddle } from "../cells.js";
 import { fit, measure } from "../letters.js";
@@ -8,6 +12,7 @@ import { cut } from "../sketch.js";
 import { drawCaption, FAINT } from "./caption.js";
 
 // The text, cut; and each piece as an entry of the vocabulary, at its place among all entries.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawCut(canvas, sketch, box, worked, time) {
   const narrow = box.w < 420;
   const { pieces, total, vocabulary } = worked;
@@ -32,6 +37,12 @@ export function drawCut(canvas, sketch, box, worked, time) {
 }
 
 // A piece falls to its place among the entries of the vocabulary.
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {{ text: string, id: number, row: number, bold: boolean, fall: number, left: number, right: number, tick: number, from: { x: number, y: number } | null }} given3
+ */
 function drawEntry({ frame }, sketch, i, { text, id, row, bold, fall, left, right, tick, from }) {
   const y = rowMiddle(frame, row);
   const end = { x: Math.min(tick + 9, right + 6), y };
@@ -46,12 +57,18 @@ function drawEntry({ frame }, sketch, i, { text, id, row, bold, fall, left, righ
 }
 
 // A piece in the line of the text, and the cut behind it.
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {{ x: number, end: number, text: string, bold: boolean, shown: number }} given2
+ */
 function drawPiece(sketch, i, { x, end, text, bold, shown }) {
   sketch.text(`word ${i}`, x + 3, 40, fit(text, 14.5, end - x), { size: 14.5, bold });
   sketch.line(`cut ${i}`, end - 2, 26, end - 2, 26 + 20 * shown, { stroke: FAINT, "stroke-dasharray": "3 2" });
 }
 
 // Where each piece stands while the text is still one line.
+/** @param {Worked} worked @param {Box} box */
 function measureCut({ pieces }, { x, w }) {
   const ends = [];
   let at = 0;

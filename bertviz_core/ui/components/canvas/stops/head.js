@@ -1,5 +1,9 @@
 // The pictures of two stops inside of one head: ask and offer, and compare.
 
+/** @import { Canvas } from "../canvas.js" */
+/** @import { Sketch } from "../sketch.js" */
+/** @import { Box, Stage, Worked } from "../types.js" */
+
 import { writeFixed, writeShort } from "../../shared/numbers.js";
 import { readValue } from "../data.js";
 import { ring } from "../marks.js";
@@ -9,6 +13,7 @@ import { drawCaption, quote } from "./caption.js";
 import { atProduct, drawOutcome, drawProduct, drawWaterfall, LANDING, writeOutcome } from "./products.js";
 
 // The chosen token's query, and the key and value of the token that it is compared with, number for number.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawOffer(canvas, sketch, box, worked, time) {
   const { at, data } = canvas;
   const key = worked.of;
@@ -17,6 +22,7 @@ export function drawOffer(canvas, sketch, box, worked, time) {
     sketch, box, [["Ask,", "query"], ["offer,", "key"], ["hand over", "value"]],
     "one vector each, number for number, and how long it is"
   );
+  /** @type {[part: string, row: number, title: string][]} */
   const rows = [
     ["query", at, `${quote(canvas, canvas.place.token)} asks`], ["key", other, `${quote(canvas, key)} offers`],
     ["value", other, `${quote(canvas, key)} hands over`],
@@ -41,6 +47,15 @@ export function drawOffer(canvas, sketch, box, worked, time) {
 }
 
 // A row of a stage as bars up and down from zero.
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {string} name
+ * @param {Box} box
+ * @param {Stage} stage
+ * @param {number} row
+ * @param {number} shown
+ */
 function drawVector({ colors }, sketch, name, { x, y, w, h }, stage, row, shown) {
   const width = w / stage.columns.length;
   const values = stage.columns.map((_, column) => readValue(stage, { row, column }));
@@ -57,6 +72,7 @@ function drawVector({ colors }, sketch, name, { x, y, w, h }, stage, row, shown)
 }
 
 // The products of a query and a key land, the largest first, and the sum runs along.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawCompare(canvas, sketch, box, worked, time) {
   const { terms, key, digits, sum, scale, score, adds_up: whole } = worked;
   const asking = [[`${quote(canvas, canvas.place.token)} asks,`, "query"], [`${quote(canvas, key)} offers`, "key"]];
@@ -73,10 +89,13 @@ export function drawCompare(canvas, sketch, box, worked, time) {
 }
 
 // Both factors of the product are ringed where they stand.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {number} other @param {number} component */
 function markOperands(canvas, sketch, other, component) {
   const paint = { stroke: "var(--bvc-text)", "stroke-width": 2 };
   ring(canvas, sketch, "score", "matrix", { row: canvas.at, key: other }, paint);
-  for (const [part, row] of [["query", canvas.at], ["key", other]]) {
+  /** @type {[part: string, row: number][]} */
+  const factors = [["query", canvas.at], ["key", other]];
+  for (const [part, row] of factors) {
     const column = stageOf(canvas, part)?.columns.indexOf(component) ?? -1;
     if (column >= 0) ring(canvas, sketch, `factor ${part}`, part, { row, column }, paint);
   }

@@ -1,5 +1,9 @@
 // The picture of the neurons.
 
+/** @import { Canvas } from "../canvas.js" */
+/** @import { Sketch } from "../sketch.js" */
+/** @import { Box, Name, Neuron, Scale, ToldNeuron, Worked } from "../types.js" */
+
 import { writeCount, writeShort } from "../../shared/numbers.js";
 import { measure } from "../letters.js";
 import { mix, within } from "../motion.js";
@@ -7,6 +11,7 @@ import { cut } from "../sketch.js";
 import { drawCaption, FAINT, quote } from "./caption.js";
 
 // Neurons on the curve of the activation function, and in figures: the strongest, one that is damped, one shut off.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawNeurons(canvas, sketch, box, worked, time) {
   const { strongest, alone, active, total, damped, shut, function: name, curve } = worked;
   const words = [[`${writeCount(active)} of ${writeCount(total)} neurons`, "ffn"], ["are above 0"]];
@@ -28,14 +33,23 @@ export function drawNeurons(canvas, sketch, box, worked, time) {
 }
 
 // The strongest; then, unless it is one of these, what the activation function takes most from, and what it shuts off.
+/** @param {Neuron[]} strongest @param {boolean} alone @param {Neuron | null} damped @param {Neuron | null} shut */
 export function listNeurons(strongest, alone, damped, shut) {
-  const told = [[damped, "damped"], [shut, "shut off"]].filter(
+  /** @type {[neuron: Neuron | null, role: string][]} */
+  const about = [[damped, "damped"], [shut, "shut off"]];
+  const told = about.filter(
     ([neuron]) => neuron && !strongest.some(([index]) => index === neuron[0])
   ).map(([neuron, role]) => ({ neuron, role }));
   const others = strongest.map((neuron, i) => ({ neuron, role: i || !alone ? "" : "strongest" }));
   return [...others, ...told];
 }
 
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {ToldNeuron} given2
+ * @param {{ x: Scale, y: Scale, shown: number, taken: Name[] }} given3
+ */
 function drawDot(sketch, i, { neuron: [, before, after], role }, { x, y, shown, taken }) {
   const [at, to] = [x(before), y(mix(0, after, shown))];
   const color = role ? "var(--bvc-ffn)" : "var(--bvc-paper)";
@@ -51,9 +65,13 @@ function drawDot(sketch, i, { neuron: [, before, after], role }, { x, y, shown, 
 }
 
 // Where a dot's name stands: the first place beside the dot that no other name has taken.
+/** @param {Name[]} taken @param {number} wide @param {number} x @param {number} y @param {boolean} first */
 function placeName(taken, wide, x, y, first) {
+  /** @type {[left: number, base: number][]} */
   const around = [[x - 10 - wide, y + 4], [x - wide, y - 12], [x + 10, y + 4], [x + 4, y + 20]];
+  /** @type {typeof around} */
   const places = first ? [[x - 4, y - 12]] : around;
+  /** @type {(place: [left: number, base: number]) => boolean} */
   const free = ([left, base]) => taken.every(
     (other) => Math.abs(other.y - base) > 15 || left > other.x + other.wide || left + wide < other.x
   );
@@ -63,6 +81,7 @@ function placeName(taken, wide, x, y, first) {
 }
 
 // The curve with the list beside it, or over it where there is little room.
+/** @param {Box} box @param {number} count */
 export function placeNeurons({ x, y, w, h }, count) {
   if (w < 420) {
     const chart = { x: x + 8, y: y + 60, w: w - 20, h: Math.max(40, h - 96 - 24 * count) };
@@ -75,6 +94,11 @@ export function placeNeurons({ x, y, w, h }, count) {
 
 // curve: the points of the program's own function, none where a change put numbers in its place; the dashed line: what
 // would come out of it unchanged.
+/**
+ * @param {Sketch} sketch
+ * @param {Box} box
+ * @param {{ x: Scale, y: Scale, low: number, high: number, curve: [number, number][] }} given2
+ */
 function drawCurve(sketch, { x: left, w, y: top, h }, { x, y, low, high, curve }) {
   sketch.line("across", left, y(0), left + w, y(0), { stroke: "var(--bvc-line)" });
   sketch.line("up", x(0), top, x(0), top + h, { stroke: "var(--bvc-line)" });
@@ -94,6 +118,12 @@ function drawCurve(sketch, { x: left, w, y: top, h }, { x, y, low, high, curve }
   if (h > 180) sketch.text("same name", x(some) - 8, y(some) + 2, "dashed: unchanged", { ...small, at: "end" });
 }
 
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {ToldNeuron} given2
+ * @param {{ shown: number, list: { x: number, y: number, w: number, pitch: number }, most: number }} given3
+ */
 function drawNeuron(sketch, i, { neuron: [index, before, after], role }, { shown, list, most }) {
   const y = list.y + i * list.pitch;
   const bold = role ? 650 : 400;

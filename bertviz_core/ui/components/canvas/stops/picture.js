@@ -1,5 +1,8 @@
 // The pictures of the stops: each comes about in `time`, 0 to 1, from the numbers that the server worked out.
 
+/** @import { Canvas } from "../canvas.js" */
+/** @import { Sketch } from "../sketch.js" */
+
 import { drawAdd, drawLookUp } from "./add.js";
 import { drawAnswer, drawDivide } from "./answer.js";
 import { drawCollect } from "./collect.js";
@@ -7,6 +10,7 @@ import { drawCut } from "./cut.js";
 import { drawCompare, drawOffer } from "./head.js";
 import { drawNeurons } from "./neurons.js";
 
+/** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawStopPicture(canvas, sketch) {
   const { place, data, frame, player } = canvas;
   const stop = data.stops[place.stop - 1];

@@ -1,5 +1,9 @@
 // Sums of products, number by number.
 
+/** @import { Canvas } from "../canvas.js" */
+/** @import { Sketch } from "../sketch.js" */
+/** @import { Box, Digits, Kind, Part, Scale, Term } from "../types.js" */
+
 import { writeFixed } from "../../shared/numbers.js";
 import { fit, measure } from "../letters.js";
 import { FAINT } from "./caption.js";
@@ -7,22 +11,26 @@ import { FAINT } from "./caption.js";
 export const LANDING = 1.12; // how much sooner the products have landed than the picture is done
 
 // The product that is spoken of: the one that lands; once all have landed, the largest.
+/** @param {number} landed @param {Term[]} terms */
 export function atProduct(landed, terms) {
   return landed < terms.length ? landed - 1 : 0;
 }
 
 // What a calculation gives; or what a change put in that place.
+/** @param {boolean} whole @param {number} value @param {Digits} digits */
 export function writeOutcome(whole, value, digits) {
   return `${whole ? "=" : "≠"} ${writeFixed(value, digits.total)}`;
 }
 
 // What a sum comes to, under it.
+/** @param {Sketch} sketch @param {Box} box @param {string} words @param {string} note @param {number} opacity */
 export function drawOutcome(sketch, { x, y, w, h }, words, note, opacity) {
   const size = measure(words, 17, true, 600) < w ? 17 : 14;
   sketch.text("outcome", x, y + h - 20, words, { size, mono: true, bold: 600, opacity });
   sketch.text("outcome note", x, y + h - 2, fit(note, 13, w), { size: 13, fill: FAINT, opacity });
 }
 
+/** @param {number[]} values */
 export function runSums(values) {
   let sum = 0;
   return values.map((value) => (sum += value));
@@ -30,6 +38,12 @@ export function runSums(values) {
 
 // Numbers that are added, each from where the one before ended, and the sum that runs along. parts: [{value, wide?}] in
 // pixels where one is wider than the others; landed: how many have come.
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {Box} box
+ * @param {{ parts: Part[], landed: number, digits: number, kind: Kind }} given3
+ */
 export function drawWaterfall(canvas, sketch, box, { parts, landed, digits, kind }) {
   const ends = runSums(parts.map(({ value }) => value));
   const [top, bottom] = [box.y + 100, box.y + box.h - 62];
@@ -52,6 +66,12 @@ export function drawWaterfall(canvas, sketch, box, { parts, landed, digits, kind
   return { starts, bottom };
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {string} key
+ * @param {{ start: number, end: number, last: boolean, x: number, w: number, y: Scale, kind: Kind }} given3
+ */
 function drawTerm({ colors }, sketch, key, { start, end, last, x, w, y, kind }) {
   const below = end < start;
   const bar = { x, w, y: Math.min(y(start), y(end)), h: Math.max(1.5, Math.abs(y(start) - y(end))) };
@@ -61,6 +81,10 @@ function drawTerm({ colors }, sketch, key, { start, end, last, x, w, y, kind }) 
   });
 }
 
+/**
+ * @param {Sketch} sketch
+ * @param {{ x: number, wide: number, y: Scale, run: number, digits: number, kind: Kind, from: number }} given1
+ */
 function drawRunning(sketch, { x, wide, y, run, digits, kind, from }) {
   const color = `var(--bvc-${kind})`;
   sketch.line("running", from, y(run), x, y(run), { stroke: color, "stroke-dasharray": "2 3" });
@@ -72,6 +96,13 @@ function drawRunning(sketch, { x, wide, y, run, digits, kind, from }) {
 }
 
 // One product in figures, its factors with as many decimals as make it right.
+/**
+ * @param {Sketch} sketch
+ * @param {Box} box
+ * @param {Term[]} terms
+ * @param {number} landed
+ * @param {{ digits: number, kinds: Kind[] }} given4
+ */
 export function drawProduct(sketch, { x, y, w }, terms, landed, { digits, kinds }) {
   if (!landed) return;
   const [component, one, other, product, finer = digits] = terms[atProduct(landed, terms)];

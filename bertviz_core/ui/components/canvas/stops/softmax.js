@@ -1,5 +1,8 @@
 // Numbers that become shares: powers of e that are stacked.
 
+/** @import { Sketch } from "../sketch.js" */
+/** @import { Box, Digits, Item, Power, Softmax, SoftmaxPlace } from "../types.js" */
+
 import { writeFixed, writePercent } from "../../shared/numbers.js";
 import { fit, measure } from "../letters.js";
 import { mix, within } from "../motion.js";
@@ -11,6 +14,7 @@ const LABEL = 15; // pixels from a share's label to the next
 
 // softmax: items from top to bottom, others together as one more block; digits: decimals of terms and their sum;
 // decimals: of the scores.
+/** @param {Sketch} sketch @param {Box} box @param {Softmax} softmax @param {number} time */
 export function drawSoftmax(sketch, box, softmax, time) {
   const { items, others, top, high, row, kind } = softmax;
   const motion = { grow: within(time, 0, 0.3), fly: within(time, 0.35, 0.75), name: within(time, 0.78, 0.95) };
@@ -32,6 +36,14 @@ export function drawSoftmax(sketch, box, softmax, time) {
   drawShares(sketch, box, softmax, { place, stack, ends, opacity: motion.name });
 }
 
+/**
+ * @param {Sketch} sketch
+ * @param {Box} box
+ * @param {Softmax} given2
+ * @param {SoftmaxPlace} place
+ * @param {{ name: number }} given4
+ * @param {number} stacked
+ */
 function titleSoftmax(sketch, { w }, { titles, denominator, top, kind, digits }, place, { name }, stacked) {
   const head = (key, x, text, style) => sketch.text(key, x, top - 10, text, { size: 13, bold: true, ...style });
   if (w >= 340) head("key", place.score - 60, titles[0], { fill: FAINT, at: "end" });
@@ -43,6 +55,7 @@ function titleSoftmax(sketch, { w }, { titles, denominator, top, kind, digits },
 }
 
 // The columns of a softmax, as far as there is room for them.
+/** @param {Box} box */
 function placeSoftmax({ x, w }) {
   if (w < 340) return { score: x + 34, bar: x + 42, wide: 36, stack: x + w - 104 };
   if (w < 480) return { score: x + 116, bar: x + 126, wide: 42, stack: x + w - 118 };
@@ -51,6 +64,12 @@ function placeSoftmax({ x, w }) {
 
 // The largest shares, as many as there is room for, each at its block, or as near as the others let it; by name if all
 // names have room.
+/**
+ * @param {Sketch} sketch
+ * @param {Box} box
+ * @param {Softmax} given2
+ * @param {{ place: SoftmaxPlace, stack: Item[], ends: number[], opacity: number }} given3
+ */
 function drawShares(sketch, box, { top, high }, { place, stack, ends, opacity }) {
   if (!opacity) return;
   const left = place.stack + place.wide;
@@ -75,15 +94,23 @@ function drawShares(sketch, box, { top, high }, { place, stack, ends, opacity })
 }
 
 // Heights that are at least a label apart, in the same order, none before `least` or beyond `most`.
+/** @param {number[]} heights @param {number} least @param {number} most */
 export function spread(heights, least, most) {
   const down = heights.reduce((all, y) => [...all, Math.max(y, all.length ? all.at(-1) + LABEL : least)], []);
   return down.reduceRight((all, y) => [Math.min(y, all.length ? all[0] - LABEL : most), ...all], []);
 }
 
+/** @param {Item} given */
 function nameShare({ name, share }) {
   return `${name} ${writePercent(share)}`;
 }
 
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {Power} given2
+ * @param {{ grow: number; fly: number; name: number }} motion
+ */
 function drawPower(sketch, i, { item, stacked, tall, place, longest, row, kind, narrow, decimals, digits }, motion) {
   const fill = `var(--bvc-${kind})`;
   const high = Math.min(26, row - 8);
@@ -101,6 +128,7 @@ function drawPower(sketch, i, { item, stacked, tall, place, longest, row, kind, 
   if (motion.grow > 0.9) nameTerm(sketch, i, place.bar + wide + 7, item, digits);
 }
 
+/** @param {Sketch} sketch @param {number} i @param {Item} given2 @param {SoftmaxPlace} place @param {boolean} narrow */
 function nameRow(sketch, i, { name, faint, y }, place, narrow) {
   if (narrow) return;
   sketch.text(`name ${i}`, place.score - 60, y + 4.5, fit(name, 14, 86), {
@@ -108,11 +136,13 @@ function nameRow(sketch, i, { name, faint, y }, place, narrow) {
   });
 }
 
+/** @param {Sketch} sketch @param {number | string} i @param {number} x @param {Item} given3 @param {Digits} digits */
 function nameTerm(sketch, i, x, { y, term }, digits) {
   sketch.text(`term ${i}`, x, y + 4.5, writeFixed(term, digits.terms), { size: 12, mono: true, fill: FAINT });
 }
 
 // All that is not listed, as one block of the stack, and in the list where it has a place there.
+/** @param {Sketch} sketch @param {Power} given1 @param {{ grow: number, fly: number }} given2 */
 function drawOthers(sketch, { item, stacked, tall, place, kind, narrow, digits }, { grow, fly }) {
   sketch.box("others", { x: place.stack, y: stacked, w: place.wide, h: Math.max(0.8, tall - 1.5) }, {
     rx: 2, fill: `var(--bvc-${kind})`, "fill-opacity": 0.14, opacity: cut(fly, 3),

@@ -3,6 +3,10 @@
 // A step is {name, note?, sign?, operand?, from, to, kind, leap?, reached?}: sign and operand stand under it, at its end
 // the number that it reaches; leap: an arrow, as what is multiplied has no length; reached: what that number is called.
 
+/** @import { Canvas } from "../canvas.js" */
+/** @import { Sketch } from "../sketch.js" */
+/** @import { Box, Digits, Step, StepChart, StepPlace } from "../types.js" */
+
 import { writeCount, writeFixed } from "../../shared/numbers.js";
 import { fit, measure } from "../letters.js";
 import { mix, within } from "../motion.js";
@@ -10,6 +14,7 @@ import { cut } from "../sketch.js";
 import { FAINT } from "./caption.js";
 
 // groups: lists of steps, each with a scale of its own over the same zero, so that large and small stand side by side.
+/** @param {Box} box @param {Step[][]} groups */
 export function placeSteps(box, groups) {
   const left = box.x + 16; // beside the zero
   const pitch = Math.min(240, (box.x + box.w - left) / groups.flat().length);
@@ -27,6 +32,13 @@ export function placeSteps(box, groups) {
   return { groups, pitch, wide, zero, units, scales, x: (i) => left + i * pitch, names: box.y + box.h - 42 };
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {StepChart} chart
+ * @param {Digits} digits
+ * @param {number} time
+ */
 export function drawSteps(canvas, sketch, chart, digits, time) {
   const { groups, pitch, wide, zero, scales, x } = chart;
   const count = groups.flat().length;
@@ -43,6 +55,15 @@ export function drawSteps(canvas, sketch, chart, digits, time) {
   }));
 }
 
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {Step} step
+ * @param {StepPlace} column
+ * @param {Digits} digits
+ * @param {number} shown
+ */
 function drawStep(canvas, sketch, i, step, column, digits, shown) {
   const { from, to, kind, leap } = step;
   const { x, wide, pitch, y, next } = column;
@@ -62,6 +83,12 @@ function drawStep(canvas, sketch, i, step, column, digits, shown) {
 }
 
 // A number becomes another one: an arrow from the one to the other.
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {{ x: number, from: number, to: number }} given2
+ * @param {string} color
+ */
 function drawLeap(sketch, i, { x, from, to }, color) {
   sketch.line(`leap ${i}`, x, from, x, to, { stroke: color, "stroke-width": 2.5 });
   const side = Math.sign(to - from);
@@ -71,6 +98,14 @@ function drawLeap(sketch, i, { x, from, to }, color) {
 }
 
 // The number that a step reaches, beyond its end.
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {Step} given2
+ * @param {StepPlace} given3
+ * @param {Digits} digits
+ * @param {number} opacity
+ */
 function drawReached(sketch, i, { from, to, reached }, { x, wide, pitch, y }, digits, opacity) {
   const below = to < from;
   const number = writeFixed(to, digits.total);
@@ -81,6 +116,14 @@ function drawReached(sketch, i, { from, to, reached }, { x, wide, pitch, y }, di
 }
 
 // What is done, and with what.
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {Step} step
+ * @param {StepPlace} given3
+ * @param {Digits} digits
+ * @param {number} opacity
+ */
 function drawOperation(sketch, i, step, { x, wide, pitch, names }, digits, opacity) {
   const { name, note, kind, sign, operand } = step;
   const middle = x + wide / 2;
@@ -89,7 +132,9 @@ function drawOperation(sketch, i, step, { x, wide, pitch, names }, digits, opaci
     const decimals = "×÷".includes(sign) ? digits.factors : digits.terms;
     const long = i ? writeOperation(step, decimals) : writeFixed(operand, decimals);
     const short = i ? writeTurned(step, decimals) : long;
-    const [text, size] = [[long, 13.5], [short, 13.5], [short, 12], [short.replace(" ", ""), 12]].find(
+    /** @type {[text: string, size: number][]} */
+    const ways = [[long, 13.5], [short, 13.5], [short, 12], [short.replace(" ", ""), 12]];
+    const [text, size] = ways.find(
       ([words, high], last) => last === 3 || measure(words, high, true, 600) < pitch - 8
     );
     sketch.text(`operation ${i}`, middle, names, text, { ...style, size, mono: true, bold: 600 });
@@ -100,12 +145,14 @@ function drawOperation(sketch, i, step, { x, wide, pitch, names }, digits, opaci
   sketch.text(`note ${i}`, middle, names + 34, fit(note, 12, pitch - 2), { ...style, size: 12, fill: FAINT });
 }
 
+/** @param {{ sign?: string, operand?: number }} given @param {number} decimals */
 export function writeOperation({ sign, operand }, decimals) {
   const text = writeFixed(operand, decimals);
   return `${sign} ${text.startsWith("−") ? `(${text})` : text}`;
 }
 
 // A negative number added is a number taken away, and the other way round: without parentheses.
+/** @param {{ sign?: string, operand?: number }} given @param {number} decimals */
 export function writeTurned({ sign, operand }, decimals) {
   const turned = { "+": "−", "−": "+" }[sign];
   const text = writeFixed(operand, decimals);
@@ -113,6 +160,7 @@ export function writeTurned({ sign, operand }, decimals) {
 }
 
 // The same number on the next scale: lines from where it stood to where it stands, and how much smaller that is.
+/** @param {Sketch} sketch @param {StepChart} given1 @param {number} i @param {number} value @param {number} opacity */
 export function drawScaleChange(sketch, { x, wide, pitch, units, scales, names }, i, value, opacity) {
   const style = { stroke: FAINT, "stroke-dasharray": "2 3", opacity: cut(opacity, 3) };
   sketch.line("change", x(i - 1) + wide, scales[0](value), x(i), scales[1](value), style);
@@ -124,6 +172,7 @@ export function drawScaleChange(sketch, { x, wide, pitch, units, scales, names }
   sketch.text("change label", x(i) + wide / 2, names + 34, fit(full, 12, pitch - 2), label);
 }
 
+/** @param {number} ratio */
 function writeRatio(ratio) {
   return ratio < 10 ? writeFixed(ratio, 1) : writeCount(Math.round(ratio));
 }
