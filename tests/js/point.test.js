@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { cellBox, headBoxes, rowMiddle } from "../../bertviz_core/ui/components/canvas/cells.js";
 import { findTarget } from "../../bertviz_core/ui/components/canvas/find.js";
 import { clock } from "./page.js";
-import { findMiddle, openCanvas, settle } from "./scene.js";
+import { findMiddle, makeData, openCanvas, settle } from "./scene.js";
 
 const middle = ({ x, w }) => x + w / 2;
 
@@ -139,4 +139,26 @@ test("the rail is as long as what is seen, and says which tokens these are", () 
   assert.deepEqual([element.style.height, thumb.style.top], [`${high}px`, "0px"]);
   assert.equal(thumb.style.height, `${Math.max(24, high / 2)}px`);
   assert.equal(openCanvas().canvas.rail.element.hidden, true);
+});
+
+test("a component is the one that its column shows, wherever that stands", () => {
+  const stages = makeData().stages.map((stage) => (stage.id === "embedding" ? { ...stage, columns: [7, 6, 5, 4, 3, 2, 1, 0] } : stage));
+  const { canvas } = openCanvas({}, { more: { stages } });
+  canvas.stage.send("click", findMiddle(cellBox(canvas, "embedding", { row: 2, column: 5 })));
+  assert.equal(canvas.place.component, 2);
+});
+
+test("the rail is dragged to the rows in its middle, and no further than the last ones", () => {
+  const { canvas } = openCanvas({ token: 0 }, { height: 161 });
+  const { element, thumb } = canvas.rail;
+  element.setPointerCapture = () => {};
+  element.hasPointerCapture = () => true;
+  element.box = { left: 0, top: 0, width: 10, height: 100 };
+  thumb.box = { left: 0, top: 0, width: 10, height: 50 };
+  element.send("pointerdown", { clientY: 10 });
+  assert.equal(canvas.first, 0);
+  element.send("pointermove", { clientY: 35 });
+  assert.equal(canvas.first, 1);
+  element.send("pointermove", { clientY: 400 });
+  assert.equal(canvas.first, 2);
 });

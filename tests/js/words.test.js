@@ -148,7 +148,10 @@ test("the explained cell is ringed, its operands are outlined, all else is dimme
     { part: "matrix", row: 1, key: 3 }, { part: "query", row: 1 }, { part: "key", row: 3 }, { part: "matrix", row: 1 },
   ]);
   assert.deepEqual([canvas.fade("query"), canvas.fade("value")], [1, 0.5]);
-  assert.ok("operand 0" in marks && "operand 1" in marks && "wire" in marks);
+  assert.ok("operand 0" in marks && "operand 1" in marks);
+  const below = marks["cell matrix"]; // the key's row is below: the wire comes up to the cell
+  const [, from, to] = /^M[\d.]+ ([\d.]+)H[\d.]+V([\d.]+)$/.exec(marks.wire.d).map(Number);
+  assert.ok(from > to && Math.abs(to - (Number(below.y) + Number(below.height))) < 4);
 });
 
 test("many operands in one row are outlined together", () => {
