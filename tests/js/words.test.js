@@ -233,3 +233,12 @@ test("a number of the picture can be asked for by its address", () => {
   assert.equal(canvas.root.readCell("embeddings.LayerNorm[token=0,hidden=0]"), canvas.stages.get("embedding").values[0]);
   assert.equal(canvas.root.readCell("none[token=0]"), undefined);
 });
+
+test("the page's style has the theme's colours, and each kind its own", () => {
+  const { canvas } = openCanvas();
+  const { colors } = canvas.data;
+  for (const name of ["text", "faint", "line", "surface", "accent", "first", "second", "paper"]) {
+    assert.equal(canvas.root.style[`--bvc-${name}`], colors[name], name);
+  }
+  assert.equal(canvas.root.style["--bvc-query"], "#0069A5");
+});

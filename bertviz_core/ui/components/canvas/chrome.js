@@ -1,7 +1,7 @@
 // What stands around the picture: the level with its headline, the readout, and on a phone the stages and levels.
 
 /** @import { Canvas } from "./canvas.js" */
-/** @import { Level, Target, Written } from "./types.js" */
+/** @import { Level, Palette, Target, Written } from "./types.js" */
 
 import { clampIndex } from "../shared/clamp.js";
 import { writeActions, writeCrumbs, writeReadout, writeStrip, writeTabs, writeTitle } from "./chrome_words.js";
@@ -33,8 +33,10 @@ export class Chrome {
 
   style() {
     const { canvas: { root, colors, data } } = this;
-    for (const name of ["text", "faint", "line", "surface", "accent", "first", "second", "paper"]) {
-      root.style.setProperty(`--bvc-${name}`, colors[name]);
+    /** @type {Exclude<keyof Palette, "kinds">[]} */
+    const names = ["text", "faint", "line", "surface", "accent", "first", "second", "paper"];
+    for (const name of names) {
+      root.style.setProperty(`--bvc-${name}`, data.colors[name]);
     }
     for (const kind of Object.keys(data.colors.kinds)) root.style.setProperty(`--bvc-${kind}`, colors.ink(kind));
   }
