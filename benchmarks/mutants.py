@@ -29,7 +29,7 @@ CORE = "bertviz_core"
 MODELS = Path(CORE, "models")  # large and never changed: linked, not copied
 KILLED, SURVIVED, BROKEN = "killed", "SURVIVED", "ERROR"
 _PASSED, _FAILED = 0, 1  # pytest's exit statuses
-_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "models", "mock")
+_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "models", "mock", "node_modules")
 
 
 @dataclass(frozen=True)

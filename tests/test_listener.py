@@ -202,12 +202,10 @@ def test_copying_where_the_page_may_not_use_the_clipboard(app):
     app.page.evaluate("delete navigator.clipboard")
 
 
-def test_the_parts_of_the_listener_are_one_module():
-    """None of them says `import`: the browser gets them as one file."""
-    parts = sorted(Path("bertviz_core/ui/components").glob("listener*.js"))
-    texts = [part.read_text(encoding="utf-8") for part in parts]
-    assert len(parts) > 1 and sum("export default" in text for text in texts) == 1
-    assert not any(re.search(r"^import |innerHTML", text, re.M) for text in texts)
+def test_the_listener_writes_no_html():
+    """What it writes comes from the page, and may be anybody's text."""
+    texts = [file.read_text(encoding="utf-8") for file in Path("bertviz_core/ui/components/listener").glob("*.js")]
+    assert len(texts) > 1 and not any("innerHTML" in text for text in texts)
 
 
 def test_dark(chromium, trial):

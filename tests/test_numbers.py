@@ -144,32 +144,18 @@ def test_a_sum_brackets_what_is_negative_behind_a_plus(terms, text):
 
 
 def test_both_languages_know_the_same_widths_and_the_same_sign_for_the_full_form():
-    script = (scripts.COMPONENTS / "numbers.js").read_text(encoding="utf-8")
+    names = "SHORT_WIDTH, WORTH, FULL, KNOWN"
+    script = f'import {{ {names} }} from "{(scripts.COMPONENTS / "shared" / "numbers.js").as_uri()}";'
     found = scripts.run_node(f"{script}\nconsole.log([SHORT_WIDTH, WORTH, FULL.decimals, KNOWN].join());")
     assert found.strip() == f"{SHORT_WIDTH},{numbers.WORTH},{numbers.DECIMALS},{numbers._KNOWN:.0f}"
 
 
-COMPONENTS = sorted({path.stem for path in scripts.COMPONENTS.glob("*.html")})
-
-
-@pytest.mark.parametrize("name", COMPONENTS)
-def test_the_files_of_a_component_are_one_module_that_the_browser_can_read(name, monkeypatch):
-    """What two of them declare is declared once."""
-    from bertviz_core.ui import components
-
-    taken = {}
-    monkeypatch.setattr(components.v2, "component", lambda name, **parts: taken.update(parts))
-    components.load_component(name)
-    scripts.run_node(taken["js"], "--check")
-    own = "".join(file.read_text(encoding="utf-8") for file in scripts.COMPONENTS.glob(f"{name}*.js"))
-    writes = re.search(r"\bwrite(Number|Short|Percent|CellPercent|Fixed|Count)\(", own) is not None
-    assert ("function writeNumber(" in taken["js"]) == writes
-
-
 def test_no_other_script_has_a_way_of_its_own():
     found = {
-        file.name: re.findall(r"\.(to(?:Fixed|Precision|Exponential|LocaleString))\(", file.read_text(encoding="utf-8"))
-        for file in scripts.COMPONENTS.glob("*.js")
+        file.relative_to(scripts.COMPONENTS).as_posix(): re.findall(
+            r"\.(to(?:Fixed|Precision|Exponential|LocaleString))\(", file.read_text(encoding="utf-8")
+        )
+        for file in scripts.COMPONENTS.rglob("*.js")
     }
-    del found["numbers.js"]
-    assert {name: used for name, used in found.items() if used} == {"canvas_sketch.js": ["toFixed"]}  # of places
+    del found["shared/numbers.js"]
+    assert {name: used for name, used in found.items() if used} == {"canvas/sketch.js": ["toFixed"]}  # of places

@@ -1,4 +1,4 @@
-"""How a number is written, wherever it stands: one rule, the same in the browser (ui/components/numbers.js).
+"""How a number is written, wherever it stands: one rule, the same in the browser (ui/components/shared/numbers.js).
 
 In full a number has four decimals, and beyond those that this suits a power of ten. The short form is that form rounded
 to a width that is known; a percentage has two significant digits. A calculation has as many decimals as it takes to
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 DECIMALS = 4
 FULL_WIDTH, SHORT_WIDTH, PERCENT_WIDTH = 11, 7, 10  # characters of each form of a float, at most
-WORTH = ".4g"  # what stands for the full form in a template that Plotly fills in (listener_plot.js)
+WORTH = ".4g"  # what stands for the full form in a template that Plotly fills in (listener/plot.js)
 
 _FIRST_POWER, _LAST_POWER = -3, 4  # of ten, of what is written without one
 _DIGITS = 2  # significant ones of what is short

@@ -1,34 +1,31 @@
-"""Components that run in the browser, without a build: each is a .html, a .css and a .js file beside this one.
+"""Components that run in the browser, without a build: each is a folder of modules, which are joined at the start.
 
-A long .js file goes on in others that begin with its name; together, in the order of their names, they are one module.
-Before those of a component that writes numbers stands numbers.js.
+Streamlit calls what a component's index.js exports; index.html and, where it has a style, index.css stand beside it.
+What more than one of them needs is in shared/.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from streamlit.components import v2
 from streamlit.components.v2.types import ComponentRenderer
 
 from bertviz_core.figures.palette import Palette
+from bertviz_core.ui.components.joining import join_modules
 from bertviz_core.ui.components.selectors import expand
 
-NUMBERS = "numbers.js"  # the rule of formula/numbers.py
+FOLDER = Path(__file__).parent
 
 
 def load_component(name: str, *, isolated: bool = True) -> ComponentRenderer:
     """What draws the component of this name. isolated: its style and what it draws stay apart from the page's."""
-    html, css, js = (_read(f"{name}{part}") for part in (".html", ".css", "*.js"))
-    numbers = _read(NUMBERS)
-    if any(f"{function}(" in js for function in re.findall(r"^function (\w+)", numbers, re.M)):
-        js = f"{numbers}\n{js}"
-    return v2.component(f"bertviz.{name}", html=html, css=expand(css), js=js, isolate_styles=isolated)
-
-
-def _read(pattern: str) -> str:
-    return "\n".join(file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob(pattern)))
+    folder = FOLDER / name
+    html = (folder / "index.html").read_text(encoding="utf-8")
+    style = folder / "index.css"
+    css = expand(style.read_text(encoding="utf-8")) if style.is_file() else ""
+    js = join_modules(folder / "index.js", FOLDER)
+    return v2.component(f"bertviz.{name}", html=html, css=css, js=js, isolate_styles=isolated)
 
 
 def list_colors(palette: Palette) -> dict[str, str]:

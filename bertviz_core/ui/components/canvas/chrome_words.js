@@ -1,0 +1,132 @@
+// What stands around the picture, as HTML.
+
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Place, Target } from "./types.js" */
+
+import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
+import { isPut, readValue } from "./data.js";
+import { escapeHtml, ICONS, writeButton } from "./html.js";
+import { listGroups } from "./layout_stops.js";
+import { joins, namePart, stageOf } from "./parts.js";
+import { LEVELS } from "./place.js";
+import { PHONE } from "./sizes.js";
+import { nameStage } from "./titles.js";
+import { nameCell } from "./told.js";
+
+/** @param {Canvas} canvas */
+export function writeCrumbs(canvas) {
+  const { place } = canvas;
+  if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
+  const names = {
+    pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}`,
+    strip: place.strip && nameStage(stageOf(canvas, namePart(canvas, place.strip).part), canvas)[0],
+  };
+  const way = [...LEVELS.slice(0, LEVELS.indexOf(place.level) + 1), ...(place.strip ? ["strip"] : [])];
+  const crumbs = way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
+    : writeButton(`level:${level}`, names[level]))).join("<span>›</span>");
+  return crumbs + (place.component === null ? "" : writeComponent(place));
+}
+
+/** @param {Canvas} canvas */
+function tellFold({ place, frame, data }) {
+  const total = data.size[place.strip === "neurons" ? "neurons" : "width"];
+  const lines = frame?.lines > 1 ? `, line by line, ${writeCount(Math.ceil(total / frame.lines))} to a line` : "";
+  return `All ${writeCount(total)} numbers of each token${lines}`;
+}
+
+// The chosen component, with which it is let go of.
+/** @param {Place} given */
+function writeComponent({ component }) {
+  const more = `class="bvc-component" aria-label="Component ${component}: let go of it"`;
+  const name = '<span class="bvc-wide">component</span><span class="bvc-short">comp.</span>';
+  return writeButton("component", `${name} ${component} <span aria-hidden="true">×</span>`, more);
+}
+
+/** @param {Canvas} canvas */
+export function writeTitle(canvas) {
+  const { place, data } = canvas;
+  if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>`;
+  if (place.level === "pass") return "";
+  const { layer, head } = place;
+  if (place.strip) return tellFold(canvas);
+  if (place.level === "layer") {
+    const found = joins(canvas, "sum") ? "adds what it found" : "keeps only what it found";
+    return `<span class="bvc-wide">In layer ${layer} every</span><span class="bvc-short">Every</span> token looks around, ` +
+      `${found}, then thinks<span class="bvc-wide"> for itself</span>`;
+  }
+  const name = `Head ${head} of layer ${layer}`;
+  if (data.face === "difference") return `${name}: how its attention weights changed`;
+  const most = findMost(canvas);
+  if (!most) return name;
+  const token = escapeHtml(canvas.token);
+  if (!most.share) return `${name}: ${token} looks nowhere, all its attention weights are 0`;
+  return `${name}: ${token} looks at <b class="bvc-kind-attention">“${escapeHtml(most.text)}”</b> with ` +
+    `<b>${writePercent(most.share)}</b>`;
+}
+
+// Which token the chosen one looks at most, {text, share}; null where that is not known here.
+/** @param {Canvas} canvas */
+function findMost(canvas) {
+  const { data, place, at } = canvas;
+  if (["layer", "head", "token"].every((name) => data.most[name] === place[name])) return data.most;
+  const stage = stageOf(canvas, "matrix");
+  if (!stage || !data.tokens[at] || data.tokens.length < data.window.total) return null;
+  const weights = data.tokens.map((_, key) => readValue(stage, { row: at, key }));
+  const share = Math.max(...weights);
+  return { share, text: data.tokens[weights.indexOf(share)].text };
+}
+
+/** @param {Canvas} canvas */
+export function writeActions(canvas) {
+  const { data, place } = canvas;
+  if (place.stop) return writeButton("end", "End the walk", 'class="bvc-button"');
+  if (place.level === "head" && data.why) return `<span class="bvc-why">${escapeHtml(data.why)}</span>`;
+  if (place.level !== "pass") return "";
+  const others = data.examples.map((each, i) => ({ ...each, i })).filter(({ text }) => text !== data.sentence).slice(
+    0, 3
+  );
+  const examples = others.map(({ name, text, pair, i }) => writeButton(`example:${i}`, escapeHtml(name),
+    `class="bvc-example bvc-optional" title="${escapeHtml([text, pair].filter(Boolean).join(" / "))}"`));
+  const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`;
+  return writeButton("play", show, 'class="bvc-main"') +
+    writeButton("", "Type your own", 'class="bvc-button bvc-optional" data-write') + examples.join("");
+}
+
+/** @param {Canvas} canvas */
+export function writeStrip(canvas) {
+  const { place, group, size, data } = canvas;
+  if (innerWidth > PHONE || !size) return "";
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
+  if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
+  const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
+  return up + listGroups(canvas.survey()).map(([title], i) => {
+    const pressed = group === i && !place.strip;
+    const words = pressed ? title : title.replace("Layer ", "").replace("Embedding", "Embed"); // so that all fit
+    return writeButton(`group:${i}`, words, `aria-label="${title}" aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
+  }).join("");
+}
+
+/** @param {Canvas} canvas */
+export function writeTabs({ place }) {
+  const tabs = [
+    ["level:pass", "Pass", "pass"], ["level:layer", "Layer", "layer"], ["level:head", "Head", "head"],
+    ["play", "Play", "play"],
+  ];
+  const now = place.stop ? "play" : place.level;
+  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
+  return tabs.map(([does, name, is]) => write(does, name, is === now)).join("");
+}
+
+/** @param {Canvas} canvas @param {Target} target */
+export function writeReadout(canvas, { stage, where }) {
+  const { data } = canvas;
+  const value = readValue(stage, where);
+  const mean = stage.size.length === 1;
+  const sign = data.face === "difference" && value > 0 ? "+" : "";
+  const face = data.changed && data.face !== "after" ? `<span class="bvc-count">${data.face}</span>` : "";
+  const made = isPut(stage, where) ? "put there by a change"
+    : `made from ${stage.from}${stage.used ? ` · used by ${stage.used}` : ""}`;
+  return `<b class="bvc-value bvc-kind-${stage.kind}" data-value="${value}">${sign}${writeNumber(value)}</b>${face}` +
+    `<span class="bvc-name">${escapeHtml(nameCell(canvas, stage, where))}</span><code class="bvc-address">${mean ? "" : escapeHtml(canvas.stages.write(stage, where))}</code>` +
+    `<span class="bvc-formula">${isPut(stage, where) ? "" : stage.formula}</span><span class="bvc-count">${made}</span>`;
+}

@@ -1,0 +1,132 @@
+// Pointing and clicking. What is pointed at is {part, where?, stage?, layer?, word?}, `where` as in
+// data.js.
+
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Stage, Target, Where } from "./types.js" */
+
+import { isRunning, PARTS } from "../shared/streamlit.js";
+import { cellBox } from "./cells.js";
+import { findAt, findSpine, isSameTarget } from "./find.js";
+import { lightRow, pointAtRow } from "./light.js";
+import { isOfStream } from "./parts.js";
+import { moveWindow } from "./rail.js";
+import { wordOf } from "./words.js";
+
+const FINGER = 40; // pixels
+const STORY = 10000; // milliseconds that the way to a story may take
+
+/** @param {Canvas} canvas @param {AbortSignal} signal */
+export function listenToPointer(canvas, signal) {
+  const { stage, root } = canvas;
+  const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
+  on("pointermove", (event) => event.pointerType !== "touch" && point(canvas, event));
+  on("pointerleave", ({ pointerType }) => pointerType !== "touch" && unpoint(canvas));
+  on("click", (event) => press(canvas, event));
+  on("wheel", (event) => roll(canvas, event), { passive: false });
+  document.addEventListener("pointerover", ({ target }) => {
+    const token = target.closest?.("[data-token]")?.dataset.token;
+    if (!root.contains(/** @type {Node} */ (target))) {
+      pointAtRow(
+        canvas, token === undefined ? null : Number(token) - canvas.data.window.start
+      );
+    }
+  }, { signal });
+}
+
+/** @param {Canvas} canvas @param {PointerEvent} event */
+function point(canvas, event) {
+  const found = findAt(canvas, event);
+  if (isSameTarget(found, canvas.hover)) return;
+  canvas.hover = found;
+  canvas.stage.style.cursor = found && found.part !== "row" ? "pointer" : "default";
+  lightRow(canvas, found?.where?.row ?? null, found?.where?.key);
+  canvas.chrome.read(found?.stage ? found : null, found);
+  if (!canvas.moving) canvas.draw();
+}
+
+/** @param {Canvas} canvas */
+function unpoint(canvas) {
+  canvas.hover = null;
+  lightRow(canvas, null);
+  canvas.chrome.read(null, null);
+  canvas.draw();
+}
+
+// A touch on a cell that is smaller than a finger first chooses it, a second one explains it.
+/** @param {Canvas} canvas @param {PointerEvent} event */
+function press(canvas, event) {
+  if (event.target.closest("[data-does]")) return;
+  const found = findAt(canvas, event);
+  const box = found?.stage && found.part !== "weights" ? cellBox(canvas, found.part, found.where) : null;
+  if (canvas.looked) return void (canvas.looked = false); // the finger looked through the loupe
+  const small = box && Math.min(box.w, box.h) < FINGER && !findSpine(canvas, found.part);
+  if (event.pointerType !== "touch" || !small || isSameTarget(found, canvas.hover)) return act(canvas, found);
+  canvas.hover = found;
+  lightRow(canvas, found.where.row);
+  canvas.chrome.read(found, found, "tap again: how it was made");
+  return canvas.draw();
+}
+
+// What a click does: a layer opens, a head opens, a cell is explained, a word's story is told, a token is chosen.
+/** @param {Canvas} canvas @param {Target | null} found */
+export function act(canvas, found) {
+  if (!found) return;
+  const { place, data } = canvas;
+  const { part, where, stage, strip } = found;
+  const layer = found.layer ?? findSpine(canvas, part);
+  if (strip) canvas.go({ strip: place.strip ? null : strip });
+  else if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
+  else if (part === "words") tellStory(canvas, found);
+  else if (layer !== null && layer !== undefined) canvas.go({
+    level: place.level === "pass" ? "layer" : place.level, layer,
+  });
+  else if (part === "weights") canvas.go({ level: "head", head: where.head });
+  else if (stage) explainCell(canvas, stage, where);
+}
+
+// The page of the shortest story takes the place of this one: by a link, which the server makes when it is asked. Each
+// step waits for the answer to the one before: a page that is left half-way would not know what was chosen in it.
+/** @param {Canvas} canvas @param {Target} found */
+function tellStory(canvas, found) {
+  canvas.player.pause();
+  canvas.flush();
+  const asked = { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found).id };
+  const app = canvas.root.closest(PARTS.app);
+  const findLink = () => !isRunning(app) && app.querySelector(".st-key-canvas-story a");
+  waitFor(canvas, () => !canvas.isWaiting, () => {
+    canvas.send("story", asked);
+    waitFor(canvas, findLink, (link) => link.click());
+  });
+}
+
+// Act once something is found, unless the picture has gone by then or it takes too long.
+/** @param {Canvas} canvas @param {() => unknown} find @param {(found: any) => void} act @param {number} [until] */
+function waitFor(canvas, find, act, until = performance.now() + STORY) {
+  const found = canvas.stopped && find();
+  if (found) return void act(found);
+  if (canvas.stopped && performance.now() < until) requestAnimationFrame(() => waitFor(canvas, find, act, until));
+}
+
+// The page's listener opens the drawer, and brings the focus back here when it is closed.
+// It says which cell, and with it a component of the residual stream: that needs no message of its own.
+/** @param {Canvas} canvas @param {Stage} stage @param {Where} where */
+function explainCell(canvas, stage, where) {
+  canvas.player.pause();
+  const ask = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-ask"));
+  ask.dataset.cell = canvas.stages.write(stage, where);
+  ask.click();
+  if (isOfStream(canvas, stage)) canvas.go({ component: stage.columns[where.column] }, false);
+}
+
+// A wheel over the rows moves the window where not all of them are seen.
+/** @param {Canvas} canvas @param {WheelEvent} event */
+function roll(canvas, event) {
+  const { frame, data } = canvas;
+  const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+  if (!frame || data.window.total <= frame.count || event.ctrlKey || sideways) return;
+  event.preventDefault();
+  canvas.turned = (canvas.turned ?? 0) + event.deltaY / frame.row;
+  const by = Math.trunc(canvas.turned);
+  canvas.turned -= by;
+  if (by) moveWindow(canvas, (canvas.wanted ?? data.window.start + canvas.first) + by);
+}

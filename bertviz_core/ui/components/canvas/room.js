@@ -1,0 +1,49 @@
+// How much room there is for the picture: it ends where the window ends, and in a large window all of it is larger.
+
+/** @import { Canvas } from "./canvas.js" */
+
+import { clamp } from "../shared/clamp.js";
+import { PARTS } from "../shared/streamlit.js";
+import { PHONE } from "./sizes.js";
+
+const FRAME = 124; // pixels that the app's frame covers on a phone
+const LOWEST = 480; // pixels that the picture is high at least
+const USUAL = { width: 1440, height: 810 }; // pixels of a window in which nothing is enlarged,
+const LARGEST = 1.35; // and how much at most in a larger one, such as a projector's
+
+/** @param {Canvas} canvas */
+function findScroller({ root }) {
+  return root.closest(PARTS.main) ?? document.scrollingElement;
+}
+
+/** @param {Canvas} canvas */
+export function fillWindow(canvas) {
+  const { root } = canvas;
+  canvas.scale = clamp(Math.min(innerWidth / USUAL.width, innerHeight / USUAL.height), 1, LARGEST);
+  const top = root.getBoundingClientRect().top + findScroller(canvas).scrollTop;
+  const height = `${Math.max(LOWEST, Math.floor((innerHeight - top - 4) / canvas.scale))}px`;
+  if (root.style.height !== height) root.style.height = height;
+  if (root.style.zoom !== String(canvas.scale)) root.style.zoom = String(canvas.scale);
+}
+
+// Where in the picture, in its own pixels, an event happened.
+/** @param {Canvas} target @param {PointerEvent} event */
+export function locate({ stage, scale }, { clientX, clientY }) {
+  const { left, top } = stage.getBoundingClientRect();
+  return { x: (clientX - left) / scale, y: (clientY - top) / scale };
+}
+
+// How many pixels of the picture a sheet from below leaves free; 0 where there is none.
+/** @param {Canvas} canvas */
+export function countUncovered({ explained, stage }) {
+  const sheet = document.querySelector(".st-key-drawer:has(#bv-drawer-title)")?.getBoundingClientRect();
+  if (!explained.cell || !sheet || innerWidth > PHONE) return 0;
+  return Math.max(90, sheet.top - stage.getBoundingClientRect().top);
+}
+
+// On a phone the drawer comes from below: the picture goes up under the frame, where it is still seen.
+/** @param {Canvas} canvas */
+export function showRows(canvas) {
+  if (!canvas.explained.cell || innerWidth > PHONE) return;
+  findScroller(canvas).scrollBy({ top: canvas.stage.getBoundingClientRect().top - FRAME, behavior: "instant" });
+}

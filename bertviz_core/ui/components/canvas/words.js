@@ -1,0 +1,114 @@
+// The answer: the likeliest word of each row, and beside them those of the chosen one, as bars.
+
+/** @import { Canvas } from "./canvas.js" */
+/** @import { Sketch } from "./sketch.js" */
+/** @import { Box, Target } from "./types.js" */
+
+import { clamp } from "../shared/clamp.js";
+import { writePercent } from "../shared/numbers.js";
+import { isSeen, rowMiddle, seenRows } from "./cells.js";
+import { fit, measure } from "./letters.js";
+import { CARD, heading, WORD, WORD_LINE } from "./sizes.js";
+import { cut } from "./sketch.js";
+
+/** @param {Canvas} canvas @param {Sketch} sketch */
+export function drawWords(canvas, sketch) {
+  const { data, frame } = canvas;
+  const box = frame.parts.words;
+  if (!data.words || box.a < 0.05 || box.w < 60) return;
+  const { y, third } = heading(canvas);
+  sketch.text("words", box.x, y, "Words", { size: 13.5, bold: true, opacity: box.a });
+  sketch.line("words rule", box.x, y + 11, box.x + box.w, y + 11, {
+    stroke: "var(--bvc-line)", opacity: cut(box.a, 3),
+  });
+  const { w } = listWords(canvas);
+  const sub = [
+    ...(w ? ["the likeliest at each token"] : []), `the likeliest at ${canvas.token}`, "the likeliest",
+  ].find((text) => measure(text, 12) < box.w);
+  sketch.text("words sub", box.x, third - 2, sub ?? "", { size: 12, fill: "var(--bvc-faint)", opacity: box.a });
+  if (w) for (const row of seenRows(frame, data.tokens.length)) drawWord(canvas, sketch, row, { x: box.x, w });
+  drawCard(canvas, sketch, cardBox(canvas), box.a);
+}
+
+// Beside the card, as wide as there is room: a column of the likeliest word of each row, of no width without any.
+/** @param {Canvas} canvas */
+function listWords({ frame }) {
+  const { x, w } = frame.parts.words;
+  const column = w - CARD.wide >= WORD.most ? WORD.most : w - CARD.narrow;
+  return { x, w: column >= WORD.least ? column - CARD.gap : 0 };
+}
+
+// Whether a row's word is pointed at, or one of the chosen row's.
+/** @param {Canvas} canvas @param {{ row?: number, word?: number }} given1 */
+function isPointed({ hover }, { row, word }) {
+  return hover?.part === "words" && (word === undefined ? hover.where.row === row : hover.word === word);
+}
+
+/** @param {Canvas} canvas @param {Sketch} sketch @param {number} row @param {{ x: number, w: number }} given3 */
+function drawWord(canvas, sketch, row, { x, w }) {
+  if (!isSeen(canvas.frame, row)) return;
+  const { word, share } = canvas.data.words.top[row];
+  const lit = row === canvas.at || isPointed(canvas, { row });
+  const paint = { opacity: canvas.frame.parts.words.a, fill: lit ? undefined : "var(--bvc-faint)" };
+  const number = writePercent(share);
+  const wide = w > WORD.numbered ? measure(number, 12, true) + 8 : 0;
+  const size = clamp(canvas.frame.row * 0.6, 12, 13.5);
+  const y = rowMiddle(canvas.frame, row) + 5;
+  sketch.text(`word ${row}`, x, y, fit(word, size, w - wide), { size, ...paint });
+  if (wide) sketch.text(`word ${row} share`, x + w, y, number, { size: 12, mono: true, at: "end", ...paint });
+}
+
+// Where the five likeliest words of the chosen row stand.
+/** @param {Canvas} canvas */
+export function cardBox(canvas) {
+  const { frame, at, data } = canvas;
+  const { x, w } = frame.parts.words;
+  const column = listWords(canvas).w;
+  const left = column ? column + CARD.gap : 0;
+  const h = WORD_LINE * data.words.best.length + 16;
+  const bottom = frame.top + frame.row * frame.count;
+  return { x: x + left, w: w - left, h, y: clamp(rowMiddle(frame, at) - 20, frame.top, bottom - h) };
+}
+
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {number} opacity */
+function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
+  const { data: { words: { best } }, explained } = canvas;
+  const shown = { opacity: cut(opacity, 3) };
+  sketch.box("card", { x, y, w, h }, { rx: 10, fill: "var(--bvc-surface)", stroke: "var(--bvc-line)", ...shown });
+  const widest = Math.max(...best.map(({ word }) => measure(word, 15, false, 650)));
+  const most = Math.max(0.15, best[0].share);
+  const number = Math.max(...best.map(({ share }) => measure(writePercent(share), 12, true, 700)));
+  const longest = Math.min(w - number - 26, widest + 2);
+  best.forEach(({ word, share, address }, i) => {
+    const line = { x, w, y: y + 8 + i * WORD_LINE, longest, number };
+    drawBest(sketch, i, { word, share, part: share / most }, line, opacity);
+    const ringed = { x: x + 3, y: line.y, w: w - 6, h: WORD_LINE };
+    const ring = address === explained.cell ? "var(--bvc-text)" : isPointed(canvas, { word: i }) && "var(--bvc-faint)";
+    if (ring) sketch.box(`ring ${i}`, ringed, { rx: 6, fill: "none", stroke: ring, "stroke-width": 2 });
+  });
+}
+
+// One of the likeliest words: its share as a bar, where there is room, and in figures.
+/**
+ * @param {Sketch} sketch
+ * @param {number} i
+ * @param {{ word: string, share: number, part: number }} given2
+ * @param {{ x: number, y: number, w: number, longest: number, number: number }} given3
+ * @param {number} opacity
+ */
+function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, number }, opacity) {
+  const [size, bold, fill] = i ? [14, 400, "var(--bvc-faint)"] : [15, 700, undefined];
+  sketch.text(`best ${i}`, x + 10, y + 17, fit(word, size, longest, bold), { size, bold, opacity });
+  const room = w - longest - number - 34;
+  const bar = { x: x + longest + 18, y: y + 7, w: Math.max(1.5, room * part), h: 10 };
+  const paint = { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": i ? 0.5 : 1, opacity: cut(opacity, 3) };
+  if (room > 12) sketch.box(`bar ${i}`, bar, paint);
+  const style = { size: 12, mono: true, at: "end", bold, fill, opacity };
+  sketch.text(`share ${i}`, x + w - 8, y + 16.5, writePercent(share), style);
+}
+
+// The likeliest word of a row, or one of the five of the chosen one. {word, share, address}
+/** @param {Canvas} canvas @param {Target} target */
+export function wordOf({ data: { words } }, { word, where }) {
+  return word === undefined ? words.top[where.row] : words.best[word];
+}

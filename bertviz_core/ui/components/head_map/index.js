@@ -1,0 +1,14 @@
+// All heads of all layers, side by side.
+
+/** @import { Call } from "../shared/types.js" */
+
+import { HeadMap, readPacked } from "./map.js";
+
+/** @param {Call<Uint8Array, Element & { headMap?: HeadMap }>} given */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const map = (parentElement.headMap ??= new HeadMap(parentElement));
+  map.choose = (layer, head) => setTriggerValue("head", [layer, head]);
+  const [header, pixels] = readPacked(data);
+  map.show(header, pixels);
+  return () => map.close();
+}

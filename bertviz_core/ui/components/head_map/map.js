@@ -1,0 +1,187 @@
+// All heads of all layers on one canvas, with a button over each. `data`: 4 bytes with the length of a JSON header, the
+// header, then one byte a share: (layer, head, query, key), 255 for 1.
+
+/** @import { MapData } from "./types.js" */
+
+import { clampIndex } from "../shared/clamp.js";
+import { makeElement } from "../shared/element.js";
+
+/** @param {Uint8Array} bytes */
+export function readPacked(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  return [header, bytes.subarray(4 + length)];
+}
+
+export class HeadMap {
+  /** @type {MapData} */ header;
+  /** @type {Uint8Array} */ pixels;
+  /** @type {Uint32Array} */ tints;
+  /** @type {HTMLElement[]} */ buttons;
+  /** @type {(layer: number, head: number) => void} */ choose;
+
+  /** @param {ShadowRoot | Element} root */
+  constructor(root) {
+    this.frame = /** @type {Element} */ (root.querySelector(".frame"));
+    this.about = root.querySelector(".about");
+    this.canvas = document.createElement("canvas");
+    this.canvas.setAttribute("aria-hidden", "true");
+    this.resized = new ResizeObserver(() => this.draw());
+    this.frame.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
+    this.frame.addEventListener("pointerleave", () => this.describe(this.header.chosen));
+  }
+
+  close() {
+    this.resized.disconnect();
+  }
+
+  /** @param {MapData} header @param {Uint8Array} pixels */
+  show(header, pixels) {
+    const [layers, heads] = header.shape;
+    const rebuilt = this.header?.shape.join() !== header.shape.join();
+    this.header = header;
+    this.pixels = pixels;
+    this.tints = makeTints(header.scale);
+    const { style } = this.frame.parentElement;
+    for (const [name, color] of Object.entries(header.colors)) style.setProperty(`--${name}`, color);
+    style.setProperty("--scale", `linear-gradient(90deg, ${header.scale.map(([at, c]) => `${c} ${at * 100}%`)})`);
+    if (rebuilt) this.build(layers, heads);
+    for (const [i, button] of this.buttons.entries()) {
+      const [layer, head] = readPlace(button);
+      button.classList.toggle("out", header.out[i]);
+      button.setAttribute("aria-label", [this.title(layer, head), ...this.notes(layer, head)].join(", "));
+    }
+    this.select(...header.chosen);
+    this.describe(header.chosen);
+    this.resized.disconnect();
+    this.resized.observe(this.frame); // draws at once, and whenever the size changes
+  }
+
+  /** @param {number} layers @param {number} heads */
+  build(layers, heads) {
+    this.frame.style.setProperty("--layers", layers);
+    this.frame.style.setProperty("--heads", heads);
+    this.frame.setAttribute("aria-rowcount", layers);
+    this.frame.setAttribute("aria-colcount", heads);
+    const top = makeElement("div", "row", makeElement("span", "corner", "head\nlayer"));
+    top.setAttribute("aria-hidden", "true");
+    top.append(...Array.from({ length: heads }, (_, head) => makeElement("span", "name", head)));
+    this.buttons = [];
+    const rows = Array.from({ length: layers }, (_, layer) => {
+      const name = makeElement("span", "name", layer);
+      name.setAttribute("aria-hidden", "true");
+      const row = makeElement("div", "row", name, ...Array.from({ length: heads }, (_, head) => this.button(layer, head)));
+      row.setAttribute("role", "row");
+      return row;
+    });
+    this.frame.replaceChildren(top, this.canvas, ...rows);
+  }
+
+  /** @param {number} layer @param {number} head */
+  button(layer, head) {
+    const button = makeElement("button", "head");
+    Object.assign(button.dataset, { layer, head });
+    button.setAttribute("role", "gridcell");
+    button.style.gridArea = `${layer + 2} / ${head + 2}`;
+    button.addEventListener("click", () => this.choose(layer, head));
+    button.addEventListener("pointerenter", () => this.describe([layer, head]));
+    button.addEventListener("focus", () => this.rove(layer, head));
+    this.buttons.push(button);
+    return button;
+  }
+
+  /** @param {number} layer @param {number} head */
+  select(layer, head) {
+    const chosen = this.at(layer, head);
+    for (const button of this.buttons) button.setAttribute("aria-selected", button === chosen);
+    if (!this.buttons.some((button) => button.matches(":focus"))) this.rove(layer, head);
+  }
+
+  /** @param {number} layer @param {number} head */
+  rove(layer, head) {
+    for (const button of this.buttons) button.tabIndex = -1;
+    this.at(layer, head).tabIndex = 0;
+    this.describe([layer, head]);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const [layers, heads] = this.header.shape;
+    const [layer, head] = readPlace(event.target);
+    const ends = { Home: [layer, 0], End: [layer, heads - 1] };
+    const move = moves[event.key];
+    const [to, across] = ends[event.key] ?? (move ? [layer + move[0], head + move[1]] : []);
+    if (to === undefined) return;
+    event.preventDefault();
+    this.at(clampIndex(to, layers), clampIndex(across, heads)).focus();
+  }
+
+  /** @param {number} layer @param {number} head */
+  at(layer, head) {
+    return this.buttons[layer * this.header.shape[1] + head];
+  }
+
+  /** @param {number} layer @param {number} head */
+  title(layer, head) {
+    return `layer ${layer}, head ${head}`;
+  }
+
+  /** @param {number} layer @param {number} head */
+  notes(layer, head) {
+    return this.header.notes[layer * this.header.shape[1] + head];
+  }
+
+  /** @param {[layer: number, head: number]} given */
+  describe([layer, head]) {
+    const [title, ...lines] = this.about.querySelectorAll(".title, .note");
+    title.textContent = this.title(layer, head);
+    lines.forEach((line, i) => (line.textContent = this.notes(layer, head)[i] ?? ""));
+    const preview = this.about.querySelector("canvas");
+    preview.width = preview.height = this.header.shape[2];
+    preview.getContext("2d").putImageData(this.image(layer, head), 0, 0);
+  }
+
+  /** @param {number} layer @param {number} head */
+  image(layer, head) {
+    const [, heads, size] = this.header.shape;
+    const image = new ImageData(size, size);
+    const start = (layer * heads + head) * size * size;
+    const colors = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < colors.length; i++) colors[i] = this.tints[this.pixels[start + i]];
+    return image;
+  }
+
+  draw() {
+    const frame = this.canvas.getBoundingClientRect();
+    const sharp = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(frame.width * sharp);
+    this.canvas.height = Math.round(frame.height * sharp);
+    const context = this.canvas.getContext("2d");
+    context.imageSmoothingEnabled = false;
+    const one = new OffscreenCanvas(this.header.shape[2], this.header.shape[2]);
+    for (const button of this.buttons) {
+      one.getContext("2d").putImageData(this.image(...readPlace(button)), 0, 0);
+      const box = button.getBoundingClientRect();
+      const [x, y] = [box.left - frame.left, box.top - frame.top].map((place) => Math.round(place * sharp));
+      context.drawImage(one, x, y, Math.round(box.width * sharp), Math.round(box.height * sharp));
+    }
+  }
+}
+
+/** @param {[at: number, color: string][]} scale */
+export function makeTints(scale) {
+  const channels = scale.map(([at, color]) => [at * 255, ...[1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16))]);
+  return Uint32Array.from({ length: 256 }, (_, value) => {
+    const above = Math.max(1, channels.findIndex(([at]) => value <= at));
+    const [low, high] = [channels[above - 1], channels[above]];
+    const part = (value - low[0]) / (high[0] - low[0]);
+    const [r, g, b] = [1, 2, 3].map((i) => Math.round(low[i] + part * (high[i] - low[i])));
+    return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
+  });
+}
+
+/** @param {EventTarget} button @returns {[layer: number, head: number]} */
+function readPlace({ dataset }) {
+  return [Number(dataset.layer), Number(dataset.head)];
+}

@@ -1,0 +1,16 @@
+// What is clicked, pointed at or walked through by keyboard, on the whole page.
+
+/** @import { Call } from "../shared/types.js" */
+/** @import { ListenerData } from "./types.js" */
+
+import { openTrail } from "./history.js";
+import { Listener } from "./listener.js";
+
+const trail = openTrail();
+
+/** @param {Call<ListenerData, Element & { listener?: Listener }>} given */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const listener = (parentElement.listener ??= new Listener(parentElement, trail));
+  const turn = listener.show(data, setTriggerValue);
+  return () => listener.close(turn);
+}

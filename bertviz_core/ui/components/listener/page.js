@@ -1,0 +1,124 @@
+// What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
+// for, charts by the `meta` of their traces (listener_offer.js), elements by data-cell, -step, -keep, -close, -token,
+// -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. data-write opens the field
+// for the sentence. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
+// operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
+// of all that is drawn (listener_history.js). The parts of this module stand in files beside it.
+
+import { clampIndex } from "../shared/clamp.js";
+import { CHART } from "../shared/plotly_inside.js";
+import { PARTS } from "../shared/streamlit.js";
+
+export const TITLE = "#bv-drawer-title";
+const PICTURE = `${CHART}, [data-picture]`;
+export const DRAWER = ".st-key-drawer";
+export const TYPED = '[class*="st-key-text-field-"] input, [class*="st-key-pair-field-"] input';
+
+// In a group of which only one is a stop of the Tab key, arrow keys lead from one to the next.
+/** @param {Element} target @param {string} key */
+export function rove(target, key) {
+  const group = target.closest?.("[data-roving]");
+  const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity }[key];
+  if (!group || !by) return false;
+  const all = [...group.querySelectorAll("button, a[href]")];
+  const next = all[clampIndex(all.indexOf(target) + by, all.length)];
+  for (const each of all) each.tabIndex = each === next ? 0 : -1;
+  next.focus();
+  return true;
+}
+
+export function findTitle() {
+  return document.querySelector(TITLE);
+}
+
+// The keyboard goes on in the first picture of the page in which it can.
+export function enterPicture() {
+  const top = (each) => each.getBoundingClientRect().top;
+  const pictures = findRoots().flatMap((root) => [...root.querySelectorAll(PICTURE)]);
+  const seen = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
+  const stops = seen.flatMap((each) => [each, ...each.querySelectorAll('[tabindex="0"], button, a[href]')]);
+  const stop = stops.find((each) => each.tabIndex >= 0);
+  if (stop) stop.focus();
+  else document.activeElement.blur();
+}
+
+// What has the focus, also inside of a component that is isolated from the page.
+export function findFocus() {
+  let focus = document.activeElement;
+  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
+  return focus;
+}
+
+// The page, and the isolated components in it.
+export function findRoots() {
+  const isolated = [...document.querySelectorAll(PARTS.isolated)];
+  return [document, ...isolated.flatMap(({ shadowRoot }) => shadowRoot ?? [])];
+}
+
+/** @param {EventTarget[]} path */
+export function findToken(path) {
+  const token = path.find((each) => each.dataset?.token)?.dataset.token;
+  return token === undefined ? null : { row: Number(token), key: Number(token) };
+}
+
+// Where the part of the window ends that a drawer from below leaves free.
+export function findEnd() {
+  const sheet = findTitle()?.closest(DRAWER)?.getBoundingClientRect();
+  return sheet?.height && sheet.width > innerWidth / 2 ? sheet.top : innerHeight;
+}
+
+/** @param {Element} element */
+export function findScroller(element) {
+  const scrolls = (each) =>
+    each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
+  let scroller = element.parentElement;
+  while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
+  return scroller ?? document.scrollingElement;
+}
+
+/** @param {Element} element */
+export function findMiddle(element) {
+  const { left, width } = element.getBoundingClientRect();
+  return left + width / 2;
+}
+
+// How an element is found once the page has drawn it anew.
+/** @param {Element} opener */
+export function nameAgain(opener) {
+  if (opener.dataset.cell) return `[data-cell="${CSS.escape(opener.dataset.cell)}"]`;
+  const names = [...(opener.closest('[class*="st-key-chart-"]')?.classList ?? [])];
+  const key = names.find((name) => name.startsWith("st-key-"));
+  return key && `.${CSS.escape(key)} ${CHART}`;
+}
+
+// What scrolls in its place, and holds nothing that the keyboard reaches, is a stop of the Tab key itself.
+/** @param {Element} element */
+export function makeReachable(element) {
+  const scrolls = element.scrollWidth > element.clientWidth && !element.querySelector("button, a[href], [tabindex]");
+  if (scrolls) element.tabIndex = 0;
+  else element.removeAttribute("tabindex");
+}
+
+// The framework writes the first page's address as that of whichever page one is on: opened in a tab of its own, it were
+// another page than the one that a click leads to.
+/** @param {Element} element */
+export function mendLink(element) {
+  const link = element.closest?.(`${PARTS["page-link"]} a:is([href=""], [href^="?"])`);
+  link?.setAttribute("href", `.${link.getAttribute("href")}`);
+}
+
+// Press a menu's button where the menu is open, or where it is not. Later: a click that is still on its way would count as
+// one beside it.
+/** @param {string} button @param {boolean} open */
+export function turnMenu(button, open) {
+  setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector(`${button}[aria-expanded="${open}"]`))?.click());
+}
+
+// Whoever opens the editor writes: over the whole sentence, or where they click then.
+/** @param {number} [patience] */
+export function enterEditor(patience = 60) {
+  const field = /** @type {HTMLInputElement | null} */ (document.querySelector(`${PARTS["popover-body"]} :is(${TYPED})`));
+  if (!field) return void (patience && requestAnimationFrame(() => enterEditor(patience - 1)));
+  field.focus({ preventScroll: true });
+  requestAnimationFrame(() => field.select());
+}

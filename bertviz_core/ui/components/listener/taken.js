@@ -1,0 +1,31 @@
+// What is taken away: a file, a text, a link.
+
+/** @import { ListenerData } from "./types.js" */
+
+// The address of what is seen, with what decides about it where that is usual as well: elsewhere that may be other things.
+/** @param {Pick<ListenerData, "address">} given */
+export function writeLink({ address }) {
+  const link = new URL(location.href);
+  if (address?.link) link.search = String(new URLSearchParams(address.link));
+  return link.href;
+}
+
+/** @param {Blob} blob @param {string} name */
+export function download(blob, name) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+// Also on a page that was not sent by https, which has no clipboard.
+/** @param {string} text */
+export async function copyText(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const focus = document.activeElement;
+  const field = Object.assign(document.createElement("textarea"), { value: text });
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+  focus?.focus({ preventScroll: true });
+}

@@ -1,0 +1,51 @@
+// What the server sends to the listener (ui/walk/way.py), and what charts offer.
+
+import type { Plot } from "./plot.js";
+
+/** The address of what is drawn. link: with what decides about it where that is usual as well. */
+export interface Said {
+  page: string;
+  pages: string[];
+  query: Record<string, string>;
+  link?: Record<string, string>;
+}
+
+export interface ListenerData {
+  cell: string | null;
+  operands: string[];
+  token: number;
+  caption: { checkpoint?: string; sentence?: string };
+  colors: Record<string, string>;
+  address: Said | null;
+}
+
+/** A token whose row is lit, and one whose column as a key is. */
+export interface Lit {
+  row: number;
+  key: number;
+}
+
+/** A cell of a chart; lists of bars or points have one column. */
+export interface Spot {
+  row: number;
+  column: number;
+}
+
+/** In pixels from the chart's corner. */
+export interface Mark {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  round?: boolean;
+}
+
+export interface Found {
+  offer: import("./offer.js").Offer;
+  place: Spot;
+}
+
+/** Finds where the focus goes on; running: while a script runs. */
+export type Follow = (running?: boolean) => Element | null | undefined;
+
+export type Lighter = Plot | object;

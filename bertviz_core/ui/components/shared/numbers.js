@@ -1,0 +1,105 @@
+// How a number is written, wherever it stands: the rule of formula/numbers.py, which says what each form is. What tests
+// write with both is the same, to the last digit.
+
+export const FULL = { decimals: 4, first: -3, last: 4 }; // decimals, and the powers of ten of what is written without one
+export const SHORT_WIDTH = 7; // characters
+export const KNOWN = 1e15; // from here on no decimals are known of a double
+export const WORTH = ".4g"; // what stands for the full form in a template that Plotly fills in
+
+// In full: four decimals, or a power of ten.
+/** @param {number} value */
+export function writeNumber(value) {
+  return tellStrange(value) ?? splitNumber(value).join("e").replaceAll("-", "−");
+}
+
+// Where there is little room: the full form, rounded to as many characters.
+/** @param {number} value */
+export function writeShort(value) {
+  const strange = tellStrange(value);
+  if (strange) return strange;
+  const places = (from) => Array.from({ length: from + 1 }, (_, i) => from - i);
+  const texts = splitNumber(value).length === 1
+    ? places(Math.max(2, countDecimals(value))).map((decimals) => writeFixed(value, decimals))
+    : places(1).map((decimals) => writePower(value, decimals));
+  return texts.find((text) => text.length <= SHORT_WIDTH);
+}
+
+// A part of a whole, 1 being all of it.
+/** @param {number} part */
+export function writePercent(part) {
+  const percent = 100 * Math.abs(part);
+  let [sign, text] = ["", ""];
+  if (percent > 0 && percent < 0.001) [sign, text] = ["<", "0.001"];
+  else if (percent > 99.9 && percent < 100) [sign, text] = [">", "99.9"];
+  else text = percentDigits(percent);
+  if (part < 0 && percent) [sign, text] = [{ "<": ">", ">": "<" }[sign] ?? "", `−${text}`];
+  return `${sign} ${text}\u00a0%`.trimStart();
+}
+
+// In a picture's cell there is no room for spaces.
+/** @param {number} part */
+export function writeCellPercent(part) {
+  return writePercent(part).replace(/\s/g, "");
+}
+
+// A number of a calculation, with so many decimals; what is printed as zero has no sign.
+/** @param {number} value @param {number} decimals */
+export function writeFixed(value, decimals) {
+  if (Math.abs(value) >= KNOWN) return writeNumber(value);
+  const text = tellStrange(value) ?? roundTo(value, decimals, "toFixed");
+  return /[1-9∞n]/.test(text) ? text.replace("-", "−") : text.replace("-", "");
+}
+
+// A whole number.
+/** @param {number} count */
+export function writeCount(count) {
+  return count.toLocaleString("en-US").replace("-", "−");
+}
+
+// What no digits say; undefined of a number that has some.
+/** @param {number} value */
+function tellStrange(value) {
+  if (value === undefined || value === null) return "–";
+  if (Number.isNaN(value)) return "nan";
+  return Number.isFinite(value) ? undefined : value < 0 ? "−∞" : "∞";
+}
+
+// The full form of a finite number: its decimals, or a factor and the power of ten.
+/** @param {number} value */
+function splitNumber(value) {
+  const [factor, power] = roundTo(value, FULL.decimals - 1, "toExponential").split("e");
+  const plain = value === 0 ? "0.0000" : Math.abs(value) < KNOWN ? roundTo(value, FULL.decimals, "toFixed") : "";
+  const isPlain = plain && Number(power) >= FULL.first && Math.abs(Number(plain)) < 10 ** (FULL.last + 1);
+  if (value === 0 || isPlain) return [plain];
+  const size = String(Math.abs(Number(power))).padStart(2, "0");
+  return [factor, (Number(power) < 0 ? "-" : "+") + size];
+}
+
+// With how many decimals a finite number has two significant digits.
+/** @param {number} value */
+function countDecimals(value) {
+  return value ? Math.max(0, 1 - Number(roundTo(value, 1, "toExponential").split("e")[1])) : 0;
+}
+
+/** @param {number} value @param {number} decimals */
+function writePower(value, decimals) {
+  const [factor, power] = roundTo(value, decimals, "toExponential").split("e");
+  return `${factor}e${Number(power)}`.replaceAll("-", "−");
+}
+
+/** @param {number} percent */
+function percentDigits(percent) {
+  if (!Number.isFinite(percent) || percent >= 10 ** (FULL.last + 1)) return writeShort(percent);
+  return roundTo(percent, percent > 99 && percent < 100 ? 1 : Math.min(3, countDecimals(percent)), "toFixed");
+}
+
+// A number's digits by toFixed or toExponential, which round an exact half up: here it goes to the even digit.
+/** @param {number} value @param {number} decimals @param {"toFixed" | "toExponential"} digitsBy */
+function roundTo(value, decimals, digitsBy) {
+  const up = value[digitsBy](decimals);
+  const [digits, power] = value[digitsBy](decimals + 40).split("e");
+  const half = new RegExp(`^-?\\d+\\.\\d{${decimals}}50+$`).test(digits);
+  if (!half || !/[13579](e|$)/.test(up)) return up;
+  const down = digits.slice(0, digits.indexOf(".") + (decimals ? decimals + 1 : 0));
+  return power === undefined ? down : `${down}e${power}`;
+}

@@ -1,0 +1,90 @@
+// What Plotly.js keeps to itself and we cannot do without. Whoever takes a newer Plotly looks here first.
+
+/** @import { Axis, Chart } from "./types.js" */
+
+export const CHART = ".js-plotly-plot"; // the element that it draws into; no event says that one has come
+
+// Whether a chart calls this when it happens: a chart that is drawn anew from the start forgets who listens, and says so
+// to nobody. null before it can listen at all.
+/** @param {Chart} chart @param {string} event @param {Function} handler */
+export function hears(chart, event, handler) {
+  return chart._ev ? chart._ev.listeners(event).includes(handler) : null;
+}
+
+// Whether it has been drawn: only then it knows where its points are.
+/** @param {Chart} chart */
+export function isDrawn(chart) {
+  return Boolean(chart.calcdata);
+}
+
+// What is drawn, trace by trace, with its points and axes: where a cell is can be read of nothing else.
+/** @param {Chart} given */
+export function listTraces({ calcdata = [], _fullLayout: layout }) {
+  return calcdata.flatMap((points) => {
+    const trace = points[0]?.trace;
+    return trace ? [{ trace, points, xaxis: layout[nameAxis(trace.xaxis)], yaxis: layout[nameAxis(trace.yaxis)] }] : [];
+  });
+}
+
+/** @param {string | undefined} id */
+function nameAxis(id) {
+  return id && `${id[0]}axis${id.slice(1)}`;
+}
+
+// Where an axis begins in its chart and how long it is, in pixels.
+/** @param {Axis} given */
+export function measureAxis({ _offset, _length }) {
+  return { start: _offset, length: _length };
+}
+
+// The part of a chart that two axes belong to.
+/** @param {Axis} xaxis @param {Axis} yaxis */
+export function nameSubplot(xaxis, yaxis) {
+  return xaxis._id + yaxis._id;
+}
+
+// The names that are printed along an axis: what is pointed at there is no part of the plot.
+/** @param {Chart} chart @param {Axis} axis */
+export function findTicks(chart, axis) {
+  return [...chart.querySelectorAll(`.${axis._id}tick text`)];
+}
+
+// What Plotly's own writing of a number is at the pointer becomes ours, for as long as it draws what it has now: there
+// is no way to give it a function. form: the form of number that is ours.
+/** @param {Chart} chart @param {string} form @param {(value: unknown) => string} write */
+export function writeInFull(chart, form, write) {
+  const locale = chart._fullLayout?._d3locale;
+  if (!locale || locale.inFull) return;
+  const { numberFormat } = locale;
+  Object.assign(locale, { inFull: true, numberFormat: (wish) => (wish === form ? write : numberFormat(wish)) });
+}
+
+// The layer of what is said at the pointer; our marks lie under it.
+/** @param {Chart} chart */
+export function findPointerLayer(chart) {
+  return chart._fullLayout?._hoverpaper?.node();
+}
+
+// Copies of the layers of a chart, without what only listens to the pointer: its own export would leave out the page's fonts.
+/** @param {Chart} chart */
+export function copyLayers(chart) {
+  return [...chart.querySelectorAll(".main-svg")].map((layer) => {
+    const clone = /** @type {Element} */ (layer.cloneNode(true));
+    for (const each of clone.querySelectorAll(".draglayer, .hoverlayer, .drag")) each.remove();
+    clone.removeAttribute("style"); // its background is the page's
+    clone.style.overflow = "visible";
+    return clone;
+  });
+}
+
+// What it draws in space, as pictures of how that is turned, and where each stands: {x, y, width, height, href}.
+/** @param {Chart} given */
+export function listScenes({ _fullLayout: layout }) {
+  const { l, t, w, h } = layout._size;
+  return (layout._subplots.gl3d ?? []).map((name) => {
+    const { domain: { x, y }, _scene: scene } = layout[name];
+    return {
+      x: l + w * x[0], y: t + h * (1 - y[1]), width: w * (x[1] - x[0]), height: h * (y[1] - y[0]), href: scene.toImage("png"),
+    };
+  });
+}

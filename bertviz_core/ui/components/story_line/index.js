@@ -1,0 +1,11 @@
+// The way back from a number as a line.
+
+/** @import { Call } from "../shared/types.js" */
+/** @import { StoryData } from "./types.js" */
+
+import { drawStory } from "./line.js";
+
+/** @param {Call<StoryData>} given */
+export default function ({ data, parentElement, setTriggerValue }) {
+  drawStory(parentElement.querySelector(".way"), data, (stop) => setTriggerValue("stop", stop));
+}

@@ -1,0 +1,25 @@
+// What the server sends of one head, token to token (ui/panels/token_lines.py).
+
+export type Side = "query" | "key";
+
+export interface LinesToken {
+  index: number;
+  text: string;
+  special: boolean;
+  piece: boolean;
+  second: boolean;
+}
+
+/** shares, hidden: of each query and key, and of each query; single precision, base64. */
+export interface LinesData {
+  query: LinesToken[];
+  key: LinesToken[];
+  shares: string;
+  hidden: string;
+  chosen: number;
+  captions: Record<Side, string>;
+  prompt: string;
+  full: number;
+  top: number;
+  colors: Record<string, string>;
+}

@@ -1,0 +1,173 @@
+// The smaller components: one head token to token, the way back as a line, all heads of all layers.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { HeadMap, makeTints, readPacked } from "../../bertviz_core/ui/components/head_map/map.js";
+import { drawStory } from "../../bertviz_core/ui/components/story_line/line.js";
+import { TokenLines } from "../../bertviz_core/ui/components/token_lines/lines.js";
+import { makeElement, openPage } from "./page.js";
+
+const pack = (numbers) => Buffer.from(new Float32Array(numbers).buffer).toString("base64");
+const texts = (element) => element.children.map((each) => (typeof each === "object" ? texts(each) : String(each))).join(" ");
+
+function openLines(more = {}) {
+  openPage();
+  const root = makeElement();
+  const chosen = [];
+  const lines = new TokenLines(root);
+  lines.choose = (index) => chosen.push(index);
+  const tokens = ["a", "b", "c"].map((text, i) => ({ index: i + 5, text, special: i === 0, piece: false, second: false }));
+  lines.show({
+    query: tokens, key: tokens, shares: pack([0.5, 0.25, 0.25, 0.125, 0.75, 0.125, 0, 0, 0]), hidden: pack([0, 0, 0]), chosen: 6,
+    captions: { query: "query", key: "key" }, prompt: "point at a token", full: 0.5, top: 10, colors: { text: "black" }, ...more,
+  });
+  return { lines, root, chosen };
+}
+
+test("a line for each share that can be seen, as opaque as it is large", () => {
+  const { lines } = openLines();
+  const strokes = lines.strokes.map(({ line, query, key }) => [query, key, Number(line.attributes["stroke-opacity"])]);
+  assert.deepEqual(strokes, [[0, 0, 1], [0, 1, 0.5], [0, 2, 0.5], [1, 0, 0.25], [1, 1, 1], [1, 2, 0.25]]);
+  const { attributes } = lines.strokes[3].line;
+  assert.deepEqual([attributes.x1, attributes.y1, attributes.x2, attributes.y2], ["0", "1.5", "100", "0.5"]);
+  assert.deepEqual(lines.strokes.map(({ line }) => line.classes.has("own")), [false, false, false, true, true, true]);
+});
+
+test("a token that is pointed at says what it attends to, or who attends to it, the largest first", () => {
+  const { lines } = openLines();
+  assert.equal(lines.said.textContent, "point at a token");
+  lines.point("query", 1);
+  assert.equal(lines.said.textContent, "6 b attends most to 6 b 0.7500, 5 a 0.1250, 7 c 0.1250.");
+  assert.deepEqual(lines.tokens.key.map((token) => token.querySelector(".number").textContent), ["0.1250", "0.7500", "0.1250"]);
+  assert.deepEqual(lines.strokes.map(({ line }) => line.classes.has("on")), [false, false, false, true, true, true]);
+  lines.point("key", 0);
+  assert.equal(lines.said.textContent, "5 a is attended to most by 5 a 0.5000, 6 b 0.1250, 7 c 0.0000.");
+  lines.point("query", 2);
+  assert.equal(lines.said.textContent, "7 c attends to no token: all its weights are 0.");
+});
+
+test("only the three largest are told, and how much of a query is not shown", () => {
+  const tokens = [..."abcde"].map((text, index) => ({ index, text }));
+  const { lines } = openLines({ query: tokens.slice(0, 1), key: tokens, shares: pack([0.125, 0.375, 0.0625, 0.25, 0.15625]), hidden: pack([0.03125]) });
+  lines.point("query", 0);
+  assert.equal(lines.said.textContent, "0 a attends most to 1 b 0.3750, 3 d 0.2500, 4 e 0.1562. Not shown: 0.0312.");
+});
+
+test("a click chooses a token; arrows go from one to the next and to the other side", () => {
+  const { lines, root, chosen } = openLines();
+  const [first, second, third] = lines.tokens.query;
+  assert.deepEqual(lines.tokens.query.map(({ tabIndex }) => tabIndex), [-1, 0, -1]); // the chosen one
+  assert.equal(second.attributes["aria-selected"], "true");
+  third.click();
+  assert.deepEqual(chosen, [7]);
+  const press = (target, key) => root.querySelector(".lines").send("keydown", { target, key });
+  press(first, "ArrowDown");
+  assert.equal(document.activeElement, second);
+  press(first, "ArrowUp");
+  assert.equal(document.activeElement, first);
+  press(first, "End");
+  assert.equal(document.activeElement, third);
+  press(third, "ArrowRight");
+  assert.equal(document.activeElement, lines.tokens.key[2]);
+});
+
+const STOPS = [
+  { name: "word", place: "token 4", value: "0.5", part: "0.2", share: 0.5, lane: 0, color: "red" },
+  { name: "neuron", place: "layer 2", value: "0.25", part: "", share: 0.25, lane: 1, color: "blue" },
+  { name: "embedding", place: "token 2", value: "0.125", part: "", share: 1, lane: 1, color: "tan" },
+];
+
+function openStory() {
+  openPage();
+  const way = makeElement();
+  way.found[".stop:focus"] = null;
+  const chosen = [];
+  drawStory(way, { lanes: ["the", "cat"], stops: STOPS, chosen: 1, colors: { text: "black" } }, (stop) => chosen.push(stop));
+  const [, , links, part, ...stops] = way.children;
+  return { way, chosen, links, part, stops };
+}
+
+test("a link of the story has the colour of what it leads to and the width of the share it leads from", () => {
+  const { links } = openStory();
+  assert.deepEqual(links.children.map(({ style }) => [style.stroke, style.strokeWidth]), [["blue", "7px"], ["tan", "4.5px"]]);
+  assert.equal(links.children[0].attributes.d, "M 0.5 52 C 1 52, 1 136, 1.5 136");
+  assert.equal(links.attributes.viewBox, "0 0 3 176");
+});
+
+test("each stop is a button in the lane of its token, and says what it is", () => {
+  const { way, stops, part, chosen } = openStory();
+  assert.equal(way.style.height, "176px");
+  assert.deepEqual(stops.map(({ style }) => style.top), ["52px", "136px", "136px"]);
+  assert.equal(stops[1].attributes["aria-label"], "stop 2: neuron, layer 2, 0.25");
+  assert.deepEqual(stops.map(({ tabIndex, attributes }) => [tabIndex, attributes["aria-current"]]), [[-1, undefined], [0, "step"], [-1, undefined]]);
+  assert.equal(texts(stops[0]).replace(/ +/g, " ").trim(), "1 · word 0.5 token 4");
+  assert.deepEqual([texts(part), part.style.top, part.classes.has("down")], ["0.2 of 0.5", "94px", true]);
+  stops[2].click();
+  assert.deepEqual(chosen, [2]);
+  way.onkeydown({ key: "ArrowRight", target: stops[2], preventDefault: () => {} });
+  assert.equal(document.activeElement, stops[2]);
+  way.onkeydown({ key: "ArrowLeft", target: stops[2], preventDefault: () => {} });
+  assert.equal(document.activeElement, stops[1]);
+});
+
+test("the map's bytes are a header and the shares behind it", () => {
+  const text = Buffer.from(JSON.stringify({ shape: [1, 2, 1] }));
+  const bytes = Buffer.concat([Buffer.from([text.length, 0, 0, 0]), text, Buffer.from([7, 255])]);
+  const [header, pixels] = readPacked(new Uint8Array(bytes));
+  assert.deepEqual([header, [...pixels]], [{ shape: [1, 2, 1] }, [7, 255]]);
+});
+
+test("a share has the colour between those of its scale", () => {
+  const tints = new Uint8Array(makeTints([[0, "#ffffff"], [0.5, "#ff0000"], [1, "#000000"]]).buffer);
+  const color = (share) => [...tints.slice(4 * share, 4 * share + 4)];
+  assert.deepEqual([color(0), color(255)], [[255, 255, 255, 255], [0, 0, 0, 255]]);
+  assert.deepEqual(color(127), [255, 1, 1, 255]);
+  assert.deepEqual(color(191), [128, 0, 0, 255]);
+});
+
+function openMap() {
+  openPage({ ImageData: class { constructor(wide, high) { this.data = new Uint8ClampedArray(4 * wide * high); } },
+    OffscreenCanvas: class { getContext() { return { putImageData: () => {} }; } } });
+  const root = makeElement();
+  const about = root.querySelector(".about");
+  about.found[".title, .note"] = [makeElement(), makeElement(), makeElement()];
+  about.querySelector("canvas").getContext().putImageData = (image) => (about.image = image);
+  const map = new HeadMap(root);
+  const chosen = [];
+  map.choose = (...head) => chosen.push(head);
+  const header = { shape: [2, 3, 2], chosen: [1, 2], notes: [0, 1, 2, 3, 4, 5].map((i) => [`note ${i}`]), out: [0, 0, 1, 0, 0, 0],
+    scale: [[0, "#ffffff"], [1, "#000000"]], colors: {} };
+  map.show(header, Uint8Array.from({ length: 24 }, (_, i) => i * 10));
+  return { map, chosen, about };
+}
+
+test("each head has its button, with its notes; the chosen one is described", () => {
+  const { map, about, chosen } = openMap();
+  assert.deepEqual(map.buttons.map(({ attributes }) => attributes["aria-selected"]), ["false", "false", "false", "false", "false", "true"]);
+  assert.equal(map.buttons[4].attributes["aria-label"], "layer 1, head 1, note 4");
+  assert.equal(map.buttons[4].style.gridArea, "3 / 3");
+  assert.deepEqual(map.buttons.map(({ classes }) => classes.has("out")), [false, false, true, false, false, false]);
+  assert.deepEqual(about.found[".title, .note"].map(({ textContent }) => textContent), ["layer 1, head 2", "note 5", ""]);
+  assert.deepEqual([...new Uint8Array(about.image.data.buffer)].filter((_, i) => i % 4 === 0), [55, 45, 35, 25]); // 255 - 200 …
+  map.buttons[1].click();
+  assert.deepEqual(chosen, [[0, 1]]);
+});
+
+test("arrows, Home and End lead over the map and no further", () => {
+  const { map } = openMap();
+  const press = (target, key) => map.frame.send("keydown", { target, key });
+  const at = () => Object.values(document.activeElement.dataset).map(Number);
+  for (const button of map.buttons) Object.assign(button.dataset, { layer: String(button.dataset.layer), head: String(button.dataset.head) });
+  press(map.at(0, 0), "ArrowDown");
+  assert.deepEqual(at(), [1, 0]);
+  press(map.at(1, 0), "ArrowDown");
+  assert.deepEqual(at(), [1, 0]);
+  press(map.at(1, 0), "End");
+  assert.deepEqual(at(), [1, 2]);
+  press(map.at(1, 2), "ArrowLeft");
+  assert.deepEqual(at(), [1, 1]);
+  press(map.at(1, 1), "Home");
+  assert.deepEqual(at(), [1, 0]);
+  assert.ok(!press(map.at(1, 1), "x").defaultPrevented);
+});

@@ -1,0 +1,150 @@
+// The walk: nine stops one after the other, by themselves or by hand, and what is said on the way.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { countSteps } from "../../bertviz_core/ui/components/canvas/play.js";
+import { clock } from "./page.js";
+import { makeData, openCanvas, settle } from "./scene.js";
+
+const press = (canvas, key, more = {}) => canvas.stage.send("keydown", { key, ...more });
+const walk = (document, key, more = {}) => document.send("keydown", { key, ...more });
+
+test("what plays goes from stop to stop after their seconds, and rests at the last one", () => {
+  const { canvas, sent } = openCanvas();
+  press(canvas, " ");
+  assert.deepEqual([canvas.place.stop, canvas.player.playing], [1, true]);
+  clock.pass(5900);
+  assert.equal(canvas.place.stop, 1);
+  clock.pass(200); // the first stop takes six seconds
+  assert.deepEqual([canvas.place.stop, canvas.place.level], [2, "pass"]);
+  assert.deepEqual(sent, []); // while it plays nothing is said
+  clock.pass(9100);
+  assert.deepEqual([canvas.place.stop, canvas.place.level], [3, "layer"]);
+  const rest = canvas.data.stops.slice(2).reduce((all, { seconds }) => all + seconds, 0);
+  clock.pass(1000 * rest + 2000);
+  assert.deepEqual([canvas.place.stop, canvas.player.playing], [9, false]);
+  settle();
+  assert.deepEqual(sent, [["go", { stop: 9, level: "pass" }]]);
+  press(canvas, " ");
+  assert.equal(canvas.place.stop, 1); // from the beginning
+});
+
+test("what is paused goes on from there", () => {
+  const { canvas } = openCanvas();
+  press(canvas, " ");
+  clock.pass(3000);
+  press(canvas, " ");
+  assert.equal(canvas.player.playing, false);
+  clock.pass(9000);
+  assert.equal(canvas.place.stop, 1);
+  press(canvas, " ");
+  assert.deepEqual([canvas.place.stop, canvas.player.playing], [1, true]);
+});
+
+test("a picture comes about in its time, twice as fast at twice the speed", () => {
+  const { canvas } = openCanvas();
+  canvas.player.goTo(1);
+  clock.pass(2000);
+  assert.ok(Math.abs(canvas.player.time - 0.5) < 0.02); // of four seconds
+  clock.pass(2100);
+  assert.equal(canvas.player.time, 1);
+  const speeds = [1, 2, 3].map(() => {
+    canvas.player.hurry();
+    return canvas.player.speed;
+  });
+  assert.deepEqual(speeds, [2, 0.5, 1]);
+  canvas.player.hurry();
+  canvas.player.goTo(1);
+  clock.pass(1000);
+  assert.ok(Math.abs(canvas.player.time - 0.5) < 0.02);
+});
+
+test("by hand one goes to the next stop and back, and stays there", () => {
+  const { canvas, sent, document } = openCanvas({ stop: 1 });
+  assert.equal(canvas.player.time, 1); // out of the URL it is drawn as it ends
+  assert.ok(walk(document, "ArrowRight").defaultPrevented);
+  assert.deepEqual([canvas.place.stop, canvas.player.time], [2, 0]);
+  walk(document, "ArrowLeft");
+  walk(document, "ArrowLeft");
+  assert.equal(canvas.place.stop, 1);
+  clock.pass(30000);
+  assert.equal(canvas.place.stop, 1);
+  assert.deepEqual(sent, [["go", { stop: 1, level: "pass" }]]);
+  assert.ok(!walk(document, "ArrowRight", { ctrlKey: true }).defaultPrevented);
+  assert.ok(!walk(document, "ArrowUp").defaultPrevented);
+});
+
+test("with Shift one goes through the steps of a stop", () => {
+  const { canvas, document } = openCanvas({ stop: 5, level: "head" });
+  walk(document, "ArrowLeft", { shiftKey: true });
+  assert.deepEqual([canvas.player.time, canvas.chrome.live.textContent], [0.75, "Step 3 of 4"]);
+  walk(document, "ArrowRight", { shiftKey: true });
+  walk(document, "ArrowRight", { shiftKey: true });
+  assert.deepEqual([canvas.player.time, canvas.chrome.live.textContent], [1, "Step 4 of 4"]);
+  assert.equal(canvas.place.stop, 5);
+});
+
+test("a stop has as many steps as it lists", () => {
+  const counts = makeData().stops.map(countSteps);
+  assert.deepEqual(counts, [4, 6, 6, 4, 4, 4, 6, 8, 8]); // the products of the fourth land a little sooner: 4 · 1.12
+  assert.equal(countSteps({ worked: { terms: Array(50) } }), 56);
+});
+
+test("Escape and its button end the walk, at the level of its stop", () => {
+  const { canvas, sent, document } = openCanvas({ stop: 4, level: "head" });
+  walk(document, "Escape");
+  assert.deepEqual([canvas.place.stop, canvas.place.level], [0, "head"]);
+  settle();
+  assert.deepEqual(sent, [["go", { stop: 0 }]]);
+});
+
+test("each stop is said in its sentence, its parts in the colours of their stages", () => {
+  const { canvas } = openCanvas();
+  canvas.player.goTo(4);
+  assert.match(canvas.chrome.live.textContent, /^4 of 9, compare: “the” asks, “\[SEP\]” offers: 4 products/);
+  const html = canvas.player.line.innerHTML;
+  assert.match(html, /<span class="bvc-number">4\/9<\/span>/);
+  assert.match(html, /<b data-part="token:1" class="bvc-kind-prediction">“the”<\/b>/);
+  assert.match(html, /<b data-part="head.query" class="bvc-kind-query"> asks<\/b>/);
+  assert.match(html, /<b data-part="head.scores" class="bvc-kind-attention">1\.80<\/b>/);
+});
+
+test("the track shows where one is, what is done, and how fast it goes", () => {
+  const { canvas } = openCanvas({ stop: 3, level: "layer" });
+  const html = canvas.player.track.innerHTML;
+  const stops = [...html.matchAll(/data-does="stop:(\d)" (.*?) tabindex="(-?\d)" style="left:([\d.]+)%/g)];
+  assert.deepEqual(stops.map(([, , state]) => state), [
+    'class="bvc-done"', 'class="bvc-done"', 'aria-current="step"', "", "", "", "", "", "",
+  ]);
+  assert.deepEqual(stops.map(([, , , tab]) => tab), ["-1", "-1", "0", "-1", "-1", "-1", "-1", "-1", "-1"]);
+  assert.deepEqual([stops[0][4], Number(stops[8][4]).toFixed(1)], ["4.6", "95.4"]);
+  assert.match(html, /aria-label="Play"/);
+  canvas.player.hurry();
+  canvas.player.hurry();
+  assert.match(canvas.player.track.innerHTML, />½×<\/button>/);
+  const fill = canvas.player.track.querySelector(".bvc-fill");
+  canvas.player.progress();
+  assert.equal(fill.style.width, `${(90.8 * 2) / 8}%`);
+});
+
+test("before the walk its line says what it is", () => {
+  const { canvas } = openCanvas();
+  assert.match(canvas.player.line.innerHTML, /Nine stops from the characters to the word, in about 2 minutes\./);
+});
+
+test("a part of the sentence that is pointed at is lit, a token as its row", () => {
+  const { canvas } = openCanvas({ stop: 4, level: "head" });
+  canvas.player.light("head.query");
+  assert.deepEqual(canvas.lights, [{ part: "query" }]);
+  canvas.player.light("token:3");
+  assert.deepEqual([canvas.focus, canvas.pointed], [null, 3]);
+  canvas.player.light(null);
+  assert.equal(canvas.pointed, null);
+});
+
+test("who wants no motion sees each picture as it ends", () => {
+  const { canvas } = openCanvas({}, { page: { matchMedia: () => ({ matches: true }) } });
+  canvas.player.goTo(2);
+  assert.equal(canvas.player.time, 1);
+});

@@ -1,0 +1,163 @@
+// The pictures of the stops: which numbers stand where, as they come about.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { listNeurons, placeNeurons } from "../../bertviz_core/ui/components/canvas/stops/neurons.js";
+import { atProduct, drawWaterfall, runSums, writeOutcome } from "../../bertviz_core/ui/components/canvas/stops/products.js";
+import { spread } from "../../bertviz_core/ui/components/canvas/stops/softmax.js";
+import { drawScaleChange, drawSteps, placeSteps, writeOperation, writeTurned } from "../../bertviz_core/ui/components/canvas/stops/steps.js";
+import { makeSketch, openPage } from "./page.js";
+import { drawnTexts, makeData, openCanvas } from "./scene.js";
+
+const BOX = { x: 100, y: 4, w: 700, h: 400 };
+const draw = (stop, more = {}, options = {}) => {
+  const { canvas } = openCanvas({ stop, level: makeData().stops[stop - 1].level, ...more }, options);
+  return { canvas, texts: drawnTexts(canvas, "picture"), shapes: canvas.sketches.picture.shown };
+};
+
+test("1: each piece stands at its entry of the vocabulary", () => {
+  const { texts, shapes } = draw(1);
+  assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["4 pieces,", "each an entry of the vocabulary of 101"]);
+  assert.deepEqual([0, 1, 2, 3].map((i) => [texts[`piece ${i}`], texts[`id ${i}`]]), [["[CLS]", "2"], ["the", "62"], ["cat", "63"], ["[SEP]", "3"]]);
+  assert.deepEqual([texts["axis start"], texts["axis end"]], ["entry 0", "100"]);
+  const x = (i) => Number(shapes.get(`tick ${i}`).element.attributes.x);
+  assert.ok(Math.abs((x(1) - x(0)) / (x(2) - x(1)) - 60) < 1); // entries 2, 62, 63
+});
+
+test("2: three rows are added and normalized, on a scale of its own", () => {
+  const { texts } = draw(2);
+  assert.deepEqual([0, 1, 2].map((i) => texts[`number ${i}`]), ["−0.52", "0.29", "0.19"]);
+  assert.deepEqual([texts["operation 0"], texts["operation 1"], texts["operation 2"]], ["−0.515", "+ 0.805", "+ (−0.099)"]);
+  assert.deepEqual([texts["number 4"], texts["reached 4"], texts.under], ["0.86", "result", "component 6 of each, added, then normalized"]);
+});
+
+test("3: query, key and value with their lengths", () => {
+  const { texts } = draw(3);
+  assert.deepEqual([texts["title query"], texts["title key"], texts["title value"]], ["“the” asks", "“[SEP]” offers", "“[SEP]” hands over"]);
+  assert.deepEqual([texts["length query"], texts["length key"], texts["length value"]], ["length 1.44", "length 3.36", "length 2.59"]);
+});
+
+test("4: the products land, the largest first, and their sum becomes the score", () => {
+  const { canvas, texts } = draw(4);
+  assert.equal(texts.outcome, "3.60 / √4 = 1.80");
+  assert.deepEqual([texts["product 0"], texts["product 2"], texts["product 4"]], ["−0.949", "−1.617", "1.53"]);
+  assert.deepEqual([texts["sum number"], texts.landed], ["3.60", "component 0 · the largest"]);
+  canvas.player.time = 0.5;
+  canvas.draw();
+  const half = drawnTexts(canvas, "picture");
+  assert.deepEqual([half["sum number"], half.landed], ["3.05", "component 2 · 2 of 4"]); // 0.56 of four products
+});
+
+test("5: scores become powers of e and shares", () => {
+  const { texts } = draw(5);
+  assert.deepEqual([0, 1, 2, 3].map((i) => [texts[`name ${i}`], texts[`score ${i}`], texts[`term ${i}`]]), [
+    ["[CLS]", "1.32", "0.619"], ["the", "1.66", "0.868"], ["cat", "1.33", "0.621"], ["[SEP]", "1.80", "1.000"],
+  ]);
+  assert.deepEqual([texts.total, texts["share 3"], texts["share 0"]], ["Σ 3.11", "[SEP] 32\u00a0%", "[CLS] 20\u00a0%"]);
+  assert.equal(texts["others name"], undefined);
+});
+
+test("6: shares times values, added from row to row", () => {
+  const { canvas, texts } = draw(6);
+  assert.equal(texts["sum number"], "Σ −1.76");
+  assert.deepEqual([texts["value 3"], texts["share of 3"]], ["−0.583", "0.3218"]);
+  const factor = canvas.stages.get("head.value").values[3 * 4 + 1];
+  assert.equal(texts["factor 3"].replace("−", "-"), factor.toFixed(4));
+});
+
+test("7: what was there and what was found, added and normalized", () => {
+  const { texts } = draw(7);
+  assert.deepEqual([0, 1, 2, 3, 4, 5].map((i) => texts[`number ${i}`]), ["−1.3159", "−2.9984", "−2.7865", "−1.9370", "−2.9735", "−2.4175"]);
+  assert.deepEqual([1, 2, 3, 4, 5].map((i) => texts[`name ${i}`]), ["attention", "mean", "σ", "γ", "β"]);
+  assert.deepEqual([texts["caption 0"], texts["caption 1"], texts["caption 2"]], ["What was there", "+", "what was found"]);
+  const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, residual: false, adds_up: false } } : stop));
+  const changed = draw(7, {}, { more: { stops } }).texts;
+  assert.deepEqual([changed["caption 0"], changed["name 1"]], ["Only", "a change"]);
+  assert.match(changed.under, /without the residual, changed, then normalized/);
+});
+
+test("8: the strongest neurons, and those that are damped or shut off", () => {
+  const { texts } = draw(8);
+  assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["6 of 16 neurons", "are above 0"]);
+  assert.deepEqual([texts["neuron 0"], texts["in 0"], texts["out 0"]], ["13", "2.91", "2.90"]);
+  assert.match(texts.under, /^GELU at “the”/);
+  const neurons = [[5, 3, 3], [6, 2, 2]];
+  assert.deepEqual(listNeurons(neurons, true, [6, 2, 2], [9, -1, 0]).map(({ role }) => role), ["strongest", "", "shut off"]);
+  assert.deepEqual(listNeurons(neurons, false, [7, 1, 0.8], null).map(({ role }) => role), ["", "", "damped"]);
+  assert.ok(placeNeurons({ x: 0, y: 0, w: 400, h: 400 }, 6).list.y > 100); // below the curve
+  assert.ok(placeNeurons({ x: 0, y: 0, w: 800, h: 400 }, 6).list.x > 432); // beside it
+});
+
+test("9: the logit of the best word, and the shares of all", () => {
+  const { texts } = draw(9);
+  assert.equal(texts.outcome, "3.43 + 0.23 = 3.66");
+  assert.deepEqual([texts["name 0"], texts["score 0"], texts["term 0"], texts["share 0"]], ["c", "3.66", "1.000", "c 15\u00a0%"]);
+  assert.equal(texts["others name"], "93 others"); // of 101, 8 of them listed
+  const stops = makeData().stops.map((stop, i) => (i === 8 ? { ...stop, worked: { width: 8, component: 3, value: -2.5 } } : stop));
+  assert.match(draw(9, {}, { more: { stops } }).texts.under, /ends with 8 numbers for each piece; the largest, component 3: −2\.5000/);
+});
+
+test("a sum is written with its signs, and shorter where a sign can be turned", () => {
+  assert.equal(writeOperation({ sign: "+", operand: -0.5 }, 2), "+ (−0.50)");
+  assert.equal(writeOperation({ sign: "÷", operand: 2 }, 1), "÷ 2.0");
+  assert.deepEqual([["+", -0.5], ["−", -0.5], ["−", 0.5], ["×", -2]].map(([sign, operand]) => writeTurned({ sign, operand }, 1)), [
+    "− 0.5", "+ 0.5", "− 0.5", "× (−2.0)",
+  ]);
+  assert.deepEqual([writeOutcome(true, 1.5, { total: 1 }), writeOutcome(false, 1.5, { total: 1 })], ["= 1.5", "≠ 1.5"]);
+});
+
+test("steps of two scales share a zero, each as large as there is room", () => {
+  const chart = placeSteps(BOX, [[{ from: 0, to: 1 }, { from: 1, to: -1 }], [{ from: 0, to: 10 }]]);
+  assert.equal(chart.pitch, (700 - 16) / 3);
+  assert.deepEqual(chart.scales.map((scale) => scale(0)), [chart.zero, chart.zero]);
+  assert.ok(chart.scales[0](1) >= 88 - 1e-9 && chart.scales[1](10) >= 88 - 1e-9);
+  assert.ok(chart.scales[0](1) < chart.zero && chart.scales[0](-1) <= 316 + 1e-9);
+  assert.ok(chart.units[0] > chart.units[1]);
+});
+
+test("steps come about one after the other, down in grey", () => {
+  openPage();
+  const chart = placeSteps(BOX, [[{ name: "one", from: 0, to: 2, kind: "norm" }, { name: "two", sign: "+", operand: -3, from: 2, to: -1, kind: "ffn" }]]);
+  const at = (time) => {
+    const sketch = makeSketch();
+    drawSteps({ colors: { negative: "grey" } }, sketch, chart, { total: 1, terms: 1, factors: 2 }, time);
+    return sketch.drawn;
+  };
+  assert.ok(!("step 0" in at(0)) && "step 0" in at(0.25) && !("step 1" in at(0.25)));
+  const done = at(1);
+  assert.deepEqual([done["step 0"].more.fill, done["step 1"].more.fill], ["var(--bvc-norm)", "grey"]);
+  assert.deepEqual([done["number 0"].text, done["number 1"].text], ["2.0", "−1.0"]);
+  assert.equal(done["step 1"].at.y, chart.scales[0](2));
+});
+
+for (const [units, words] of [[[60, 20], "drawn 3.0 × smaller"], [[20, 60], "drawn 3.0 × larger"], [[20, 20], "drawn 1.0 × smaller"]]) {
+  test(`on the next scale a number is ${words}`, () => {
+    openPage();
+    const sketch = makeSketch();
+    const scales = units.map((unit) => (value) => -value * unit);
+    drawScaleChange(sketch, { x: (i) => i * 200, wide: 50, pitch: 200, units, scales, names: 0 }, 1, 2, 1);
+    assert.equal(sketch.drawn["change label"].text, words);
+    assert.deepEqual([sketch.drawn.change.y1, sketch.drawn.change.y2], scales.map((scale) => scale(2)));
+  });
+}
+
+test("numbers are added each from where the one before ended", () => {
+  openPage();
+  assert.deepEqual(runSums([1, -3, 5]), [1, -2, 3]);
+  assert.deepEqual([atProduct(1, [1, 2, 3]), atProduct(3, [1, 2, 3])], [0, 0]);
+  const sketch = makeSketch();
+  const parts = [{ value: 1 }, { value: -3 }, { value: 5, wide: 50 }];
+  const { starts } = drawWaterfall({ colors: { negative: "grey" } }, sketch, BOX, { parts, landed: 2, digits: 1, kind: "norm" });
+  const { "landing 0": first, "landing 1": second, "sum number": sum } = sketch.drawn;
+  assert.ok(Math.abs(second.at.h / first.at.h - 3) < 1e-9);
+  assert.deepEqual([first.more.fill, second.more.fill, sum.text], ["var(--bvc-norm)", "grey", "−2.0"]);
+  assert.deepEqual([starts[0], starts[3] - starts[2]], [114, 50]);
+  assert.equal(sketch.drawn["landing 2"].at.h, 3); // has not come yet
+});
+
+test("labels are at least a line apart, in order and within bounds", () => {
+  assert.deepEqual(spread([10, 12, 100], 5, 200), [10, 25, 100]);
+  assert.deepEqual(spread([95, 98], 5, 100), [85, 100]);
+  assert.deepEqual(spread([1, 2], 5, 100), [5, 20]);
+});

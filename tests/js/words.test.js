@@ -1,0 +1,244 @@
+// What the canvas says around the picture and in it: titles, notes, names of cells, what is marked.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { rowMiddle } from "../../bertviz_core/ui/components/canvas/cells.js";
+import { escapeHtml, writeButton } from "../../bertviz_core/ui/components/canvas/html.js";
+import { fit, measure } from "../../bertviz_core/ui/components/canvas/letters.js";
+import { ribbon } from "../../bertviz_core/ui/components/canvas/sketch.js";
+import { nameCell } from "../../bertviz_core/ui/components/canvas/told.js";
+import { openPage } from "./page.js";
+import { drawnTexts, makeData, openCanvas, settle } from "./scene.js";
+
+const text = (html) => html.replace(/<[^>]*>/g, "");
+const shapes = (canvas, layer) => Object.fromEntries([...canvas.sketches[layer].shown].map(
+  ([key, { element }]) => [key, element.attributes]
+));
+
+test("a cell is named by its layer, head, token and key or component", () => {
+  const { canvas } = openCanvas();
+  const name = (id, where) => nameCell(canvas, canvas.stages.get(id), where);
+  assert.equal(name("weights", { row: 1, key: 2, head: 1 }), "Attention weights: layer 1, head 1, “the” on “cat”");
+  assert.equal(name("neurons.0", { row: 2, column: 0 }), "Neurons: layer 0, “cat”, neuron 1");
+  assert.equal(name("embedding", { row: 0, column: 5 }), "Embedding: “[CLS]”, component 5");
+});
+
+test("the crumbs lead back up, and let go of what is chosen", () => {
+  const crumbs = (place, ...more) => {
+    const { canvas } = openCanvas(place, ...more);
+    return [text(canvas.chrome.crumbs.innerHTML), [...canvas.chrome.crumbs.innerHTML.matchAll(/data-does="(.*?)"/g)].map(([, does]) => does)];
+  };
+  assert.deepEqual(crumbs({}), ["The whole pass", []]);
+  assert.deepEqual(crumbs({ level: "head", component: 3 }), [
+    "The whole pass›Layer 1›Head 0componentcomp. 3 ×", ["level:pass", "level:layer", "component"],
+  ]);
+  assert.deepEqual(crumbs({ level: "layer", strip: "sum" }), [
+    "The whole pass›Layer 1›Residual sum", ["level:pass", "level:layer"],
+  ]);
+  assert.deepEqual(crumbs({ stop: 2 }), ["The whole pass›stop 2 of 9", ["level:pass"]]);
+});
+
+test("the headline answers: what a head looks at, what a layer does", () => {
+  const title = (place, more = {}) => text(openCanvas(place, { more }).canvas.chrome.title.innerHTML);
+  assert.equal(title({ level: "head" }), "Head 0 of layer 1: “the” looks at “[SEP]” with 32\u00a0%");
+  assert.equal(title({ level: "head" }, { most: { ...makeData().most, share: 0 } }),
+    "Head 0 of layer 1: “the” looks nowhere, all its attention weights are 0");
+  assert.equal(title({ level: "head" }, { face: "difference" }), "Head 0 of layer 1: how its attention weights changed");
+  assert.equal(title({ level: "layer" }),
+    "In layer 1 everyEvery token looks around, adds what it found, then thinks for itself");
+  assert.equal(title({ level: "layer", strip: "neurons" }), "All 16 numbers of each token");
+  assert.equal(title({ stop: 2 }), "Look up and add");
+  const alone = makeData().stages.map((stage) => (stage.id === "sum" ? { ...stage, reads: ["one"] } : stage));
+  assert.match(title({ level: "layer" }, { stages: alone }), /keeps only what it found/);
+});
+
+test("a head that was not announced says itself what it looks at", () => {
+  const { canvas } = openCanvas({ level: "head", token: 2 });
+  const weights = canvas.data.tokens.map((_, key) => canvas.stages.get("head.weights").values[2 * 4 + key]);
+  const key = weights.indexOf(Math.max(...weights));
+  assert.match(text(canvas.chrome.title.innerHTML), new RegExp(`“cat” looks at “\\${canvas.data.tokens[key].text}” with`));
+});
+
+test("other sentences are offered, and the one that is seen is not", () => {
+  const { canvas, sent } = openCanvas({}, { more: { sentence: "When in Rome, do as the [MASK] do." } });
+  const html = canvas.chrome.actions.innerHTML;
+  assert.deepEqual([...html.matchAll(/data-does="(example:\d)"/g)].map(([, does]) => does), ["example:1"]);
+  canvas.chrome.click({ target: { closest: () => ({ dataset: { does: "example:1" } }) } });
+  const { text: words, pair } = canvas.data.examples[1];
+  assert.deepEqual(sent, [["example", { text: words, pair }]]);
+});
+
+test("buttons say what they do, and hold no foreign HTML", () => {
+  assert.equal(escapeHtml('<a href="x">&'), "&lt;a href=&quot;x&quot;&gt;&amp;");
+  assert.equal(writeButton("stop:1", "one", "x"), '<button type="button" data-does="stop:1" x>one</button>');
+  const { canvas } = openCanvas();
+  const press = (does) => canvas.chrome.click({ target: { closest: () => ({ dataset: { does } }) } });
+  press("level:layer");
+  assert.equal(canvas.place.level, "layer");
+  press("head:1");
+  assert.equal(canvas.place.head, 1);
+  press("stop:3");
+  assert.equal(canvas.place.stop, 3);
+  press("end:");
+  assert.equal(canvas.place.stop, 0);
+  press("up:");
+  assert.equal(canvas.place.level, "pass");
+  press("quiet:");
+  assert.deepEqual([canvas.quiet, canvas.chrome.quiet.attributes["aria-checked"]], [true, "true"]);
+});
+
+test("what is not drawn of special tokens is their share", () => {
+  const { canvas } = openCanvas();
+  const ribbons = () => Object.keys(shapes(canvas, "ribbons")).filter((key) => /^ribbons\.1 \d$/.test(key));
+  assert.deepEqual(ribbons(), ["ribbons.1 0", "ribbons.1 1", "ribbons.1 2", "ribbons.1 3"]);
+  canvas.chrome.hush();
+  assert.deepEqual(ribbons(), ["ribbons.1 1", "ribbons.1 2"]);
+  const [first, , , last] = canvas.stages.get("ribbons.1").values;
+  const share = (100 * (first + last)).toFixed(0);
+  assert.equal(drawnTexts(canvas, "legend")["note 1"], `Without special tokens: ${share}\u00a0% of layer 1 is not drawn.`);
+});
+
+test("a ribbon says which weight it is, of which layer and key", () => {
+  const { canvas } = openCanvas();
+  const { "ribbons.1 2": shape } = shapes(canvas, "ribbons");
+  const weight = canvas.stages.get("ribbons.1").values[2];
+  assert.deepEqual([shape["data-weight"], shape["data-layer"], shape["data-key"]], [String(weight), "1", "2"]);
+  assert.equal(shape["fill-opacity"], String(weight));
+  assert.equal(drawnTexts(canvas, "ribbons")["ribbons.1 share 2"], `${(100 * weight).toFixed(0)}\u00a0%`);
+  assert.equal(ribbon(0, 100, 20, { y: 10, h: 4 }, { y: 50, h: 8 }),
+    "M0 8H20C53.6 8 60 46 100 46L100 54C60 54 53.6 12 20 12H0Z");
+});
+
+test("the scales have their ends, each with its sign", () => {
+  const { canvas } = openCanvas({ level: "head" });
+  const texts = drawnTexts(canvas, "legend");
+  assert.deepEqual([texts["low attention weight"], texts["high attention weight"]], ["0", "1.00"]);
+  assert.deepEqual([texts["low Q"], texts["high Q"]], ["−2.50", "+2.50"]);
+  assert.match(texts["note 1"], /Row “the”: what it asks, and what it is answered\./);
+});
+
+test("titles are as long as there is room for", () => {
+  const titles = (place, wide) => drawnTexts(openCanvas(place, wide).canvas, "titles");
+  assert.equal(titles({})["layer 1"], "Layer 1");
+  const head = titles({ level: "head" });
+  assert.deepEqual([head["title query 0"], head["title matrix 0"], head["key 2"]], ["Q · asks", "Attention weights", "cat"]);
+  const layer = titles({ level: "layer" });
+  const found = ["title output.0 0", "title output.0 1", "title weights 0", "head 1", "spine embedding"].map((key) => layer[key]);
+  assert.deepEqual(found, ["Layer", "input", "Attention weights, 2 heads", "head 1", "embedding"]);
+});
+
+test("a text is as wide as its letters, and cut where there is no room", () => {
+  openPage();
+  assert.equal(measure("four", 12), 24);
+  assert.equal(fit("four letters", 12, 72), "four letters");
+  assert.equal(fit("four letters", 12, 36), "four …");
+  assert.equal(fit("four letters", 12, 1), "f…");
+});
+
+test("the explained cell is ringed, its operands are outlined, all else is dimmed", () => {
+  const cell = "encoder.layer.1.attention.self.probs[head=0,query=1,key=3]";
+  const operands = [0, 1, 2, 3].map((key) => `encoder.layer.1.attention.self.scores[head=0,query=1,key=${key}]`);
+  const { canvas } = openCanvas({ level: "head" }, { more: { cell, operands } });
+  const marks = shapes(canvas, "marks");
+  assert.equal(marks["cell matrix"]["data-ring"], cell);
+  const { x, w } = canvas.frame.parts.matrix;
+  assert.equal(Number(marks["cell matrix"].x), Math.round((x + 0.75 * w - 1.5) * 10) / 10);
+  assert.deepEqual(canvas.lights, [
+    { part: "matrix", row: 1, key: 3 }, { part: "query", row: 1 }, { part: "key", row: 3 }, { part: "matrix", row: 1 },
+  ]);
+  assert.deepEqual([canvas.fade("query"), canvas.fade("value")], [1, 0.5]);
+  assert.ok("operand 0" in marks && "operand 1" in marks);
+  const below = marks["cell matrix"]; // the key's row is below: the wire comes up to the cell
+  const [, from, to] = /^M[\d.]+ ([\d.]+)H[\d.]+V([\d.]+)$/.exec(marks.wire.d).map(Number);
+  assert.ok(from > to && Math.abs(to - (Number(below.y) + Number(below.height))) < 4);
+});
+
+test("many operands in one row are outlined together", () => {
+  const cell = "encoder.layer.1.attention.output.LayerNorm[token=1,hidden=2]";
+  const operands = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => `encoder.layer.1.attention.output.residual[token=1,hidden=${i}]`);
+  const { canvas } = openCanvas({ level: "layer" }, { more: { cell, operands } });
+  assert.deepEqual(canvas.lights.filter(({ part }) => part === "sum"), [{ part: "sum", row: 1 }]);
+  const few = openCanvas({ level: "layer" }, { more: { cell, operands: operands.slice(2, 4) } }).canvas;
+  assert.deepEqual(few.lights.filter(({ part }) => part === "sum"), [
+    { part: "sum", row: 1, column: 2 }, { part: "sum", row: 1, column: 3 },
+  ]);
+});
+
+test("the chosen component is marked wherever the residual stream is drawn", () => {
+  const { canvas } = openCanvas({ component: 3 });
+  const marked = Object.keys(shapes(canvas, "marks")).filter((key) => key.startsWith("component"));
+  assert.deepEqual(marked, ["component embedding 0", "component output.0 0", "component output.1 0"]);
+  const { x } = canvas.frame.parts.embedding;
+  assert.equal(shapes(canvas, "marks")["component embedding 0"].x, String(x + 3 * 9 - 1));
+});
+
+test("the chosen token's row is a band, and its chip is filled", () => {
+  const { canvas } = openCanvas({ token: 2 });
+  const chips = shapes(canvas, "tokens");
+  assert.equal(chips["chip 2"].fill, "var(--bvc-text)");
+  assert.equal(chips["chip 0"]["stroke-dasharray"], "3 3"); // special
+  assert.equal(chips["chip 1"].fill, "var(--bvc-surface)");
+  assert.equal(Number(chips["chip 2"].y) + Number(chips["chip 2"].height) / 2, rowMiddle(canvas.frame, 2));
+});
+
+test("cells have the colours of their numbers", () => {
+  const { canvas } = openCanvas();
+  const { x } = canvas.frame.parts.embedding;
+  const cell = canvas.painter.pen.filled.find(([left, top]) => left === x + 9 && top === 64 + 46 + 3);
+  const stage = canvas.stages.get("embedding");
+  assert.equal(cell[4], canvas.colors.shade("embedding", stage.values[8 + 1], stage.limit));
+  assert.deepEqual(cell.slice(2, 4), [8, 40]);
+});
+
+test("what a change has moved is underlined, what it put says so", () => {
+  const data = makeData();
+  const bytes = new Uint8Array([...Buffer.from(data.bytes, "base64"), ...Array(32).fill(0)]);
+  bytes[bytes.length - 32 + 9] = 1;
+  const stages = data.stages.map((stage) => (stage.id === "embedding" ? { ...stage, mark: bytes.length - 32, put: bytes.length - 32 } : stage));
+  const { canvas } = openCanvas({}, { more: { bytes, stages, changed: true, face: "difference" } });
+  const mark = canvas.painter.pen.filled.find(([left, top, , high]) => left === 132 + 9 && high === 2 && top === 64 + 2 * 46 - 3 - 2);
+  assert.equal(mark[4], data.colors.text);
+  const stage = canvas.stages.get("embedding");
+  canvas.chrome.read({ stage, where: { row: 1, column: 1 } });
+  assert.match(text(canvas.chrome.readout.innerHTML), /difference.*put there by a change$/);
+  assert.match(drawnTexts(canvas, "legend")["note 1"], /opacity = size of the change/);
+});
+
+test("the residual stream passes around, and is added where the program adds it", () => {
+  const { canvas } = openCanvas({ level: "layer" });
+  const { parts } = canvas.frame;
+  const lanes = shapes(canvas, "lanes");
+  assert.ok("lane first" in lanes && "lane second" in lanes && "sum plus 1" in lanes && "sum2 plus 1" in lanes);
+  assert.equal(Number(lanes["sum ring 1"].cx), Math.round(((parts.context.x + parts.context.w + parts.sum.x) / 2) * 10) / 10);
+  assert.deepEqual([lanes["sum ring 1"].stroke, lanes["sum ring 2"].stroke], ["var(--bvc-text)", "var(--bvc-residual)"]);
+  const alone = makeData().stages.map((stage) => (stage.id === "sum" ? { ...stage, reads: ["one"] } : stage));
+  const changed = shapes(openCanvas({ level: "layer" }, { more: { stages: alone } }).canvas, "lanes");
+  assert.ok(!("lane first" in changed) && "lane second" in changed && !("sum plus 1" in changed));
+});
+
+test("a tall window's picture is larger, up to a bound, and ends where the window ends", () => {
+  const { canvas } = openCanvas({}, { page: { innerWidth: 1728, innerHeight: 1000 } });
+  assert.equal(canvas.scale, 1.2);
+  assert.equal(canvas.root.style.height, `${Math.floor(996 / 1.2)}px`);
+  const { canvas: huge } = openCanvas({}, { page: { innerWidth: 4000, innerHeight: 3000 } });
+  assert.equal(huge.scale, 1.35);
+  const { canvas: low } = openCanvas({}, { page: { innerHeight: 300 } });
+  assert.deepEqual([low.scale, low.root.style.height], [1, "480px"]);
+});
+
+test("a number of the picture can be asked for by its address", () => {
+  const { canvas } = openCanvas();
+  settle();
+  assert.equal(canvas.root.readCell("embeddings.LayerNorm[token=0,hidden=0]"), canvas.stages.get("embedding").values[0]);
+  assert.equal(canvas.root.readCell("none[token=0]"), undefined);
+});
+
+test("the page's style has the theme's colours, and each kind its own", () => {
+  const { canvas } = openCanvas();
+  const { colors } = canvas.data;
+  for (const name of ["text", "faint", "line", "surface", "accent", "first", "second", "paper"]) {
+    assert.equal(canvas.root.style[`--bvc-${name}`], colors[name], name);
+  }
+  assert.equal(canvas.root.style["--bvc-query"], "#0069A5");
+});
