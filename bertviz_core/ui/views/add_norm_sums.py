@@ -24,7 +24,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
-from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_short
+from bertviz_core.ui.panels.said import tell_degrees, tell_short, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 
 WHERE = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
@@ -49,7 +49,7 @@ def write_headline(view: View) -> Said:
     parts = {
         "added": tell_short(added),
         "by": Part(SUBLAYERS[where].capitalize()),
-        "word": name_word(view.trace.tokens[token]),
+        "word": tell_token(view.trace.tokens, token),
     }
     if not skip:
         form = "{by} gives **{added}** at {word}, and its input is not added to that"

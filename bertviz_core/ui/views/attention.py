@@ -30,7 +30,7 @@ from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_passes_html, tell_pass, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_percent
+from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
 
@@ -53,7 +53,7 @@ def write_headline(view: View) -> Said:
     key, rule = choose_key(view)
     if key == int(row.argmax()) or not row.any():
         return said
-    parts = {"weight": tell_percent(row[key]), "key": name_word(tokens[key])}
+    parts = {"weight": tell_percent(row[key]), "key": tell_token(tokens, key)}
     worked = Claim("worked key", "; worked out is **{key}: {weight}**", parts)
     if not rule:
         return say(said, worked)

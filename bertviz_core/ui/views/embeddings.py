@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -18,7 +18,7 @@ from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.follow import follow
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
@@ -144,16 +144,27 @@ def _write_finding(view: View, name: str) -> str:
     """What one map shows of this sentence."""
     encoding = view.trace.encoding
     tokens = [encoding.tokens[i] for i in encoding.real]
-    repeated = next((token for i, token in enumerate(tokens) if token in tokens[:i]), None)
-    if name == "word" and repeated is not None:
-        row = encoding.ids[encoding.tokens.index(repeated)]
-        return f"“{escape_markdown(repeated)}” stands at {tokens.count(repeated)} positions: the same row, {row}."
+    if name == "word" and (told := _tell_repeated(view, tokens)):
+        return told
     if name == "position":
         return f"Row 0 to row {len(encoding) - 1} of the table, whatever the tokens are."
     if name == "segment":
         rows = len({encoding.segments[i] for i in encoding.real})
         return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens."
     return {"normalized": "Mean 0 and variance 1 in every row.", "embedding": "The input of layer 0."}.get(name, "")
+
+
+def _tell_repeated(view: View, tokens: Sequence[str]) -> str:
+    """A token that stands more than once, the chosen one before others, and its one row; nothing without."""
+    encoding = view.trace.encoding
+    repeated = [token for token in dict.fromkeys([encoding.tokens[view.chosen.token], *tokens])
+                if tokens.count(token) > 1]  # fmt: skip
+    if not repeated:
+        return ""
+    token = repeated[0]
+    count, row = tokens.count(token), encoding.ids[encoding.tokens.index(token)]
+    others = f" It is one of {len(repeated)} tokens that repeat." if len(repeated) > 1 else ""
+    return f"{quote(token)} stands at {count} positions: the same row, {row}.{others}"
 
 
 def show_lengths(view: View, component: int) -> None:

@@ -12,7 +12,7 @@ from bertviz_core.formula.numbers import write_plain_sum
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number
+from bertviz_core.ui.panels.said import tell_nowhere, tell_number, tell_token
 
 PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("embeddings.position_embeddings"),
           "segment": Address("embeddings.token_type_embeddings"), "sum": Address("embeddings.sum")}  # fmt: skip
@@ -26,7 +26,7 @@ def write_headline(view: View) -> Said:
     longest = int(row.argmax())
     parts = {"length": tell_number(row[longest]), "name": Part(names[longest])}
     start = Claim("three rows", "What stands for {word} at the start? Three rows, added; ",
-                  {"word": name_word(view.trace.tokens[view.chosen.token])})  # fmt: skip
+                  {"word": tell_token(view.trace.tokens, view.chosen.token)})  # fmt: skip
     return say(
         start,
         say_largest(

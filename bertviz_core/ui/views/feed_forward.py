@@ -28,7 +28,7 @@ from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_count, tell_nowhere, tell_percent
+from bertviz_core.ui.panels.said import tell_count, tell_nowhere, tell_percent, tell_token
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
 _TOKENS = 16  # at which a neuron's activation is shown
@@ -42,7 +42,7 @@ def write_headline(view: View) -> Said:
     speaks = Claim(
         "active neurons", "Which neurons speak at {word}? **{active}** of {count} are active",
         {"active": tell_percent(found.active.mean()), "count": tell_count(len(found.active)),
-         "word": name_word(view.trace.tokens[view.chosen.token])},
+         "word": tell_token(view.trace.tokens, view.chosen.token)},
     )  # fmt: skip
     parts = {"length": tell_nowhere(found.lengths[first]), "neuron": Part(first),
              "share": tell_percent(found.shares[first])}  # fmt: skip

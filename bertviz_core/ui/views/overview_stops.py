@@ -11,6 +11,7 @@ from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.analysis.stop_numbers import Answered, Offered, Stops, Then
 from bertviz_core.analysis.stops import work_stops
 from bertviz_core.formula.numbers import format_percent, format_short, write_fixed
+from bertviz_core.formula.texts import name_token
 from bertviz_core.tracing.trace import Trace
 
 Said = str | tuple[str, str]  # words; words that name a part of the canvas, and its id
@@ -62,9 +63,7 @@ def _join(said: list[Said]) -> list[list[str | None]]:
 
 def _name(trace: Trace, i: int) -> Said:
     """A token in quotation marks, which lights its row; with its position, where it stands elsewhere as well."""
-    text = trace.tokens[i]
-    place = f" at position {i}" if trace.tokens.count(text) > 1 else ""
-    return f"“{text}”{place}", f"token:{i}"
+    return name_token(trace.tokens, i), f"token:{i}"
 
 
 def _tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:

@@ -19,7 +19,7 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site, state, style
 from bertviz_core.ui.frame.follow import follow
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -28,7 +28,7 @@ from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_short
+from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 
 PROJECTIONS = ("query", "key", "value")
 ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
@@ -74,12 +74,12 @@ def write_headline(view: View) -> Said:
     real = np.flatnonzero(trace.encoding.mask)
     row = trace[_locate_products(view)][real]
     at = tuple(np.flatnonzero(real == best).tolist())
-    parts = {"product": tell_short(row[at[0]]), "key": name_word(trace.tokens[best]),
+    parts = {"product": tell_short(row[at[0]]), "key": tell_token(trace.tokens, best),
              "count": Part(len(real))}  # fmt: skip
     terms = _measure_fit(view)[0][best]
     brings = {"brings": tell_short(most.product), "component": Part(most.component)}
     return say(
-        f"What does {quote(read_word(view))} ask for? ",
+        Claim("asks", "What does {word} ask for? ", {"word": tell_token(trace.tokens, chosen.token)}),
         say_largest(("fits best", "Of {count} keys that of **{key}** fits its query best: **{product}**"),
                     ("fits as well",
                      "None of {count} keys fits its query better than that of **{key}**: **{product}**"),
