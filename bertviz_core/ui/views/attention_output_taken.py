@@ -25,6 +25,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_percent, tell_short, tell_token
 
 SHOWN = 16  # tokens, at most, that are drawn
@@ -93,10 +94,17 @@ def read_bringing(view: View) -> Bringing:
     parts = weigh_values(
         trace[own.enter("probs").fix(head=head, query=token)], trace[own.enter("value").fix(head=head)]
     )
-    context = trace[own.enter("context").fix(token=token)].reshape(len(found.weights), -1)
+    values = trace[own.enter("value")].astype(np.float64)
     kept = sorted({*found.real, token})
     shown = [kept[i] for i in choose_shown(found.taken[head, kept], SHOWN, (kept.index(token),))]
-    return Bringing(found, head, parts, compute_norms(context), shown)
+    return Bringing(found, head, parts, compute_norms(np.einsum("hk,hkd->hd", found.weights, values)), shown)
+
+
+def list_outputs(view: View) -> list[Address]:
+    """The cells of the chosen head's output at the chosen token."""
+    context, width = Address.in_layer(view.chosen.layer, "attention.self.context"), view.trace.model.config.head_dim
+    first = view.chosen.head * width
+    return [context.fix(token=view.chosen.token, concat=i) for i in range(first, first + width)]
 
 
 def write_headline(view: View) -> Said:
@@ -151,7 +159,7 @@ def show_taken(view: View) -> None:
             )
         words, formula = st.columns([11, 9], gap="medium", vertical_alignment="center")
         with words:
-            st.caption(_write_note(found))
+            st.caption(f"{_write_note(found)}{tell_put(view, *list_outputs(view))}")
         with formula:
             worked, opened = st.columns(2, vertical_alignment="center")
             worked.latex(_write_formula(view, found))

@@ -34,6 +34,7 @@ from bertviz_core.ui.views.embeddings_said import (
     measure_length,
     read_component,
     tell_component,
+    tell_deviation,
     tell_ringed,
 )
 
@@ -146,12 +147,19 @@ def _write_finding(view: View, name: str) -> str:
     tokens = [encoding.tokens[i] for i in encoding.real]
     if name == "word" and (told := _tell_repeated(view, tokens)):
         return told
-    if name == "position":
+    if name == "position" and np.array_equal(view.trace["position_ids"], np.arange(len(encoding))):
         return f"Row 0 to row {len(encoding) - 1} of the table, whatever the tokens are."
     if name == "segment":
         rows = len({encoding.segments[i] for i in encoding.real})
         return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens."
-    return {"normalized": "Mean 0 and variance 1 in every row.", "embedding": "The input of layer 0."}.get(name, "")
+    if name == "normalized" and _is_normal(view.trace[NORM.enter(name)][list(encoding.real)]):
+        return "Mean 0 and variance 1 in every row."
+    return "The input of layer 0." if name == "embedding" else ""
+
+
+def _is_normal(rows: np.ndarray) -> bool:
+    """Whether every row has mean 0 and variance 1; a row of equal numbers, for one, cannot be given them."""
+    return np.allclose(rows.mean(axis=1), 0, atol=1e-3) and np.allclose(rows.var(axis=1), 1, atol=1e-3)
 
 
 def _tell_repeated(view: View, tokens: Sequence[str]) -> str:
@@ -173,14 +181,12 @@ def show_lengths(view: View, component: int) -> None:
         show_passes_html(view, [_render_lengths(one) for one in view.passes])
     token = view.chosen.token
     rows = [PARTS["sum"], NORM.enter("normalized"), NORM]
-    before, _, after = (view.trace[row.fix(token=token)].std() for row in rows)
     show_panel(
         view, NORM.fix(token=token), "LayerNorm of the sum",
         draw_strips(view, rows, ("sum", "normalized", "LayerNorm")).offer(
             picks.pick_vectors(view.trace, [row.fix(token=token) for row in rows])),
         at={"hidden": component},
-        note=f"The same columns, on one scale. LayerNorm changes the standard deviation of the components from "
-             f"{format_number(float(before))} in the sum to 1; γ and β change it to {format_number(float(after))}.",
+        note=f"The same columns, on one scale. {tell_deviation(view)}",
     )  # fmt: skip
     show_moments(view, NORM)
 

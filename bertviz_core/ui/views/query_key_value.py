@@ -28,6 +28,7 @@ from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_words
+from bertviz_core.ui.panels.put import tell_put, tell_way, write_result
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 
 PROJECTIONS = ("query", "key", "value")
@@ -129,6 +130,7 @@ def show_blocks(view: View, place: Place) -> None:
         st.caption(
             "Rows are tokens, columns the components of the head; all three share one scale. "
             f"A query says {_ABOUT['query']}, a key {_ABOUT['key']}, a value {_ABOUT['value']}.{part}"
+            f"{tell_put(view, *addresses.values())}"
         )
         with tools:
             show_values("blocks", _join_values(view, values))
@@ -212,12 +214,12 @@ def _show_choices(view: View, place: Place) -> None:
 
 
 def _write_sum(view: View, cell: Address, up: float, down: float, bias: float) -> str:
-    step, value = view.trace.step(cell), float(view.trace[cell])
+    step = view.trace.step(cell)
     token, component = view.chosen.token, cell.at["head_dim"]
     sign = "-" if bias < 0 else "+"
     parts = f"{format_latex(up)} - {format_latex(-down)} {sign} {format_latex(abs(bias))}"
-    symbol = style.make_painter(view.colors)(step.output)
-    return rf"{symbol}_{{{view.chosen.head},\,{token},\,{component}}} = {parts} = {format_latex(value)}"
+    symbol = rf"{style.make_painter(view.colors)(step.output)}_{{{view.chosen.head},\,{token},\,{component}}}"
+    return write_result(view.trace, cell, symbol, f"{parts} = {format_latex(up + down + bias)}")
 
 
 def show_fit(view: View, place: Place) -> None:
@@ -268,12 +270,12 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     return [
         Numbers(f"{terms.shape[1]} products", "q times k, component by component", [""] * len(shown), fits,
                 pictures=strips),
-        Numbers("Dot product", "their sum: how well it fits", [format_short(x) for x in dots], fits, dots,
+        Numbers("Dot product", tell_way(view, _locate_products(view), "their sum: how well it fits"), [format_short(x) for x in dots], fits, dots,
                 max(map(abs, dots)), color),
         Numbers("Angle", "between q and k", [f"{angles[i]:.0f}°" for i in shown], fits),
         Numbers("Length", "of k", [format_short(float(parts.key_norms[i])) for i in shown], fits),
-        Numbers("Weight", "after scaling and softmax", [format_percent(float(weights[i])) for i in shown], gives,
-                [float(weights[i]) for i in shown], 1.0, color),
+        Numbers("Weight", tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),
+                [format_percent(float(weights[i])) for i in shown], gives, [float(weights[i]) for i in shown], 1.0, color),
     ]  # fmt: skip
 
 
