@@ -70,7 +70,7 @@ def test_the_head_looks_hardest_at_a_word_that_is_not_near(double, rome):
             found = openings.open_head(trace, token)
             assert [found.layer, found.head, found.key] == place and found.rule == openings.FAR
             assert found.weight == pytest.approx(best, abs=1e-5)
-            assert (found.name, found.key_name) == (name_token(trace.tokens, token), name_token(trace.tokens, found.key))
+            assert [found.name, found.key_name] == [name_token(trace.tokens, i) for i in (token, found.key)]
 
 
 def test_in_a_short_sentence_the_head_looks_at_any_other_token(model, single):

@@ -35,6 +35,12 @@ def name_token(tokens: Sequence[str], i: int) -> str:
     return f"“{tokens[i]}” at position {i}" if tokens.count(tokens[i]) > 1 else f"“{tokens[i]}”"
 
 
+def join_words(words: Sequence[str]) -> str:
+    """Words as a sentence lists them: `a`, `a and b`, `a, b and c`."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def shorten(text: str, longest: int) -> str:
     """The text, or its beginning and an ellipsis, of at most so many characters."""
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -146,11 +146,21 @@ def _(scene, name):
     return Truth({"size": sizes[most], "component": most}, relation, sizes, most)
 
 
+def _watch_itself(scene):
+    """The weight that each head puts on the query's own token, the mean over the tokens that are no padding."""
+    layers = [scene.own("attention.self.probs", i) for i in range(scene.config.num_hidden_layers)]
+    return np.concatenate([np.einsum("hqq->hq", weights)[:, scene.real].mean(axis=1) for weights in layers])
+
+
+@oracle("heads alike")
+def _(scene):
+    row = _watch_itself(scene)
+    return Truth({"value": row.max(), "smallest": row.min()}, "SAME")
+
+
 @oracle("largest of heads", "largest of heads, with others", "smallest of heads", "smallest of heads, with others")
 def _(scene, name):
-    """Of the weight that each head puts on the query's own token, the mean over the tokens that are no padding."""
-    layers = [scene.own("attention.self.probs", i) for i in range(scene.config.num_hidden_layers)]
-    row = np.concatenate([np.einsum("hqq->hq", weights)[:, scene.real].mean(axis=1) for weights in layers])
+    row = _watch_itself(scene)
     largest, alone = name.startswith("largest"), not name.endswith("others")
     most = int(row.argmax() if largest else row.argmin())
     relation = {(True, True): "LARGEST", (True, False): "HIGHEST", (False, True): "SMALLEST", (False, False): "LOWEST"}

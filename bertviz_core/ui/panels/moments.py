@@ -27,7 +27,8 @@ def _write_moments(view: View, norm: Address) -> None:
         cell = norm.enter(leaf).fix(token=view.chosen.token)
         found[leaf] = float(trace[cell])
         formula = f"{trace.step(cell).symbol} = {format_latex(found[leaf])}"
-        st.markdown(f"{leaf.capitalize()} of this token's vector: ${formula}$ &ensp; :small[`{cell}`]{tell_put(view, cell)}")
+        put = tell_put(view, cell)
+        st.markdown(f"{leaf.capitalize()} of this token's vector: ${formula}$ &ensp; :small[`{cell}`]{put}")
     variance, put = found["variance"], tell_put(view, norm.enter("normalized").fix(token=view.chosen.token))
     root = format_latex(math.sqrt(variance + epsilon))
     worked = rf"\sqrt{{{format_latex(variance)} + {format_latex(epsilon)}}} = {root}"

@@ -130,10 +130,10 @@ def _show_triangle(view: View, residual: Address, inks: tuple[str, str, str]) ->
     show_passes_chart(view, [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes], "sums",
                       f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
     put = tell_put(view, residual.fix(token=token))
-    st.caption(f"{tell_words(view)}{_tell_reach(skip, added, total)}{put}")
+    st.caption(f"{tell_words(view)}{tell_reach(skip, added, total)}{put}")
 
 
-def _tell_reach(skip: float, added: float, total: float) -> str:
+def tell_reach(skip: float, added: float, total: float) -> str:
     """How long the sum of two vectors could be, by their lengths, and how long it is."""
     if not (skip and added):
         return f"One of the two has no length, so the sum is as long as the other; here {format_short(total)}."

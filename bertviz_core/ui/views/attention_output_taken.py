@@ -119,8 +119,9 @@ def write_headline(view: View) -> Said:
               Relation.NONE, row),
         Claim("takes most", "What does {asks} take? **{taken}** from **{gives}** in head {head}", parts,
               Relation.LARGEST, row, (found.best,)),
-        Claim("takes as much", "What does {asks} take? From no token more than from **{gives}: {taken}** in head {head}",
-              parts, Relation.HIGHEST, row, (found.best,)),
+        Claim("takes as much",
+              "What does {asks} take? From no token more than from **{gives}: {taken}** in head {head}", parts,
+              Relation.HIGHEST, row, (found.best,)),
     )  # fmt: skip
     return first if found.contrast is None else say(first, _tell_contrast(found.contrast, found.best, tokens, most))
 

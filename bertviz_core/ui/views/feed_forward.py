@@ -205,7 +205,8 @@ def tell_sum(view: View) -> Said:
     """What the neurons and the bias sum to: the output, unless a change put another one there."""
     at = Address.in_layer(view.chosen.layer, "output.dense").fix(token=view.chosen.token)
     *_, total = _split_sum(view)[1]
-    parts = {"length": tell_short(np.linalg.norm(total)), "recorded": tell_short(np.linalg.norm(view.trace[at]))}
+    given, recorded = (float(np.linalg.norm(vector)) for vector in (total, view.trace[at]))
+    parts = {"length": tell_short(given), "recorded": tell_short(recorded)}
     if not is_put(view.trace, at):
         return say(Claim("sum of neurons", "the output, whose length is {length}", parts))
     form = "a vector of length {length}, but a change puts another one there, of length {recorded}"

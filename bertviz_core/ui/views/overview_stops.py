@@ -11,7 +11,7 @@ from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.analysis.stop_numbers import Answered, Offered, Stops, Then
 from bertviz_core.analysis.stops import work_stops
 from bertviz_core.formula.numbers import format_percent, format_short, write_fixed
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import join_words, name_token
 from bertviz_core.tracing.trace import Trace
 
 Said = str | tuple[str, str]  # words; words that name a part of the canvas, and its id
@@ -93,7 +93,8 @@ def _tell_look_up(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
 def _tell_offer(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     config, offered = trace.model.config, found.offered
     query, key, value = (format_short(length) for length in (offered.query, offered.key, offered.value))
-    put = f"; a change puts other numbers into the {' and the '.join(offered.put)}" if offered.put else ""
+    into = join_words([f"the {name}" for name in offered.put]) if offered.put else ""
+    put = f"; a change puts other numbers into {into}" if into else ""
     return [
         f"From its {config.hidden_size} numbers each piece makes, in each of {config.num_attention_heads} heads, a ",
         ("query", "query"), " with which it asks, a ", ("key", "key"), " that it offers and a ", ("value", "value"),

@@ -270,12 +270,13 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     return [
         Numbers(f"{terms.shape[1]} products", "q times k, component by component", [""] * len(shown), fits,
                 pictures=strips),
-        Numbers("Dot product", tell_way(view, _locate_products(view), "their sum: how well it fits"), [format_short(x) for x in dots], fits, dots,
-                max(map(abs, dots)), color),
+        Numbers("Dot product", tell_way(view, _locate_products(view), "their sum: how well it fits"),
+                [format_short(x) for x in dots], fits, dots, max(map(abs, dots)), color),
         Numbers("Angle", "between q and k", [f"{angles[i]:.0f}°" for i in shown], fits),
         Numbers("Length", "of k", [format_short(float(parts.key_norms[i])) for i in shown], fits),
         Numbers("Weight", tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),
-                [format_percent(float(weights[i])) for i in shown], gives, [float(weights[i]) for i in shown], 1.0, color),
+                [format_percent(float(weights[i])) for i in shown], gives, [float(weights[i]) for i in shown], 1.0,
+                color),
     ]  # fmt: skip
 
 
