@@ -191,7 +191,9 @@ def test_a_weight_is_told_with_its_score_and_how_far_that_is_from_the_next_or_th
         opened(page, cell)
         told = next(each.value for each in page.markdown if " attends to " in each.value).replace("\\", "")
         gap = format_number(abs(scores[key] - scores[other]))
+        assert tokens[key] == tokens[other] == "do"
         assert told == (
-            f"In head 1, “{tokens[8]}” attends to “{tokens[key]}” with weight {format_percent(rome[cell].item())}: "
-            f"the score is {format_number(scores[key])}, {gap} {where}, “{tokens[other]}”."
+            f"In head 1, “{tokens[8]}” attends to “do” at position {key} with weight "
+            f"{format_percent(rome[cell].item())}: the score is {format_number(scores[key])}, "
+            f"{gap} {where}, “do” at position {other}."
         )

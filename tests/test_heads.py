@@ -134,6 +134,22 @@ def test_the_terms_of_a_statistic_have_it_as_their_mean(rome):
         assert compute_by_query(rome, 2, 11, statistic).mean() == pytest.approx(numbers[name])
 
 
+def test_what_is_masked_out_inside_a_sentence_leaves_its_place_empty(bundled):
+    trace = bv.run(bundled, "the playing cat the playing", changes={"attention_mask[token=2]": 0})
+    assert trace.tokens == ["[CLS]", "the", "playing", "cat", "the", "playing", "[SEP]"]
+    real, probs = [0, 1, 3, 4, 5, 6], trace["encoder.layer.3.attention.self.probs[head=3]"].astype(np.float64)
+    found = summarize(trace, 32).of(3, 3)
+    for name, step in (("previous", -1), ("next", 1)):
+        assert found[name] == pytest.approx(np.mean([probs[q, q + step] for q in real if q + step in real]))
+    assert found["distance"] == pytest.approx(np.mean([sum(probs[q, k] * abs(q - k) for k in real) for q in real]))
+    assert found["same_word"] == pytest.approx((probs[1, 4] + probs[4, 1]) / 2)
+
+
+def test_pieces_whose_beginning_is_masked_out_belong_to_no_other_word():
+    sentence = Sentence(("cat", "play", "##ing", "##s", "cat"), SPECIAL, (0, 2, 3, 4))
+    assert np.argwhere(sentence.same_word).tolist() == [[0, 3], [1, 2], [2, 1], [3, 0]]
+
+
 def test_padding_changes_no_statistic(bundled):
     plain, padded = (summarize(bv.run(bundled, "She opened the door.", pad_to=size), 32) for size in (None, 12))
     assert plain.tokens == padded.tokens < 12

@@ -13,7 +13,7 @@ from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import to_plotly
 from bertviz_core.figures.heatmap import Side
 from bertviz_core.figures.texts import LONGEST_TICK, Rich, bold, escape
-from bertviz_core.formula.texts import spell_controls
+from bertviz_core.formula.texts import name_token, spell_controls
 from bertviz_core.ui.frame.cell_names import name_index
 from tests import test_figures, test_vector_figures
 from tests.test_figures import CASES, INK, LIGHT, SHARE, SIGNED, VARIANTS, sent, walk
@@ -130,6 +130,11 @@ def test_no_link_stands_in_a_drawn_chart(window, hostile):
     assert [one["links"] for one in found] == [0] * len(flat)
     assert not any(text == "bold" for one in found for text in one["bold"])
     assert sum(LINK in one["text"] for one in found) > 20  # as it stands
+
+
+def test_a_token_that_stands_twice_is_told_from_its_like():
+    tokens = ["[CLS]", "do", "as", "do"]
+    assert [name_token(tokens, i) for i in range(4)] == ["“[CLS]”", "“do” at position 1", "“as”", "“do” at position 3"]
 
 
 def test_an_index_is_named_by_what_stands_there(rome):

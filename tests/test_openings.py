@@ -10,6 +10,7 @@ from bertviz_core.analysis.layers import Lens
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.texts import name_token
 from tests.factory import random_checkpoint
 
 
@@ -69,7 +70,7 @@ def test_the_head_looks_hardest_at_a_word_that_is_not_near(double, rome):
             found = openings.open_head(trace, token)
             assert [found.layer, found.head, found.key] == place and found.rule == openings.FAR
             assert found.weight == pytest.approx(best, abs=1e-5)
-            assert (found.text, found.key_text) == (trace.tokens[token], trace.tokens[found.key])
+            assert [found.name, found.key_name] == [name_token(trace.tokens, i) for i in (token, found.key)]
 
 
 def test_in_a_short_sentence_the_head_looks_at_any_other_token(model, single):
@@ -77,7 +78,7 @@ def test_in_a_short_sentence_the_head_looks_at_any_other_token(model, single):
     found = openings.open_head(trace, 1)
     best, *place = max(list_weights(trace, 1, lambda k, _: k != 1))
     assert [found.layer, found.head, found.key] == place and found.weight == pytest.approx(best)
-    assert found.reason.endswith(f"on another token, {100 * best:.0f}\xa0% on “{found.key_text}”.")
+    assert found.reason.endswith(f"on another token, {100 * best:.0f}\xa0% on {found.key_name}.")
     alone = openings.open_head(single, 0)
     assert (alone.layer, alone.head, alone.key, alone.weight) == (0, 0, 0, pytest.approx(1))
     assert "on itself" in alone.reason
@@ -89,7 +90,7 @@ def test_the_head_moves_when_it_is_zeroed(rome):
     assert found.reason == (
         f"Layer {found.layer}, head {found.head} is shown: of all heads it gives the largest attention weight of "
         "“[MASK]” on a token that is neither special, nor itself, nor next to it, "
-        f"{100 * weight:.0f}\xa0% on “{rome.tokens[found.key]}”."
+        f"{100 * weight:.0f}\xa0% on “do” at position {found.key}."
     )
     zeroed = {f"encoder.layer.{found.layer}.attention.self.probs[head={found.head}]": 0.0}
     other = openings.open_head(rome.with_changes(zeroed), 8)
@@ -210,7 +211,7 @@ def test_of_weights_that_are_written_alike_none_is_called_the_largest(rome, seco
     trace = set_rows(rome, (1, 3, 5, 0.5), (4, 2, 3, second), (1, 3, 6, 0.5))
     head, key = openings.open_head(trace, 8), openings.open_key(trace, 1, 3, 8)
     assert (head.layer, head.head) == (1, 3) and not head.alone and not key.alone
-    assert head.reason.endswith("nor next to it than it, 50\xa0% on “do”.")
+    assert head.reason.endswith("nor next to it than it, 50\xa0% on “do” at position 5.")
     assert head.reason.startswith("Layer 1, head 3 is shown: no head gives a larger attention weight of “[MASK]” on")
     assert key.reason.endswith(
         "no attention weight of “[MASK]” is larger on a token that is neither special nor itself."
@@ -237,4 +238,4 @@ def test_of_components_that_are_written_alike_none_is_called_the_largest(rome):
     )
     query = "encoder.layer.2.attention.self.query[head=0]"
     none = openings.open_product(rome.with_changes({query: 0.0}), 2, 0, 8, 5)
-    assert "none brings more to the dot product of “[MASK]” and “do”, 0.0000 of 0.0000." in none.reason
+    assert "none brings more to the dot product of “[MASK]” and “do” at position 5, 0.0000 of 0.0000." in none.reason

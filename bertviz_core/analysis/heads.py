@@ -21,29 +21,39 @@ SHARE, BITS, TOKENS = "share", "bits", "tokens"
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """The tokens that attention runs over, and which of them belong together."""
+    """The tokens that attention runs over, and which of them belong together.
+
+    tokens: of the whole input; real: the positions of those that attention runs over, all where none are given.
+    """
 
     tokens: Sequence[str]
     special: frozenset[str]
+    real: Sequence[int] | None = None
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """(token,) the positions in the whole input: between two of them one that is masked out may stand."""
+        return np.arange(len(self.tokens)) if self.real is None else np.array(self.real)
 
     def are(self, token: str) -> np.ndarray:
         """(token,) which tokens have this text."""
-        return np.array([text == token for text in self.tokens])
+        return np.array([self.tokens[i] == token for i in self.places])
 
     @cached_property
     def punctuation(self) -> np.ndarray:
         """(token,) which tokens are signs and nothing else."""
-        return np.array([text not in self.special and all(map(_is_sign, text)) for text in self.tokens])
+        texts = [self.tokens[i] for i in self.places]
+        return np.array([text not in self.special and all(map(_is_sign, text)) for text in texts])
 
     @cached_property
     def same_word(self) -> np.ndarray:
         """(query, key) which tokens belong to the query's word: its other pieces, and wherever it stands again."""
-        words = np.array(self._words())
-        real = np.array([text not in self.special for text in self.tokens])
-        return (words[:, None] == words) & real[:, None] & real & ~np.eye(len(words), dtype=bool)
+        words = np.array(self._words())[self.places]
+        plain = np.array([self.tokens[i] not in self.special for i in self.places])
+        return (words[:, None] == words) & plain[:, None] & plain & ~np.eye(len(words), dtype=bool)
 
     def _words(self) -> list[str]:
-        """The whole word that each token belongs to."""
+        """The whole word that each token of the input belongs to."""
         starts = [i for i, text in enumerate(self.tokens) if i == 0 or not text.startswith("##")]
         words = []
         for start, end in zip(starts, [*starts[1:], len(self.tokens)], strict=True):
@@ -102,14 +112,19 @@ def _measure_evenness(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
     return _measure_entropy(probs, sentence) / most if most else probs[:, :0, 0]
 
 
-def _measure_distance(probs: np.ndarray, _: Sentence) -> np.ndarray:
-    places = np.arange(probs.shape[-1], dtype=probs.dtype)
+def _measure_distance(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
+    places = sentence.places.astype(probs.dtype)
     return np.einsum("hqk,qk->hq", probs, np.abs(places[:, None] - places))
 
 
 def _watch_offset(k: int) -> Callable[[np.ndarray, Sentence], np.ndarray]:
     """The share on the token k places after the query, of the queries that have one."""
-    return lambda probs, _: np.diagonal(probs, k, axis1=1, axis2=2)
+
+    def watch(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
+        queries, keys = np.nonzero(sentence.places - sentence.places[:, None] == k)
+        return probs[:, queries, keys]
+
+    return watch
 
 
 def _watch_token(text: str) -> Callable[[np.ndarray, Sentence], np.ndarray]:
@@ -130,13 +145,13 @@ _OVER = r"\frac{1}{n}\sum_{q}\,"
 
 PREVIOUS = Statistic(
     "previous", "previous", "attention weight on the previous token", SHARE,
-    r"\frac{1}{n-1}\sum_{q=1}^{n-1} A_{q,\,q-1}",
-    "the mean attention weight on the previous token, over queries 1 to n−1", _watch_offset(-1),
+    r"\frac{1}{|Q|}\sum_{q\,\in\,Q} A_{q,\,q-1}",
+    "the mean attention weight on the previous token, over the queries Q that have one", _watch_offset(-1),
 )  # fmt: skip
 NEXT = Statistic(
     "next", "next", "attention weight on the next token", SHARE,
-    r"\frac{1}{n-1}\sum_{q=0}^{n-2} A_{q,\,q+1}",
-    "the mean attention weight on the next token, over queries 0 to n−2", _watch_offset(1),
+    r"\frac{1}{|Q|}\sum_{q\,\in\,Q} A_{q,\,q+1}",
+    "the mean attention weight on the next token, over the queries Q that have one", _watch_offset(1),
 )  # fmt: skip
 SELF = Statistic(
     "self", "itself", "attention weight on itself", SHARE, rf"{_OVER}A_{{qq}}",
@@ -213,7 +228,7 @@ def _drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
     probs = trace[ATTENTION_WEIGHTS.in_layer(layer)]
     if len(real) < len(trace.tokens):
         probs = probs[:, real[:, None], real]
-    return probs, Sentence([trace.tokens[i] for i in real], trace.model.tokenizer.special_tokens)
+    return probs, Sentence(trace.tokens, trace.model.tokenizer.special_tokens, real.tolist())
 
 
 def is_silent(numbers: Mapping[str, float]) -> bool:

@@ -52,6 +52,12 @@ def is_put(trace: Trace, where: Address) -> bool:
     )
 
 
+def work_out(trace: Trace, cell: Address) -> float:
+    """What a cell's formula gives from its recorded operands, in float64: also where a change put another number."""
+    at = {axis: range(cell.at[axis.name], cell.at[axis.name] + 1) for axis in trace.axes(cell.whole)}
+    return float(trace.work(trace.step(cell).expr, at).item())
+
+
 def _find_first(trace: Trace, path: str) -> Address:
     return Address(path).fix(**dict.fromkeys(trace.dims(path), 0))
 

@@ -18,6 +18,7 @@ from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import read_weights
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
@@ -68,16 +69,17 @@ def open_token(trace: Trace) -> OpenToken:
 class OpenHead:
     """The head that a page opens at, and the key that speaks for it.
 
-    token, text: the query; key, key_text, weight: the key, and the attention weight on it, 0 to 1; rule: what the key
+    token, name: the query; key, key_name, weight: the key, and the attention weight on it, 0 to 1; rule: what the key
     had to be, FAR, OTHER or ITSELF; alone: whether no other such weight, of any head, is as large or written alike.
+    Names are those of `name_token`, here and below.
     """
 
     layer: int
     head: int
     token: int
-    text: str
+    name: str
     key: int
-    key_text: str
+    key_name: str
     weight: float
     rule: str
     alone: bool
@@ -86,11 +88,11 @@ class OpenHead:
     def reason(self) -> str:
         shown = f"Layer {self.layer}, head {self.head} is shown:"
         if not self.weight:
-            return f"{shown} no head gives an attention weight other than 0 of “{self.text}” {self.rule}."
-        own = f"{format_percent(self.weight)} on “{self.key_text}”"
+            return f"{shown} no head gives an attention weight other than 0 of {self.name} {self.rule}."
+        own = f"{format_percent(self.weight)} on {self.key_name}"
         if self.alone:
-            return f"{shown} of all heads it gives the largest attention weight of “{self.text}” {self.rule}, {own}."
-        return f"{shown} no head gives a larger attention weight of “{self.text}” {self.rule} than it, {own}."
+            return f"{shown} of all heads it gives the largest attention weight of {self.name} {self.rule}, {own}."
+        return f"{shown} no head gives a larger attention weight of {self.name} {self.rule} than it, {own}."
 
 
 def open_head(trace: Trace, token: int) -> OpenHead:
@@ -109,7 +111,7 @@ def _find_head(trace: Trace, token: int) -> OpenHead:
     seen = np.where(allowed[rule], weights, -1.0)
     layer, head, key = (int(i) for i in np.unravel_index(int(seen.argmax()), seen.shape))
     weight, alone = float(seen[layer, head, key]), stands_out(seen, int(seen.argmax()), format_percent)
-    return OpenHead(layer, head, token, tokens[token], key, tokens[key], weight, rule, alone)
+    return OpenHead(layer, head, token, name_token(tokens, token), key, name_token(tokens, key), weight, rule, alone)
 
 
 def _find_words(trace: Trace) -> np.ndarray:
@@ -127,12 +129,12 @@ def find_other_words(trace: Trace, token: int) -> np.ndarray:
 class OpenKey:
     """The key that a page opens at. weight: the token's attention weight on it; rule: what it had to be, WORD or ANY.
 
-    text: the token's own, key_text: the key's; alone: whether no other such weight is as large or written alike.
+    name: the token's, key_text: the key's own; alone: whether no other such weight is as large or written alike.
     """
 
     key: int
     key_text: str
-    text: str
+    name: str
     weight: float
     rule: str
     alone: bool
@@ -140,11 +142,11 @@ class OpenKey:
     @property
     def reason(self) -> str:
         if not self.weight:
-            return f"“{self.key_text}” at position {self.key} is shown: all attention weights of “{self.text}” are 0."
+            return f"“{self.key_text}” at position {self.key} is shown: all attention weights of {self.name} are 0."
         shown = f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}:"
         if self.alone:
-            return f"{shown} the largest attention weight of “{self.text}” {self.rule}."
-        return f"{shown} no attention weight of “{self.text}” is larger {self.rule}."
+            return f"{shown} the largest attention weight of {self.name} {self.rule}."
+        return f"{shown} no attention weight of {self.name} is larger {self.rule}."
 
 
 def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
@@ -160,7 +162,7 @@ def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
     asked, rule = (words, WORD) if enough else (row, ANY)
     key = int(asked.argmax())
     alone = stands_out(asked, key, format_percent)
-    return OpenKey(key, trace.tokens[key], trace.tokens[token], float(row[key]), rule, alone)
+    return OpenKey(key, trace.tokens[key], name_token(trace.tokens, token), float(row[key]), rule, alone)
 
 
 @dataclass(frozen=True)
@@ -171,14 +173,14 @@ class OpenComponent:
     """
 
     component: int
-    text: str
+    name: str
     vector: str
     value: float
     alone: bool
 
     @property
     def reason(self) -> str:
-        shown, what = f"Component {self.component} is shown:", f"{self.vector} of “{self.text}”"
+        shown, what = f"Component {self.component} is shown:", f"{self.vector} of {self.name}"
         if self.alone:
             return f"{shown} there {what} is largest in size, {format_number(self.value)}."
         return f"{shown} nowhere is {what} larger in size than there, {format_number(self.value)}."
@@ -191,22 +193,22 @@ def open_component(trace: Trace, address: Address, token: int) -> OpenComponent:
     """
     vector = trace[address.fix(token=token)]
     best = find_strongest(vector)
-    name = _VECTORS.get(address.leaf, address.path)
+    what = _VECTORS.get(address.leaf, address.path)
     alone = stands_out(np.abs(vector), best, format_number)
-    return OpenComponent(best, trace.tokens[token], name, float(vector[best]), alone)
+    return OpenComponent(best, name_token(trace.tokens, token), what, float(vector[best]), alone)
 
 
 @dataclass(frozen=True)
 class OpenProduct:
     """The component of one head's queries and keys that a page opens at.
 
-    query, key: its two factors; total: the whole dot product; text, key_text: of the tokens that are compared; alone:
+    query, key: its two factors; total: the whole dot product; name, key_name: of the tokens that are compared; alone:
     whether no other product is as large or written alike.
     """
 
     component: int
-    text: str
-    key_text: str
+    name: str
+    key_name: str
     query: float
     key: float
     total: float
@@ -221,8 +223,8 @@ class OpenProduct:
     def reason(self) -> str:
         brings = "it brings most" if self.alone else "none brings more"
         return (
-            f"Component {self.component} is shown: {brings} to the dot product of “{self.text}” and "
-            f"“{self.key_text}”, {format_number(self.product)} of {format_number(self.total)}."
+            f"Component {self.component} is shown: {brings} to the dot product of {self.name} and "
+            f"{self.key_name}, {format_number(self.product)} of {format_number(self.total)}."
         )
 
 
@@ -233,8 +235,8 @@ def open_product(trace: Trace, layer: int, head: int, token: int, key: int) -> O
     terms = multiply_terms(q, k)
     most = int(terms.terms.argmax())
     best, alone = int(terms.order[most]), stands_out(terms.terms, most, format_number)
-    text, key_text, total = trace.tokens[token], trace.tokens[key], float(terms.running[-1])
-    return OpenProduct(best, text, key_text, float(q[best]), float(k[best]), total, alone)
+    name, key_name, total = name_token(trace.tokens, token), name_token(trace.tokens, key), float(terms.running[-1])
+    return OpenProduct(best, name, key_name, float(q[best]), float(k[best]), total, alone)
 
 
 @dataclass(frozen=True)

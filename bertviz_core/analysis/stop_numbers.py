@@ -20,13 +20,14 @@ def _agree(one: float, other: float) -> bool:
 @dataclass(frozen=True)
 class Cut:
     """The pieces. pieces: those of the window, as index, text and id; total: of all, padding left out; text, id: the
-    chosen one's."""
+    chosen one's; put: whether a change put that id there."""
 
     pieces: tuple[tuple[int, str, int], ...]
     total: int
     vocabulary: int
     text: str
     id: int
+    put: bool
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Offered:
 
     of: the position of that key; most: whether the chosen token looks at no other token more; tied: whether it looks
     at another as much, of words other than itself where that key is the first of these; nowhere: whether all its
-    weights are 0.
+    weights are 0; put: which of query, key and value a change put numbers into.
     """
 
     query: float
@@ -65,6 +66,7 @@ class Offered:
     most: bool
     tied: bool
     nowhere: bool
+    put: tuple[str, ...]
 
 
 Term = tuple[int, float, float, float, int]  # component, two factors, their product, decimals of the factors
@@ -75,12 +77,14 @@ class Compared:
     """The chosen token's query and the key that speaks for the head.
 
     key: its position; terms: component, q, k and their product, the largest in size first, with the decimals of the
-    factors; sum: of the products; scale: what it is divided by; score: as recorded.
+    factors; alone: whether no other product is as large in size as the first, or written alike; sum: of the products;
+    scale: what it is divided by; score: as recorded.
     """
 
     key: int
     query: int
     terms: tuple[Term, ...]
+    alone: bool
     sum: float
     scale: float
     score: float
@@ -142,8 +146,9 @@ class Collected:
 class Normalized:
     """One component through the residual sum and its LayerNorm.
 
-    residual: whether the program adds the layer's input, skip; put: whether a change put numbers into what LayerNorm
-    makes of the sum; centered: the sum less the mean; deviation: by which that is divided, epsilon included; normal:
+    residual: whether the program adds the layer's input, skip; given: what the heads and the bias give, which is added
+    unless a change put another number there; put: whether a change put numbers into what LayerNorm makes of the sum;
+    centered: the sum less the mean; deviation: by which that is divided, epsilon included; normal:
     the quotient; scaled: that times gamma.
     """
 
@@ -151,6 +156,7 @@ class Normalized:
     residual: bool
     put: bool
     skip: float
+    given: float
     added: float
     sum: float
     mean: float
@@ -166,6 +172,10 @@ class Normalized:
     @property
     def adds_up(self) -> bool:
         return _agree(self.residual * self.skip + self.added, self.sum)
+
+    @property
+    def is_given(self) -> bool:
+        return _agree(self.given, self.added)
 
 
 Neuron = tuple[int, float, float]  # its index, pre-activation, activation

@@ -12,7 +12,7 @@ from bertviz_core.analysis.attention import DotProduct, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import is_put, work_out
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import find_strongest, rank_top
@@ -36,7 +36,7 @@ from bertviz_core.analysis.stop_numbers import (
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.functions import Apply, Function
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, write_fixed
 from bertviz_core.formula.short import name_function
 from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.programs.names import SELF_ATTENTION
@@ -73,7 +73,8 @@ def _cut(trace: Trace, spot: Spot) -> Cut:
     pieces = tuple((i, encoding.tokens[i], encoding.ids[i]) for i in spot.window)
     own = encoding.tokens[spot.token], encoding.ids[spot.token]
     typed = (trace.before or trace).encoding  # a piece that a change masks out was cut as well
-    return Cut(pieces, len(typed.real), trace.model.config.vocab_size, *own)
+    put = is_put(trace, Address("input_ids").fix(token=spot.token))
+    return Cut(pieces, len(typed.real), trace.model.config.vocab_size, *own, put)
 
 
 def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
@@ -99,7 +100,8 @@ def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
     rivals = [i for i, text in enumerate(trace.tokens)
               if i != key and (most or (i != spot.token and text not in special))]  # fmt: skip
     tied = any(shares[i] == shares[key] for i in rivals)
-    return Offered(query, offered, value, key, most, tied, not shares.any())
+    put = tuple(row.leaf.rpartition(".")[2] for row in rows if is_put(trace, row))
+    return Offered(query, offered, value, key, most, tied, not shares.any(), put)
 
 
 def _compare(trace: Trace, spot: Spot, key: int) -> Compared:
@@ -108,11 +110,12 @@ def _compare(trace: Trace, spot: Spot, key: int) -> Compared:
     k = trace[own.enter("key").fix(head=spot.head, key=key)]
     product = multiply_terms(q, k)
     at = {"head": spot.head, "query": spot.token, "key": key}
-    total, score = (float(trace[own.enter(leaf).fix(**at)]) for leaf in ("products", "scores"))
+    total, score = float(product.running[-1]), float(trace[own.enter("scores").fix(**at)])
     decimals = find_fewest([score])
     digits = Digits(decimals, fit_quotient(total, math.sqrt(len(q)), score, decimals), decimals, True)
     terms = _write_terms(q, k, product, digits.terms)
-    return Compared(key, spot.token, terms, total, math.sqrt(len(q)), score, digits)
+    alone = stands_out(np.abs(product.terms), 0, lambda size: write_fixed(size, digits.terms))
+    return Compared(key, spot.token, terms, alone, total, math.sqrt(len(q)), score, digits)
 
 
 def _write_terms(one: np.ndarray, other: np.ndarray, product: DotProduct, decimals: int) -> tuple[Term, ...]:
@@ -164,12 +167,13 @@ def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
     gamma, beta = (float(trace[norm.enter(leaf).fix(hidden=component)]) for leaf in ("weight", "bias"))
     deviation = _find_deviation(trace, spot, out)
     centered, normal = total - mean, float(trace[norm.enter("normalized").fix(**at)])
+    given = work_out(trace, out.enter("dense").fix(**at))
     residual = before.path in (leaf.address for leaf in trace.step(out.enter("residual")).leaves)
     levels = [residual * skip, total, centered, normal, normal * gamma, value]
     digits = fit_chain(levels, [added, mean, deviation, gamma, beta], "+−÷×+")
     return Normalized(
-        component, residual, _is_norm_put(trace, norm, spot), skip, added, total, mean, centered, deviation, normal,
-        gamma, normal * gamma, beta, value, digits,
+        component, residual, _is_norm_put(trace, norm, spot), skip, given, added, total, mean, centered, deviation,
+        normal, gamma, normal * gamma, beta, value, digits,
     )  # fmt: skip
 
 

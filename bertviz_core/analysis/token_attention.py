@@ -106,6 +106,11 @@ class OutputParts:
         """
         return share_sum(self.vectors)
 
+    @property
+    def share(self) -> float:
+        """What the parts make up of their sum together: all of it, or nothing where they sum to 0."""
+        return float(self.total @ self.total > 0)
+
 
 def split_output(trace: Trace, layer: int, token: int) -> OutputParts:
     """What every head, and the bias, add to one token's attention output, in float64."""

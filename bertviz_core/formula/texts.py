@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 _PICTURES, _DELETE = 0x2400, 0x7F  # Unicode's signs for the first control characters, and for the last of ASCII
 # What is not seen but turns or splits what stands around it. The two joiners are left: words and emoji need them.
@@ -27,6 +28,17 @@ def _spell(sign: str) -> str:
     if sign in _UNSEEN or unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp"):
         return f"⟨U+{code:04X}⟩"
     return sign
+
+
+def name_token(tokens: Sequence[str], i: int) -> str:
+    """A token in quotation marks; with its position, where it stands elsewhere as well: `“do” at position 5`."""
+    return f"“{tokens[i]}” at position {i}" if tokens.count(tokens[i]) > 1 else f"“{tokens[i]}”"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Words as a sentence lists them: `a`, `a and b`, `a, b and c`."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def shorten(text: str, longest: int) -> str:

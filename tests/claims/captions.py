@@ -45,11 +45,14 @@ def _ring(scene):
     return component, {part: scene[f"embeddings.{table}"][scene.token, component] for part, table in tables.items()}
 
 
-@oracle("three summands")
-def _(scene):
+@oracle("three summands", "three summands, put")
+def _(scene, name):
     component, summands = _ring(scene)
     total = scene["embeddings.sum"][scene.token, component]
-    return Truth({"component": component, "total": total, "summands": [*summands.values()]})
+    put = any(address.startswith("embeddings.sum") for address in scene.trace.changes)
+    assert (name == "three summands, put") == put
+    return Truth({"component": component, "total": total, "summands": [*summands.values()],
+                  "sum": sum(summands.values())})  # fmt: skip
 
 
 @oracle("largest summand", "no larger summand")
@@ -65,6 +68,24 @@ def _(scene):
     total, (component, _) = scene["embeddings.sum"][scene.token], _ring(scene)
     apart = (total[component] - total.mean()) / np.sqrt(total.var() + scene.config.layer_norm_eps)
     return Truth({"apart": abs(apart), "side": "below" if apart < 0 else "above"})
+
+
+@oracle("deviations", "deviation, put")
+def _(scene, name):
+    total = scene["embeddings.sum"][scene.token]
+    normal = (total - total.mean()) / np.sqrt(total.var() + scene.config.layer_norm_eps)
+    scaled = normal * scene["embeddings.LayerNorm.weight"] + scene["embeddings.LayerNorm.bias"]
+    recorded = scene["embeddings.LayerNorm"][scene.token]
+    assert name == "deviations" or not np.allclose(scaled, recorded, atol=1e-4)
+    return Truth({"before": total.std(), "normal": normal.std(), "scaled": scaled.std(), "recorded": recorded.std()})
+
+
+@oracle("sum of neurons", "sum of neurons, put")
+def _(scene, name):
+    given = scene.own("intermediate.activation")[scene.token] @ scene.own("output.dense.weight")
+    recorded = scene.own("output.dense")[scene.token]
+    assert (name == "sum of neurons") == np.allclose(given + scene.own("output.dense.bias"), recorded, atol=1e-3)
+    return Truth({"length": length(given + scene.own("output.dense.bias")), "recorded": length(recorded)})
 
 
 @oracle("ringed", "ringed of several")
@@ -125,11 +146,21 @@ def _(scene, name):
     return Truth({"size": sizes[most], "component": most}, relation, sizes, most)
 
 
+def _watch_itself(scene):
+    """The weight that each head puts on the query's own token, the mean over the tokens that are no padding."""
+    layers = [scene.own("attention.self.probs", i) for i in range(scene.config.num_hidden_layers)]
+    return np.concatenate([np.einsum("hqq->hq", weights)[:, scene.real].mean(axis=1) for weights in layers])
+
+
+@oracle("heads alike")
+def _(scene):
+    row = _watch_itself(scene)
+    return Truth({"value": row.max(), "smallest": row.min()}, "SAME")
+
+
 @oracle("largest of heads", "largest of heads, with others", "smallest of heads", "smallest of heads, with others")
 def _(scene, name):
-    """Of the weight that each head puts on the query's own token, the mean over the tokens that are no padding."""
-    layers = [scene.own("attention.self.probs", i) for i in range(scene.config.num_hidden_layers)]
-    row = np.concatenate([np.einsum("hqq->hq", weights)[:, scene.real].mean(axis=1) for weights in layers])
+    row = _watch_itself(scene)
     largest, alone = name.startswith("largest"), not name.endswith("others")
     most = int(row.argmax() if largest else row.argmin())
     relation = {(True, True): "LARGEST", (True, False): "HIGHEST", (False, True): "SMALLEST", (False, False): "LOWEST"}

@@ -14,27 +14,27 @@ WAYS = {"almost the same way": (0, 25), "partly the same way": (25, 70), "almost
 
 @oracle("looks at nothing")
 def _(scene):
-    return Truth({"asks": scene.word}, "NONE", scene.row)
+    return Truth({"asks": scene.name(scene.token)}, "NONE", scene.row)
 
 
 @oracle("looks hardest", "looks as hard")
 def _(scene, name):
     most = int(scene.row.argmax())
-    values = {"asks": scene.word, "key": scene.tokens[most], "weight": scene.row[most]}
+    values = {"asks": scene.name(scene.token), "key": scene.name(most), "weight": scene.row[most]}
     return Truth(values, {"looks hardest": "LARGEST", "looks as hard": "HIGHEST"}[name], scene.row, most)
 
 
 @oracle("worked key")
 def _(scene):
     key, _ = scene.key
-    return Truth({"key": scene.tokens[key], "weight": scene.row[key]})
+    return Truth({"key": scene.name(key), "weight": scene.row[key]})
 
 
 @oracle("hardest of the other words")
 def _(scene):
     key, by_rule = scene.key
     assert by_rule
-    values = {"key": scene.tokens[key], "weight": scene.row[key]}
+    values = {"key": scene.name(key), "weight": scene.row[key]}
     return Truth(values, "LARGEST", scene.row[scene.other_words], scene.other_words.index(key))
 
 
@@ -46,7 +46,7 @@ def _add(scene):
     cut = scene.changed_to(f"encoder.layer.{scene.layer}.{where}.residual") == "no-residual"
     skip, added = (0 if cut else 1) * given[scene.token], scene.own(f"{where}.dense")[scene.token]
     names = {"attention.output": "Attention", "output": "Feed-forward"}
-    values = {"by": names[where], "word": scene.word, "skip": length(skip), "added": length(added)}
+    values = {"by": names[where], "word": scene.name(scene.token), "skip": length(skip), "added": length(added)}
     return values, angle(skip, added)
 
 
@@ -76,24 +76,25 @@ def _take(scene):
 
 @oracle("takes nothing")
 def _(scene):
-    return Truth({"asks": scene.word, "head": scene.head}, "NONE", _take(scene)[0][scene.head])
+    return Truth({"asks": scene.name(scene.token), "head": scene.head}, "NONE", _take(scene)[0][scene.head])
 
 
-@oracle("takes most")
-def _(scene):
+@oracle("takes most", "takes as much")
+def _(scene, name):
     row = _take(scene)[0][scene.head]
     most = int(row.argmax())
-    values = {"asks": scene.word, "head": scene.head, "taken": row[most], "gives": scene.tokens[most]}
-    return Truth(values, "HIGHEST", row, most)
+    values = {"asks": scene.name(scene.token), "head": scene.head, "taken": row[most], "gives": scene.name(most)}
+    return Truth(values, {"takes most": "LARGEST", "takes as much": "HIGHEST"}[name], row, most)
 
 
-@oracle("takes less")
-def _(scene):
+@oracle("takes less", "takes less of it")
+def _(scene, name):
     taken, lengths = _take(scene)
     missed = scene.weights * (1 - lengths / lengths.max())
     head, key = np.unravel_index(missed.argmax(), missed.shape)
     assert missed.max() >= 0.5
-    values = {"most": taken[scene.head].max(), "less": taken[head, key], "key": scene.tokens[key],
+    assert (name == "takes less of it") == (key == taken[scene.head].argmax())
+    values = {"most": taken[scene.head].max(), "less": taken[head, key], "key": scene.name(key),
               "weight": scene.weights[head, key], "other": int(head)}  # fmt: skip
     return Truth(values, "ABOVE")
 
@@ -144,9 +145,9 @@ def _(scene, name):
     return Truth({"share": shares[most], "guess": scene.entry(most)})
 
 
-@oracle("three rows")
-def _(scene):
-    return Truth({"word": scene.word})
+@oracle("three rows", "asks")
+def _(scene, _name):
+    return Truth({"word": scene.name(scene.token)})
 
 
 @oracle("longest row", "no longer row")
@@ -162,7 +163,7 @@ def _(scene, name):
 @oracle("active neurons")
 def _(scene):
     before = scene.own("intermediate.dense")[scene.token]
-    return Truth({"active": float((before > 0).mean()), "count": len(before), "word": scene.word})
+    return Truth({"active": float((before > 0).mean()), "count": len(before), "word": scene.name(scene.token)})
 
 
 @oracle("no neuron writes", "longest neuron", "no longer neuron")
@@ -195,7 +196,7 @@ def _fit(scene):
 def _(scene, name):
     row = _fit(scene)
     most = int(row.argmax())
-    values = {"product": row[most], "key": scene.tokens[scene.real[most]], "count": len(row)}
+    values = {"product": row[most], "key": scene.name(scene.real[most]), "count": len(row)}
     return Truth(values, {"fits best": "LARGEST", "fits as well": "HIGHEST"}[name], row, most)
 
 

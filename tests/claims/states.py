@@ -114,6 +114,7 @@ def _draw_change(rng, trace):
         {f"{here}.attention.output.residual": "no-residual"},
         {f"{here}.output.residual": "no-residual"},
         {f"{here}.attention.output.dense": 0.0},
+        {f"{here}.output.dense[token={token}]": 0.0},
         {f"{here}.output.LayerNorm": "skip"},
         {f"{here}.output.LayerNorm[token={token}]": 0.5},
         {f"{here}.output.LayerNorm.normalized": "epsilon=0.1"},

@@ -67,6 +67,11 @@ class Scene:
     def word(self):
         return self.tokens[self.token]
 
+    def name(self, i):
+        """A token, with its position where it stands more than once."""
+        twice = sum(text == self.tokens[i] for text in self.tokens) > 1
+        return f"“{spell_controls(self.tokens[i])}” at position {i}" if twice else self.tokens[i]
+
     @property
     def weights(self):
         """The chosen token's attention weights in every head, (head, key)."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
-from bertviz_core.ui.panels.said import name_word, tell_percent
+from bertviz_core.ui.panels.said import tell_percent, tell_token
 
 ALL_ZERO = "All weights of this head are 0: it takes nothing from any token, and adds nothing to the output."
 
@@ -18,7 +18,7 @@ def tell_hardest(row: np.ndarray, token: int, tokens: Sequence[str]) -> Said:
     row: the query's attention weights, shape (key,), 0 to 1; token: the query's position.
     """
     most = int(row.argmax())
-    asks, weight, key = name_word(tokens[token]), tell_percent(row[most]), name_word(tokens[most])
+    asks, weight, key = tell_token(tokens, token), tell_percent(row[most]), tell_token(tokens, most)
     parts, asking = {"weight": weight, "asks": asks, "key": key}, {"asks": asks}
     return say(choose(
         Claim("looks at nothing", "{asks} looks at nothing: **all its weights are 0**", asking, Relation.NONE, row),

@@ -11,6 +11,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.passes import show_passes
+from bertviz_core.ui.panels.put import tell_put
 
 
 def show_moments(view: View, norm: Address) -> None:
@@ -26,8 +27,9 @@ def _write_moments(view: View, norm: Address) -> None:
         cell = norm.enter(leaf).fix(token=view.chosen.token)
         found[leaf] = float(trace[cell])
         formula = f"{trace.step(cell).symbol} = {format_latex(found[leaf])}"
-        st.markdown(f"{leaf.capitalize()} of this token's vector: ${formula}$ &ensp; :small[`{cell}`]")
-    variance = found["variance"]
+        put = tell_put(view, cell)
+        st.markdown(f"{leaf.capitalize()} of this token's vector: ${formula}$ &ensp; :small[`{cell}`]{put}")
+    variance, put = found["variance"], tell_put(view, norm.enter("normalized").fix(token=view.chosen.token))
     root = format_latex(math.sqrt(variance + epsilon))
     worked = rf"\sqrt{{{format_latex(variance)} + {format_latex(epsilon)}}} = {root}"
-    st.markdown(rf"Standard deviation: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. LayerNorm divides by it.")
+    st.markdown(rf"Standard deviation: $\sqrt{{\sigma^2 + \varepsilon}} = {worked}$. LayerNorm divides by it.{put}")

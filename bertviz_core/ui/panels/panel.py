@@ -25,6 +25,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.passes import write_passes
+from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.spreadsheet import write_csv
 from bertviz_core.ui.panels.versions import show_versions
 
@@ -60,7 +61,7 @@ def show_panel(
                 st.caption(note)
         with side:
             st.latex(view.typeset(step))
-            show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+            show_text(f"{tell_meaning(view, address, step)}  \n:small[:gray[{step.source}]]")
             show_worked_link(view, start)
             show_moved(view, address, start)
         if table:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bertviz_core.analysis.claims import Part
 from bertviz_core.formula.numbers import format_degrees, format_number, format_percent, format_short
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 
 
 def name_word(text: str) -> Part:
     """A token or a word, in quotation marks, as it stands."""
     return Part(text, quote)
+
+
+def tell_token(tokens: Sequence[str], i: int) -> Part:
+    """One of a sentence's tokens, told from those that are written alike."""
+    return Part(name_token(tokens, i), escape_markdown)
 
 
 def name_plain(text: str) -> Part:

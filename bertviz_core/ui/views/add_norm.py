@@ -26,6 +26,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, sho
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words, write_passes
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.views.add_norm_sums import read_where
 
 EPSILONS = (1e-12, 1e-5, 1e-3)
@@ -53,6 +54,7 @@ def show_norm(view: View) -> None:
             f"{tell_words(view)}One column a component. {reason} In every column result = γ × normalized + β. "
             "Tinted: one standard deviation to each side of the mean. Each strip has its own scale; its largest number "
             "is written, and its bar cut where it stands out far."
+            f"{tell_put(view, norm.fix(token=token), norm.enter('normalized').fix(token=token))}"
         )
         _show_steps(view, norm, norm.fix(token=token, hidden=chosen))
 
@@ -103,6 +105,7 @@ def show_forgotten(view: View) -> None:
     st.markdown(
         "After normalizing, every vector has mean 0 and variance 1. Whatever a layer wrote into the mean or the length "
         "of a vector is gone, and these two numbers are all that is lost."
+        + tell_put(view, norm.enter("normalized").fix(token=view.chosen.token))
     )
     show_moments(view, norm)
 

@@ -26,7 +26,8 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
-from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_short
+from bertviz_core.ui.panels.put import tell_put
+from bertviz_core.ui.panels.said import tell_degrees, tell_short, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 
 _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
@@ -51,7 +52,7 @@ def write_headline(view: View) -> Said:
     parts = {
         "added": tell_short(added),
         "by": Part(SUBLAYERS[where].capitalize()),
-        "word": name_word(view.trace.tokens[token]),
+        "word": tell_token(view.trace.tokens, token),
     }
     if not skip:
         form = "{by} gives **{added}** at {word}, and its input is not added to that"
@@ -88,7 +89,7 @@ def show_sums(view: View) -> None:
             show_passes_html(
                 view, [_render_sums(one, measure_sums(one.trace, layer, where), shown, inks) for one in view.passes]
             )
-            st.caption(_note_rows(view, sums, shown))
+            st.caption(_note_rows(view, sums, shown, tell_put(view, residual)))
         with own:
             _show_triangle(view, residual, inks)
 
@@ -101,8 +102,8 @@ def _choose_rows(view: View) -> list[int]:
     return kept[around.start : around.stop]
 
 
-def _note_rows(view: View, sums: Sums, shown: Sequence[int]) -> str:
-    """How to read the bars: which row has a scale of its own, which rows are shown."""
+def _note_rows(view: View, sums: Sums, shown: Sequence[int], put: str) -> str:
+    """How to read the bars: which row has a scale of its own, which rows are shown. put: what is said of the sums."""
     tokens, (_, apart) = view.trace.tokens, _find_end(sums, shown)
     own = "" if apart is None else (
         f" {apart} “{escape_markdown(tokens[apart])}” is over twice as long as all others shown: it has a scale of its "
@@ -110,7 +111,7 @@ def _note_rows(view: View, sums: Sums, shown: Sequence[int]) -> str:
     )  # fmt: skip
     count = len(view.trace.encoding.real)
     part = f" Shown: tokens {shown[0]}–{shown[-1]} of {count}." if len(shown) < count else ""
-    return f"{tell_words(view)}Lengths of the vectors: skip and added end to end, their sum below.{own}{part}"
+    return f"{tell_words(view)}Lengths of the vectors: skip and added end to end, their sum below.{put}{own}{part}"
 
 
 def _list_inks(view: View, where: str) -> tuple[str, str, str]:
@@ -130,8 +131,15 @@ def _show_triangle(view: View, residual: Address, inks: tuple[str, str, str]) ->
                 f"${view.typeset(view.trace.step(residual))}$")  # fmt: skip
     show_passes_chart(view, [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes], "sums",
                       f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
-    st.caption(
-        f"{tell_words(view)}"
+    put = tell_put(view, residual.fix(token=token))
+    st.caption(f"{tell_words(view)}{tell_reach(skip, added, total)}{put}")
+
+
+def tell_reach(skip: float, added: float, total: float) -> str:
+    """How long the sum of two vectors could be, by their lengths, and how long it is."""
+    if not (skip and added):
+        return f"One of the two has no length, so the sum is as long as the other; here {format_short(total)}."
+    return (
         f"Two vectors of these lengths could add up to anything from {format_short(abs(skip - added))} (opposed) "
         f"through {format_short(math.hypot(skip, added))} (at a right angle) to {format_short(skip + added)} (the same "
         f"way); here {format_short(total)}."

@@ -31,7 +31,8 @@ from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_passes_html, tell_pass, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_percent
+from bertviz_core.ui.panels.put import tell_meaning, tell_way
+from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
 
@@ -54,7 +55,7 @@ def write_headline(view: View) -> Said:
     key, rule = choose_key(view)
     if key == int(row.argmax()) or not row.any():
         return said
-    parts = {"weight": tell_percent(row[key]), "key": name_word(tokens[key])}
+    parts = {"weight": tell_percent(row[key]), "key": tell_token(tokens, key)}
     worked = Claim("worked key", "; worked out is **{key}: {weight}**", parts)
     if not rule:
         return say(said, worked)
@@ -87,7 +88,7 @@ def show_weights(view: View, key: int) -> None:
             _show_lines(view)
         with side:
             st.latex(view.typeset(step))
-            show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+            show_text(f"{tell_meaning(view, address, step)}  \n:small[:gray[{step.source}]]")
             cell = locate(view, "probs", query=view.chosen.token, key=key)
             if len(view.trace.tokens) <= WHOLE:
                 st.latex(style.break_lines(view.trace.explain(cell).latex))
@@ -209,12 +210,17 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     products, scaled, weights = (part[name].tolist() for name in ("products", "scaled", "probs"))
     end = float(np.abs(part["products"]).max()) or 1.0
     masks = ["+ 0" if view.trace.encoding.mask[i] else "masked out" for i in shown]
+    ways = {"products": f"q · k over {width} components",
+            "scaled": f"÷ √{width} = {format_number(width**0.5)}, same scale",
+            "scores": "padding is masked out" if padded else "no padding: + 0"}  # fmt: skip
+    multiplied, divided, masked = (
+        tell_way(view, locate(view, name, query=view.chosen.token), way) for name, way in ways.items()
+    )
     return [
-        Numbers("1 · Dot product", f"q · k over {width} components", [format_short(x) for x in products],
-                cells["products"], products, end, color),
-        Numbers("2 · Scaled", f"÷ √{width} = {format_number(width**0.5)}, same scale",
-                [format_short(x) for x in scaled], cells["scaled"], scaled, end, color),
-        Numbers("3 · Mask", "padding is masked out" if padded else "no padding: + 0", masks, cells["scores"]),
+        Numbers("1 · Dot product", multiplied, [format_short(x) for x in products], cells["products"], products, end,
+                color),
+        Numbers("2 · Scaled", divided, [format_short(x) for x in scaled], cells["scaled"], scaled, end, color),
+        Numbers("3 · Mask", masked, masks, cells["scores"]),
         Numbers("4 · Softmax", "put there by a change" if tell_replaced(view) else "exp(S) over the sum of all exp(S)",
                 [format_percent(x) for x in weights],
                 cells["probs"], weights, 1.0, color),

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import OutputParts, split_output
 from bertviz_core.figures.base import Chart
@@ -28,9 +29,10 @@ from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
+from bertviz_core.ui.panels.put import tell_put, write_result
 from bertviz_core.ui.panels.said import tell_nowhere, tell_number
 from bertviz_core.ui.panels.tables import Column, render_table
-from bertviz_core.ui.views.attention_output_taken import SHOWN
+from bertviz_core.ui.views.attention_output_taken import SHOWN, list_outputs
 
 _SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads side by side
 
@@ -64,7 +66,7 @@ def show_brought(view: View) -> Derived:
         values=Values(np.stack([*parts, total]), [*names, "sum"], [str(i) for i in range(len(total))]),
         note="One row per token: its value times its attention weight. The last row is the sum of all rows, the "
         "head output. "
-        + tell_most(view).text
+        + f"{tell_most(view)}{tell_put(view, *list_outputs(view))}"
         + (f" Shown: the {len(shown)} longest; the others are summed in one row." if others else ""),
         table=render_table(
             "token",
@@ -202,8 +204,10 @@ def show_heads(view: View) -> None:
     heads = range(len(found.heads))
     order = [*sorted(heads, key=lambda i: -found.shares[i]), len(found.heads)]
     names = [f"head {i}" if i in heads else "bias" for i in order]
-    drawn = np.vstack([found.vectors[order], trace[output.fix(token=token)]])
-    marked, column = [order.index(view.chosen.head)], find_strongest(trace[output.fix(token=token)])
+    totals = [_read_total(one, each) for one, each in zip(view.passes, passes, strict=True)]
+    drawn = np.vstack([found.vectors[order], totals[-1]])
+    marked, column = [order.index(view.chosen.head)], find_strongest(totals[-1])
+    cell = output.fix(token=token, hidden=column)
     with open_card(view, step.kind, f"What each head adds to the attention output of “{trace.tokens[token]}”",
                    f"from {source.fix(token=token)}, {weight}, {bias}") as tools:  # fmt: skip
         bars, strips, formula = st.columns([30, 38, 32], gap="medium")
@@ -211,33 +215,38 @@ def show_heads(view: View) -> None:
             sizes = [_draw_sizes(view, each, order, [*names, "sum"], marked) for each in passes]
             show_passes_chart(view, sizes, "head-sizes", "Length and part of the sum of what each head adds")
             st.caption(
-                f"{tell_words(view)}Part of the sum: measured along the direction of the sum. "
-                "Together, with the bias: 100 %."
+                f"{tell_words(view)}Part of the sum: measured along the direction of the sum. Together, with the "
+                f"bias: {format_percent(found.share)}. The sum is the output.{tell_put(view, output.fix(token=token))}"
             )
         with strips:
             cells = picks.pick_vectors(trace, [output.fix(token=token)] * len(drawn))
-            each_drawn = [np.vstack([each.vectors[order], one.trace[output.fix(token=token)]])
-                          for each, one in zip(passes, view.passes, strict=True)]  # fmt: skip
+            each_drawn = [np.vstack([each.vectors[order], total]) for each, total in zip(passes, totals, strict=True)]
             charts = [draw_row_strips(each, [*names, "sum"], find_robust_limit(each), marked, view.colors).offer(cells)
                       for each in each_drawn]  # fmt: skip
             show_passes_chart(view, charts, "head-parts", "What each head adds, component by component")
         with formula:
             st.latex(_write_heads(view, step))
-            st.latex(style.break_lines(_write_sum(step, token, column, drawn[:-1, column])))
+            st.latex(style.break_lines(_write_sum(view, cell, drawn[:-1, column])))
             st.markdown(
                 "Every head has its own rows of the output matrix, so the product is a sum of one vector per head, "
                 f"each with as many components as the hidden size.  \n:small[:gray[{step.source}]]"
             )
-            show_worked_link(view, output.fix(token=token, hidden=column))
+            show_worked_link(view, cell)
         with tools:
             values = Values(drawn, [*names, "sum"], [str(i) for i in range(drawn.shape[1])])
             show_values("head-parts", values)
 
 
+def _read_total(view: View, found: OutputParts) -> np.ndarray:
+    """What heads and bias add up to at the chosen token: the recorded output, unless a change put another one there."""
+    output = Address.in_layer(view.chosen.layer, "attention.output.dense").fix(token=view.chosen.token)
+    return found.total if is_put(view.trace, output) else view.trace[output]
+
+
 def _draw_sizes(view: View, found: OutputParts, order: list[int], names: list[str], marked: list[int]) -> Chart:
     color = view.colors.kinds[ATTENTION]
     lengths = np.array([*found.lengths[order], float(np.linalg.norm(found.total))])
-    shares = np.array([*found.shares[order], float(found.shares.sum())])
+    shares = np.array([*found.shares[order], found.share])
     return draw_bar_columns(
         names,
         [
@@ -260,11 +269,13 @@ def _write_heads(view: View, step: Step) -> str:
     )
 
 
-def _write_sum(step: Step, token: int, column: int, parts: np.ndarray) -> str:
+def _write_sum(view: View, cell: Address, parts: np.ndarray) -> str:
     """One component of the output as the sum of what the heads and the bias add to it."""
     terms = [bracket_negative(format_latex(float(x))) for x in parts]
     total = format_latex(float(parts.sum()))
-    return rf"{{{step.symbol}}}_{{{token},{column}}} = {write_sum(take_ends(terms), len(terms), brace=False)} = {total}"
+    symbol = rf"{{{view.trace.step(cell).symbol}}}_{{{cell.at['token']},{cell.at['hidden']}}}"
+    worked = f"{write_sum(take_ends(terms), len(terms), brace=False)} = {total}"
+    return write_result(view.trace, cell, symbol, worked)
 
 
 def show_all_tokens(view: View) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,7 +26,8 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart
-from bertviz_core.ui.panels.said import name_word, tell_percent, tell_short
+from bertviz_core.ui.panels.put import tell_put
+from bertviz_core.ui.panels.said import tell_percent, tell_short, tell_token
 
 SHOWN = 16  # tokens, at most, that are drawn
 _LITTLE = 0.5  # part of a full share above which a weight is not worth a contrast
@@ -93,32 +95,46 @@ def read_bringing(view: View) -> Bringing:
     parts = weigh_values(
         trace[own.enter("probs").fix(head=head, query=token)], trace[own.enter("value").fix(head=head)]
     )
-    context = trace[own.enter("context").fix(token=token)].reshape(len(found.weights), -1)
+    values = trace[own.enter("value")].astype(np.float64)
     kept = sorted({*found.real, token})
     shown = [kept[i] for i in choose_shown(found.taken[head, kept], SHOWN, (kept.index(token),))]
-    return Bringing(found, head, parts, compute_norms(context), shown)
+    return Bringing(found, head, parts, compute_norms(np.einsum("hk,hkd->hd", found.weights, values)), shown)
+
+
+def list_outputs(view: View) -> list[Address]:
+    """The cells of the chosen head's output at the chosen token."""
+    context, width = Address.in_layer(view.chosen.layer, "attention.self.context"), view.trace.model.config.head_dim
+    first = view.chosen.head * width
+    return [context.fix(token=view.chosen.token, concat=i) for i in range(first, first + width)]
 
 
 def write_headline(view: View) -> Said:
     """Of which token the chosen head takes most; and which much larger weight brings less than that."""
     found, tokens = read_bringing(view), view.trace.tokens
     row = found.taken[found.head]
-    asks, head = name_word(tokens[view.chosen.token]), Part(found.head)
+    asks, head = tell_token(tokens, view.chosen.token), Part(found.head)
     most = tell_short(row[found.best])
-    parts = {"taken": most, "asks": asks, "gives": name_word(tokens[found.best]), "head": head}
+    parts = {"taken": most, "asks": asks, "gives": tell_token(tokens, found.best), "head": head}
     first = choose(
         Claim("takes nothing", "What does {asks} take? **Nothing** in head {head}", {"asks": asks, "head": head},
               Relation.NONE, row),
         Claim("takes most", "What does {asks} take? **{taken}** from **{gives}** in head {head}", parts,
+              Relation.LARGEST, row, (found.best,)),
+        Claim("takes as much",
+              "What does {asks} take? From no token more than from **{gives}: {taken}** in head {head}", parts,
               Relation.HIGHEST, row, (found.best,)),
     )  # fmt: skip
-    other = found.contrast
-    if other is None:
-        return first
-    less = {"most": most, "less": tell_short(other.taken), "key": name_word(tokens[other.key]),
+    return first if found.contrast is None else say(first, _tell_contrast(found.contrast, found.best, tokens, most))
+
+
+def _tell_contrast(other: Contrast, best: int, tokens: Sequence[str], most: Part) -> Said:
+    """That of a much larger weight less is taken than the most that the chosen head takes, of the key `best`."""
+    less = {"most": most, "less": tell_short(other.taken), "key": tell_token(tokens, other.key),
             "weight": tell_percent(other.weight), "other": Part(other.head)}  # fmt: skip
-    form = ", but only **{less}** from {key}, which has **{weight}** of head {other}"
-    return say(first, choose(Claim("takes less", form, less, Relation.ABOVE), say()))
+    name, form = "takes less", ", but only **{less}** from {key}, which has **{weight}** of head {other}"
+    if other.key == best:
+        name, form = "takes less of it", ", but only **{less}** in head {other}, of which it has **{weight}**"
+    return choose(Claim(name, form, less, Relation.ABOVE), say())
 
 
 def show_taken(view: View) -> None:
@@ -145,7 +161,7 @@ def show_taken(view: View) -> None:
             )
         words, formula = st.columns([11, 9], gap="medium", vertical_alignment="center")
         with words:
-            st.caption(_write_note(found))
+            st.caption(f"{_write_note(found)}{tell_put(view, *list_outputs(view))}")
         with formula:
             worked, opened = st.columns(2, vertical_alignment="center")
             worked.latex(_write_formula(view, found))

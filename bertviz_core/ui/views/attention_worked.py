@@ -20,6 +20,7 @@ from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
 
 SHOWN = 16  # keys, at most, in charts and tables of one query
@@ -47,7 +48,7 @@ def show_pair(view: View, key: int) -> Derived:
                r" \\[3pt] & ".join(trace.explain(address).latex for address in cells), trace.step(cells[0]).source),
         values=Values(np.stack([product.order, product.terms, product.running], axis=1),
                       [str(i + 1) for i in range(len(product.terms))], ["component", "product", "sum so far"]),
-        note=_name_largest(product), start=cells[0],
+        note=f"{_name_largest(product)}{tell_put(view, *cells)}", start=cells[0],
     )  # fmt: skip
 
 
@@ -96,7 +97,8 @@ def show_angles(view: View, key: int) -> Derived:
         ),
         note="Cosine 1: query and key have the same direction; 0: they are orthogonal; −1: opposite. At the same "
         f"cosine a longer key gives a larger dot product, positive or negative. The query's length is "
-        f"{format_number(parts.query_norm)}.{note_shown(view, shown)}",
+        f"{format_number(parts.query_norm)}.{note_shown(view, shown)}"
+        f"{tell_put(view, locate(view, 'products', query=view.chosen.token))}",
         table=render_table("key k", [names[i] for i in shown], columns, _find_marked(shown, key)),
         start=locate(view, "products", query=view.chosen.token, key=key),
     )
@@ -122,13 +124,14 @@ def show_softmax(view: View, key: int) -> Derived:
         choose_shown(view, key),
         view.colors.kinds[ATTENTION],
     )
-    scores = read_row(view, "scores")
+    scores, recorded = read_row(view, "scores"), read_row(view, "probs")
+    last = {"softmax" if tell_replaced(view) else "attention weight": steps.shares, "attention weight": recorded}
     columns = [
         Column("masked score S", [float(s) if s > MASKED else "masked out" for s in scores[shown]], color, signed=True),
         Column("S − max", [float(s) if s > MASKED else "masked out" for s in steps.below[shown]]),
         Column("e^(S − max)", steps.powers[shown].tolist(), color, 1.0),
         Column("sum so far", steps.running[shown].tolist()),
-        Column("attention weight", steps.shares[shown].tolist(), color, 1.0),
+        *(Column(name, row[shown].tolist(), color, 1.0) for name, row in last.items()),
         Column("e^S, not shifted", steps.plain[shown].tolist()),
     ]
     address = locate(view, "probs", query=view.chosen.token)
@@ -148,7 +151,7 @@ def show_softmax(view: View, key: int) -> Derived:
             trace.step(address).source,
         ),
         values=Values(
-            np.stack([scores, steps.below, steps.powers, steps.running, steps.shares, steps.plain], axis=1),
+            np.stack([scores, steps.below, steps.powers, steps.running, *last.values(), steps.plain], axis=1),
             names,
             [column.name for column in columns],
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -19,7 +19,7 @@ from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import COMPONENT, Key
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
@@ -35,6 +35,7 @@ from bertviz_core.ui.views.embeddings_said import (
     measure_length,
     read_component,
     tell_component,
+    tell_deviation,
     tell_ringed,
 )
 
@@ -147,16 +148,34 @@ def _write_finding(view: View, name: str) -> str:
     """What one map shows of this sentence."""
     encoding = view.trace.encoding
     tokens = [encoding.tokens[i] for i in encoding.real]
-    repeated = next((token for i, token in enumerate(tokens) if token in tokens[:i]), None)
-    if name == "word" and repeated is not None:
-        row = encoding.ids[encoding.tokens.index(repeated)]
-        return f"“{escape_markdown(repeated)}” stands at {tokens.count(repeated)} positions: the same row, {row}."
-    if name == "position":
+    if name == "word" and (told := _tell_repeated(view, tokens)):
+        return told
+    if name == "position" and np.array_equal(view.trace["position_ids"], np.arange(len(encoding))):
         return f"Row 0 to row {len(encoding) - 1} of the table, whatever the tokens are."
     if name == "segment":
         rows = len({encoding.segments[i] for i in encoding.real})
         return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens."
-    return {"normalized": "Mean 0 and variance 1 in every row.", "embedding": "The input of layer 0."}.get(name, "")
+    if name == "normalized" and _is_normal(view.trace[NORM.enter(name)][list(encoding.real)]):
+        return "Mean 0 and variance 1 in every row."
+    return "The input of layer 0." if name == "embedding" else ""
+
+
+def _is_normal(rows: np.ndarray) -> bool:
+    """Whether every row has mean 0 and variance 1; a row of equal numbers, for one, cannot be given them."""
+    return np.allclose(rows.mean(axis=1), 0, atol=1e-3) and np.allclose(rows.var(axis=1), 1, atol=1e-3)
+
+
+def _tell_repeated(view: View, tokens: Sequence[str]) -> str:
+    """A token that stands more than once, the chosen one before others, and its one row; nothing without."""
+    encoding = view.trace.encoding
+    repeated = [token for token in dict.fromkeys([encoding.tokens[view.chosen.token], *tokens])
+                if tokens.count(token) > 1]  # fmt: skip
+    if not repeated:
+        return ""
+    token = repeated[0]
+    count, row = tokens.count(token), encoding.ids[encoding.tokens.index(token)]
+    others = f" It is one of {len(repeated)} tokens that repeat." if len(repeated) > 1 else ""
+    return f"{quote(token)} stands at {count} positions: the same row, {row}.{others}"
 
 
 def show_lengths(view: View, component: int) -> None:
@@ -165,14 +184,12 @@ def show_lengths(view: View, component: int) -> None:
         show_passes_html(view, [_render_lengths(one) for one in view.passes])
     token = view.chosen.token
     rows = [PARTS["sum"], NORM.enter("normalized"), NORM]
-    before, _, after = (view.trace[row.fix(token=token)].std() for row in rows)
     show_panel(
         view, NORM.fix(token=token), "LayerNorm of the sum",
         draw_strips(view, rows, ("sum", "normalized", "LayerNorm")).offer(
             picks.pick_vectors(view.trace, [row.fix(token=token) for row in rows])),
         at={"hidden": component},
-        note=f"The same columns, on one scale. LayerNorm changes the standard deviation of the components from "
-             f"{format_number(float(before))} in the sum to 1; γ and β change it to {format_number(float(after))}.",
+        note=f"The same columns, on one scale. {tell_deviation(view)}",
     )  # fmt: skip
     show_moments(view, NORM)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from bertviz_core.analysis.add_norm import normalize_with, read_epsilon
 from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest
 from bertviz_core.analysis.layers import compute_norms
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import write_plain_sum
@@ -13,7 +15,7 @@ from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import COMPONENT
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number
+from bertviz_core.ui.panels.said import tell_nowhere, tell_number, tell_token
 
 PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("embeddings.position_embeddings"),
           "segment": Address("embeddings.token_type_embeddings"), "sum": Address("embeddings.sum")}  # fmt: skip
@@ -27,7 +29,7 @@ def write_headline(view: View) -> Said:
     longest = int(row.argmax())
     parts = {"length": tell_number(row[longest]), "name": Part(names[longest])}
     start = Claim("three rows", "What stands for {word} at the start? Three rows, added; ",
-                  {"word": name_word(view.trace.tokens[view.chosen.token])})  # fmt: skip
+                  {"word": tell_token(view.trace.tokens, view.chosen.token)})  # fmt: skip
     return say(
         start,
         say_largest(
@@ -82,15 +84,48 @@ def tell_component(view: View) -> Said:
     total = found.pop("sum")
     sizes, names = np.abs(list(found.values())), list(found)
     most = int(sizes.argmax())
-    apart = float(trace[NORM.enter("normalized").fix(token=token, hidden=component)])
-    told = {"total": tell_number(total), "component": Part(component),
+    apart = float(_normalize(view)[component])
+    told = {"total": tell_number(total), "component": Part(component), "sum": tell_number(sum(found.values())),
             "summands": Part(write_plain_sum(found.values()))}  # fmt: skip
+    adds = Claim("three summands", "Component {component}: {summands} = {total}", told)
+    if is_put(trace, PARTS["sum"].fix(token=token, hidden=component)):
+        form = "Component {component}: {summands} = {sum}, but a change makes the sum {total}"
+        adds = Claim("three summands, put", form, told)
     parts = {"size": tell_number(sizes[most]), "name": Part(names[most])}
     lies = {"apart": tell_number(abs(apart)), "side": Part("below" if apart < 0 else "above")}
     return say(
-        Claim("three summands", "Component {component}: {summands} = {total}", told),
+        adds,
         say_largest(("largest summand", ", the largest in size from the {name}"),
                     ("no larger summand", ", none larger in size than that of the {name}"), parts, sizes, (most,)),
         Claim("sum lies apart", ". The sum lies {apart} standard deviations {side} the vector's mean", lies),
-        "; γ and β scale and shift that.",
+        "; γ and β would scale and shift that, but a change puts other numbers there." if _is_norm_put(view)
+        else "; γ and β scale and shift that.",
     )  # fmt: skip
+
+
+def _normalize(view: View) -> np.ndarray:
+    """The chosen token's sum with mean 0 and variance 1, also where a change put other numbers there."""
+    return normalize_with(_read_sum(view), read_epsilon(view.trace, NORM))
+
+
+def _is_norm_put(view: View) -> bool:
+    """Whether a change put numbers into a part of the chosen token's LayerNorm, or into what it gives."""
+    parts = (NORM, *(NORM.enter(part) for part in ("mean", "variance", "normalized")))
+    return any(is_put(view.trace, part.fix(token=view.chosen.token)) for part in parts)
+
+
+def tell_deviation(view: View) -> Said:
+    """How LayerNorm, and then γ and β, change the standard deviation of the chosen token's components."""
+    trace, token = view.trace, view.chosen.token
+    gamma, beta = (trace[NORM.enter(part)].astype(np.float64) for part in ("weight", "bias"))
+    before, normal = _read_sum(view).astype(np.float64).std(), _normalize(view)
+    scaled, recorded = (normal * gamma + beta).std(), trace[NORM.fix(token=token)].astype(np.float64).std()
+    parts = {"before": tell_number(before), "normal": tell_number(normal.std()), "scaled": tell_number(scaled)}
+    gives = Claim(
+        "deviations", "LayerNorm changes the standard deviation of the components from {before} in the sum to "
+        "{normal}; γ and β change it to {scaled}", parts,
+    )  # fmt: skip
+    if not _is_norm_put(view):
+        return say(gives, ".")
+    there = {"recorded": tell_number(recorded)}
+    return say(gives, Claim("deviation, put", ". A change puts numbers there that make it {recorded}.", there))

@@ -16,6 +16,7 @@ from bertviz_core.analysis.feed_forward import (
     measure_neurons,
     sum_contributions,
 )
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
@@ -29,7 +30,8 @@ from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_count, tell_nowhere, tell_percent
+from bertviz_core.ui.panels.put import tell_put
+from bertviz_core.ui.panels.said import tell_count, tell_nowhere, tell_percent, tell_short, tell_token
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
 _TOKENS = 16  # at which a neuron's activation is shown
@@ -43,7 +45,7 @@ def write_headline(view: View) -> Said:
     speaks = Claim(
         "active neurons", "Which neurons speak at {word}? **{active}** of {count} are active",
         {"active": tell_percent(found.active.mean()), "count": tell_count(len(found.active)),
-         "word": name_word(view.trace.tokens[view.chosen.token])},
+         "word": tell_token(view.trace.tokens, view.chosen.token)},
     )  # fmt: skip
     parts = {"length": tell_nowhere(found.lengths[first]), "neuron": Part(first),
              "share": tell_percent(found.shares[first])}  # fmt: skip
@@ -84,6 +86,7 @@ def show_neurons(view: View) -> None:
         st.caption(
             f"{tell_words(view)}{tell_quiet(view)} A circle's area is the length that the neuron writes: its "
             "activation times the length of its row of W₂. A share is the part along the sum of all."
+            f"{tell_put(view, after)}"
         )
         formula, worked = st.columns([7, 3], vertical_alignment="center")
         formula.markdown(f"${view.typeset(trace.step(after))}$")
@@ -176,9 +179,8 @@ def show_sum(view: View) -> None:
         st.caption(
             f"{tell_words(view)}"
             "One row a part, one column a component: a neuron's activation times its row of W₂. They and the bias "
-            f"sum to the output, whose length is {format_short(float(np.linalg.norm(parts[-1])))}. At the right, the "
-            "share: a part's length along the output's direction, over the output's length. A part that points against "
-            "it is below 0."
+            f"sum to {tell_sum(view)}. At the right, the share: a part's length along the direction of the sum, over "
+            "the length of the sum. A part that points against it is below 0."
         )
         formula, worked = st.columns([7, 3], vertical_alignment="center")
         formula.markdown(f"${view.typeset(trace.step(at))}$")
@@ -187,14 +189,29 @@ def show_sum(view: View) -> None:
 
 
 def _split_sum(view: View) -> tuple[list[str], np.ndarray, list[float]]:
-    """What is added, the same groups of neurons in every pass: names, vectors (part, hidden), shares of the output."""
+    """What is added, the same groups of neurons in every pass: names, vectors (part, hidden), shares of their sum.
+
+    The last row is what they add up to: the output, unless a change put another one there.
+    """
     trace, found, output = view.trace, _measure(view), Address.in_layer(view.chosen.layer, "output.dense")
     groups = _group(_measure(view.guide))
     directions, bias = trace[output.enter("weight")], trace[output.enter("bias")]
-    sums = sum_contributions(found.after, directions, groups.values())
-    parts = np.stack([*sums, bias, trace[output.fix(token=view.chosen.token)]])
-    shares = [*(float(found.shares[members].sum()) for members in groups.values()), found.bias, 1.0]
-    return [*groups, "bias", "output"], parts, shares
+    sums, at = sum_contributions(found.after, directions, groups.values()), output.fix(token=view.chosen.token)
+    name, total = ("sum", sums.sum(axis=0) + bias) if is_put(trace, at) else ("output", trace[at])
+    shares = [*(float(found.shares[members].sum()) for members in groups.values()), found.bias, float(total.any())]
+    return [*groups, "bias", name], np.stack([*sums, bias, total]), shares
+
+
+def tell_sum(view: View) -> Said:
+    """What the neurons and the bias sum to: the output, unless a change put another one there."""
+    at = Address.in_layer(view.chosen.layer, "output.dense").fix(token=view.chosen.token)
+    *_, total = _split_sum(view)[1]
+    given, recorded = (float(np.linalg.norm(vector)) for vector in (total, view.trace[at]))
+    parts = {"length": tell_short(given), "recorded": tell_short(recorded)}
+    if not is_put(view.trace, at):
+        return say(Claim("sum of neurons", "the output, whose length is {length}", parts))
+    form = "a vector of length {length}, but a change puts another one there, of length {recorded}"
+    return say(Claim("sum of neurons, put", form, parts))
 
 
 def _draw_sum(view: View) -> Chart:

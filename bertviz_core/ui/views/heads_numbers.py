@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.claims import Part, Said, say, say_largest, say_smallest
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest, say_smallest
 from bertviz_core.analysis.heads import (
     BITS,
     EVENNESS,
@@ -142,8 +142,16 @@ def _choose_end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:
 
 
 def tell_extremes(values: np.ndarray) -> Said:
-    """Which heads have the largest and the smallest number of (layer, head)."""
+    """Which heads have the largest and the smallest number of (layer, head); where all are written alike, that one."""
     row = values.ravel()
+    alike = Claim(
+        "heads alike",
+        "In every head it is {value}",
+        {"value": tell_number(row.max()), "smallest": tell_number(row.min())},
+        Relation.SAME,
+    )
+    if alike.holds:
+        return say(alike, ". The frame marks the chosen head.")
     ends = (("largest", "Largest", "None larger than", int(row.argmax()), say_largest),
             ("smallest", "; smallest", "; none smaller than", int(row.argmin()), say_smallest))  # fmt: skip
     said: list[str | Said] = []

@@ -11,6 +11,7 @@ from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.analysis.stop_numbers import Answered, Offered, Stops, Then
 from bertviz_core.analysis.stops import work_stops
 from bertviz_core.formula.numbers import format_percent, format_short, write_fixed
+from bertviz_core.formula.texts import join_words, name_token
 from bertviz_core.tracing.trace import Trace
 
 Said = str | tuple[str, str]  # words; words that name a part of the canvas, and its id
@@ -62,17 +63,16 @@ def _join(said: list[Said]) -> list[list[str | None]]:
 
 def _name(trace: Trace, i: int) -> Said:
     """A token in quotation marks, which lights its row; with its position, where it stands elsewhere as well."""
-    text = trace.tokens[i]
-    place = f" at position {i}" if trace.tokens.count(text) > 1 else ""
-    return f"“{text}”{place}", f"token:{i}"
+    return name_token(trace.tokens, i), f"token:{i}"
 
 
 def _tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     cut = found.cut
     marks = " and marks the word that is missing" if spot.token in find_masks(trace) else ""
+    put = ", put there by a change" if cut.put else ""
     return [
         f"The tokenizer cuts the text into {cut.total} pieces, all of them entries of a vocabulary of "
-        f"{cut.vocabulary:,}. ", _name(trace, spot.token), f" is entry {cut.id}{marks}. Positions are counted "
+        f"{cut.vocabulary:,}. ", _name(trace, spot.token), f" is entry {cut.id}{put}{marks}. Positions are counted "
         f"from 0, to {cut.total - 1}.",
     ]  # fmt: skip
 
@@ -93,11 +93,13 @@ def _tell_look_up(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
 def _tell_offer(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     config, offered = trace.model.config, found.offered
     query, key, value = (format_short(length) for length in (offered.query, offered.key, offered.value))
+    into = join_words([f"the {name}" for name in offered.put]) if offered.put else ""
+    put = f"; a change puts other numbers into {into}" if into else ""
     return [
         f"From its {config.hidden_size} numbers each piece makes, in each of {config.num_attention_heads} heads, a ",
         ("query", "query"), " with which it asks, a ", ("key", "key"), " that it offers and a ", ("value", "value"),
         f" that it hands over: {config.head_dim} numbers each. In head {spot.head} of layer {spot.layer} ",
-        *_tell_key(trace, spot, offered), f". Lengths: its query {query}, the key {key}, the value {value}.",
+        *_tell_key(trace, spot, offered), f". Lengths: its query {query}, the key {key}, the value {value}{put}.",
     ]  # fmt: skip
 
 
@@ -114,13 +116,15 @@ def _tell_key(trace: Trace, spot: Spot, offered: Offered) -> list[Said]:
 def _tell_compare(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     compared, digits = found.compared, found.compared.digits
     score = (write_fixed(compared.score, digits.total), "head.scores")
-    width, end = len(compared.terms), f" add up to {write_fixed(compared.sum, digits.terms)}"
+    width, largest = len(compared.terms), compared.terms[0][3]
+    most = f"{_name_first('the largest in size', compared.alone)} {write_fixed(largest, digits.terms)}"
+    most, end = most if largest else "all of them 0", f" add up to {write_fixed(compared.sum, digits.terms)}"
     tail: list[Said] = [f"{end}; divided by √{width} that is a score of ", score]
     if not compared.adds_up:
         tail = [f"{end}, but a change makes the score ", score]
     return [
         _name(trace, spot.token), (" asks", "head.query"), ", ", _name(trace, compared.key), (" offers", "head.key"),
-        f": {width} products, the largest of them {write_fixed(compared.terms[0][3], digits.terms)},", *tail, ".",
+        f": {width} products, {most},", *tail, ".",
     ]  # fmt: skip
 
 
@@ -161,19 +165,21 @@ def _name_first(what: str, alone: bool) -> str:
 
 def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     norm = found.normalized
-    skip, added, mean, beta, total, value = (
+    skip, given, added, mean, beta, total, value = (
         write_fixed(number, norm.digits.total)
-        for number in (norm.skip, norm.added, norm.mean, norm.beta, norm.sum, norm.value)
+        for number in (norm.skip, norm.given, norm.added, norm.mean, norm.beta, norm.sum, norm.value)
     )
     deviation, gamma = (write_fixed(number, norm.digits.factors) for number in (norm.deviation, norm.gamma))
     left, does, makes = ("", "add", ", which makes ") if norm.residual else (
         ", which a change leaves out", "bring", ", which alone makes ")  # fmt: skip
     end = makes if norm.adds_up else ", but a change makes it "
+    gives: list[Said] = [f"{does} ", (added, "added")]
+    if not norm.is_given:
+        gives = [f"would {does} {given}, but a change puts ", (added, "added"), " there"]
     last = ", but a change puts there " if norm.put else ": "
     return [
         f"At component {norm.component} ", _name(trace, spot.token), " comes with ", (skip, "input"), f"{left}; the "
-        f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} with the bias behind them {does} ",
-        (added, "added"), end,
+        f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} with the bias behind them ", *gives, end,
         (total, "sum"), f". LayerNorm takes off the mean, {mean}, divides by {deviation}, scales by {gamma} and shifts "
         f"by {beta}{last}", (value, "norm"), ".",
     ]  # fmt: skip
@@ -221,13 +227,14 @@ def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         ]  # fmt: skip
     (best, *_), second, logit = word.words[0], word.words[1], word.logit
     product, bias = (write_fixed(number, logit.digits.terms) for number in (logit.product, logit.bias))
-    value, end = write_fixed(logit.value, logit.digits.total), "" if logit.adds_up else ", but a change makes it"
+    value = write_fixed(logit.value, logit.digits.total)
+    score = f"are its score, {value}" if logit.adds_up else f"would be its score, but a change makes that {value}"
     highest = _name_first("the highest", word.alone)
     makes = "Softmax makes that a share of" if word.shares_up else "A change makes its share"
     return [
         "From the ", ("last vector", f"output.{last}"), " of ", _name(trace, spot.token), " the LM head makes "
         f"{logit.width} numbers. Their dot product with the row of ", (f"“{best}”", "words"), f", {product}, and "
-        f"its bias, {bias}, are its score{end}, {value}: {highest} of {word.total:,}. {makes} "
+        f"its bias, {bias}, {score}: {highest} of {word.total:,}. {makes} "
         f"{format_percent(word.words[0][3])}; then “{second[0]}” with {format_percent(second[3])}.",
     ]  # fmt: skip
 

@@ -103,9 +103,8 @@ def show_sizes(view: View, tensor: Tensor) -> Derived:
             _write_worked_moments(symbol, tensor.size, found),
         ),
         values=Values(counts[:, None], name_intervals(edges), ["count"]),
-        note=f"From {format_number(found.low)} to {format_number(found.high)}; {found.zeros:,} of {tensor.size:,} are "
-        f"0. "
-        f"{_BINS} bars of equal width.",
+        note=f"From {format_number(found.low)} to {format_number(found.high)}; {found.zeros:,} of {tensor.size:,} "
+        f"{'is' if found.zeros == 1 else 'are'} 0. {_BINS} bars of equal width.",
     )
 
 

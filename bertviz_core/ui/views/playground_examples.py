@@ -142,13 +142,15 @@ def _list_columns(view: View, products: np.ndarray, series: Mapping[str, np.ndar
 
 def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origin:
     width = view.trace.model.config.head_dim
+    unscaled, scaled = (format_number(float(row.max())) for row in (without, probs))
+    instead = f"instead of {scaled}" if unscaled != scaled else "as well"
     return Origin(
         f"{_locate(view, 'products')} and {_locate(view, 'scores')}", ATTENTION,
         r"\begin{aligned} &\mathrm{softmax}(R)_u \quad\text{and}\quad \mathrm{softmax}\!\left("
         r"\frac{R}{\sqrt{d_k}}\right)_u \\[6pt] "
         r"&\frac{\partial A_u}{\partial S_u} = A_u (1 - A_u) \end{aligned}",
         f"A dot product adds up d_k = {width} terms, so it grows with d_k. Unscaled, the largest weight here "
-        f"is {format_number(float(without.max()))} instead of {format_number(float(probs.max()))}. Where a "
+        f"is {unscaled} {instead}. Where a "
         "weight is near 0 or 1, its slope A(1 − A) is near 0, and training can hardly change it.",
         source=f"{ARTICLE}; Vaswani et al. 2017, sec. 3.2.1",
     )  # fmt: skip

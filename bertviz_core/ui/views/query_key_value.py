@@ -21,7 +21,7 @@ from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import choices, site, state, style, url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -30,7 +30,8 @@ from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_short
+from bertviz_core.ui.panels.put import tell_put, tell_way, write_result
+from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 
 PROJECTIONS = ("query", "key", "value")
 ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
@@ -78,12 +79,12 @@ def write_headline(view: View) -> Said:
     real = np.flatnonzero(trace.encoding.mask)
     row = trace[_locate_products(view)][real]
     at = tuple(np.flatnonzero(real == best).tolist())
-    parts = {"product": tell_short(row[at[0]]), "key": name_word(trace.tokens[best]),
+    parts = {"product": tell_short(row[at[0]]), "key": tell_token(trace.tokens, best),
              "count": Part(len(real))}  # fmt: skip
     terms = _measure_fit(view)[0][best]
     brings = {"brings": tell_short(most.product), "component": Part(most.component)}
     return say(
-        f"What does {quote(read_word(view))} ask for? ",
+        Claim("asks", "What does {word} ask for? ", {"word": tell_token(trace.tokens, chosen.token)}),
         say_largest(("fits best", "Of {count} keys that of **{key}** fits its query best: **{product}**"),
                     ("fits as well",
                      "None of {count} keys fits its query better than that of **{key}**: **{product}**"),
@@ -133,6 +134,7 @@ def show_blocks(view: View, place: Place) -> None:
         st.caption(
             "Rows are tokens, columns the components of the head; all three share one scale. "
             f"A query says {_ABOUT['query']}, a key {_ABOUT['key']}, a value {_ABOUT['value']}.{part}"
+            f"{tell_put(view, *addresses.values())}"
         )
         with tools:
             show_values("blocks", _join_values(view, values))
@@ -216,12 +218,12 @@ def _show_choices(view: View, place: Place) -> None:
 
 
 def _write_sum(view: View, cell: Address, up: float, down: float, bias: float) -> str:
-    step, value = view.trace.step(cell), float(view.trace[cell])
+    step = view.trace.step(cell)
     token, component = view.chosen.token, cell.at["head_dim"]
     sign = "-" if bias < 0 else "+"
     parts = f"{format_latex(up)} - {format_latex(-down)} {sign} {format_latex(abs(bias))}"
-    symbol = style.make_painter(view.colors)(step.output)
-    return rf"{symbol}_{{{view.chosen.head},\,{token},\,{component}}} = {parts} = {format_latex(value)}"
+    symbol = rf"{style.make_painter(view.colors)(step.output)}_{{{view.chosen.head},\,{token},\,{component}}}"
+    return write_result(view.trace, cell, symbol, f"{parts} = {format_latex(up + down + bias)}")
 
 
 def show_fit(view: View, place: Place) -> None:
@@ -272,12 +274,13 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     return [
         Numbers(f"{terms.shape[1]} products", "q times k, component by component", [""] * len(shown), fits,
                 pictures=strips),
-        Numbers("Dot product", "their sum: how well it fits", [format_short(x) for x in dots], fits, dots,
-                max(map(abs, dots)), color),
+        Numbers("Dot product", tell_way(view, _locate_products(view), "their sum: how well it fits"),
+                [format_short(x) for x in dots], fits, dots, max(map(abs, dots)), color),
         Numbers("Angle", "between q and k", [f"{angles[i]:.0f}°" for i in shown], fits),
         Numbers("Length", "of k", [format_short(float(parts.key_norms[i])) for i in shown], fits),
-        Numbers("Weight", "after scaling and softmax", [format_percent(float(weights[i])) for i in shown], gives,
-                [float(weights[i]) for i in shown], 1.0, color),
+        Numbers("Weight", tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),
+                [format_percent(float(weights[i])) for i in shown], gives, [float(weights[i]) for i in shown], 1.0,
+                color),
     ]  # fmt: skip
 
 

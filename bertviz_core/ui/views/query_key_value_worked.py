@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis.claims import Part, Said, say_largest
+from bertviz_core.analysis.made_from import is_put, work_out
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
 from bertviz_core.formula.address import Address
@@ -16,6 +17,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import draw_tensor, find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
+from bertviz_core.ui.panels.put import tell_meaning, write_result
 from bertviz_core.ui.panels.said import tell_number
 
 SEE = {
@@ -39,7 +41,7 @@ def show_token(view: View, name: str) -> Derived:
     row = find_strongest(result)
     shown = center_range(find_strongest(vector * weights[row]), max(1, _WEIGHTS // len(weights)), len(vector))
     part = slice(shown.start, shown.stop)
-    columns = {"XW": result - shift, "b": shift, step.symbol[0]: result}
+    columns = {"XW": weights.astype(np.float64) @ vector, "b": shift, step.symbol[0]: result}
     ends = (
         find_robust_limit(vector),
         find_robust_limit(weights),
@@ -48,19 +50,22 @@ def show_token(view: View, name: str) -> Derived:
     return Derived(
         f"projection-{name}", f"The {name} of “{_read_word(view)}” in head {head}: {len(result)} weighted sums",
         draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start), row, view.colors),
-        Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)), step.meaning,
-               trace.explain(here.fix(head_dim=row)).latex, step.source),
+        Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)),
+               tell_meaning(view, here, step), trace.explain(here.fix(head_dim=row)).latex, step.source),
         values=Values(np.stack(list(columns.values()), axis=1), [str(i) for i in range(len(result))], list(columns)),
-        note=_describe(step, result, shown, len(vector)),
+        note=_describe(view, here, result, shown, len(vector)),
     )  # fmt: skip
 
 
-def _describe(step: Step, result: np.ndarray, shown: range, width: int) -> str:
+def _describe(view: View, here: Address, result: np.ndarray, shown: range, width: int) -> str:
     part = f" Shown: components {shown.start}–{shown.stop - 1} of {width} of X." if len(shown) < width else ""
+    gives = "is one number at the right"
+    if is_put(view.trace, here):
+        gives = "gives one number, but a change puts others at the right"
     return (
         f"Above: the token's vector X. Below: W, the head's weights, one row per component. The dot product of X with "
-        "a row, plus b, is one number at the right; the colour bar belongs to these results. "
-        f"{tell_framed(step.symbol[0], result)}{part}"
+        f"a row, plus b, {gives}; the colour bar belongs to the numbers at the right. "
+        f"{tell_framed(view.trace.step(here).symbol[0], result)}{part}"
     )
 
 
@@ -87,16 +92,17 @@ def show_split(view: View, name: str) -> Derived:
     heads, width = rows.shape
     x, weight, bias = (leaf.latex(style.make_painter(view.colors)) for leaf in step.leaves)
     symbol, place, column = style.make_painter(view.colors)(step.output), view.chosen.token, find_strongest(rows[head])
-    long = rf"\left({x}\, {weight} + {bias}\right)"
-    number = format_latex(float(rows[head, column]))
+    long, cell = rf"\left({x}\, {weight} + {bias}\right)", at.fix(head=head, head_dim=column)
+    number = format_latex(work_out(trace, cell))
     return Derived(
         f"split-{name}", f"{heads} heads: each takes {width} components of one long vector",
         draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors),
         Origin(at, step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
                f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
                f"$d_k = {width}$.",
-               rf"{symbol}_{{{head},\,{place},\,{column}}} = {long}_{{{place},\; {head}\cdot {width} + {column}}} = "
-               rf"{long}_{{{place},\;{head * width + column}}} = {number}", step.source),
+               write_result(trace, cell, rf"{symbol}_{{{head},\,{place},\,{column}}}",
+                            rf"{long}_{{{place},\; {head}\cdot {width} + {column}}} = "
+                            rf"{long}_{{{place},\;{head * width + column}}} = {number}"), step.source),
         values=Values(rows, [f"head {i}" for i in range(heads)], [f"component {j}" for j in range(width)]),
         note=f"Above: all {heads * width} numbers of the projection, cut at the thin lines. Below: one row per "
              f"head. Framed: head {head}, entries {head * width} to {(head + 1) * width - 1}.",

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bertviz_core.analysis.claims import Part, say_largest
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.parts import WITHOUT, Parts, take_apart
 from bertviz_core.formula.address import Where
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.texts import name_token
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.cell_names import shorten
@@ -62,8 +64,9 @@ def _write_end(view: View, why: Explanation) -> str:
     where = why.cell
     if where.path in view.trace.model.parameters:
         return "A parameter of the checkpoint, learned in training. The walk ends here."
-    if where.path in view.trace.addresses:
-        return "Set by a what-if change; it replaces what the step computes. The walk ends here."
+    if is_put(view.trace, where):
+        made = "the step computes" if where.path in view.trace.addresses else "the tokenizer made"
+        return f"Set by a what-if change; it replaces what {made}. The walk ends here."
     token = view.trace.tokens[where.at["token"]]
     return escape_markdown(f"An input of the forward pass, made by the tokenizer for “{token}”. The walk ends here.")
 
@@ -92,7 +95,7 @@ def _write_share(trace: Trace, why: Explanation) -> str:
     scores = dict(enumerate(why.sources[0].values))
     own = scores.pop(at["key"])
     said = (
-        f"In head {at['head']}, “{tokens[at['query']]}” attends to “{tokens[at['key']]}” "
+        f"In head {at['head']}, {name_token(tokens, at['query'])} attends to {name_token(tokens, at['key'])} "
         f"with weight {format_percent(why.value)}: "
         f"the score is {format_number(own)}"
     )
@@ -101,8 +104,8 @@ def _write_share(trace: Trace, why: Explanation) -> str:
     other = max(scores, key=scores.__getitem__)
     gap = own - scores[other]
     if not gap:
-        return f"{said}, as high as that of “{tokens[other]}”."
+        return f"{said}, as high as that of {name_token(tokens, other)}."
     return (
         f"{said}, {format_number(abs(gap))} {'above' if gap > 0 else 'below'} "
-        f"{'the next' if gap > 0 else 'the largest'}, “{tokens[other]}”."
+        f"{'the next' if gap > 0 else 'the largest'}, {name_token(tokens, other)}."
     )
