@@ -144,7 +144,7 @@ def test_the_layers_open_where_the_answer_appears_and_other_pages_at_a_head(rome
 
 def check_where_pages_open(rome, monkeypatch, token, opened, head):
     asked = {"token": str(token)}
-    monkeypatch.setattr(place.state, "read", lambda key, default=None: asked.get(key, default))
+    monkeypatch.setattr(place.state, "read", lambda key: asked.get(key.name, key.usual))
     assert place.choose_place(rome, "layers") == (Selection(opened.layer, head.head, token), [])
     assert place.choose_place(rome, "heads") == (Selection(head.layer, head.head, token), [])
     asked["layer"] = "0"
