@@ -39,12 +39,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import bertviz_core as bv
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.weights import load_parameters
 from bertviz_core.formula.address import Address
 from bertviz_core.programs.bert import MLM, NEXT_SENTENCE, POOLER, write_bert
 from bertviz_core.programs.config import BertConfig
+from bertviz_core.sharing.lru import ByteLRU
 
 MAX_BYTES, MAX_SHARE = 40_000_000, 1 / 8  # a layer alone is a twelfth of the run
 TARGETS = {12: 0.85, 32: 0.80, 128: 0.78, 512: 0.75}  # of the library's time, by tokens

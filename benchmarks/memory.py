@@ -29,8 +29,8 @@ from wire import Conversation
 
 sys.path.insert(0, str(ROOT))
 
-from bertviz_core.checkpoint.machine import read_used
-from bertviz_core.checkpoint.memory import SETTING, Budget
+from bertviz_core.sharing.machine import read_used
+from bertviz_core.sharing.memory import SETTING, Budget
 
 FULL = "memory is full"
 _VOCABULARY = ROOT / "bertviz_core/models/bundled/vocab.txt"

@@ -8,7 +8,8 @@ import pytest
 from huggingface_hub import constants
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.checkpoint import memory, model
+from bertviz_core.checkpoint import model
+from bertviz_core.sharing import memory
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_shelf, get_store, get_watch
 from bertviz_core.ui.frame.site import PAGES

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.checkpoint.memory import SETTING, read_budget
+from bertviz_core.sharing.memory import SETTING, read_budget
 from bertviz_core.ui.frame import budget as budget_module
 from bertviz_core.ui.frame import fair, ready, streamlit_inside
 from bertviz_core.ui.frame.budget import ALL_NAMELESS, ALONE_S, ONE, RUN_S, Budget

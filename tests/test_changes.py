@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.checkpoint.lru import ByteLRU
+from bertviz_core.sharing.lru import ByteLRU
 from tests.factory import random_checkpoint
 
 PAIR = ("The cat sat on the mat.", "Playing in Rome?")

@@ -3,7 +3,7 @@
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.checkpoint.environment import read_bytes
+from bertviz_core.sharing.environment import read_bytes
 
 
 @pytest.mark.parametrize(("given", "expected"), [(None, 3_000_000_000), ("", 3_000_000_000), (" 0.5 ", 500_000_000)])

@@ -13,10 +13,10 @@ from bertviz_core.analysis import layers
 from bertviz_core.analysis.ablation import Ablation
 from bertviz_core.analysis.heads import Summary, summarize
 from bertviz_core.checkpoint import shelf as shelf_module
-from bertviz_core.checkpoint.lru import ByteLRU
-from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.programs import PROGRAMS
+from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.pool import Pool
 from bertviz_core.tracing.remember import measure_bytes, remember
 from tests.factory import random_checkpoint
 

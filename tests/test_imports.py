@@ -14,7 +14,7 @@ LONGEST = 320  # lines of a file
 # beside its own or from one that comes later.
 LEVELS = (
     (f"{CORE}.errors", EDGE),
-    (f"{CORE}.formula",),
+    (f"{CORE}.formula", f"{CORE}.sharing"),
     (f"{CORE}.programs",),
     (f"{CORE}.checkpoint",),
     (f"{CORE}.tracing",),

@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.tracing import line as line_module
+from bertviz_core.sharing import line as line_module
+from bertviz_core.sharing.threads import CORES
 from bertviz_core.tracing import store as store_module
-from bertviz_core.tracing.shares import CORES
 from bertviz_core.ui.frame import ready, resources
 from tests import test_store
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.checkpoint import hub, machine, memory
-from bertviz_core.checkpoint.memory import BUNDLED, FIXED, SETTING, VISIT, Bounds, Budget, read_budget
+from bertviz_core.checkpoint import hub
+from bertviz_core.sharing import machine, memory
+from bertviz_core.sharing.memory import BUNDLED, FIXED, SETTING, VISIT, Bounds, Budget, read_budget
 from bertviz_core.ui.frame import resources
 from deploy import __main__ as deploy_main
 from deploy.machine import BESIDE_BYTES, PROCESS_BYTES, count_bytes, count_cores, count_processes, count_share

@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.checkpoint.lru import ByteLRU
-from bertviz_core.checkpoint.memory import SETTING, Budget
 from bertviz_core.checkpoint.shelf import ModelShelf
-from bertviz_core.checkpoint.watch import Watch
+from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.memory import SETTING, Budget
+from bertviz_core.sharing.watch import Watch
 from bertviz_core.ui.frame import resources
 from tests.factory import random_checkpoint
 
@@ -70,7 +70,7 @@ def test_many_who_look_at_once_empty_once():
 
 
 def test_the_watch_looks_by_itself(monkeypatch):
-    monkeypatch.setattr("bertviz_core.checkpoint.watch.LOOK_S", 0.001)
+    monkeypatch.setattr("bertviz_core.sharing.watch.LOOK_S", 0.001)
     emptied = threading.Event()
     watch = Watch(100, Gauge(90), lambda: None)
     watch.empty_with(emptied.set)

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.cells import narrow, restrict
 from bertviz_core.formula.dims import HEAD, TOKEN, VOCAB
@@ -15,8 +14,9 @@ from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program
 from bertviz_core.programs import PROGRAMS
+from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.threads import use_threads
 from bertviz_core.tracing.env import ROWS
-from bertviz_core.tracing.shares import use_threads
 
 TEXT = "When in Rome, do as the [MASK] do."
 PROBS, RESIDUAL, VARIANCE, NORMALIZED = (

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.programs import PROGRAMS
+from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.threads import Shares
 from bertviz_core.tracing import store as store_module
-from bertviz_core.tracing.shares import Shares
 from tests.factory import random_checkpoint
 
 TEXT = "The cat sat on the mat."

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.formula.address import Address
+from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.tracing.env import ROWS
 from tests.factory import random_checkpoint
 

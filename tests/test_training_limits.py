@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.learning import Settings, Training, check_settings, room
 from bertviz_core.learning.draws import Drawer
 from bertviz_core.learning.plan import Plan
 from bertviz_core.learning.settings import MAX_STEPS
+from bertviz_core.sharing.memory import read_budget
 from tests.factory import random_checkpoint
 from tests.learning import SENTENCES, take_all
 

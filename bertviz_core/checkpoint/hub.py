@@ -14,10 +14,10 @@ from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id
 
-from bertviz_core.checkpoint.environment import read_bytes
-from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.checkpoint.weights import INDEX, WEIGHTS, read_shard_names
 from bertviz_core.errors import CheckpointError, InputError
+from bertviz_core.sharing.environment import read_bytes
+from bertviz_core.sharing.memory import read_budget
 
 BUNDLED = "bundled"
 BUNDLED_FOLDER = Path(__file__).parents[1] / "models" / "bundled"

@@ -13,10 +13,10 @@ from weakref import WeakSet
 import torch
 
 from bertviz_core.checkpoint.hub import BUNDLED, locate, measure_weights, read_limit
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model, load_model
-from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.errors import CheckpointError
+from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.pool import Pool
 
 MODEL_BYTES = 4_000_000_000
 RETRY_AFTER_S = 60.0

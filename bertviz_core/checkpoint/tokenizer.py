@@ -17,10 +17,10 @@ from transformers import AutoTokenizer, BertTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
 from bertviz_core.checkpoint.encoding import Encoding
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.wordpiece import Record, Rules, record
 from bertviz_core.errors import ArgumentError, CheckpointError, InputError
 from bertviz_core.programs.config import read_json
+from bertviz_core.sharing.lru import ByteLRU
 
 _ENCODED_BYTES = 1_000_000  # of inputs that are remembered
 _TOKEN_BYTES = 200  # of one token in them, roughly

@@ -17,7 +17,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning.draws import Draw, Drawer
@@ -28,6 +27,7 @@ from bertviz_core.learning.room import HISTORY_BYTES
 from bertviz_core.learning.settings import Settings
 from bertviz_core.learning.updates import State
 from bertviz_core.learning.weights import Weights
+from bertviz_core.sharing.lru import ByteLRU
 
 TOKENS_AT_ONCE = 192  # in passes that are computed side by side: of longer sentences one alone
 

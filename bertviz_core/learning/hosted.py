@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
 from bertviz_core.formula.address import Where
@@ -29,6 +28,7 @@ from bertviz_core.learning.parcel import pack_model
 from bertviz_core.learning.plan import Plan
 from bertviz_core.learning.records import PassRecord, StepRecord
 from bertviz_core.learning.settings import Settings
+from bertviz_core.sharing.lru import ByteLRU
 
 STRETCH_S = 0.25  # of steps: so often others may get in
 _ANSWER_BYTES = 4_000_000  # of what was answered, to be had again at once

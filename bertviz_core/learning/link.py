@@ -14,10 +14,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any
 
-from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning.messages import Answer, Progress
 from bertviz_core.learning.wire import Wire
+from bertviz_core.sharing.memory import read_budget
 
 _MODULE = "bertviz_core.learning.worker"
 _ROOT = Path(__file__).parents[2]  # where the package is found

@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
 from bertviz_core.formula.steps import Program
 from bertviz_core.learning.settings import MAX_TOKENS
+from bertviz_core.sharing.memory import read_budget
 from bertviz_core.tracing.layout import Layout
 
 PROCESS_BYTES = 300_000_000  # of a process that trains, before it holds anything: Python, PyTorch, the tokenizers

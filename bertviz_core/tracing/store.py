@@ -8,15 +8,15 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from numbers import Real
 
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.checkpoint.pool import Pool
 from bertviz_core.errors import ArgumentError
+from bertviz_core.sharing.line import Line, Show
+from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.pool import Pool
+from bertviz_core.sharing.threads import CORES, Shares
 from bertviz_core.tracing.changes import Asked, Changes, take_changes
 from bertviz_core.tracing.inputs import encode
-from bertviz_core.tracing.line import Line, Show
 from bertviz_core.tracing.rewrites import Rule
-from bertviz_core.tracing.shares import CORES, Shares
 from bertviz_core.tracing.trace import Cache, Trace, run
 
 Key = tuple[object, ...]

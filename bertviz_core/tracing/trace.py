@@ -20,7 +20,6 @@ import torch
 from torch import Tensor
 
 from bertviz_core.checkpoint.encoding import Encoding
-from bertviz_core.checkpoint.lru import ByteLRU
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import ArgumentError, InputError
 from bertviz_core.formula.address import Where
@@ -29,12 +28,13 @@ from bertviz_core.formula.dims import TOKEN, Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.steps import Program, Step
+from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.threads import use_threads
 from bertviz_core.tracing.changes import Asked, Changes, Override, Plan, hold_value, plan_changes, take_changes
 from bertviz_core.tracing.env import ROWS, TraceEnv
 from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.shares import use_threads
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
 

@@ -8,8 +8,8 @@ from math import ceil
 
 import streamlit as st
 
-from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.errors import InputError
+from bertviz_core.sharing.memory import read_budget
 from bertviz_core.ui.frame.budget import find_allowance, get_budget
 from bertviz_core.ui.frame.streamlit_inside import end_if_superseded, read_session
 from bertviz_core.ui.frame.visitor import NOBODY, read_visitor

@@ -15,9 +15,9 @@ from pathlib import Path
 from PIL import Image
 from threadpoolctl import threadpool_limits
 
-from bertviz_core.checkpoint.machine import ask_for_files, settle_allocator
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.plotly_inside import import_plotly
+from bertviz_core.sharing.machine import ask_for_files, settle_allocator
 from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.gate import fit_gate
 from bertviz_core.ui.frame.late import pass_over_late_requests

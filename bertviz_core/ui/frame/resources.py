@@ -10,15 +10,15 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.checkpoint.hub import BUNDLED
-from bertviz_core.checkpoint.lru import ByteLRU
-from bertviz_core.checkpoint.memory import read_budget
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
-from bertviz_core.checkpoint.watch import Watch
 from bertviz_core.errors import BusyError, CheckpointError, TrainingError
 from bertviz_core.learning import Host, Queue
-from bertviz_core.tracing.line import Line
-from bertviz_core.tracing.shares import CORES
+from bertviz_core.sharing.line import Line
+from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.memory import read_budget
+from bertviz_core.sharing.threads import CORES
+from bertviz_core.sharing.watch import Watch
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import get_budget

@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from bertviz_core.checkpoint.machine import give_back, read_used
 from bertviz_core.errors import BusyError
+from bertviz_core.sharing.machine import give_back, read_used
 
 EMPTY_AT, REFUSE_AT = 0.85, 0.95  # of the bound
 PAUSE_S = 1.0  # from one emptying to the next, at least

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields
 
-from bertviz_core.checkpoint.environment import read_bytes
-from bertviz_core.checkpoint.machine import LEAST, count_bytes, count_files
 from bertviz_core.errors import InputError
+from bertviz_core.sharing.environment import read_bytes
+from bertviz_core.sharing.machine import LEAST, count_bytes, count_files
 
 SETTING = "BERTVIZ_MEMORY_MB"
 FIXED = 370_000_000  # bytes of its own that a warm process holds: modules, tokenizers, threads
