@@ -40,7 +40,7 @@ def test_a_logit_that_a_change_put_is_not_said_to_be_the_sum(rome, changes, entr
     total = (
         vector @ rome[f"cls.predictions.decoder.weight[vocab={entry}]"] + rome["cls.predictions.decoder.bias"][entry]
     )
-    assert rf"&= {total:.4f} \\ & \text{{a change puts }} {value} \text{{ there}}" in read(changes)
+    assert rf"&= {total:.4f}, \ \text{{but a change puts }} L \\ &= {value} " in read(changes)
 
 
 def test_all_other_entries_together_are_added_up_also_where_next_to_nothing_is_left():
@@ -52,8 +52,7 @@ def test_where_every_probability_is_0_none_holds_half_or_leads():
     assert "Which word fits the blank? **30,522 of 30,522 words** tie at **0 %**" in said
     assert "30,510 other entries together: 0 %." in said and "Every probability is 0." in said
     assert "but a change puts other probabilities there." in said and "between their probabilities" not in said
-    assert r"\\ & \text{a change puts } 0.0000 \text{ there}" in said
-    assert "A change puts other probabilities there." in said
+    assert r", \ \text{but a change puts } P \\ &= 0.0000 " in said and "A change puts other numbers there." in said
 
 
 def test_equal_logits_are_said_to_be_equal():

@@ -106,8 +106,8 @@ def denominator(s: Scene) -> Truth:
     return Truth([points(x=drawn, y=[shares[i - 1] for i in drawn]),
                   points(x=[*marks], y=[shares[i - 1] for i in marks])],
                  np.stack([terms, sums, shares], axis=1), worked=[sums[-1]],
-                 told=[sums[-1], *(x for top in dict.fromkeys((half, nearly)) for x in count_held(top, shares[top - 1]))],
-                 )  # fmt: skip
+                 told=[sums[-1], *(x for count in dict.fromkeys((half, nearly))
+                                   for x in count_held(count, shares[count - 1]))])  # fmt: skip
 
 
 def looked_up(s: Scene) -> int:

@@ -34,7 +34,8 @@ def show_passes_chart(view: View, charts: Sequence[Chart], key: str, alt: str) -
         st.caption(f"After − before: at most {format_number(largest)} in size.")
     else:
         st.caption(
-            f"Before {view.outcome.yours}, then after: the two draw different things, so there is no difference to draw."
+            f"Before {view.outcome.yours}, then after: the two draw different things, so there is no difference to "
+            "draw."
         )
         show_chart(before.silent, f"{key}-before", f"{alt}, before")
         show_chart(after, key, f"{alt}, after")

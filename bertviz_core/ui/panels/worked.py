@@ -5,21 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.made_from import is_put
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
-from bertviz_core.tracing.trace import Trace
-
-
-def end_formula(trace: Trace, cell: Address, given: float) -> str:
-    """How a worked formula ends: in the recorded number, or, where a change put that there, in what it gives and that.
-
-    given: what the formula gives.
-    """
-    recorded = format_latex(float(trace[cell]))
-    if not is_put(trace, cell):
-        return recorded
-    return rf"{format_latex(given)} \\ & \text{{a change puts }} {recorded} \text{{ there}}"
 
 
 def write_cosine(x: np.ndarray, y: np.ndarray, names: str) -> str:

@@ -8,7 +8,6 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import (
     PROBS,
     SCORES,
@@ -33,6 +32,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_values
 from bertviz_core.ui.panels.passes import show_passes, show_passes_html
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 10
@@ -130,7 +130,8 @@ def show_denominator(view: View) -> Derived:
                f"Z = {terms} = {z}"),
         values=Values(np.stack([found.terms, found.sums, found.shares], axis=1),
                       [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "cumulative probability"]),
-        note=f"Z = {format_number(float(found.sums[-1]))}. {_tell_needed(found)}{_tell_put(trace, token)}",
+        note=f"Z = {format_number(float(found.sums[-1]))}. {_tell_needed(found)}"
+             f"{tell_put(view, PROBS.fix(token=token))}",
     )  # fmt: skip
 
 
@@ -148,10 +149,6 @@ def _tell_needed(found: Running) -> str:
     said = (f"the top {'one holds' if count == 1 else f'{count:,} hold'} {format_percent(found.shares[count - 1])}"
             for count in counts)  # fmt: skip
     return f"Of the probability {', '.join(said)}."
-
-
-def _tell_put(trace: Trace, token: int) -> str:
-    return " A change puts other probabilities there." if is_put(trace, PROBS.fix(token=token)) else ""
 
 
 def show_every_position(view: View) -> None:

@@ -16,8 +16,8 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.put import write_result
 from bertviz_core.ui.panels.said import tell_number
-from bertviz_core.ui.panels.worked import end_formula
 from bertviz_core.ui.views.predictions_words import read_word
 
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
@@ -44,7 +44,8 @@ def show_score(view: View, vocab: int) -> Derived:
                f"In the formula: the {int((terms > 0).sum())} products that raise the logit together, the "
                f"{int((terms < 0).sum())} that lower it, and the bias of “{escape_markdown(word)}”. "
                f"{tell_largest(view)}",
-               rf"L = {format_latex(up)} {_sign(down)} {_sign(bias)} = {end_formula(trace, cell, up + down + bias)}"),
+               write_result(trace, cell, "L", f"{format_latex(up)} {_sign(down)} {_sign(bias)} = "
+                            f"{format_latex(up + down + bias)}")),
         values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
         start=cell,
     )  # fmt: skip
@@ -115,7 +116,8 @@ def show_softmax(view: View, vocab: int) -> Derived:
         Origin(PROBS.fix(token=token), PREDICTION, view.typeset(trace.step(PROBS)),
                f"{len(found.ids):,} powers of e, end to end. The tail is grouped by rank; "
                f"“{escape_markdown(main)}” stands by itself.",
-               rf"P = \frac{{{format_latex(term)}}}{{{format_latex(z)}}} = {end_formula(trace, cell, term / z)}"),
+               write_result(trace, cell, "P", rf"\frac{{{format_latex(term)}}}{{{format_latex(z)}}} = "
+                            rf"{format_latex(term / z)}")),
         values=Values(np.array([[*shares.values(), *groups.values()]]), ["share"], [*shares, *groups]),
         start=cell,
     )  # fmt: skip
