@@ -81,7 +81,7 @@ def test_before_and_after_stand_beside_each_other(rome):
         for text, row in zip(written, ordered, strict=False):
             assert float(text) == pytest.approx(100 * float(row[best]), abs=0.051)
         assert len(written) == 24
-        assert ("before the change" in at.title[0].value) == (show == "After")
+        assert ("before your change" in at.title[0].value) == (show == "After")
 
 
 def test_markup_stays_text(predictions):

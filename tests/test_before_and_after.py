@@ -123,7 +123,7 @@ def test_panels_print_the_pass_that_is_asked_for(name):
         found, outcome = printed(page, show)
         before, after = write(outcome.before), write(outcome.after)
         assert before != after
-        text = " ".join(text for kind, text, _ in found if "What if" not in text and "Before the change" not in text)
+        text = " ".join(text for kind, text, _ in found if "What if" not in text and "Before your change" not in text)
         assert (all(x in text for x in before), all(x in text for x in after)) == expected, show
 
 

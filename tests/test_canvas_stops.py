@@ -81,15 +81,15 @@ def test_arrows_go_from_stop_to_stop_wherever_the_walk_was_begun(app):
 def test_shift_and_arrow_go_step_by_step_inside_a_stop(still):
     still.open(play=4)
     still.page.locator(".bvc-stage").focus()
-    landed = still.page.locator(".bvc-drawn text", has_text=re.compile(r"the largest$| of 32$"))
+    landed = still.page.locator(".bvc-drawn text", has_text=re.compile(r"the largest in size$| of 32$"))
 
     def press(key):
         still.page.keyboard.press(key)
         return landed.text_content().rpartition("· ")[2]
 
-    assert landed.text_content().endswith("the largest")  # all have landed, and the sum has become a score
+    assert landed.text_content().endswith("the largest in size")  # all have landed, and the sum has become a score
     seen = [press("Shift+ArrowLeft") for _ in range(7)]
-    counts = [int(text.split()[0]) for text in seen if text != "the largest"]
+    counts = [int(text.split()[0]) for text in seen if text != "the largest in size"]
     assert len(counts) >= 3 and counts == list(range(31, 31 - len(counts), -1))
     assert press("Shift+ArrowRight") == f"{counts[-1] + 1} of 32"
     assert still.page.locator('.bvc[data-stop="4"]').count() == 1

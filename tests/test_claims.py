@@ -52,7 +52,9 @@ def is_teller(tell):
 
 
 # What a page says only where the pass has a tensor.
-NEEDS = {("predictions_reason", "tell_largest"): "cls.predictions.probs"}
+NEEDS = dict.fromkeys(
+    [("predictions_reason", "tell_largest"), ("predictions_words", "tell_half")], "cls.predictions.probs"
+)
 # What says something of other things than a view, and how a page calls it.
 OTHERS = {
     ("heads_numbers", "tell_extremes"): (
@@ -121,6 +123,7 @@ HOLDS = [
     claim(Relation.SAYS, 1.0), claim(Relation.LARGEST, 3.0, others=[1, 3, 2], at=(1,)), claim(Relation.LARGEST, 3.0),
     claim(Relation.SMALLEST, 1.0, others=[1, 3, 2], at=(0,)), claim(Relation.HIGHEST, 3.0, others=[3, 3, 2], at=(0,)),
     claim(Relation.LOWEST, 2.0, others=[3, 3, 2.0], at=(2,)), claim(Relation.ABOVE, 2.0, 1.0, 9.0),
+    claim(Relation.TIED, 3.0, others=[3, 3, 2], at=(0,)),
     claim(Relation.SAME, 2.4, 1.6), claim(Relation.ONLY, 2.0, others=[0, 2, 0], at=(1,)),
     claim(Relation.NONE, others=[0, 0]), claim(Relation.NONE, 5, others=[0.0]),
 ]  # fmt: skip
@@ -130,6 +133,8 @@ FAILS = [
     claim(Relation.LARGEST, 3.4, others=[2.6, 3.4], at=(1,)), claim(Relation.SMALLEST, 2.6, others=[3.4]),
     claim(Relation.SMALLEST, 3.0, others=[2.0]), claim(Relation.HIGHEST, 3.0, others=[3.1]),
     claim(Relation.LOWEST, 3.0, others=[2.9]), claim(Relation.ABOVE, 1.0, 2.0), claim(Relation.ABOVE, 2.4, 1.6),
+    claim(Relation.TIED, 3.0, others=[3, 2], at=(0,)), claim(Relation.TIED, 3.0),
+    claim(Relation.TIED, 2.0, others=[3, 2]),
     claim(Relation.SAME, 2.0, 3.0), claim(Relation.ONLY, 2.0, others=[1, 2], at=(1,)),
     claim(Relation.ONLY, 0.0, others=[0, 0], at=(1,)), claim(Relation.NONE, others=[0, 1e-30]),
 ]  # fmt: skip

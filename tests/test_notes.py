@@ -32,7 +32,7 @@ def padded(bundled):
 
 def test_with_a_change_the_least_and_the_largest_sum_of_a_row_are_told():
     told = attention._tell_rows(np.array([[0.5, 0.5], [0.5, 0.25], [0.5, 0.75]]))
-    assert told == "Rows are queries, columns are keys; with your changes a row sums to 0.7500 to 1.2500."
+    assert told == "Rows are queries, columns are keys; as changed, a row sums to 0.7500 to 1.2500."
     assert attention._tell_rows(np.full((2, 4), 0.25)).endswith("; each row sums to 1.")
 
 

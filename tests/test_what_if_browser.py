@@ -61,7 +61,7 @@ def test_the_menu_by_keyboard_alone(app):
         keyboard.press("Enter")
     assert "layer 2 · probs · head 1 → 0" in bar(app).inner_text()
     assert button(app, "Zero the head").count() == 0  # the menu does not cover what it did
-    assert "before the change" in app.page.locator("h1").inner_text()
+    assert "before your change" in app.page.locator("h1").inner_text()
 
 
 @pytest.mark.slow

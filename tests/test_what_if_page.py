@@ -118,7 +118,7 @@ def test_difference_charts_hold_after_minus_before(page, least):
 def test_panels_say_how_far_they_moved_and_which_are_not_reached():
     at = opened("query_key_value", changes=HEAD, layer="1", open="all")
     said = [caption.value for caption in at.caption if "What if" in caption.value]
-    assert said and all("your changes do not reach this tensor" in line for line in said)
+    assert said and all("your change does not reach this tensor" in line for line in said)
     at = opened("attention_output", changes=HEAD, layer="1", open="all")
     found = view(at).outcome
     far = measure_moved(found.before, found.after, Address("encoder.layer.1.attention.output.dense"))

@@ -81,7 +81,7 @@ def test_the_reason_for_a_head_names_the_pass_that_the_rule_read():
     first = opened("heads").session_state["view"].chosen
     address = f"encoder.layer.{first.layer}.attention.self.probs[head={first.head}]"
     told = captions(opened("heads", changes=f"{address}:0"))
-    assert f"Before your changes: Layer {first.layer}\\, head {first.head} is shown" in told
+    assert f"Before your change: Layer {first.layer}\\, head {first.head} is shown" in told
 
 
 def test_the_attention_page_keeps_both_columns_and_says_no_false_sum():
@@ -98,7 +98,7 @@ def test_rows_that_a_change_broke_are_summed():
     trace = opened("attention", layer=str(LAYER), head=str(HEAD)).session_state["view"].trace
     assert np.allclose(trace[PROBS].sum(axis=1), 1, atol=1e-5)
     told = captions(opened("attention", layer=str(LAYER), head=str(HEAD), changes=f"{PROBS[:-1]},query=2]:0"))
-    assert "with your changes a row sums to 0.0000 to 1.0000" in told and "each row sums to 1" not in told
+    assert "as changed, a row sums to 0.0000 to 1.0000" in told and "each row sums to 1" not in told
     assert "each row sums to 1" in captions(opened("attention", layer=str(LAYER), head=str(HEAD)))
 
 

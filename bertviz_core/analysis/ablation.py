@@ -23,9 +23,9 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
     """Probabilities that a head could matter to: address of the cell by what it stands for, the likeliest first."""
     found: dict[str, Address] = {}
     if PROBS in trace:
-        here, words = PROBS.fix(token=token), trace.model.tokenizer.vocabulary
+        here, name = PROBS.fix(token=token), trace.model.tokenizer.name
         best = rank_top(trace.recomputed(here), k)
-        found |= {f"“{words[i] or f'id {i}'}” at position {token}": here.fix(vocab=i) for i in best}
+        found |= {f"“{name(i)}” at position {token}": here.fix(vocab=i) for i in best}
     for path, axis, labels in (
         ("cls.seq_relationship.probs", "relation", RELATIONS),
         ("classifier.probs", "label", trace.model.labels),

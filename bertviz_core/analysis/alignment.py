@@ -274,7 +274,7 @@ def _guess_words(trace: Trace, token: int, k: int) -> tuple[Guess, ...]:
     scores = trace[SCORES.fix(token=token)] if has_own_scores(trace) else _read_by_bert(trace, token)
     powers = np.exp(scores.astype(np.float64) - scores.max())
     probabilities = powers / powers.sum()
-    return tuple(Guess(i, trace.model.tokenizer.token(i), float(probabilities[i])) for i in rank_top(probabilities, k))
+    return tuple(Guess(i, trace.model.tokenizer.name(i), float(probabilities[i])) for i in rank_top(probabilities, k))
 
 
 def _read_by_bert(trace: Trace, token: int) -> np.ndarray:

@@ -21,6 +21,7 @@ class Relation(StrEnum):
     SMALLEST = "smaller than every other, and written as no other is"
     HIGHEST = "no other is larger"
     LOWEST = "no other is smaller"
+    TIED = "no other is larger, and another is as large"
     ABOVE = "larger than the second part, and written otherwise"
     SAME = "written like the second part"
     ONLY = "not zero, and every other is"
@@ -165,6 +166,7 @@ _CHECKS: Mapping[Relation, Callable[[Claim], bool]] = {
     Relation.SMALLEST: lambda claim: _is_extreme(claim, -1),
     Relation.HIGHEST: lambda claim: bool((claim.rest <= claim.first.value).all()),
     Relation.LOWEST: lambda claim: bool((claim.rest >= claim.first.value).all()),
+    Relation.TIED: lambda claim: bool(claim.rest.size) and claim.rest.max() == claim.first.value,
     Relation.ABOVE: _is_above,
     Relation.SAME: _is_same,
     Relation.ONLY: lambda claim: bool(claim.first.value) and not claim.rest.any(),

@@ -18,12 +18,21 @@ from bertviz_core.tracing.trace import Trace
 
 @dataclass(frozen=True)
 class Guess:
-    """The likeliest entry where a token is hidden. rank: of the token that was typed there, 1 for the likeliest."""
+    """The likeliest entry where a token is hidden.
+
+    rank: of the token that was typed there, 1 for the likeliest; tied: how many entries are as likely as the likeliest.
+    """
 
     id: int
     word: str
     probability: float
     rank: int
+    tied: int
+
+    @property
+    def right(self) -> bool:
+        """Whether the token that was typed is likelier than every other entry."""
+        return self.rank == 1 and self.tied == 1
 
 
 def guess_token(trace: Trace, position: int, typed_id: int) -> Guess:
@@ -31,7 +40,7 @@ def guess_token(trace: Trace, position: int, typed_id: int) -> Guess:
     probs = trace.recomputed(PROBS.fix(token=position))
     best = rank_top(probs, 1)[0]
     rank = int((probs > probs[typed_id]).sum()) + 1
-    return Guess(best, trace.model.tokenizer.token(best), float(probs[best]), rank)
+    return Guess(best, trace.model.tokenizer.name(best), float(probs[best]), rank, int((probs == probs[best]).sum()))
 
 
 def guess_tokens(trace: Trace, positions: Iterable[int], turn: Turn = nullcontext) -> dict[int, Guess]:

@@ -249,7 +249,7 @@ def list_winners(trace: Trace, token: int) -> tuple[Winner, ...]:
 
 
 def _read_winners(trace: Trace, token: int) -> Iterator[Winner]:
-    lens, name = Lens(trace, token), trace.model.tokenizer.token
+    lens, name = Lens(trace, token), trace.model.tokenizer.name
     probs = lens.probs
     first = probs.argmax(axis=-1)
     final = int(first[-1])

@@ -57,6 +57,12 @@ def run_softmax(scores: np.ndarray) -> Running:
     return Running(ids, terms, np.cumsum(terms))
 
 
+def count_holding(shares: np.ndarray, part: float) -> int:
+    """How many of the largest shares hold at least this part of what all of them hold together."""
+    sums = np.cumsum(np.sort(shares.astype(np.float64))[::-1])
+    return int(np.searchsorted(sums, part * sums[-1])) + 1
+
+
 def find_masks(trace: Trace) -> list[int]:
     """The positions of the masked tokens; none where the checkpoint has no mask token."""
     return [i for i, token_id in enumerate(trace.encoding.ids) if token_id == trace.model.tokenizer.mask_id]
@@ -70,7 +76,7 @@ def rank_words(trace: Trace, token: int, k: int) -> tuple[tuple[str, float, int]
 def _rank_words(trace: Trace, token: int, k: int) -> Iterator[tuple[str, float, int]]:
     probs = trace[PROBS.fix(token=token)]
     for i in rank_top(probs, k):
-        yield trace.model.tokenizer.token(i), float(probs[i]), i
+        yield trace.model.tokenizer.name(i), float(probs[i]), i
 
 
 def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
@@ -85,8 +91,7 @@ def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
     ids = tokenizer.pieces(text) if known is None else (known,)
     scores, probs = (trace[address.fix(token=token)] for address in (SCORES, PROBS))
     return tuple(
-        Entry(tokenizer.token(i), i, float(scores[i]), float(probs[i]), int((scores > scores[i]).sum()) + 1)
-        for i in ids
+        Entry(tokenizer.name(i), i, float(scores[i]), float(probs[i]), int((scores > scores[i]).sum()) + 1) for i in ids
     )
 
 

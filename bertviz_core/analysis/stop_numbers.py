@@ -19,11 +19,12 @@ def _agree(one: float, other: float) -> bool:
 
 @dataclass(frozen=True)
 class Cut:
-    """The pieces. pieces: those of the window, as index, text and id; total: of all, padding left out; text, id: the
-    chosen one's; put: whether a change put that id there."""
+    """The pieces. pieces: those of the window, as index, text and id; total: how many tokens the tokenizer made of the
+    text; padding: how many stand behind these; text, id: the chosen one's; put: whether a change put that id there."""
 
     pieces: tuple[tuple[int, str, int], ...]
     total: int
+    padding: int
     vocabulary: int
     text: str
     id: int
@@ -242,7 +243,8 @@ class Answered:
     """The softmax over the vocabulary at the chosen token.
 
     words: word, logit, e^(logit − largest), probability, id; alone: whether no other logit is as high as the first, or
-    written alike; others: the probability of all other words together.
+    written alike; others: the probability of all other words together; ranked: word, probability and id of the two most
+    probable ones; tied: how many are as probable as the first of these.
     """
 
     words: tuple[tuple[str, float, float, float, int], ...]
@@ -250,6 +252,8 @@ class Answered:
     denominator: float
     others: float
     total: int
+    ranked: tuple[tuple[str, float, int], ...]
+    tied: int
     logit: Logit
     digits: Digits
 
@@ -261,11 +265,16 @@ class Answered:
 
 @dataclass(frozen=True)
 class Ended:
-    """Without an LM head: the largest number in size of the chosen token's last vector."""
+    """Without an LM head: the largest number in size of the chosen token's last vector.
+
+    alone: whether no other is as large, or written alike; heads: what reads the last vectors instead.
+    """
 
     component: int
     value: float
+    alone: bool
     width: int
+    heads: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
 from bertviz_core.analysis.made_from import is_put, work_out
 from bertviz_core.analysis.openings import open_key
-from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
+from bertviz_core.analysis.predictions import PROBS, SCORES, rank_words, run_softmax
 from bertviz_core.analysis.ranking import find_strongest, rank_top
 from bertviz_core.analysis.stop_numbers import (
     Answered,
@@ -73,8 +73,8 @@ def _cut(trace: Trace, spot: Spot) -> Cut:
     pieces = tuple((i, encoding.tokens[i], encoding.ids[i]) for i in spot.window)
     own = encoding.tokens[spot.token], encoding.ids[spot.token]
     typed = (trace.before or trace).encoding  # a piece that a change masks out was cut as well
-    put = is_put(trace, Address("input_ids").fix(token=spot.token))
-    return Cut(pieces, len(typed.real), trace.model.config.vocab_size, *own, put)
+    made, put = len(typed.real), is_put(trace, Address("input_ids").fix(token=spot.token))
+    return Cut(pieces, made, len(typed) - made, trace.model.config.vocab_size, *own, put)
 
 
 def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
@@ -240,15 +240,17 @@ def _answer(trace: Trace, spot: Spot) -> Answered:
     logits, probs = (trace[address.fix(token=spot.token)] for address in (SCORES, PROBS))
     running = run_softmax(logits)
     words = tuple(
-        (trace.model.tokenizer.token(int(i)), float(logits[i]), float(term), float(probs[i]), int(i))
+        (trace.model.tokenizer.name(int(i)), float(logits[i]), float(term), float(probs[i]), int(i))
         for i, term in zip(running.ids[:_STRONGEST], running.terms, strict=False)
     )
     others = float(probs[running.ids[_STRONGEST:]].sum(dtype=np.float64))
     rest = float(running.terms[_STRONGEST:].sum())
     digits = fit_sum([*(term for _, _, term, _, _ in words), rest], float(running.sums[-1]), (1, 2))
     best = words[0][4]
-    return Answered(words, stands_out(logits, best, format_number), float(running.sums[-1]), others, len(logits),
-                    _work_logit(trace, spot, best), digits)  # fmt: skip
+    return Answered(
+        words, stands_out(logits, best, format_number), float(running.sums[-1]), others, len(logits),
+        rank_words(trace, spot.token, 2), int((probs == probs.max()).sum()), _work_logit(trace, spot, best), digits,
+    )  # fmt: skip
 
 
 def _work_logit(trace: Trace, spot: Spot, word: int) -> Logit:
@@ -265,7 +267,8 @@ def _end(trace: Trace, spot: Spot) -> Ended:
     last = Address.in_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm").fix(token=spot.token)
     vector = trace[last]
     component = find_strongest(vector)
-    return Ended(component, float(vector[component]), len(vector))
+    alone = stands_out(np.abs(vector), component, format_number)
+    return Ended(component, float(vector[component]), alone, len(vector), trace.model.heads)
 
 
 def _split(spot: Spot, total: int) -> tuple[slice, np.ndarray]:

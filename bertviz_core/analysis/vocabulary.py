@@ -94,7 +94,7 @@ def find_nearest(model: Model, token_id: int, k: int) -> list[Neighbour]:
 def _measure_neighbour(model: Model, own: np.ndarray, i: int, length: float, own_length: float) -> Neighbour:
     """One entry beside another, in double precision."""
     product = float(own.astype(np.float64) @ model.parameters[WORDS][i].numpy().astype(np.float64))
-    return Neighbour(i, model.tokenizer.token(i), product / (length * own_length or 1.0), product, length)
+    return Neighbour(i, model.tokenizer.name(i), product / (length * own_length or 1.0), product, length)
 
 
 def measure_length(model: Model, token_id: int) -> float:

@@ -144,4 +144,4 @@ def list_shifts(before: Trace, after: Trace, token: int, k: int) -> list[Shift]:
     """The entries that are among the k most probable at a position before or after, and how their share moved."""
     old, new = (trace.recomputed(PROBS.fix(token=token)) for trace in (before, after))
     shown = dict.fromkeys([*rank_top(old, k), *rank_top(new, k)])
-    return [Shift(after.model.tokenizer.token(i), i, float(old[i]), float(new[i])) for i in shown]
+    return [Shift(after.model.tokenizer.name(i), i, float(old[i]), float(new[i])) for i in shown]

@@ -141,6 +141,10 @@ class Tokenizer:
         """The vocabulary entry with this id; "" where the model has a row for it but the vocabulary no entry."""
         return self.vocabulary[token_id]
 
+    def name(self, token_id: int) -> str:
+        """What a row of the model's vocabulary matrix is called: its entry, or its id where it has none."""
+        return self.vocabulary[token_id] or f"id {token_id}"
+
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
         """The entry of every row of the model's vocabulary matrix; "" where a row has none."""

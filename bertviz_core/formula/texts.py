@@ -1,4 +1,5 @@
-"""Texts that other people wrote, such as a vocabulary's entries, so that each character of them can be seen."""
+"""Texts that other people wrote, such as a vocabulary's entries, so that each character of them can be seen;
+and how many there are of something."""
 
 from __future__ import annotations
 
@@ -39,6 +40,11 @@ def join_words(words: Sequence[str]) -> str:
     """Words as a sentence lists them: `a`, `a and b`, `a, b and c`."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def write_count(amount: int, one: str, many: str = "") -> str:
+    """How many there are of something: `1 step`, `1,200 steps`. many: its plural, where that is not one more s."""
+    return f"{amount:,} {one if amount == 1 else many or f'{one}s'}"
 
 
 def shorten(text: str, longest: int) -> str:

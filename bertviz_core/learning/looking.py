@@ -40,7 +40,7 @@ def _rank(course: Course, model: Model, text: str, token: int, count: int) -> Ra
     masked = encode(model, text, masked=[token])
     probs = run(model, masked, program=course.settings.program)[_PREDICTIONS.fix(token=token)]
     first = np.argsort(-probs, kind="stable")[:count]
-    return tuple((model.tokenizer.token(int(i)), float(probs[i])) for i in first)
+    return tuple((model.tokenizer.name(int(i)), float(probs[i])) for i in first)
 
 
 def find_moved_head(course: Course, sentence: int = 1) -> MovedHead:

@@ -145,6 +145,36 @@ def _(scene, name):
     return Truth({"share": scene.probs[order[rank]], "word": scene.entry(order[rank])}, "HIGHEST", others, int(at))
 
 
+def _tie(row):
+    most = int(row.argmax())
+    return Truth({"count": int((row == row.max()).sum()), "all": len(row), "share": row.max()}, "TIED", row, most)
+
+
+@oracle("likeliest tie", "expected words tie", "words tie at the end")
+def _(scene, _name):
+    return _tie(scene.probs)
+
+
+@oracle("next tie")
+def _(scene):
+    return _tie(np.delete(scene.probs, scene.probs.argmax()))
+
+
+@oracle("half held")
+def _(scene):
+    """The fewest entries that hold half of all: as many as have to be taken, the largest first."""
+    left, held, total = sorted(scene.probs), 0.0, scene.probs.sum()
+    while held < total / 2:
+        held += left.pop()
+    assert held
+    return Truth({"count": len(scene.probs) - len(left), "share": held / total, "sum": total})
+
+
+@oracle("nothing held")
+def _(scene):
+    return Truth({}, "NONE", scene.probs)
+
+
 @oracle("likeliest before")
 def _(scene):
     before = scene.view.outcome.before[f"cls.predictions.probs[token={scene.token}]"]
@@ -195,6 +225,16 @@ def _guess(scene):
     return i, typed[i], row
 
 
+@oracle("guesses tie")
+def _(scene):
+    return _tie(_guess(scene)[2])
+
+
+@oracle("hidden word")
+def _(scene):
+    return Truth({"hidden": scene.view.typed.tokens[_guess(scene)[0]]})
+
+
 @oracle("guess")
 def _(scene):
     i, _typed, row = _guess(scene)
@@ -205,6 +245,6 @@ def _(scene):
 @oracle("place of the typed")
 def _(scene):
     _, typed, row = _guess(scene)
-    if row.argmax() == typed:
-        return Truth({"place": "its first guess"})
+    if row[typed] == row.max():
+        return Truth({"place": "its first guess" if (row == row.max()).sum() == 1 else "one of these"})
     return Truth({"place": f"number **{int((row > row[typed]).sum()) + 1:,}** on its list"})

@@ -128,7 +128,8 @@ def _draw_change(rng, trace):
     ]
     if "cls.predictions.probs" in trace:
         kinds += [{"cls.predictions.transform.activation": "relu"}, {"cls.predictions.decoder[vocab=7]": 30.0},
-                  {"cls.predictions.transform.LayerNorm": 0.0}]  # fmt: skip
+                  {"cls.predictions.transform.LayerNorm": 0.0}, {"cls.predictions.probs": 0.0},
+                  {"cls.predictions.decoder": 1.0}, {"cls.predictions.probs[vocab=7]": 0.9}]  # fmt: skip
     return rng.choice(kinds)
 
 

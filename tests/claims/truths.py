@@ -109,7 +109,7 @@ class Scene:
         return self[f"cls.predictions.probs[token={self.token}]"]
 
     def entry(self, i):
-        return self.trace.model.tokenizer.token(int(i))
+        return self.trace.model.tokenizer.token(int(i)) or f"id {i}"
 
     @cached_property
     def stages(self):
@@ -221,6 +221,7 @@ _OF_ROWS = {
     "LARGEST": lambda claim, truth: _is_extreme(claim, truth, 1),
     "SMALLEST": lambda claim, truth: _is_extreme(claim, truth, -1),
     "HIGHEST": lambda _, truth: bool((_split(truth)[1] <= _split(truth)[0]).all()),
+    "TIED": lambda _, truth: _split(truth)[0] == _split(truth)[1].max(initial=-np.inf),
     "LOWEST": lambda _, truth: bool((_split(truth)[1] >= _split(truth)[0]).all()),
 }
 

@@ -116,7 +116,7 @@ def test_one_number_a_place_is_subtracted(shown):
         told = " ".join(text for each in panels.values() if each.title == panel.title for text in each.texts)
         assert len(panel.traces) == len(after), place
         if "After − before" not in told:
-            assert "do not reach" in told, place
+            assert " not reach " in told, place
             for part, expected in zip(panel.traces, after, strict=True):
                 if expected is not ELSEWHERE:
                     expected.check(panel, part, place)

@@ -193,8 +193,8 @@ class Scene:
         return self[f"encoder.layer.{self.layer}.{leaf}"]
 
     def word(self, i: int) -> str:
-        """An entry of the vocabulary."""
-        return self.trace.model.tokenizer.token(i)
+        """An entry of the vocabulary, by its id where it has no name."""
+        return self.trace.model.tokenizer.token(i) or f"id {i}"
 
     @cached_property
     def states(self) -> np.ndarray:

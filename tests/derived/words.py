@@ -21,7 +21,7 @@ def name_entry(s: Scene, i: int) -> str:
 def best_words(s: Scene, place: str) -> Truth:
     probs = softmax(read_scores(s)[s.token])
     top = best(probs, 12)
-    columns = {"word": [s.word(i) or "∅" for i in top], "probability": [probs[i] for i in top]}
+    columns = {"word": [s.word(i) for i in top], "probability": [probs[i] for i in top]}
     return Truth(told=[len(probs) - 12, 1 - sum(probs[i] for i in top)], tables=[columns],
                  rows=[f"{1 + sum(p > probs[i] for p in probs):,}" for i in top])  # fmt: skip
 
@@ -37,7 +37,13 @@ def rank_curve(s: Scene) -> Truth:
     columns = {"id": [own], "rank": [rank], "logit": [scores[own]], "probability": [probs[own]]}
     return Truth([points(x=drawn, y=[falling[i - 1] for i in drawn]),
                   points(x=marks, y=[falling[i - 1] for i in marks])],
-                 told=[rank, rank - 1, half], tables=[columns], rows=[s.word(own)])  # fmt: skip
+                 told=[rank, rank - 1, *count_held(half, falling[:half].sum())], tables=[columns],
+                 rows=[s.word(own)])  # fmt: skip
+
+
+def count_held(count: int, share: float) -> list[float]:
+    """What is said of the top entries: how many they are, where there are several, and what they hold."""
+    return [count, share] if count > 1 else [share]
 
 
 @truth("predictions", "score-terms")
@@ -99,8 +105,9 @@ def denominator(s: Scene) -> Truth:
     drawn = sorted({round(x) for x in np.geomspace(1, len(shares), 400)})
     return Truth([points(x=drawn, y=[shares[i - 1] for i in drawn]),
                   points(x=[*marks], y=[shares[i - 1] for i in marks])],
-                 np.stack([terms, sums, shares], axis=1), told=[sums[-1], half, nearly, 0.99],
-                 worked=[sums[-1]])  # fmt: skip
+                 np.stack([terms, sums, shares], axis=1), worked=[sums[-1]],
+                 told=[sums[-1], *(x for count in dict.fromkeys((half, nearly))
+                                   for x in count_held(count, shares[count - 1]))])  # fmt: skip
 
 
 def looked_up(s: Scene) -> int:

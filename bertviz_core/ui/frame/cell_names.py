@@ -41,7 +41,7 @@ def name_index(trace: Trace, axis: str, i: int) -> str:
         return f"head {i}"
     if axis == "bound":
         return ("start", "end")[i]
-    return f"{i} {words[i]}" if axis == "vocab" and i < len(words) else str(i)
+    return f"{i} {words[i]}".rstrip() if axis == "vocab" and i < len(words) else str(i)
 
 
 def name_term(where: Address) -> str:

@@ -46,6 +46,19 @@ class Outcome:
         return self.after is not self.before
 
     @property
+    def yours(self) -> str:
+        """What was changed, in words."""
+        return "your change" if self._single else "your changes"
+
+    def say_unreached(self, what: str) -> str:
+        """That no change makes a difference to something."""
+        return f"{self.yours} {'does' if self._single else 'do'} not reach {what}"
+
+    @property
+    def _single(self) -> bool:
+        return len(self.after.changes) == 1
+
+    @property
     def shown(self) -> Trace:
         """The trace that panels draw from."""
         return self.before if BEFORE in (self.show, self.half) else self.after

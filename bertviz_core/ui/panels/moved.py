@@ -36,7 +36,7 @@ def show_moved(view: View, address: Address, start: Address) -> None:
     if not found.changed:
         return
     if not found.after.reached(address):
-        st.caption("**What if:** your changes do not reach this tensor; it is the same, bit for bit.")
+        st.caption(f"**What if:** {found.say_unreached('this tensor')}; it is the same, bit for bit.")
         return
     far = measure_moved(found.before, found.after, address)
     before, after = (float(trace[start]) for trace in (found.before, found.after))

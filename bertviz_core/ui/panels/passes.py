@@ -13,9 +13,6 @@ from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 
-_SAME = "Your changes do not reach this: it is the same before and after."
-_APART = "Before your changes, then after them: the two draw different things, so there is no difference to draw."
-
 
 def show_passes_chart(view: View, charts: Sequence[Chart], key: str, alt: str) -> None:
     """A chart of every one of `view.passes`: as it is, or as the difference of two, and a line that says so.
@@ -30,13 +27,16 @@ def show_passes_chart(view: View, charts: Sequence[Chart], key: str, alt: str) -
     found = subtract_charts(before, after, view.colors, _list_renamed(view))
     if is_same(before, after):
         show_chart(after, key, alt)
-        st.caption(_SAME)
+        st.caption(f"{_capitalize(view.outcome.say_unreached('this'))}: it is the same before and after.")
     elif found is not None:
         chart, largest = found
         show_chart(chart, key, f"{alt}, after minus before")
         st.caption(f"After − before: at most {format_number(largest)} in size.")
     else:
-        st.caption(_APART)
+        st.caption(
+            f"Before {view.outcome.yours}, then after: the two draw different things, so there is no difference to "
+            "draw."
+        )
         show_chart(before.silent, f"{key}-before", f"{alt}, before")
         show_chart(after, key, f"{alt}, after")
 
@@ -66,12 +66,16 @@ def write_passes(values: Iterable[float]) -> str:
 
 def tell_pass(view: View) -> str:
     """To stand in the caption of what is drawn of the pass after the changes only, also where a difference is asked."""
-    return "Drawn of the pass after your changes. " if view.outcome.compared else ""
+    return f"Drawn of the pass after {view.outcome.yours}. " if view.outcome.compared else ""
 
 
 def tell_words(view: View) -> str:
     """To stand before what is said in words and formulas beside a chart, where this shows a difference."""
-    return "In words and in the formula: after your changes. " if view.outcome.compared else ""
+    return f"In words and in the formula: after {view.outcome.yours}. " if view.outcome.compared else ""
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _list_renamed(view: View) -> dict[str, str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bertviz_core.analysis.claims import Part
+import numpy as np
+
+from bertviz_core.analysis.claims import Claim, Part, Relation
 from bertviz_core.formula.numbers import format_degrees, format_number, format_percent, format_short
 from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame.labels import escape_markdown, quote
@@ -48,6 +50,14 @@ def tell_short(value: float) -> Part:
 def tell_degrees(angle: float) -> Part:
     """An angle in degrees."""
     return Part(float(angle), format_degrees)
+
+
+def tell_tied(name: str, form: str, shares: np.ndarray) -> Claim:
+    """That several entries share the highest of these probabilities. form: with {count}, {all} and {share}."""
+    best = int(shares.argmax())
+    count = tell_count(int((shares == shares[best]).sum()))
+    parts = {"share": tell_percent(shares[best]), "count": count, "all": tell_count(len(shares))}
+    return Claim(name, form, parts, Relation.TIED, shares, (best,))
 
 
 def tell_nowhere(value: float) -> Part:

@@ -134,7 +134,7 @@ def _tell_rows(weights: np.ndarray) -> str:
         return f"Rows are queries, columns are keys. {ALL_ZERO}"
     sums = weights.sum(axis=1, dtype=np.float64)
     whole = "each row sums to 1" if np.allclose(sums, 1, atol=1e-4) else (
-        f"with your changes a row sums to {format_number(float(sums.min()))} to {format_number(float(sums.max()))}"
+        f"as changed, a row sums to {format_number(float(sums.min()))} to {format_number(float(sums.max()))}"
     )  # fmt: skip
     return f"Rows are queries, columns are keys; {whole}."
 

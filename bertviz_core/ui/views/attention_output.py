@@ -145,7 +145,7 @@ def _say_average(total: float) -> str:
     """What the sum is, by what the attention weights sum to: 1, unless a change put others."""
     if math.isclose(total, 1, abs_tol=1e-4):
         return "A weighted average of the values: the attention weights sum to 1."
-    return f"A weighted sum of the values: with your changes the attention weights sum to {format_number(total)}."
+    return f"A weighted sum of the values: as changed, the attention weights sum to {format_number(total)}."
 
 
 def _find_sum_cell(view: View, total: np.ndarray) -> Address:

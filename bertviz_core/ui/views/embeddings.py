@@ -212,14 +212,14 @@ def show_neighbours(view: View) -> None:
     if vocabulary.find_nearest(view.trace.model, token_id, _NEAREST):
         _show_nearest(view, token_id)
         return
-    name = escape_markdown(view.trace.model.tokenizer.token(token_id))
+    name = escape_markdown(view.trace.model.tokenizer.name(token_id))
     st.info(f"The embedding of “{name}” is all zeros: it has no direction and so no neighbours.")
 
 
 @derived
 def _show_nearest(view: View, token_id: int) -> Derived:
     model = view.trace.model
-    name, found = model.tokenizer.token(token_id), vocabulary.find_nearest(model, token_id, _NEAREST)
+    name, found = model.tokenizer.name(token_id), vocabulary.find_nearest(model, token_id, _NEAREST)
     cosines = np.array([entry.cosine for entry in found])
     size, words = model.config.vocab_size, [f"{entry.token}  {entry.id}" for entry in found]
     figure = draw_bars(cosines, words, view.colors, view.colors.kinds[EMBEDDING], name="cosine",

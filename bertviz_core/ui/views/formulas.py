@@ -34,7 +34,7 @@ def write_headline(view: View) -> Said:
              "numbers": tell_count(numbers)}  # fmt: skip
     start = "What is a pass made of? **{formulas} formulas**, "
     if trace.changes:
-        form = f"{start}some in each of {{layers}} layers, and your changes give {{numbers}} numbers"
+        form = f"{start}some in each of {{layers}} layers; as changed, they give {{numbers}} numbers"
         return say(Claim("formulas and changes", form, parts))
     form = f"{start}those of a layer used {{layers}} times, give {{numbers}} numbers"
     return say(Claim("formulas", form, parts))

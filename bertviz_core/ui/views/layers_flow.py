@@ -38,7 +38,7 @@ def show_lens(view: View) -> Derived:
     trace, stages = view.trace, name_stages(view)
     seen = layers.Lens(trace, view.chosen.token)
     final = rank_top(view.guide.trace[PROBS.fix(token=view.chosen.token)], WORDS)
-    word = [trace.model.tokenizer.token(i) for i in final]
+    word = [trace.model.tokenizer.name(i) for i in final]
     figure = draw_shares_by_stage({f"{w} {i}": seen.probs[:, i] for w, i in zip(word, final, strict=True)}, stages,
                                   view.colors, view.colors.kinds[PREDICTION])  # fmt: skip
     stage = view.chosen.layer + 1
@@ -65,7 +65,7 @@ def show_lens_everywhere(view: View) -> Derived:
     """The head's best word at every stage, for the tokens around the chosen one, masked or not."""
     trace, token, stages = view.trace, view.chosen.token, name_stages(view)
     shown = center_range(token, _READ, len(trace.tokens))
-    names, entries = label_tokens(trace, shown), trace.model.tokenizer.vocabulary
+    names, entry = label_tokens(trace, shown), trace.model.tokenizer.name
     found, shares = layers.read_first_choices(trace, shown)
     figure = draw_heatmap(
         shares,
@@ -87,7 +87,7 @@ def show_lens_everywhere(view: View) -> Derived:
                "The LM head, applied at every token and stage; only the top prediction is shown. An unmasked token "
                "starts as itself; a masked one must be predicted from the other tokens, layer by layer."),
         values=Values(shares, names, stages), note=f"1 is certain. The table gives the predicted entry.{part}",
-        table=render_table("token", names, [Column(stage, [entries[i] for i in column.tolist()]) for stage, column in
+        table=render_table("token", names, [Column(stage, [entry(i) for i in column.tolist()]) for stage, column in
                                             zip(stages, found.T, strict=True)], chosen={token - shown.start}),
     )  # fmt: skip
 
@@ -100,11 +100,11 @@ def show_words(view: View) -> None:
 
 def _show_words(view: View, final: int) -> None:
     stages, seen = name_stages(view), layers.Lens(view.trace, view.chosen.token)
-    word = view.trace.model.tokenizer.token(final)
-    ranks, token = seen.ranks(final), view.trace.model.tokenizer.token
+    word = view.trace.model.tokenizer.name(final)
+    ranks, name = seen.ranks(final), view.trace.model.tokenizer.name
     rows = []
     for stage, probs in zip(stages, seen.probs, strict=True):
-        best = [f"{token(i)} {format_number(float(probs[i]))}" for i in rank_top(probs, WORDS)]
+        best = [f"{name(i)} {format_number(float(probs[i]))}" for i in rank_top(probs, WORDS)]
         rows.append({"after": stage, **{f"top {k + 1}": text for k, text in enumerate(best)},
                      f"“{word}”": format_number(float(probs[final])), "its rank": f"{ranks[len(rows)]:,}"})  # fmt: skip
     st.dataframe(rows, hide_index=True, height="content")

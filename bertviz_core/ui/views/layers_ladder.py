@@ -10,8 +10,9 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest
+from bertviz_core.analysis.claims import Claim, Part, Said, choose, say, say_largest
 from bertviz_core.analysis.openings import open_layer_for_answer
+from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state, url
@@ -23,7 +24,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
-from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent
+from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent, tell_tied
 from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
 
 PLACES = 5
@@ -46,7 +47,9 @@ def write_headline(view: View) -> Said:
     lead = Claim("lead first", "{names} lead{s} first; ", {"names": Part(names), "s": Part("s" * (len(first) == 1))})
     parts = {"share": tell_percent(last.probability), "word": name_word(last.word), "where": Part(where)}
     leads = Claim("leads from", "**{word}** leads from **{where}** on and ends at **{share}**", parts)
-    return say("When is the answer there? ", *([lead] if first else []), leads)
+    form = "None leads at the end, where **{count} of {all} words** tie at **{share}**"
+    tied = tell_tied("words tie at the end", form, view.trace[PROBS.fix(token=view.chosen.token)])
+    return say("When is the answer there? ", choose(tied, say(*([lead] if first else []), leads)))
 
 
 def _tell_turn(view: View) -> Said:
@@ -88,7 +91,7 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
                                          [entries[i] for i in np.unique(best)]))  # fmt: skip
         st.html(RULES)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
-        followed = quote(view.trace.model.tokenizer.token(word))
+        followed = quote(view.trace.model.tokenizer.name(word))
         st.caption(
             f"{tell_words(view)}"
             f"{_write_reason(view)}At {quote(token)}: the five likeliest words; the dark one is {followed}, "
@@ -102,7 +105,7 @@ def _write_reason(view: View) -> str:
     if state.read(LAYER):
         return ""
     reason = escape_markdown(open_layer_for_answer(view.outcome.before, view.chosen.token).reason)
-    return f"Before your changes: {reason} " if view.outcome.changed else f"{reason} "
+    return f"Before {view.outcome.yours}: {reason} " if view.outcome.changed else f"{reason} "
 
 
 def _read_ladder(view: View, word: int) -> str:
@@ -129,7 +132,7 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
         for k, name in enumerate(_NAMES)
     ]  # fmt: skip
     if deep:
-        text = escape(view.trace.model.tokenizer.token(word))
+        text = escape(view.trace.model.tokenizer.name(word))
         rows.append(render_row(view, "further down", [
             f'<button class="bv-down" data-choose="{_FOLLOWED.name}={word}"><i>{text}</i> '
             f"<b>{write_ordinal(rank)}</b></button>"
@@ -147,7 +150,7 @@ def _render_word(view: View, share: float, entry: int, followed: int, end: float
     kind = ' class="bv-follow"' if entry == followed else ""
     return (
         f'<button{kind} data-choose="{_FOLLOWED.name}={entry}" style="--part:{share / end:.3f}">'
-        f"<i>{escape(view.trace.model.tokenizer.token(entry))}</i> <b>{format_percent(float(share))}</b></button>"
+        f"<i>{escape(view.trace.model.tokenizer.name(entry))}</i> <b>{format_percent(float(share))}</b></button>"
     )
 
 

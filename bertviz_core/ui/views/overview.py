@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.predictions import PROBS, find_masks, rank_words
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.absent import note_absent_heads
-from bertviz_core.ui.panels.said import name_plain, name_word, tell_percent
+from bertviz_core.ui.panels.said import name_plain, name_word, tell_percent, tell_tied
 
 BLANK = "▒▒▒"
 _AROUND = 64  # characters that are quoted on each side of the chosen token
@@ -29,9 +29,11 @@ def write_headline(view: View) -> Said:
     ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at {quote(text)}?"
     quoted = quote_around(view, BLANK if masked else text if swapped else None)
     said = f" {quote(quoted)}" if quoted else ""
-    parts = {"share": tell_percent(share), "word": name_plain(word)}
-    return say(f"{ask}{said} → ", Claim("expected word", "**{word} {share}**", parts, Relation.HIGHEST,
-                                        trace[PROBS.fix(token=token)], (i,)))  # fmt: skip
+    parts, probs = {"share": tell_percent(share), "word": name_plain(word)}, trace[PROBS.fix(token=token)]
+    return say(f"{ask}{said} → ", choose(
+        tell_tied("expected words tie", "**{count} of {all} words tie at {share}**", probs),
+        Claim("expected word", "**{word} {share}**", parts, Relation.HIGHEST, probs, (i,)),
+    ))  # fmt: skip
 
 
 def quote_around(view: View, instead: str | None) -> str:

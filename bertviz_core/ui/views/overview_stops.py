@@ -11,7 +11,7 @@ from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.analysis.stop_numbers import Answered, Offered, Stops, Then
 from bertviz_core.analysis.stops import work_stops
 from bertviz_core.formula.numbers import format_percent, format_short, write_fixed
-from bertviz_core.formula.texts import join_words, name_token
+from bertviz_core.formula.texts import join_words, name_token, write_count
 from bertviz_core.tracing.trace import Trace
 
 Said = str | tuple[str, str]  # words; words that name a part of the canvas, and its id
@@ -70,10 +70,11 @@ def _tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     cut = found.cut
     marks = " and marks the word that is missing" if spot.token in find_masks(trace) else ""
     put = ", put there by a change" if cut.put else ""
+    padding = f", and {cut.padding} of padding" if cut.padding else ""
     return [
-        f"The tokenizer cuts the text into {cut.total} pieces, all of them entries of a vocabulary of "
-        f"{cut.vocabulary:,}. ", _name(trace, spot.token), f" is entry {cut.id}{put}{marks}. Positions are counted "
-        f"from 0, to {cut.total - 1}.",
+        f"The tokenizer cuts the text into pieces and adds special tokens: {write_count(cut.total, 'token')}{padding}, "
+        f"all of them entries of a vocabulary of {cut.vocabulary:,}. ", _name(trace, spot.token),
+        f" is entry {cut.id}{put}{marks}. Positions are counted from 0, to {cut.total + cut.padding - 1}.",
     ]  # fmt: skip
 
 
@@ -220,12 +221,14 @@ def _tell_then(spot: Spot, then: Then) -> list[Said]:
 def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     word, last = found.word, trace.model.config.num_hidden_layers - 1
     if not isinstance(word, Answered):
+        heads = f", read by its {'heads' if len(word.heads) > 1 else 'head'}: {', '.join(word.heads)}"
         return [
-            f"This checkpoint has no LM head: the pass ends with {word.width} numbers for each piece. Of ",
-            _name(trace, spot.token), f" the largest in size is component {word.component}, ",
+            f"This checkpoint has no LM head: its layers end with {word.width} numbers for each piece"
+            f"{heads if word.heads else ''}. Of ", _name(trace, spot.token),
+            f" {_name_first('the largest', word.alone)} in size is component {word.component}, ",
             (format_short(word.value), f"output.{last}"), ".",
         ]  # fmt: skip
-    (best, *_), second, logit = word.words[0], word.words[1], word.logit
+    (best, *_), logit = word.words[0], word.logit
     product, bias = (write_fixed(number, logit.digits.terms) for number in (logit.product, logit.bias))
     value = write_fixed(logit.value, logit.digits.total)
     score = f"are its score, {value}" if logit.adds_up else f"would be its score, but a change makes that {value}"
@@ -234,9 +237,20 @@ def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     return [
         "From the ", ("last vector", f"output.{last}"), " of ", _name(trace, spot.token), " the LM head makes "
         f"{logit.width} numbers. Their dot product with the row of ", (f"“{best}”", "words"), f", {product}, and "
-        f"its bias, {bias}, {score}: {highest} of {word.total:,}. {makes} "
-        f"{format_percent(word.words[0][3])}; then “{second[0]}” with {format_percent(second[3])}.",
+        f"its bias, {bias}, {score}: {highest} of {word.total:,}. {makes} {format_percent(word.words[0][3])}; "
+        f"{_tell_rivals(word)}.",
     ]  # fmt: skip
+
+
+def _tell_rivals(word: Answered) -> str:
+    """Which words are the likeliest beside the one with the highest score: the next one, unless a change decides."""
+    (*_, share, id_), (first, highest, best), *others = word.words[0], *word.ranked
+    if word.tied > 1:
+        each = "as much" if share == highest else format_percent(highest)
+        return f"{word.tied:,} of {word.total:,} words have {each}, and none has more"
+    if id_ != best:
+        return f"the likeliest word is “{first}” with {format_percent(highest)}"
+    return "; ".join(f"then “{name}” with {format_percent(part)}" for name, part, _ in others)
 
 
 _TELLERS: tuple[Callable[[Trace, Spot, Stops], list[Said]], ...] = (

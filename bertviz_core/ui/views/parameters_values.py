@@ -75,8 +75,8 @@ def _make_matrix(view: View, tensor: Tensor) -> np.ndarray:
 
 def _make_side(view: View, axis: str, shown: range) -> Side:
     """The entries of the vocabulary by their words, everything else by its index."""
-    token = view.trace.model.tokenizer.token
-    words = [f"{i} {token(i)}" for i in shown] if axis == "vocab" else None
+    name = view.trace.model.tokenizer.name
+    words = [f"{i} {name(i)}" for i in shown] if axis == "vocab" else None
     return Side(axis, words, shown.start, labelled=len(shown) > 1)
 
 

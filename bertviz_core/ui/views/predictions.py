@@ -11,6 +11,7 @@ import streamlit as st
 from bertviz_core.analysis.predictions import (
     PROBS,
     SCORES,
+    Running,
     choose_first,
     find_masks,
     rank_words,
@@ -31,6 +32,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_values
 from bertviz_core.ui.panels.passes import show_passes, show_passes_html
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 10
@@ -87,7 +89,7 @@ def show_moved(view: View) -> None:
             Column("after − before", [shift.after - shift.before for shift in moves], color, signed=True),
         ]))  # fmt: skip
         st.caption(
-            f"Entries in the top {TOP} before or after the change. The token was "
+            f"Entries in the top {TOP} before or after {view.outcome.yours}. The token was "
             f"“{escape_markdown(found.before.tokens[token])}” "
             f"before and is “{escape_markdown(found.after.tokens[token])}” now."
         )
@@ -98,7 +100,7 @@ def _render_softmax(trace: Trace, token: int) -> str:
     found = run_softmax(trace[SCORES.fix(token=token)])
     ids = found.ids[:TOP].tolist()
     scores, probs = (trace[address.fix(token=token)][ids].astype(float) for address in (SCORES, PROBS))
-    names = [f"{trace.model.tokenizer.token(i)}  {i}" for i in ids]
+    names = [f"{trace.model.tokenizer.name(i)}  {i}" for i in ids]
     return render_table("entry", names, [
         Column("logit", scores.tolist()),
         Column("logit − max", (scores - scores[0]).tolist()),
@@ -118,20 +120,35 @@ def show_denominator(view: View) -> Derived:
                               view.colors.kinds[PREDICTION])  # fmt: skip
     z = format_latex(float(found.sums[-1]))
     terms = write_sum(map(format_latex, take_ends(found.terms.tolist())), len(found.terms), brace=False)
-    half, *_, most = (found.needed(share) for share in _SHARES)
     entries = trace.model.tokenizer.vocabulary
     return Derived(
         "denominator", f"How fast the softmax denominator adds up, over {len(found.ids):,} entries", figure,
         Origin(SCORES.fix(token=token), PREDICTION,
                r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
-               "The top entry's term is 1; all others are smaller. The faster the sum grows, the more certain "
-               "the model: with uniform probabilities, half of the sum would need half of all entries.",
+               f"{_tell_terms(found)} The faster the sum grows, the more certain the model: with uniform "
+               "probabilities, half of the sum would need half of all entries.",
                f"Z = {terms} = {z}"),
         values=Values(np.stack([found.terms, found.sums, found.shares], axis=1),
                       [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "cumulative probability"]),
-        note=f"Z = {format_number(float(found.sums[-1]))}. The top {half:,} hold half of the probability, the top "
-             f"{most:,} hold {format_percent(_SHARES[-1])}.",
+        note=f"Z = {format_number(float(found.sums[-1]))}. {_tell_needed(found)}"
+             f"{tell_put(view, PROBS.fix(token=token))}",
     )  # fmt: skip
+
+
+def _tell_terms(found: Running) -> str:
+    """Which terms are 1, those of the highest logit."""
+    ones = int((found.terms == 1).sum())
+    if ones == len(found.terms):
+        return "Every entry's term is 1: all logits are equal."
+    return f"{'The top entry has' if ones == 1 else f'The top {ones:,} entries have'} a term of 1; all others less."
+
+
+def _tell_needed(found: Running) -> str:
+    """How few entries hold half of the softmax's probability, and nearly all of it, and what they hold."""
+    counts = dict.fromkeys(map(found.needed, (_SHARES[0], _SHARES[-1])))
+    said = (f"the top {'one holds' if count == 1 else f'{count:,} hold'} {format_percent(found.shares[count - 1])}"
+            for count in counts)  # fmt: skip
+    return f"Of the probability {', '.join(said)}."
 
 
 def show_every_position(view: View) -> None:
@@ -159,7 +176,7 @@ def _show_choices(view: View) -> None:
     trace, tokenizer = view.trace, view.trace.model.tokenizer
     choices = choose_first(trace)
     st.html(f'<p class="bv-search">{escape(tokenizer.decode(choices))}</p>')
-    below = [f"→ {tokenizer.token(i)}" for i in choices]
+    below = [f"→ {tokenizer.name(i)}" for i in choices]
     st.html(style.render_tokens(trace.encoding, view.colors, tokenizer.special_tokens, view.chosen.token, below))
     real = trace.encoding.real
     kept = sum(choices[i] == trace.encoding.ids[i] for i in real)

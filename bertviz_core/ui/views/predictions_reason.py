@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis.claims import Part, Said, say_largest
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, draw_stack
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.put import write_result
 from bertviz_core.ui.panels.said import tell_number
 from bertviz_core.ui.views.predictions_words import read_word
 
@@ -32,8 +33,8 @@ def show_score(view: View, vocab: int) -> Derived:
     trace, token = view.trace, view.chosen.token
     vector, row = trace[_VECTOR.fix(token=token)], trace[_ROW.fix(vocab=vocab)]
     terms, bias = vector.astype(np.float64) * row, float(trace[_BIAS.fix(vocab=vocab)])
-    word, cell = trace.model.tokenizer.token(vocab), SCORES.fix(token=token, vocab=vocab)
-    up, down, score = float(terms[terms > 0].sum()), float(terms[terms <= 0].sum()), float(trace[cell])
+    word, cell = trace.model.tokenizer.name(vocab), SCORES.fix(token=token, vocab=vocab)
+    up, down = float(terms[terms > 0].sum()), float(terms[terms <= 0].sum())
     names = [f"component {i}" for i in range(len(terms))]
     chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION]).offer(str(cell))
     return Derived(
@@ -43,7 +44,8 @@ def show_score(view: View, vocab: int) -> Derived:
                f"In the formula: the {int((terms > 0).sum())} products that raise the logit together, the "
                f"{int((terms < 0).sum())} that lower it, and the bias of “{escape_markdown(word)}”. "
                f"{tell_largest(view)}",
-               rf"L = {format_latex(up)} {_sign(down)} {_sign(bias)} = {format_latex(score)}"),
+               write_result(trace, cell, "L", f"{format_latex(up)} {_sign(down)} {_sign(bias)} = "
+                            f"{format_latex(up + down + bias)}")),
         values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
         start=cell,
     )  # fmt: skip
@@ -75,21 +77,19 @@ def show_all_scores(view: View, vocab: int) -> Derived:
     scores = trace[SCORES.fix(token=token)].astype(np.float64)
     best = rank_top(scores, _MARKED)
     marked = list(dict.fromkeys([*best, vocab]))
-    names = {i: _name_entry(trace, i) for i in marked}
+    names = {i: trace.model.tokenizer.name(i) for i in marked}
     main, other = names[vocab], best[1] if vocab == best[0] else best[0]
     apart = abs(float(scores[vocab] - scores[other]))
     factor, mean = float(np.exp(apart)), float(scores.mean())
     counts, edges = np.histogram(scores, np.linspace(scores.min(), scores.max(), _BARS + 1))  # of any width
     chart = draw_all_scores(counts, edges, {names[i]: float(scores[i]) for i in marked}, main, view.colors,
                             view.colors.kinds[PREDICTION])  # fmt: skip
-    above = "above" if scores[vocab] >= scores[other] else "below"
     return Derived(
         "scores-of-all", f"2 · Against all: {len(scores):,} logits, “{main}” among them",
         chart.offer(picks.pick_points(trace, SCORES.fix(token=token), marked)),
         Origin(SCORES.fix(token=token), PREDICTION, r"\frac{P_a}{P_b} = e^{L_a - L_b}",
-               f"{format_number(apart)} {above} “{escape_markdown(names[other])}”: a factor of "
-               f"{format_number(factor)} between their probabilities. The mean of all logits is {format_number(mean)}. "
-               f"Lines: the top {len(best)} and the chosen word.",
+               f"{_tell_apart(view, vocab, other)} The mean of all logits is {format_number(mean)}. Lines: the top "
+               f"{len(best)} and the chosen word.",
                rf"e^{{{format_latex(apart)}}} = {format_latex(factor)}"),
         values=Values(np.stack([edges[:-1], edges[1:], counts], axis=1), [str(i) for i in range(len(counts))],
                       ["from", "to", "entries"]),
@@ -98,32 +98,43 @@ def show_all_scores(view: View, vocab: int) -> Derived:
 
 @derived
 def show_softmax(view: View, vocab: int) -> Derived:
-    """The softmax's denominator laid end to end: the likeliest entries one by one, the rest by rank."""
+    """The softmax's denominator laid end to end: the entries with the highest logits one by one, the rest by rank."""
     trace, token = view.trace, view.chosen.token
     cell = PROBS.fix(token=token, vocab=vocab)
     found = run_softmax(trace[SCORES.fix(token=token)])
-    z, main = float(found.sums[-1]), _name_entry(trace, vocab)
+    z, main = float(found.sums[-1]), trace.model.tokenizer.name(vocab)
     place = int(np.flatnonzero(found.ids == vocab)[0])
     term, named = float(found.terms[place]), list(dict.fromkeys([*found.ids[:_NAMED].tolist(), vocab]))
-    probs = trace[PROBS.fix(token=token)].astype(np.float64)
-    shares = {_name_entry(trace, i): float(probs[i]) for i in named}
+    given = dict(zip(found.ids.tolist(), (found.terms / z).tolist(), strict=True))
+    shares = {trace.model.tokenizer.name(i): given[i] for i in named}
     groups = _group_tail(found.shares, place)
+    comes = "would come" if is_put(trace, cell) else "comes"
     return Derived(
-        "softmax-stack", f"3 · Softmax: how “{main}” comes to {format_percent(term / z)}",
+        "softmax-stack", f"3 · Softmax: how “{main}” {comes} to {format_percent(term / z)}",
         draw_stack({**shares, **groups}, main, len(groups), view.colors, view.colors.kinds[PREDICTION])
         .offer([*picks.pick_points(trace, PROBS.fix(token=token), named), *[""] * len(groups)]),
         Origin(PROBS.fix(token=token), PREDICTION, view.typeset(trace.step(PROBS)),
                f"{len(found.ids):,} powers of e, end to end. The tail is grouped by rank; "
                f"“{escape_markdown(main)}” stands by itself.",
-               rf"P = \frac{{{format_latex(term)}}}{{{format_latex(z)}}} = {format_latex(float(trace[cell]))}"),
+               write_result(trace, cell, "P", rf"\frac{{{format_latex(term)}}}{{{format_latex(z)}}} = "
+                            rf"{format_latex(term / z)}")),
         values=Values(np.array([[*shares.values(), *groups.values()]]), ["share"], [*shares, *groups]),
         start=cell,
     )  # fmt: skip
 
 
-def _name_entry(trace: Trace, i: int) -> str:
-    """What a row of the vocabulary matrix is called; by its id where it has no entry."""
-    return trace.model.tokenizer.vocabulary[i] or f"id {i}"
+def _tell_apart(view: View, vocab: int, other: int) -> str:
+    """How far two entries' logits lie apart, and what the softmax makes of that."""
+    trace = view.trace
+    own, its = (float(trace[SCORES.fix(token=view.chosen.token, vocab=i)]) for i in (vocab, other))
+    name = f"“{escape_markdown(trace.model.tokenizer.name(other))}”"
+    if own == its:
+        return f"As high as {name}."
+    factor = f"a factor of {format_number(float(np.exp(abs(own - its))))}"
+    put = any(is_put(trace, PROBS.fix(token=view.chosen.token, vocab=i)) for i in (vocab, other))
+    makes = f"the softmax makes that {factor}, but a change puts other probabilities there" if put else (
+        f"{factor} between their probabilities")  # fmt: skip
+    return f"{format_number(abs(own - its))} {'above' if own > its else 'below'} {name}: {makes}."
 
 
 def _group_tail(shares: np.ndarray, place: int) -> dict[str, float]:

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.claims import Claim, Relation, Said, say
-from bertviz_core.analysis.predictions import PROBS, Entry, find_places, rank_words, run_softmax
+from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
+from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.predictions import PROBS, Entry, count_holding, find_places, rank_words
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.figures.softmax import draw_rank_curve
@@ -26,12 +27,11 @@ from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.panel import open_card, show_values
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_percent
+from bertviz_core.ui.panels.said import name_word, tell_count, tell_number, tell_percent, tell_tied
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 12
 _LONGEST_WORD = 80
-_RANKED = (("likeliest", "{word} **{share}**"), ("next likeliest", "; {word} follows with **{share}**"))
 _STYLE = read_css(Path(__file__).with_name("predictions.css"))
 _WORD = Key("word", "")
 
@@ -44,15 +44,24 @@ def write_headline(view: View) -> Said:
     probs, ranked = trace[PROBS.fix(token=token)], rank_words(trace, token, 2)
     masked = trace.encoding.ids[token] == trace.model.tokenizer.mask_id
     question = "Which word fits the blank? " if masked else f"Which word fits at {quote(trace.tokens[token])}? "
-    said = [
-        Claim(name, form, {"share": tell_percent(p), "word": name_word(word)}, Relation.HIGHEST, probs,
-              tuple(other for *_, other in ranked[: rank + 1]))
-        for rank, ((name, form), (word, p, _)) in enumerate(zip(_RANKED, ranked, strict=False))
-    ]  # fmt: skip
+    (word, share, best), *others = ranked
+    parts = {"share": tell_percent(share), "word": name_word(word)}
+    first: list[Claim] = [Claim("likeliest", "{word} **{share}**", parts, Relation.HIGHEST, probs, (best,))]
     if view.outcome.changed and view.outcome.show != BEFORE:
-        was = {"was": tell_percent(view.outcome.before[PROBS.fix(token=token)][ranked[0][-1]])}
-        said.insert(1, Claim("likeliest before", ", {was} before the change", was))
-    return say(question, *said)
+        was = {"was": tell_percent(view.outcome.before[PROBS.fix(token=token)][best])}
+        first.append(Claim("likeliest before", f", {{was}} before {view.outcome.yours}", was))
+    tied = tell_tied("likeliest tie", "**{count} of {all} words** tie at **{share}**", probs)
+    return say(question, choose(tied, say(*first, *(_tell_next(probs, best, word, i) for word, _, i in others))))
+
+
+def _tell_next(probs: np.ndarray, best: int, word: str, i: int) -> Said:
+    """What follows the likeliest entry: the next one, or those that share its place."""
+    rest = np.delete(probs, best)
+    parts = {"share": tell_percent(probs[i]), "word": name_word(word)}
+    return choose(
+        tell_tied("next tie", "; {count} words follow with **{share}** each", rest),
+        Claim("next likeliest", "; {word} follows with **{share}**", parts, Relation.HIGHEST, rest, (i - (i > best),)),
+    )
 
 
 def show_words(view: View) -> None:
@@ -65,7 +74,7 @@ def show_words(view: View) -> None:
             show_values(trace, probs)
         shown = _choose_shown(view)
         st.html(_render_words(view, shown))
-        rest = max(1 - float(trace[probs][shown].astype(np.float64).sum()), 0.0)
+        rest = float(np.delete(trace[probs].astype(np.float64), shown).sum())
         others = trace.model.config.vocab_size - len(shown)
         st.caption(f"{tell_words(view)}The {others:,} other entries together: {format_percent(rest)}.")
 
@@ -98,13 +107,14 @@ def _render_words(view: View, shown: Sequence[int]) -> str:
 
 def _render_word(view: View, i: int, rank: int, shares: Sequence[float], end: float) -> str:
     """shares: the shown pass's first."""
-    word = view.trace.model.tokenizer.token(i)
+    tokenizer = view.trace.model.tokenizer
     cell = PROBS.fix(token=view.chosen.token, vocab=i)
     bars = "".join(f'<i style="width:{share / end:.2%}"></i>' for share in shares)
     first, *others = (format_percent(share) for share in shares)
     return (
-        f'<tr><th scope="row">{rank:,}</th><td><button data-choose="{_WORD.name}={escape(word)}" '
-        f'title="How it comes about">{escape(word) or "∅"}</button></td><td><span class="bv-bars">{bars}</span></td>'
+        f'<tr><th scope="row">{rank:,}</th><td><button data-choose="{_WORD.name}={escape(tokenizer.token(i))}" '
+        f'title="How it comes about">{escape(tokenizer.name(i))}</button></td>'
+        f'<td><span class="bv-bars">{bars}</span></td>'
         f'<td><button data-cell="{cell}" title="Work it out"><b>{first}</b></button></td>'
         + "".join(f"<td>{text}</td>" for text in others)
         + "</tr>"
@@ -153,7 +163,7 @@ def _choose_word(view: View) -> str:
     """The token that was typed at the chosen position; where that is [MASK], the likeliest entry."""
     typed = view.typed if view.chosen.token < len(view.typed) else view.trace.encoding
     if typed.ids[view.chosen.token] == view.trace.model.tokenizer.mask_id:
-        return rank_words(view.trace, view.chosen.token, 1)[0][0]
+        return view.trace.model.tokenizer.token(rank_words(view.trace, view.chosen.token, 1)[0][2])
     return typed.tokens[view.chosen.token]
 
 
@@ -168,8 +178,22 @@ def _show_curve(view: View, looked_up: Entry) -> None:
     chart = draw_rank_curve(shares, {name: rank for name, (rank, _) in marks.items()}, view.colors, color, before)
     show_chart(chart.offer(picks.pick_points(view.trace, here, [i for _, i in marks.values()])), "rank-curve",
                "Every entry's probability by its rank")  # fmt: skip
-    half = run_softmax(np.log(np.maximum(shares.astype(np.float64), 1e-300))).needed(0.5)
-    st.caption(f"All entries by rank, both scales logarithmic. The top {half:,} hold half of the probability.")
+    st.caption(f"All entries by rank, both scales logarithmic. {tell_half(view)}")
+
+
+def tell_half(view: View) -> Said:
+    """How few entries hold half of the probability at the chosen token, and what these hold."""
+    address = PROBS.fix(token=view.chosen.token)
+    probs = view.trace[address].astype(np.float64)
+    count, total = count_holding(probs, 0.5), float(probs.sum())
+    held = float(np.sort(probs)[-count:].sum()) / (total or 1.0)
+    parts = {"count": tell_count(count), "share": tell_percent(held), "sum": tell_number(total)}
+    whole = "the sum of all, {sum}" if is_put(view.trace, address) else "the probability"
+    top = "The top one holds" if count == 1 else "The top {count} hold"
+    return choose(
+        Claim("nothing held", "Every probability is 0.", {}, Relation.NONE, probs),
+        Claim("half held", f"{top} {{share}} of {whole}.", parts),
+    )
 
 
 def _render_places(view: View, found: Sequence[Entry]) -> str:
@@ -189,7 +213,7 @@ def _write_before(view: View, entry: Entry) -> str:
         return ""
     row = found.before[PROBS.fix(token=view.chosen.token)]
     rank = int((row > row[entry.id]).sum()) + 1
-    return f" Before the change: rank {rank:,}, {format_percent(float(row[entry.id]))}."
+    return f" Before {view.outcome.yours}: rank {rank:,}, {format_percent(float(row[entry.id]))}."
 
 
 def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:

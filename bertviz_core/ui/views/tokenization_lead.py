@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.analysis.claims import Claim, Part, Said, say
+from bertviz_core.analysis.claims import Claim, Part, Said, choose, say
 from bertviz_core.analysis.hiding import Guess, guess_token, guess_tokens
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.formula.numbers import format_percent
@@ -22,7 +22,7 @@ from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
-from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent
+from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_tied
 
 _STYLE = read_css(Path(__file__).with_name("tokenization.css"))
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
@@ -52,9 +52,14 @@ def _tell_guess(trace: Trace, i: int, typed: str, typed_id: int) -> Said:
     """What is guessed at a hidden token, and where the one that was typed there stands."""
     guess = guess_token(trace, i, typed_id)
     parts = {"share": tell_percent(guess.probability), "hidden": name_word(typed), "guess": name_word(guess.word)}
-    told = Claim("guess", "Hidden: {hidden}. BERT guesses {guess} with **{share}**; the word that stood there ", parts)
-    place = "its first guess" if typed_id == guess.id else f"number **{guess.rank:,}** on its list"
-    return say(told, Claim("place of the typed", "is {place}", {"place": Part(place)}))
+    hidden = "Hidden: {hidden}. "
+    told = Claim("guess", f"{hidden}BERT guesses {{guess}} with **{{share}}**; the word that stood there ", parts)
+    probs, place = trace[PROBS.fix(token=i)], f"number **{guess.rank:,}** on its list"
+    tied = tell_tied("guesses tie", "{count} of {all} words tie at **{share}**; the word that stood there ", probs)
+    if guess.rank == 1:
+        place = "its first guess" if guess.right else "one of these"
+    said = choose(say(Claim("hidden word", hidden, parts), tied), told)
+    return say(said, Claim("place of the typed", "is {place}", {"place": Part(place)}))
 
 
 def show_tokens(view: View) -> None:
@@ -185,6 +190,6 @@ def _render_guess(guess: Guess | None) -> str:
     if guess is None:
         return '<span class="bv-cut-guess"></span>'
     return (
-        f'<span class="bv-cut-guess"><b>{escape(guess.word)}{" ✓" if guess.rank == 1 else ""}</b>'
+        f'<span class="bv-cut-guess"><b>{escape(guess.word)}{" ✓" if guess.right else ""}</b>'
         f'<i><u style="width:{guess.probability:.1%}"></u></i>{format_percent(guess.probability)}</span>'
     )

@@ -86,7 +86,7 @@ def _show_found(view: View, ids: list[int], text: str, how: str) -> None:
     if set(shown) & set(read):
         columns.append(Column("in this input", [_write_places(i, read) for i in shown]))
     with st.container(key="vocabulary-table"):
-        st.html(render_table("entry", [entries[i] or "∅" for i in shown], columns))
+        st.html(render_table("entry", [view.trace.model.tokenizer.name(i) for i in shown], columns))
 
 
 def _write_places(token_id: int, read: tuple[int, ...]) -> str:

@@ -120,7 +120,7 @@ def _tell_term(view: View, training: Hosted, record: StepRecord, why: Explanatio
     place = record.hidden.index(token)
     before, after, term = record.before[place], record.after[place], record.terms[place]
     answer = record.answers[place]
-    first = training.before.tokenizer.token(answer.id)
+    first = training.before.tokenizer.name(answer.id)
     return Told(
         f"−log P of “{word}” in step {record.number}", PREDICTION, format_number(term),
         f"Hidden as token {token}. Before the step {quote(word)} has {format_percent(before)}, after it "
@@ -202,7 +202,7 @@ def _draw_along(view: View, training: Hosted, number: int, why: WeightUpdate) ->
 def _name_row(training: Hosted, weight: Address) -> str:
     """The row of a word by its word."""
     at = weight.at
-    return f", in the row of {quote(training.before.tokenizer.token(at['vocab']))}" if "vocab" in at else ""
+    return f", in the row of {quote(training.before.tokenizer.name(at['vocab']))}" if "vocab" in at else ""
 
 
 def _write(view: View, why: Explanation) -> list[str]:

@@ -53,12 +53,10 @@ export function drawAnswer(canvas, sketch, box, worked, time) {
   }, wide ? within(time, 0.35, 1) : time);
 }
 
-// Without an LM head the pass ends here.
+// Without an LM head: what the layers end with.
 /** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked */
 function drawEnd(canvas, sketch, box, { width, component, value }) {
-  const words = `the pass ends with ${width} numbers for each piece; the largest, component ${component}: ${
-    writeNumber(value)
-  }`;
+  const words = `the layers end with ${width} numbers for each piece; component ${component}: ${writeNumber(value)}`;
   drawCaption(sketch, box, [["No LM head", "norm"]], words);
   const cell = ringSpoken(canvas, sketch, `output.${canvas.data.size.layers - 1}`);
   leadToCaption(sketch, cell, box);
@@ -101,7 +99,7 @@ function drawLogitSum(canvas, sketch, box, { terms, rest, width, bias, digits },
   const { starts, bottom } = drawWaterfall(canvas, sketch, box, {
     parts, landed, digits: digits.total, kind: "prediction",
   });
-  const names = [[0, `${terms.length} largest`], ...(more ? [[terms.length, `${more} more`]] : []), [
+  const names = [[0, `${terms.length} largest in size`], ...(more ? [[terms.length, `${more} more`]] : []), [
     parts.length - 1, "bias",
   ]];
   for (const [i, name] of names) {

@@ -15,9 +15,9 @@ import { drawCaption, FAINT } from "./caption.js";
 /** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawCut(canvas, sketch, box, worked, time) {
   const narrow = box.w < 420;
-  const { pieces, total, vocabulary } = worked;
+  const { pieces, total, padding, vocabulary } = worked;
   const entry = narrow ? "" : `each an entry of the vocabulary of ${writeCount(vocabulary)}`;
-  drawCaption(sketch, box, [[`${total} pieces${narrow ? "" : ","}`, "prediction"], [entry]], "");
+  drawCaption(sketch, box, [[`${total + padding} tokens${narrow ? "" : ","}`, "prediction"], [entry]], "");
   const [left, right] = [box.x + 74, box.x + box.w - 70];
   const start = measureCut(worked, box);
   pieces.forEach(([index, text, id], i) => {

@@ -71,12 +71,12 @@ function drawVector({ colors }, sketch, name, { x, y, w, h }, stage, row, shown)
   });
 }
 
-// The products of a query and a key land, the largest first, and the sum runs along.
+// The products of a query and a key land, the largest in size first, and the sum runs along.
 /** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
 export function drawCompare(canvas, sketch, box, worked, time) {
   const { terms, key, digits, sum, scale, score, adds_up: whole } = worked;
   const asking = [[`${quote(canvas, canvas.place.token)} asks,`, "query"], [`${quote(canvas, key)} offers`, "key"]];
-  drawCaption(sketch, box, asking, `${terms.length} products, largest first; the sum runs along`);
+  drawCaption(sketch, box, asking, `${terms.length} products, largest in size first; the sum runs along`);
   const landed = Math.min(terms.length, Math.round(time * LANDING * terms.length));
   const parts = terms.map(([, , , product]) => ({ value: product }));
   drawWaterfall(canvas, sketch, box, { parts, landed, digits: digits.terms, kind: "attention" });

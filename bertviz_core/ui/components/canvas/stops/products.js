@@ -10,7 +10,7 @@ import { FAINT } from "./caption.js";
 
 export const LANDING = 1.12; // how much sooner the products have landed than the picture is done
 
-// The product that is spoken of: the one that lands; once all have landed, the largest.
+// The product that is spoken of: the one that lands; once all have landed, the largest in size.
 /** @param {number} landed @param {Term[]} terms */
 export function atProduct(landed, terms) {
   return landed < terms.length ? landed - 1 : 0;
@@ -117,7 +117,7 @@ export function drawProduct(sketch, { x, y, w }, terms, landed, { digits, kinds 
     });
     at += measure(text, 15, true, i === 4 ? 650 : 400) + 9;
   });
-  const count = landed < terms.length ? `${landed} of ${terms.length}` : "the largest";
+  const count = landed < terms.length ? `${landed} of ${terms.length}` : "the largest in size";
   const words = [`component ${component} · ${count}`, count].find((text) => measure(text, 13) < x + w - at - 8);
   if (words) sketch.text("landed", x + w, y + 70, words, { size: 13, at: "end", fill: FAINT });
 }

@@ -1,0 +1,89 @@
+"""What the predictions page says where a change put numbers, and where entries tie; and which name a row has."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bertviz_core as bv
+from bertviz_core.analysis.predictions import PROBS, count_holding, rank_words, run_softmax
+from bertviz_core.ui.views.predictions import _tell_needed, _tell_terms
+from tests.factory import random_checkpoint
+
+APP = str(Path(__file__).parent.parent / "app.py")
+MASK = 8
+SCORE, SCORES, PROBS_0 = (
+    "cls.predictions.decoder[vocab=7]:30.0",
+    "cls.predictions.decoder:1.0",
+    "cls.predictions.probs:0.0",
+)
+
+
+def read(changes, **query):
+    """All that the page says in words and formulas, as text."""
+    at = AppTest.from_file(APP, default_timeout=120)
+    at.query_params.update({"changes": changes, **query})
+    at.run()
+    at.switch_page("pages/predictions.py")
+    at.query_params.update({"changes": changes, **query})
+    at.session_state["open"] = "all"
+    at.run()
+    assert not at.exception
+    said = [each.value for kind in ("title", "markdown", "caption", "latex") for each in at.get(kind)]
+    return "\n".join(said).replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize(("changes", "entry", "value"), [(SCORE, 7, "30.0000"), (SCORES, 0, "1.0000")])
+def test_a_logit_that_a_change_put_is_not_said_to_be_the_sum(rome, changes, entry, value):
+    vector = rome["cls.predictions.transform.LayerNorm"][MASK].astype(float)
+    total = (
+        vector @ rome[f"cls.predictions.decoder.weight[vocab={entry}]"] + rome["cls.predictions.decoder.bias"][entry]
+    )
+    assert rf"&= {total:.4f}, \ \text{{but a change puts }} L \\ &= {value} " in read(changes)
+
+
+def test_all_other_entries_together_are_added_up_also_where_next_to_nothing_is_left():
+    assert "other entries together: < 0.001 %." in read(SCORE)
+
+
+def test_where_every_probability_is_0_none_holds_half_or_leads():
+    said = read(PROBS_0, word="people")
+    assert "Which word fits the blank? **30,522 of 30,522 words** tie at **0 %**" in said
+    assert "30,510 other entries together: 0 %." in said and "Every probability is 0." in said
+    assert "but a change puts other probabilities there." in said and "between their probabilities" not in said
+    assert r", \ \text{but a change puts } P \\ &= 0.0000 " in said and "A change puts other numbers there." in said
+
+
+def test_equal_logits_are_said_to_be_equal():
+    said = read(SCORES)
+    assert "As high as “" in said and "a factor of" not in said
+    assert "Every entry's term is 1: all logits are equal." in said
+
+
+@pytest.mark.parametrize(("scores", "terms", "needed"), [
+    ([9, 0, 0, 0], "The top entry has a term of 1; all others less.", "Of the probability the top one holds > 99.9 %."),
+    ([3, 0, 0, 0], "The top entry has a term of 1; all others less.",
+     "Of the probability the top one holds 87 %, the top 4 hold 100 %."),
+    ([0, 0, -9, -9], "The top 2 entries have a term of 1; all others less.",
+     "Of the probability the top 2 hold > 99.9 %."),
+    ([0, 0, 0, 0], "Every entry's term is 1: all logits are equal.",
+     "Of the probability the top 2 hold 50 %, the top 4 hold 100 %."),
+])  # fmt: skip
+def test_how_few_terms_hold_half(scores, terms, needed):
+    found = run_softmax(np.array(scores, dtype=np.float32))
+    assert _tell_terms(found) == terms
+    assert _tell_needed(found).replace("\N{NO-BREAK SPACE}", " ") == needed
+
+
+def test_the_fewest_shares_that_hold_a_part_are_counted():
+    shares = np.array([0.1, 0.2, 0.4, 0.3])
+    assert [count_holding(shares, part) for part in (0.1, 0.39, 0.41, 0.7, 0.71, 1)] == [1, 1, 2, 2, 3, 4]
+    assert count_holding(np.array([2.0, 1.0, 1.0]), 0.5) == 1  # also where a change makes all of them more than 1
+
+
+def test_a_row_without_an_entry_is_called_by_its_id(tmp_path):
+    trace = bv.run(bv.load_model(random_checkpoint(tmp_path)), "The [MASK] sat.")
+    nameless = trace.model.tokenizer.vocabulary.index("")
+    put = trace.with_changes({str(PROBS.fix(token=2, vocab=nameless)): 0.9})
+    assert rank_words(put, 2, 1)[0][0] == f"id {nameless}" == trace.model.tokenizer.name(nameless)
