@@ -118,3 +118,8 @@ def wait_for_query(app, **wanted):
         "new URLSearchParams(location.search).get(key) === value)",
         arg=wanted,
     )
+
+
+def say(stop):
+    """What a stop says, as plain text."""
+    return "".join(text for text, _ in stop["sentence"])
