@@ -10,7 +10,7 @@ def prepare() -> None:
     """Have all that every page needs loaded, once; who waits for that meanwhile reads why."""
     # Slow the first time, so what says so comes first; and the shell first, as on every page: threads that come in by
     # different modules at once can each hold what the other one waits for.
-    import bertviz_core.ui.frame.shell  # noqa: PLC0415, F401
+    import bertviz_core.ui.frame.shell  # noqa: PLC0415, F401  # pyright: ignore[reportUnusedImport]
     from bertviz_core.ui.frame.ready import prepare_process  # noqa: PLC0415
 
     prepare_process()

@@ -120,7 +120,7 @@ class Block:
 
     def __getitem__(self, place: int) -> Address:
         """The address of one of its cells."""
-        index = []
+        index: list[tuple[str, int]] = []
         for axis, indices in reversed(self.sides):
             place, here = divmod(place, len(indices))
             index.append((axis, indices[here]))
@@ -153,7 +153,7 @@ def read_address(where: Where) -> Address:
     """An address that came in as text or as one already. Raises AddressError, naming what cannot be read."""
     if isinstance(where, Address):
         return where
-    if not isinstance(where, str):
+    if not isinstance(where, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
         raise AddressError(f"{reprlib.repr(where)} is not an address: expected text, such as 'embeddings.sum'")
     return parse(where)
 
@@ -169,7 +169,7 @@ def parse(text: str) -> Address:
         return Address(head)
     if not rest.endswith("]"):
         raise AddressError(f"{_shorten(text)} is not an address: the bracket is not closed")
-    pairs = []
+    pairs: list[tuple[str, int]] = []
     for part in rest[:-1].split(","):
         match = _INDEX.fullmatch(part.strip())
         if not match:

@@ -12,6 +12,7 @@ from bertviz_core.formula.dims import Axis, Dims, replace_axes
 from bertviz_core.formula.functions import Function
 from bertviz_core.formula.nodes import ATOM, PRODUCT, Constant, Env, Expr, Paint, Symbol, paint_plain, parenthesize
 from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.tensors import list_numbers
 from bertviz_core.formula.tex import take_ends
 
 BASE = 10_000
@@ -129,7 +130,7 @@ class Argmax(Expr):
         return f"{parenthesize(self.inner.code(), self.inner, ATOM)}.argmax(dim={self.inner.dims().index(self.along)})"
 
     def worked(self, env: Env, at: At) -> str:
-        row = [format_latex(cell) for cell in self.inner.work(env, at).flatten().tolist()]
+        row = [format_latex(cell) for cell in list_numbers(self.inner.work(env, at))]
         shown = take_ends(row)
         between = [r"\ldots"] if len(shown) < len(row) else []
         return r"\mathrm{argmax}\left(" + r",\ ".join([*shown[:-1], *between, shown[-1]]) + r"\right)"

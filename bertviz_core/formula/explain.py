@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import cast
 
 import torch
 
@@ -14,6 +15,7 @@ from bertviz_core.formula.cells import At, narrow, read_part
 from bertviz_core.formula.nodes import Env, Symbol
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import Step
+from bertviz_core.formula.tensors import list_numbers
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,13 @@ def differentiate(env: Env, step: Step, at: At) -> tuple[float, ...]:
     varying = {name: cells.clone().requires_grad_() for name, cells in tape.items() if cells.is_floating_point()}
     result = step.expr.work({**tape, **varying}, at).sum()
     found = torch.autograd.grad(result, list(varying.values()), allow_unused=True) if result.requires_grad else ()
-    slopes = {name: slope for name, slope in zip(varying, found, strict=False) if slope is not None}
+    used = cast(tuple[torch.Tensor | None, ...], found)  # None of what is unused, which PyTorch's types leave out
+    slopes = {name: slope for name, slope in zip(varying, used, strict=False) if slope is not None}
     parts = (
         narrow(slopes.get(leaf.address, torch.zeros(1).expand(tape[leaf.address].shape)), leaf.axes, cut)
         for leaf, cut in needed
     )
-    return tuple(number for part in parts for number in part.flatten().tolist())
+    return tuple(number for part in parts for number in list_numbers(part))
 
 
 def _list_sources(env: Env, step: Step, at: At) -> Iterator[Source]:
@@ -90,7 +93,7 @@ def _list_sources(env: Env, step: Step, at: At) -> Iterator[Source]:
         values = leaf.work(env, needed)
         whole = {axis: range(size) for axis, size in zip(leaf.axes, values.shape, strict=True)}
         sides = tuple((axis.name, needed.get(axis, indices)) for axis, indices in whole.items())
-        yield Source(Block(leaf.address, sides), tuple(values.flatten().tolist()))
+        yield Source(Block(leaf.address, sides), tuple(list_numbers(values)))
 
 
 def _subscript(symbol: Symbol, at: At) -> str:

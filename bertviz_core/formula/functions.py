@@ -25,6 +25,7 @@ from bertviz_core.formula.nodes import (
     parenthesize,
 )
 from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.tensors import list_numbers
 from bertviz_core.formula.tex import bracket, bracket_negative, take_ends, write_sum
 
 
@@ -117,7 +118,7 @@ class Sum(Unary):
         return f"{parenthesize(self.inner.code(), self.inner, ATOM)}.sum(dim={self._place(self.over)})"
 
     def worked(self, env: Env, at: At) -> str:
-        cells = self._worked_parts(env, at)[0].flatten().tolist()
+        cells = list_numbers(self._worked_parts(env, at)[0])
         terms = [bracket_negative(format_latex(cell)) for cell in take_ends(cells)]
         return rf"\left({write_sum(terms, len(cells), brace=False)}\right)"
 
@@ -178,7 +179,7 @@ class Softmax(Unary):
         return f"torch.softmax({inner}.double(), dim={place}).to({inner}.dtype)"
 
     def worked(self, env: Env, at: At) -> str:
-        row = self._worked_parts(env, at)[0].flatten().tolist()
+        row = list_numbers(self._worked_parts(env, at)[0])
         top = bracket_negative(format_latex(max(row)))
         powers = [rf"e^{{{format_latex(score)} - {top}}}" for score in take_ends(row)]
         mine = rf"e^{{{format_latex(row[at[self.along].start])} - {top}}}"

@@ -12,6 +12,7 @@ from bertviz_core.formula.dims import VOCAB, Axis, Dims, replace_axes
 from bertviz_core.formula.functions import Softmax, Sum, Unary
 from bertviz_core.formula.nodes import ATOM, POSTFIX, SUM, Env, Expr, Mul, Paint, paint_plain, parenthesize
 from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.tensors import list_numbers
 from bertviz_core.formula.tex import bracket, bracket_negative, take_ends, write_sum
 
 
@@ -68,7 +69,7 @@ class SumChosen(Sum):
     """A sum over one axis in which most numbers are 0, since they were not chosen: with numbers, these are left out."""
 
     def worked(self, env: Env, at: At) -> str:
-        cells = [cell for cell in self._worked_parts(env, at)[0].flatten().tolist() if cell] or [0.0]
+        cells = [cell for cell in list_numbers(self._worked_parts(env, at)[0]) if cell] or [0.0]
         return write_sum([bracket_negative(format_latex(cell)) for cell in take_ends(cells)], len(cells), brace=False)
 
 

@@ -76,7 +76,8 @@ class _Reader:
                 return f"√({inner})" if " " in _TAG.sub("", inner) else f"√{inner}"
             case r"\frac":
                 return f"{self._argument()}∕{self._argument()}"
-        raise ValueError(f"{token} has no sign in text; give it one in {__name__}")
+            case _:
+                raise ValueError(f"{token} has no sign in text; give it one in {__name__}")
 
     def _argument(self) -> str:
         """What stands in the next braces, or the one sign that stands for it."""

@@ -27,7 +27,7 @@ from bertviz_core.errors import DimsError
 from bertviz_core.formula.cells import At, Parted, narrow, read_part, restrict
 from bertviz_core.formula.dims import Dims, align, combine, contract, is_trailing, list_names, write_index
 from bertviz_core.formula.numbers import format_latex
-from bertviz_core.formula.tensors import make_constant, multiply
+from bertviz_core.formula.tensors import list_numbers, make_constant, multiply
 from bertviz_core.formula.tex import bracket, bracket_negative, write_products
 
 Env = Mapping[str, Tensor]
@@ -294,7 +294,7 @@ class MatMul(_Binary):
         return f"{left} @ {parenthesize(self.right.code(), self.right, self.level + 1)}"
 
     def worked(self, env: Env, at: At) -> str:
-        left, right = (part.flatten().tolist() for part in self._worked_parts(env, at))
+        left, right = (list_numbers(part) for part in self._worked_parts(env, at))
         return write_products(left, right)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from bertviz_core.formula.cells import At, restrict
 from bertviz_core.formula.dims import CONCAT, HEAD, HEAD_DIM, Axis, Dims, list_names, replace_axes
 from bertviz_core.formula.functions import Unary
 from bertviz_core.formula.nodes import ATOM, POSTFIX, Constant, Env, Expr, Paint, Symbol, paint_plain, parenthesize
+from bertviz_core.formula.tensors import list_numbers
 from bertviz_core.formula.tex import bracket
 
 
@@ -97,7 +99,7 @@ class Lookup(Expr):
 
     def work(self, env: Env, at: At) -> Tensor:
         rows, *columns = self.table.dims()
-        ids = self.ids.work(env, restrict(at, self.ids.dims())).tolist()
+        ids = map(int, list_numbers(self.ids.work(env, restrict(at, self.ids.dims()))))
         there = restrict(at, tuple(columns))
         return torch.cat([self.table.work(env, {rows: range(row, row + 1), **there}) for row in ids])
 
@@ -128,7 +130,8 @@ class SplitHeads(_Moved):
         return replace_axes(dims, (*token, CONCAT), (HEAD, *token, HEAD_DIM))
 
     def apply(self, *parts: Tensor) -> Tensor:
-        return parts[0].unflatten(-1, (int(self.heads.amount), int(self.head_dim.amount))).transpose(-3, -2)
+        sizes = (int(self.heads.amount), int(self.head_dim.amount))
+        return cast(Tensor, parts[0].unflatten(-1, sizes)).transpose(-3, -2)
 
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         rest = {axis: cells for axis, cells in at.items() if axis not in (HEAD, HEAD_DIM)}

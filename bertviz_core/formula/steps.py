@@ -201,8 +201,8 @@ class Program:
 class Builder:
     """Collects steps while a program is written down. stage: the one that the next steps belong to."""
 
-    steps: list[Step] = field(default_factory=list)
-    spine: set[str] = field(default_factory=set)
+    steps: list[Step] = field(default_factory=list[Step])
+    spine: set[str] = field(default_factory=set[str])
     stage: Stage = field(init=False)
 
     def add(self, address: str, tex: str, variable: str, kind: str, expr: Expr, meaning: str, source: str,

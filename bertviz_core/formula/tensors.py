@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -23,3 +24,8 @@ def multiply(left: Tensor, right: Tensor) -> Tensor:
     if left.ndim == right.ndim == 2 and len(left) <= FEW_ROWS:
         return (right.mT @ left.mT).mT.contiguous()
     return left @ right
+
+
+def list_numbers(tensor: Tensor) -> list[float]:
+    """A tensor's numbers one after the other, the last axis fastest, as Python's own: whole ones stay whole."""
+    return cast(list[float], tensor.flatten().tolist())  # pyright: ignore[reportUnknownMemberType] - a list of anything

@@ -6,7 +6,7 @@ import itertools
 import threading
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
@@ -69,7 +69,7 @@ class Line:
         return next(self._numbers)
 
     @contextmanager
-    def turn(self, number: int | None = None, *, costly: bool = False) -> Iterator[None]:
+    def turn(self, number: int | None = None, *, costly: bool = False) -> Generator[None]:
         """Wait for a turn and have it. number: the place in the line. Raises BusyError where too many wait already."""
         self._wait(self.draw() if number is None else number, costly)
         try:
@@ -79,7 +79,7 @@ class Line:
             self._end()
 
     @contextmanager
-    def pause(self) -> Iterator[None]:
+    def pause(self) -> Generator[None]:
         """To stand in a turn around what waits for somebody else: others have turns meanwhile, then it goes on.
 
         Without a turn it does nothing.
@@ -93,7 +93,7 @@ class Line:
                 self._wait(self.draw(), costly)
 
     @contextmanager
-    def costly(self) -> Iterator[None]:
+    def costly(self) -> Generator[None]:
         """To stand in a turn around what takes long: at once where the lane for that is free, else it waits for that.
 
         While it waits, others have its turn. Without a turn, and in the lane already, it does nothing.

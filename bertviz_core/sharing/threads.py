@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 import torch
@@ -30,7 +30,7 @@ class Shares:
         self._running = 0
 
     @contextmanager
-    def take(self) -> Iterator[int]:
+    def take(self) -> Generator[int]:
         """Inside, this thread of Python computes on as many threads as it says."""
         with self._lock:
             self._running += 1
@@ -44,7 +44,7 @@ class Shares:
 
 
 @contextmanager
-def use_threads(threads: int) -> Iterator[None]:
+def use_threads(threads: int) -> Generator[None]:
     """Let PyTorch compute what this thread of Python asks for on so many threads.
 
     A product of few rows is summed in another order on more threads: what shall come out bit for bit the same must be

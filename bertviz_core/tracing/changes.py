@@ -62,7 +62,7 @@ class Plan:
 
     program: Program
     encoding: Encoding
-    overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
+    overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict[str, tuple[Override, ...]])
     reached: frozenset[str] = frozenset()
 
 
@@ -122,7 +122,7 @@ def take_changes(changes: Asked) -> dict[Address, Value]:
 
     Raises AddressError for what is no address, ArgumentError where they are no mapping.
     """
-    if not isinstance(changes, Mapping):
+    if not isinstance(changes, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
         raise ArgumentError.of("Changes must be a mapping of addresses to what shall stand there", changes,
                                "Give a dict, such as {address: 0.0}.")  # fmt: skip
     return {read_address(where): _take_value(value) for where, value in changes.items()}

@@ -42,14 +42,14 @@ def _put_padding_first(encoding: Encoding) -> Encoding:
     return Encoding(tuple(encoding.tokens[i] for i in order), ids, segments, mask)
 
 
-def check_model(model: Model) -> Model:
+def check_model(model: object) -> Model:
     """The same, if it is a model. Raises ArgumentError otherwise."""
     if not isinstance(model, Model):
         raise ArgumentError.of("A pass needs a model", model, "Give what load_model returns, then the text.")
     return model
 
 
-def check_encoding(model: Model, encoding: Encoding) -> Encoding:
+def check_encoding(model: Model, encoding: object) -> Encoding:
     """The same tokens, if they are some and the model has room for them. Raises InputError otherwise."""
     longest = check_model(model).config.max_position_embeddings
     if not isinstance(encoding, Encoding):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar, cast
 
@@ -26,14 +26,14 @@ def remember(trace: Trace, name: str, make: Callable[[], T], turn: Turn = nullco
     It must not hold on to the trace, which the cache would keep alive. turn: of what takes passes; entered before any
     others can wait for it, and not at all where the value is there.
     """
-    key = (trace._number, "read out", name)
-    found = trace._cache.get(key)
+    key = (trace.number, "read out", name)
+    found = trace.cache.get(key)
     if found is None:
-        with turn(), trace._reading:
-            found = trace._cache.get(key)
+        with turn(), trace.reading:
+            found = trace.cache.get(key)
             if found is None:
                 found = make()
-                trace._cache.put(key, found, measure_bytes(found))
+                trace.cache.put(key, found, measure_bytes(found))
     return cast(T, found)
 
 
@@ -41,8 +41,11 @@ def measure_bytes(value: object) -> int:
     """Bytes of the arrays in a value: an array, or an object, mapping, tuple or list of such."""
     if isinstance(value, np.ndarray):
         return value.nbytes
+    parts: list[object]
     if isinstance(value, Mapping):
-        parts = list(value.values())
+        parts = list(cast(Mapping[object, object], value).values())
+    elif isinstance(value, tuple | list):
+        parts = list(cast(Sequence[object], value))
     else:
-        parts = list(value) if isinstance(value, tuple | list) else list(getattr(value, "__dict__", {}).values())
+        parts = list(getattr(value, "__dict__", {}).values())
     return _LEAST_BYTES + sum(map(measure_bytes, parts))

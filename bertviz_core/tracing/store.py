@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from numbers import Real
@@ -78,7 +78,7 @@ class TraceStore:
         self.runs = 0
 
     @contextmanager
-    def turn(self, number: int | None = None, *, costly: bool = False) -> Iterator[None]:
+    def turn(self, number: int | None = None, *, costly: bool = False) -> Generator[None]:
         """A turn to run passes that are not stored, side by side with no more than `at_once` others.
 
         number: a place in the line that was drawn before; costly: many passes, or long ones, which wait for their lane

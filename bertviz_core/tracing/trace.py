@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
@@ -54,7 +54,7 @@ class Trace:
     def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
                  cache: Cache | None = None) -> None:  # fmt: skip
         encoding = check_encoding(model, encoding)
-        if cache is not None and not isinstance(cache, ByteLRU):
+        if cache is not None and not isinstance(cache, ByteLRU):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
             raise ArgumentError.of("A trace's cache must be a ByteLRU", cache, "Leave it out for one of its own.")
         plain = Plan(model.written(program), encoding)
         self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
@@ -70,7 +70,7 @@ class Trace:
         if not every:
             return before
         trace = Trace.__new__(Trace)
-        trace._begin(self.model, plan_changes(before.layout, before.encoding, every), before, every, self._cache)
+        trace._begin(self.model, plan_changes(before.layout, before.encoding, every), before, every, self.cache)
         return trace
 
     def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: Cache) -> None:
@@ -82,11 +82,11 @@ class Trace:
         self.layout = Layout(model, self.program, len(self.encoding))
         self._plan = planned
         self.threads: int = before.threads if before else torch.get_num_threads()
-        self._number = next(_NUMBERS)  # its own key in a cache that traces share
+        self.number = next(_NUMBERS)  # its own key in a cache that traces share
         self._inputs = {path: self._changed(path, row) for path, row in make_inputs(self.encoding, model.dtype).items()}
-        self._cache = cache
+        self.cache = cache
         self._lock = threading.RLock()
-        self._reading = threading.RLock()  # of `remember`: what takes long must not keep others from the tensors
+        self.reading = threading.RLock()  # of `remember`: what takes long must not keep others from the tensors
         self._spine: dict[str, Tensor] = {}
         with self._computing():
             self.computed = tuple(self._run())
@@ -204,7 +204,7 @@ class Trace:
         return TraceEnv(self.program, self._tensor, self._block, recent)
 
     @contextmanager
-    def _computing(self) -> Iterator[None]:
+    def _computing(self) -> Generator[None]:
         with torch.inference_mode(), use_threads(self.threads):
             yield
 
@@ -248,13 +248,13 @@ class Trace:
             return self.before._tensor(address, env)
         if address in self.program.by_rows:
             return env.rows(address, range(-(-self.layout.tokens // ROWS)))
-        key = (self._number, address)
+        key = (self.number, address)
         with self._lock:
-            found = self._cache.get(key)
+            found = self.cache.get(key)
             if found is None:
                 with self._computing():
                     found = self._changed(address, self.program.by_address[address].expr.value(env))
-                self._cache.put(key, found, found.nbytes)
+                self.cache.put(key, found, found.nbytes)
             return found
 
     def _block(self, address: str, number: int, env: TraceEnv) -> Tensor:
@@ -262,9 +262,9 @@ class Trace:
         if self.before is not None and not self._reached(address):
             return self.before._block(address, number, env)
         tokens = range(number * ROWS, min((number + 1) * ROWS, self.layout.tokens))
-        step, key = self.program.by_address[address], (self._number, address, number)
+        step, key = self.program.by_address[address], (self.number, address, number)
         with self._lock:
-            found = self._cache.get(key)
+            found = self.cache.get(key)
             if found is None:
                 parts = {
                     leaf.address: env.part(leaf.address, leaf.axes, restrict({TOKEN: tokens}, leaf.axes))
@@ -272,7 +272,7 @@ class Trace:
                 }
                 with self._computing():
                     found = self._changed(address, step.expr.value(parts), tokens)
-                self._cache.put(key, found, found.nbytes)
+                self.cache.put(key, found, found.nbytes)
             return found
 
     def _changed(self, address: str, tensor: Tensor, tokens: range | None = None) -> Tensor:

@@ -73,7 +73,7 @@ def _render_model(name: str) -> str:
 
 
 def _render_tokens(view: View) -> str:
-    chips = []
+    chips: list[str] = []
     for i, token in enumerate(view.trace.tokens):
         kinds = describe_token(view.trace, i)
         checked, stop = ("true", 0) if i == view.chosen.token else ("false", -1)

@@ -55,7 +55,7 @@ class _Account:
     said: Bucket
     owed: float = 0.0
     at: float = 0.0
-    sessions: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set[str])
 
 
 class Budget:

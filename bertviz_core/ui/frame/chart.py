@@ -11,4 +11,6 @@ _CONFIG = {"displayModeBar": False}
 
 def show_chart(chart: Chart, key: str, alt: str) -> None:
     """A chart as it stands everywhere. alt: what it shows, for those who cannot see it."""
-    st.plotly_chart(to_plotly(chart), theme=None, key=f"chart-{key}", config=_CONFIG, alt=alt)
+    st.plotly_chart(  # pyright: ignore[reportUnknownMemberType] - it names a type of Matplotlib, which is not installed
+        to_plotly(chart), theme=None, key=f"chart-{key}", config=_CONFIG, alt=alt
+    )

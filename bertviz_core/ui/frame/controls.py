@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import streamlit as st
 
@@ -103,9 +103,13 @@ def _show_model() -> str:
 def _show_padding() -> str:
     return _show_menu(
         "Pad to", PAD, bind_field(PAD), PAD_TO, accept_new_options=True, width=150,
-        format_func=lambda wish: "No padding" if wish == NO_PADDING else f"{wish} tokens",
+        format_func=_name_padding,
         help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
     )  # fmt: skip
+
+
+def _name_padding(wish: str) -> str:
+    return "No padding" if wish == NO_PADDING else f"{wish} tokens"
 
 
 def _show_notation() -> Notation:
@@ -119,7 +123,9 @@ def _show_menu(label: str, key: Key[T], field: Field[T], options: Sequence[T], *
     """A menu of the options, and of what was set that is none of them."""
     offered = [*options, *({field.value} - {None, *options})]
     place = offered.index(field.value) if field.value in offered else 0
-    return st.selectbox(label, offered, place, key=field.key, on_change=take_field, args=(key,), **looks) or options[0]
+    return cast(
+        T, st.selectbox(label, offered, place, key=field.key, on_change=take_field, args=(key,), **looks) or options[0]
+    )
 
 
 def show_head_menus(config: BertConfig, chosen: Selection) -> None:

@@ -166,7 +166,7 @@ class _Asked:
 
     bucket: Bucket
     until: float
-    waiting: list[ClientState] = field(default_factory=list)
+    waiting: list[ClientState] = field(default_factory=list[ClientState])
     timer: asyncio.TimerHandle | None = None
     current: ScriptRunner | None = None
     leaving: ScriptRunner | None = None

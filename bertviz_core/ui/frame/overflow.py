@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import numpy as np
@@ -37,7 +37,7 @@ def _say(trace: Trace, where: Address) -> str:
 
 
 @contextmanager
-def kept_usable(trace: Trace) -> Iterator[None]:
+def kept_usable(trace: Trace) -> Generator[None]:
     """Say so in place of a part of the page that cannot be drawn from numbers that are not finite."""
     try:
         yield

@@ -60,7 +60,7 @@ def _read_masked(mask: str, model: Model, typed: Encoding) -> tuple[tuple[int, .
         return (), ["This checkpoint has no mask token; no token is masked."]
     positions = {int(part) for part in wishes if _NUMBER.fullmatch(part)}
     maskable = set(model.tokenizer.maskable(typed))
-    remarks = []
+    remarks: list[str] = []
     if not all(map(_NUMBER.fullmatch, wishes)):
         remarks.append("Masked positions are whole numbers separated by commas, such as 3,5; the rest is ignored.")
     if positions - maskable:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from PIL import Image
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingTypeStubs] - there are none
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.plotly_inside import import_plotly

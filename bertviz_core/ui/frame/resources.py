@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -98,7 +98,7 @@ def admit() -> None:
 
 
 @contextmanager
-def tell_if_busy() -> Iterator[None]:
+def tell_if_busy() -> Generator[None]:
     """To stand around costly work in a part of a page: where there is no room for it, the page says so and goes on."""
     try:
         yield
@@ -164,14 +164,14 @@ def get_line() -> Line:
 
 
 @contextmanager
-def _show_asking() -> Iterator[None]:
+def _show_asking() -> Generator[None]:
     """What a page says while it waits for the process that trains; others have its turn meanwhile."""
     with get_line().pause(), st.spinner("The training is asked between its steps …"):
         yield
 
 
 @contextmanager
-def _take_turn_beside() -> Iterator[None]:
+def _take_turn_beside() -> Generator[None]:
     """A turn for passes that the process that trains makes for a page, which gives up its own turn meanwhile.
 
     Whoever has one of these turns must not wait for that of its page: another page may have that and wait for this one.

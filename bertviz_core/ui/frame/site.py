@@ -51,7 +51,7 @@ class Link:
     """Where an address is shown: the page, and what the URL has to say for that."""
 
     page: PageInfo
-    query: Query = field(default_factory=dict)
+    query: Query = field(default_factory=dict[Key[str], str])
 
 
 _NOTHING: Query = MappingProxyType({})

@@ -4,6 +4,9 @@ Every function says why it is needed, and which public thing would do instead. T
 version by a test. What the browser is sent has a list of its own: components/shared/selectors.json.
 """
 
+# Private names are what this module is for.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import importlib

@@ -58,7 +58,7 @@ def describe_token(trace: Trace, i: int) -> list[str]:
 def render_tokens(encoding: Encoding, colors: Palette, special: frozenset[str], chosen: int | None = None,
                   below: Sequence[str] | None = None) -> str:  # fmt: skip
     """The input as a row of chips: pieces look like pieces, specials special, the two segments have two tints."""
-    chips = []
+    chips: list[str] = []
     for i, token in enumerate(encoding.tokens):
         classes = ["bv-token"]
         classes += ["bv-special"] if token in special else []

@@ -17,7 +17,7 @@ def read_visitor(session: str = "") -> str:
     return name_visitor(read_cookies(session)) if session else NOBODY
 
 
-def name_visitor(cookies: Mapping[str, str]) -> str:
+def name_visitor(cookies: Mapping[str, object]) -> str:
     """The visitor by what its browser sent along."""
     name = cookies.get(COOKIE, NOBODY)
     return name if isinstance(name, str) and len(name) <= _LONGEST else NOBODY

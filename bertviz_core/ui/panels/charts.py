@@ -113,7 +113,7 @@ def _make_side(trace: Trace, axis: str, shown: range, words: Sequence[str] | Non
 
 
 def _note_window(shape: tuple[int, ...], rows: range, columns: range, row_axis: str, column_axis: str) -> str:
-    parts = []
+    parts: list[str] = []
     for shown, size, axis in ((rows, shape[0], row_axis), (columns, shape[1], column_axis)):
         if len(shown) < size:
             parts.append(f"{axis} {shown.start}–{shown.stop - 1} of {size}")

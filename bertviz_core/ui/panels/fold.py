@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -14,7 +14,7 @@ _FOLD = Key("fold", False)
 
 
 @contextmanager
-def fold(name: str, title: str) -> Iterator[bool]:
+def fold(name: str, title: str) -> Generator[bool]:
     """A fold; gives whether it is open: `with fold("heads", "All heads · of this layer") as opened: if opened: ...`.
 
     name: in the URL, unique on its page; title: as Markdown, what it shows and what it holds.

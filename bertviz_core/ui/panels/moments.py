@@ -22,7 +22,7 @@ def show_moments(view: View, norm: Address) -> None:
 
 def _write_moments(view: View, norm: Address) -> None:
     trace, epsilon = view.trace, read_epsilon(view.trace, norm)
-    found = {}
+    found: dict[str, float] = {}
     for leaf in ("mean", "variance"):
         cell = norm.enter(leaf).fix(token=view.chosen.token)
         found[leaf] = float(trace[cell])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from html import escape
@@ -81,7 +81,7 @@ def show_tools(view: View, address: Address) -> None:
 @contextmanager
 def open_card(
     view: View, kind: str, see: str, what: Where, shape: str = "", name: str = ""
-) -> Iterator[DeltaGenerator]:
+) -> Generator[DeltaGenerator]:
     """A box with a panel's heading: what to see, and the addresses of what is shown, in the colour of its kind.
 
     name: of a card that stays the same one, with its focus, when it shows another place. Gives the place for what can
@@ -180,7 +180,9 @@ def _list_rows(trace: Trace, address: Address) -> Iterator[list[str | float]]:
     text = ["text"] if TOKEN_AXES & set(lead) else []
     yield [*lead, *text, *(f"{last} {i}" for i in range(table.shape[1]))]
     for place, row in zip(np.ndindex(values.shape[:-1]), table, strict=True):
-        token = [trace.tokens[i] for axis, i in zip(lead, place, strict=True) if axis in TOKEN_AXES]  # one at most
+        token: list[str] = [
+            trace.tokens[i] for axis, i in zip(lead, place, strict=True) if axis in TOKEN_AXES
+        ]  # one at most
         yield [*place, *token, *map(float, row)]
 
 

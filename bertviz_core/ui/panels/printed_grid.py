@@ -29,7 +29,7 @@ def render_grid(
 ) -> str:
     """A table as HTML; what differs is framed. what: the name of the rows."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (what, *columns))
-    lines = []
+    lines: list[str] = []
     for i, (name, texts) in enumerate(zip(rows, printed, strict=True)):
         cells = "".join(
             _render_cell(
