@@ -205,9 +205,9 @@ def _letters(scene, start, end):
     """The letters of a span as they were typed; where a change put another token, its tokens joined."""
     tokenizer, ids = scene.trace.model.tokenizer, scene.trace.encoding.ids[start : end + 1]
     joined = {tokenizer.decode(ids)}
-    places = tokenizer.locate(scene.view.text, scene.view.pair)
+    places, texts = tokenizer.locate(scene.view.text, scene.view.pair), (scene.view.text, scene.view.pair)
     inside = end < len(places) and places[start] and places[end]
-    return joined | ({scene.view.pair[places[start][1] : places[end][2]]} if inside else set())
+    return joined | ({texts[places[end][0]][places[start][1] : places[end][2]]} if inside else set())
 
 
 @oracle("tokens read")

@@ -114,7 +114,8 @@ def _draw_change(rng, trace):
         {f"{here}.attention.output.residual": "no-residual"},
         {f"{here}.output.residual": "no-residual"},
         {f"{here}.attention.output.dense": 0.0},
-        {f"{here}.output.dense[token={token}]": 0.0},
+        {f"{here}.output.dense": 0.0},
+        _watch_itself(own, len(trace.tokens)),
         {f"{here}.output.LayerNorm": "skip"},
         {f"{here}.output.LayerNorm[token={token}]": 0.5},
         {f"{here}.output.LayerNorm.normalized": "epsilon=0.1"},
@@ -131,6 +132,12 @@ def _draw_change(rng, trace):
                   {"cls.predictions.transform.LayerNorm": 0.0}, {"cls.predictions.probs": 0.0},
                   {"cls.predictions.decoder": 1.0}, {"cls.predictions.probs[vocab=7]": 0.9}]  # fmt: skip
     return rng.choice(kinds)
+
+
+def _watch_itself(own, tokens):
+    """Two heads in which every token looks at nothing but itself."""
+    cells = {f"{own}.probs[head={head},query={i},key={i}]": 1.0 for head in (0, 1) for i in range(tokens)}
+    return {f"{own}.probs[head=0]": 0.0, f"{own}.probs[head=1]": 0.0, **cells}
 
 
 def _look_there(rng, chosen, address):
