@@ -19,7 +19,7 @@ from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, dra
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
-from bertviz_core.programs.names import SELF_ATTENTION
+from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
@@ -103,7 +103,7 @@ def read_bringing(view: View) -> Bringing:
 
 def list_outputs(view: View) -> list[Address]:
     """The cells of the chosen head's output at the chosen token."""
-    context, width = Address.in_layer(view.chosen.layer, "attention.self.context"), view.trace.model.config.head_dim
+    context, width = CONTEXT.in_layer(view.chosen.layer), view.trace.model.config.head_dim
     first = view.chosen.head * width
     return [context.fix(token=view.chosen.token, concat=i) for i in range(first, first + width)]
 
