@@ -107,7 +107,7 @@ def test_evidence_is_told_of_the_answer_given(rome):
 
 @pytest.mark.parametrize(("kind", "page", "told"), [
     ("base", "predictions", "no LM head (masked language model head)"),
-    ("base", "sentence", "no next sentence and no classifier"),
+    ("base", "sentence", "no next sentence, no classifier and no question answering"),
     ("masked-lm", "sentence", "no pooler"),
     ("base-without-pooler", "layers", "no LM head (masked language model head)"),
 ])  # fmt: skip

@@ -57,7 +57,7 @@ def test_keys_that_are_shown_are_counted_without_padding(padded):
 def test_sums_that_are_shown_are_counted_without_padding(padded):
     view = look(padded, token=3)
     shown = add_norm_sums._choose_rows(view)
-    note = add_norm_sums._note_rows(view, add_norm_sums.measure_sums(padded, view.chosen.layer, ATTENTION), shown)
+    note = add_norm_sums._note_rows(view, add_norm_sums.measure_sums(padded, view.chosen.layer, ATTENTION), shown, "")
     assert len(shown) == 16 and f" Shown: tokens {shown[0]}–{shown[-1]} of 25." in note
 
 

@@ -49,7 +49,7 @@ def _ring(scene):
 def _(scene, name):
     component, summands = _ring(scene)
     total = scene["embeddings.sum"][scene.token, component]
-    put = any(address.startswith("embeddings.sum") for address in scene.trace.changes)
+    put = any(str(address).startswith("embeddings.sum") for address in scene.trace.changes)
     assert (name == "three summands, put") == put
     return Truth({"component": component, "total": total, "summands": [*summands.values()],
                   "sum": sum(summands.values())})  # fmt: skip

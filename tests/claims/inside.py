@@ -90,7 +90,7 @@ def _(scene, name):
 @oracle("takes less", "takes less of it")
 def _(scene, name):
     taken, lengths = _take(scene)
-    missed = scene.weights * (1 - lengths / lengths.max())
+    missed = scene.weights * (1 - lengths / lengths[:, scene.real].max())
     head, key = np.unravel_index(missed.argmax(), missed.shape)
     assert missed.max() >= 0.5
     assert (name == "takes less of it") == (key == taken[scene.head].argmax())

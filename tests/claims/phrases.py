@@ -75,7 +75,7 @@ PHRASES = {
         "parameters": ["where it first appears"],
         "parameters_values": ["has only these values"],
         "playground_sum": ["the first component becomes "],
-        "predictions_words": ["likeliest", "The curve marks the first piece"],
+        "predictions_words": ["The curve marks the first piece"],
         "sentence": ["the same first step with a bias", "the first token", "follow the first?"],
         "sentence_answer": ["first", "with the end first"],
         "tokenization": ["at the first try"],
