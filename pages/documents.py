@@ -29,7 +29,7 @@ with list_of_steps:
     documents_differences.show_differences(view, left, right)
 documents_slips.show_cards(view)
 if documents_length.has_other_length(view, left, right):
-    with fold("lengths", "**The note at both lengths** · your sentence's, and the one that it prints") as opened:
+    with fold("lengths", "**The note at two lengths** · your sentence's, and the longest") as opened:
         if opened:
             documents_length.show_lengths(view)
 with fold("slips", f"**All {documents_slip_list.COUNT} slips** · each with what shows it") as opened:

@@ -9,7 +9,7 @@ from bertviz_core.ui.views import layers, layers_flow, layers_ladder, layers_way
 view = open_page(
     "layers",
     "Every layer takes one vector per token and returns one of the same size. So the vectors of all layers can be "
-    "compared, and the LM head can read each of them.",
+    "compared, and an LM head, where there is one, can read each of them.",
     layers_ladder.write_headline,
 )
 lens = layers_ladder.read_lens(view)

@@ -17,6 +17,7 @@ from bertviz_core.analysis.alignment import (
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.store import TraceStore
+from tests.factory import random_checkpoint
 from tests.test_documents_page import chosen, opened
 
 TEXT = "When in Rome, do as the [MASK] do."
@@ -107,6 +108,14 @@ def test_the_note_is_shown_at_both_lengths(bundled, document, beside):
         best = int(probs.argmax())
         words = pages.partition(f"<b>{length} tokens</b>")[2].partition("<b>")[0]
         assert f"<span>{bundled.tokenizer.token(best)}</span>" in words and f"{probs[best]:.4f}" in words
+
+
+def test_a_model_that_reads_less_is_not_said_to_read_what_the_note_prints(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path)))
+    at = opened(document="forward-pass-note", text="the cat sat", open="lengths")
+    pages = "\n".join(element.proto.body for element in at.get("html"))
+    assert "<b>64 tokens</b> as many as this model reads" in pages and "as the note prints it" not in pages
+    assert any("Every input of the note has 512 tokens" in element.value for element in at.caption)
 
 
 def test_of_other_documents_there_is_one_length(bundled):

@@ -142,7 +142,7 @@ def test_steps_that_differ_stand_first_with_links_to_their_pages(page, bundled):
     assert rows == ["embeddings.sum", "attention.self.query", "attention.self.key", "attention.self.value",
                     "attention.self.probs", "attention.output.residual", "output.residual", "intermediate.activation",
                     "pooler.dense"]  # fmt: skip
-    assert "Only in the BERT as released: `attention.output.dense`" in words(at)
+    assert "Only in BERT as released: `attention.output.dense`" in words(at)
     labels = [link.proto.label for link in at.get("page_link")]
     assert {"Embeddings", "Query, key, value", "Attention output", "Add & Norm", "Sentence"} <= set(labels)
 

@@ -13,8 +13,12 @@ import bertviz_core as bv
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.predictions import rank_words
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_latex
+from bertviz_core.ui.views.layers_flow import _make_origin
+from tests.canvas import look
 from tests.factory import random_checkpoint
 
+PROBS = "encoder.layer.{}.attention.self.probs"
 RNG = np.random.default_rng(5)
 STATES = RNG.normal(size=(4, 5, 7)) * 3 + 1  # (stage, token, hidden)
 PAIR = ("The cat sat on the mat.", "Playing in Rome?")
@@ -165,7 +169,7 @@ def test_every_stage_has_a_winner_and_a_place_for_the_last_one(double):
         for winner, row in zip(found, probs, strict=True):
             assert winner.probability == max(row) == row[winner.id] and winner.final_probability == row[final]
             assert winner.final_rank == sorted(row, reverse=True).index(row[final]) + 1
-            assert winner.word == double.model.tokenizer.token(winner.id)
+            assert winner.word == (double.model.tokenizer.token(winner.id) or f"id {winner.id}")
         assert layers.list_winners(double, token) is found
 
 
@@ -204,6 +208,17 @@ def test_rollout_of_a_pass_divides_every_token_up(rome):
     np.testing.assert_allclose(found[0], (sum(heads) / len(heads) + np.eye(count)) / 2, atol=1e-7)
     for before, after in pairwise(np.diagonal(found, axis1=1, axis2=2)):
         assert after.mean() < before.mean()  # layer by layer, less of a token comes from its own place
+
+
+def test_the_roll_outs_card_says_where_rows_are_divided_by_their_sum(rome):
+    for changes, divided in (({}, False), ({f"encoder.layer.{i}.attention.self.probs": 0.0 for i in range(6)}, True)):
+        view = look(rome, rome.with_changes(changes) if changes else rome, token=4)
+        found = layers.roll_out_attention(view.trace)
+        card = _make_origin(view, found)
+        assert ("each row is divided by its sum" in card.meaning) == divided == (r"\sum_v M" in card.formula)
+        assert card.worked.endswith(f" = {found[-1, 4, 4]:.4f}")
+        first = (float(view.trace[f"{PROBS.format(5)}[query=4,key=0]"].mean()) / 2) / (0.5 if divided else 1)
+        assert rf"& {format_latex(first)}\cdot" in card.worked
 
 
 def test_rows_that_do_not_sum_to_one_are_renormalized():

@@ -149,6 +149,16 @@ def chart(at, name):
     return json.loads(found.proto.spec)["data"][0]
 
 
+@pytest.mark.parametrize(("scores", "told"), [
+    ("", "The article gives these numbers as an example; no model computed them."),
+    ("0.2=5", "as an example, but for 1 that was typed here; no model"),
+    ("0.2=5;1.1=7", "as an example, but for 2 that were typed here; no model"),
+    (";".join(f"{i}.{j}=1" for i in range(6) for j in range(6)), "All of these numbers were typed here; no model"),
+])  # fmt: skip
+def test_numbers_that_were_typed_are_not_called_the_articles(scores, told):
+    assert any(told in element.value for element in opened(scores=scores).markdown)
+
+
 @pytest.mark.parametrize(("text", "why"), [BAD[i] for i in (0, 2, 7, 9, 11, 14)])
 def test_a_bad_field_gets_a_message_and_nothing_is_lost(text, why):
     at = opened(scores="0.0=33", score_row="how")

@@ -117,6 +117,19 @@ def test_it_is_told_of_the_pass_as_changed():
     agrees(at, f"cls.predictions.probs[token=6,vocab={row.argmax()}]")
 
 
+def test_a_way_that_ends_at_what_a_change_put_is_not_said_to_come_from_the_token_ids():
+    rules = {}
+    for changes in ("", "cls.predictions.decoder:1.0", "cls.predictions.probs:0.0"):
+        at = opened(changes=changes)
+        rules[changes] = at.title[0].value, next(said.value for said in at.caption if "another question" in said.value)
+    ids = "of those computed from the token ids"
+    assert [ids in told for _, told in rules.values()] == [True, False, False]
+    headline, told = rules["cls.predictions.decoder:1.0"]
+    assert headline.endswith("a number of **cls.predictions.decoder** that a change put there in 2 stops")
+    headline, told = rules["cls.predictions.probs:0.0"]
+    assert headline.endswith(" come from? A change put it there") and "The way ends where it begins: a change" in told
+
+
 @pytest.mark.parametrize("kind", ["base-without-pooler", "sequence-classification"])
 def test_without_a_language_model_head(tmp_path, monkeypatch, kind):
     monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind=kind)))
@@ -126,4 +139,4 @@ def test_without_a_language_model_head(tmp_path, monkeypatch, kind):
         vector = abs(trace["encoder.layer.1.output.LayerNorm[token=2]"])
         agrees(at, f"encoder.layer.1.output.LayerNorm[token=2,hidden={vector.argmax()}]")
     else:
-        agrees(at, "classifier.probs[label=0]")
+        agrees(at, f"classifier.probs[label={trace['classifier.probs'].argmax()}]")

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.learning import Hosted, presence
 from bertviz_core.ui.frame import site
+from bertviz_core.ui.views.training import say_line
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 
 ROOT = Path(__file__).parents[1]
@@ -126,8 +127,13 @@ def test_the_headline_begins_and_ends_where_its_line_does(trained):
         if element.proto.id.endswith("-chart-training-loss")
     )
     line = np.frombuffer(base64.b64decode(losses["bdata"]), dtype=losses["dtype"])
-    told = f"per hidden word went from **{line[0]:.2f}** in the first to **{line[-1]:.2f}** over the last 4"
+    told = f"per hidden word was **{line[0]:.2f}** in the first and **{line[-1]:.2f}** over all of them"
     assert told in trained.title[0].value and len(line) == 4
+
+
+def test_the_last_steps_are_told_from_all_steps():
+    assert say_line(np.arange(12.0)) == "was **0.00** in the first and **11.00** over all of them"
+    assert say_line(np.arange(13.0)) == "went from **0.00** in the first to **12.00** over the last 12"
 
 
 @pytest.mark.parametrize("program", ["definition", "bert"])
@@ -232,11 +238,15 @@ def test_what_does_not_come_in_time_is_a_sentence_and_the_page_stays_usable(monk
     assert f"{record.loss:.4f}" in texts(at) and not errors(at)
 
 
-@pytest.mark.parametrize("address", ["J[step=3]", "J.term[step=99,token=1]", "J.gradient_length[step=1,group=99]"])
-def test_a_link_to_a_step_that_was_not_taken_says_so(address):
+@pytest.mark.parametrize(("address", "why"), [
+    *((one, "has not been taken")
+      for one in ("J[step=3]", "J.term[step=99,token=1]", "J.gradient_length[step=1,group=99]")),
+    *((one, "of its own") for one in ("J", "update:nope")),
+])  # fmt: skip
+def test_a_link_to_no_step_that_was_taken_says_why(address, why):
     at = opened(walk=address)
     said = " ".join(element.value for element in at.info)
-    assert not at.exception and "cannot be explained" in texts(at) and "has not been taken" in said
+    assert not at.exception and "cannot be explained" in texts(at) and why in said and "step" in said
 
 
 def test_the_drawer_of_a_step_closes_where_its_page_is_left(page):
@@ -259,15 +269,8 @@ def test_a_link_to_a_step_on_another_page_says_where_it_is_told(page, address):
     assert f"walk={quote_plus(address)}" in link.proto.query_string and at.query_params["walk"] == address
 
 
-@pytest.mark.parametrize("address", ["J", "update:nope"])
-def test_a_number_of_every_step_asks_which(address):
-    said = " ".join(element.value for element in opened(walk=address).info)
-    assert "of its own" in said and "step" in said
-
-
 def test_the_trained_model_is_chosen_on_other_pages_and_compared_with_the_untrained(trained, page):
-    run = trained.session_state["training-run"]
-    name = "yours, 4 steps"
+    run, name = trained.session_state["training-run"], "yours, 4 steps"
     assert len(run.records) == 4
     trained.query_params.update({"open": "use", "walk": ""})
     trained.run()

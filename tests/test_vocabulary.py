@@ -72,7 +72,7 @@ def test_rows_of_zeros_have_no_direction(model):
     everyone = vocabulary.find_nearest(model, 7, 200)
     assert sorted(entry.id for entry in everyone) == [i for i in range(101) if i != 7]
     assert [entry.cosine for entry in everyone if entry.id == 0] == [0]
-    assert all(entry.token == "" for entry in everyone if entry.id >= len(VOCABULARY))
+    assert all(entry.token == f"id {entry.id}" for entry in everyone if entry.id >= len(VOCABULARY))
 
 
 def test_two_entries_with_one_vector_are_neighbours(model):

@@ -7,6 +7,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis import slips
+from bertviz_core.analysis.hiding import Guess
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.printed import Verdict
@@ -17,12 +18,16 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import RELATION
 from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import controls, what_if
 from bertviz_core.ui.frame.preparation import prepare
 from bertviz_core.ui.frame.view import Outcome
 from bertviz_core.ui.panels.names import write_css, write_table
 from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.views import heads_ablation, predictions_reason, sentence, story
+from bertviz_core.ui.views.documents_slips import _tell_changed
+from bertviz_core.ui.views.parameters import write_size
+from bertviz_core.ui.views.tokenization_lead import _render_guess
 from bertviz_core.ui.walk.explain import work_out
 from bertviz_core.ui.walk.way import OFFERED, render_onward
 from tests.canvas import look
@@ -41,6 +46,46 @@ def test_the_card_of_the_other_epsilon_says_how_many_are_printed_and_how_many_ch
     seen = slips.measure_printed_epsilon(rome)
     assert seen.count == 36 and seen.changed != 36
     assert f"prints 36 numbers after it; {seen.changed} of them change, by up to {format_number(seen.largest)}" in cards
+
+
+def test_where_no_printed_number_changes_none_is_said_to():
+    told = [_tell_changed(slips.Seen(0.5, changed, 36)) for changed in (0, 1, 2)]
+    assert told == ["rounded as there, none of them changes; before that they do,", "1 of them changes,",
+                    "2 of them change,"]  # fmt: skip
+
+
+def test_a_document_beside_itself_is_told_once():
+    at = opened(document="notebook", beside="notebook")
+    assert at.title[0].value.count("001") == 1
+    assert sum(element.value.count("**notebook (001)**") for element in at.caption) == 1
+
+
+@pytest.mark.parametrize(("amount", "told"), [(0, "0 steps"), (1, "1 step"), (1200, "1,200 steps")])
+def test_of_one_thing_the_singular_is_written(amount, told):
+    assert write_count(amount, "step") == told
+
+
+def test_the_plural_may_be_another_word():
+    assert (write_count(1, "entry", "entries"), write_count(3, "entry", "entries")) == ("1 entry", "3 entries")
+
+
+@pytest.mark.parametrize(("size", "told"), [(13_691, "13,691"), (999_999, "999,999"), (25_674_618, "25.7 million")])
+def test_less_than_a_million_numbers_are_not_written_in_millions(size, told):
+    assert write_size(size) == told
+
+
+def test_one_change_is_called_so_and_several_are_too(rome):
+    head = "encoder.layer.0.attention.self.probs[head={}]"
+    one, two = (look(rome, rome.with_changes({head.format(i): 0.0 for i in range(count)})) for count in (1, 2))
+    assert [one.outcome.yours, two.outcome.yours] == ["your change", "your changes"]
+    assert one.outcome.say_unreached("this") == "your change does not reach this"
+    assert two.outcome.say_unreached("this") == "your changes do not reach this"
+
+
+@pytest.mark.parametrize(("rank", "tied", "right"), [(1, 1, True), (1, 2, False), (2, 1, False)])
+def test_a_guess_is_right_where_no_other_is_as_likely(rank, tied, right):
+    guess = Guess(7, "word", 0.5, rank, tied)
+    assert guess.right == right == ("✓" in _render_guess(guess))
 
 
 def test_where_the_other_epsilon_changes_most_is_named(page, rome):  # noqa: F811

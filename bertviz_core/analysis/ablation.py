@@ -20,7 +20,10 @@ from bertviz_core.tracing.trace import Trace
 
 
 def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
-    """Probabilities that a head could matter to: address of the cell by what it stands for, the likeliest first."""
+    """Probabilities that a head could matter to: address of the cell by what it stands for.
+
+    Words first, then the answers of the other heads; of each of these the likeliest first.
+    """
     found: dict[str, Address] = {}
     if PROBS in trace:
         here, name = PROBS.fix(token=token), trace.model.tokenizer.name
@@ -32,7 +35,8 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
     ):
         if path in trace:
             here = Address(path).fix(token=token) if "token" in trace.dims(path) else Address(path)
-            found |= {name: here.fix(**{axis: i}) for i, name in enumerate(labels)}
+            best = rank_top(trace.recomputed(here), len(labels))
+            found |= {labels[i]: here.fix(**{axis: i}) for i in best}
     if LOGITS in trace:
         span = find_answer(trace)
         found |= {

@@ -276,7 +276,15 @@ def roll_out(layers: Iterable[np.ndarray]) -> np.ndarray:
     """
     result: list[np.ndarray] = []
     for attention in layers:
-        mixed = 0.5 * attention + 0.5 * np.eye(len(attention), dtype=attention.dtype)
-        mixed /= mixed.sum(axis=-1, keepdims=True)
+        mixed = mix_with_residual(attention)
         result.append(mixed @ result[-1] if result else mixed)
     return np.stack(result)
+
+
+def mix_with_residual(attention: np.ndarray) -> np.ndarray:
+    """A layer's mean attention (query, key), half of it replaced by the token itself; rows divided by their sum.
+
+    That is 1, unless a change put weights there that do not sum to 1.
+    """
+    mixed = 0.5 * attention + 0.5 * np.eye(len(attention), dtype=attention.dtype)
+    return mixed / mixed.sum(axis=-1, keepdims=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from bertviz_core.documents.note_slips import NOTE_SLIPS
 from bertviz_core.documents.places import OUT, RELU, SELF, Document, put
 
+TOKENS = 512  # of every input, as the note prints it
+
 _FROM_X = "the note adds the input embeddings $X$ in every layer; the app adds the layer's own input, like BERT"
 _BIAS = "BERT adds a bias"
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
+from bertviz_core.formula.texts import write_count
 from bertviz_core.learning.records import PassRecord, StepRecord
 from bertviz_core.learning.room import check_room
 from bertviz_core.learning.settings import Settings, check_settings, encode_sentences
@@ -112,7 +113,7 @@ class Plan:
 
     def name(self, steps: int) -> str:
         """What the model is called after so many steps."""
-        return f"yours, {steps} step{'' if steps == 1 else 's'}" if steps else self.before.name
+        return f"yours, {write_count(steps, 'step')}" if steps else self.before.name
 
     def dress(self, weights: Weights, steps: int) -> Model:
         """The model that so many steps have made, of its weights that learn; the one before them where it is none."""

@@ -32,10 +32,13 @@ def _outcome(trace, scene):
         row = np.asarray(trace[f"cls.predictions.probs[token={scene.token}]"])
         return f"cls.predictions.probs[token={scene.token},vocab={row.argmax()}]", f"“{scene.entry(row.argmax())}”"
     if "cls.seq_relationship.probs" in trace:
-        return "cls.seq_relationship.probs[relation=0]", "B follows A"
+        best = int(trace["cls.seq_relationship.probs"].argmax())
+        return f"cls.seq_relationship.probs[relation={best}]", ("B follows A", "B is a random sentence")[best]
     if "classifier.probs" in trace:
         of_token = f"token={scene.token}," if "token" in trace.dims("classifier") else ""
-        return f"classifier.probs[{of_token}label=0]", trace.model.labels[0]
+        here = f"classifier.probs[token={scene.token}]" if of_token else "classifier.probs"
+        best = int(trace[here].argmax())
+        return f"classifier.probs[{of_token}label={best}]", trace.model.labels[best]
     start, _ = _span(trace)
     return f"qa_outputs.start.probs[start={start}]", f"an answer from “{trace.tokens[start]}”"
 
@@ -125,15 +128,20 @@ def _(scene):
 def _(scene):
     parameters = scene.trace.model.parameters
     total = sum({values.data_ptr(): values.numel() for values in parameters.values()}.values())  # what is tied once
-    return Truth({"total": total / 1e6, "words": parameters["embeddings.word_embeddings.weight"].numel() / total})
+    size = f"{total / 1e6:.1f} million" if total >= 1e6 else f"{total:,}"
+    return Truth({"total": size, "words": parameters["embeddings.word_embeddings.weight"].numel() / total})
 
 
-@oracle("article's row")
-def _(scene):
+@oracle("article's row", "article's row, tied")
+def _(scene, name):
     scores, word = scene.article_row
     shares = softmax(scores)
     most = int(shares.argmax())
-    return Truth({"weight": shares[most], "asks": word, "key": WORDS[most]}, "HIGHEST", shares, most)
+    *first, last = [f"“{key}”" for key, share in zip(WORDS, shares, strict=True) if share == shares[most]]
+    assert bool(first) == name.endswith("tied")
+    keys = f"{', '.join(first)} and {last}" if first else last
+    relation = "TIED" if first else "HIGHEST"
+    return Truth({"weight": shares[most], "asks": word, "keys": keys}, relation, shares, most)
 
 
 @oracle("likeliest", "next likeliest")
@@ -184,6 +192,11 @@ def _(scene):
 @oracle("next sentence")
 def _(scene):
     return Truth({"share": float(softmax(scene["cls.seq_relationship"])[0])})
+
+
+@oracle("classes tie")
+def _(scene):
+    return _tie(scene["classifier.probs"])
 
 
 @oracle("class")

@@ -20,7 +20,7 @@ PHRASES = {
         "predictions": ["Masked positions and the first "],
         "predictions_reason": [" products, largest first"],
         "query_key_value": ["Best fit first"],
-        "sentence": [" highest of ", " largest, all others together"],
+        "sentence": [" highest of ", " largest in size, all others together"],
         "sentence_answer": [" highest of ", "The highest start logits", "The highest end logits", "The best answers",
                             "compare with the best"],
         "tokenization": [" words in most pieces, of "],
@@ -49,7 +49,7 @@ PHRASES = {
     },
     "true of every pass: of a formula, of the vocabulary, of what a document prints": {
         "add_norm": ["residual connections only"],
-        "documents_differences": ["Only in the "],
+        "documents_differences": ["Only in "],
         "documents_slips": ["σ as printed", "covers only 1/H", "meet only where the squared",
                             "is the first cell after"],
         "embeddings_positions": ["The cosine depends only on the distance", "position and component alone"],

@@ -30,6 +30,7 @@ TEXTS = (
     ("The trophy does not fit in the suitcase because it is too big.", None),
     ("One, two, three, four, five; six: seven! eight? nine. ten " * 3, None),
 )
+_EVEN_ROW = "0.0=5;0.1=5;0.2=5;0.3=5;0.4=5;0.5=5"
 PLACES = 4  # that are looked at in one pass
 
 
@@ -131,6 +132,8 @@ def _draw_change(rng, trace):
         kinds += [{"cls.predictions.transform.activation": "relu"}, {"cls.predictions.decoder[vocab=7]": 30.0},
                   {"cls.predictions.transform.LayerNorm": 0.0}, {"cls.predictions.probs": 0.0},
                   {"cls.predictions.decoder": 1.0}, {"cls.predictions.probs[vocab=7]": 0.9}]  # fmt: skip
+    if "classifier.probs" in trace:
+        kinds += [{"classifier.probs": 0.0}]
     return rng.choice(kinds)
 
 
@@ -152,7 +155,7 @@ def _draw_says(rng, rows):
     """What the URL says to single pages."""
     says = {"where": rng.choice(("attention", "feed-forward")), "document": rng.choice(list(DOCUMENT_PROGRAMS)),
             "score_row": rng.choice(("Hello", "how", "?")), "component": rng.choice(("", "", "5")),
-            "scores": rng.choice(("", "", "0.1=99;0.4=99;0.0=-3", "0.2=1.5"))}  # fmt: skip
+            "scores": rng.choice(("", "", "0.1=99;0.4=99;0.0=-3", "0.2=1.5", _EVEN_ROW))}  # fmt: skip
     if rng.random() < 0.3:
         says["beside"] = rng.choice(list(PROGRAMS))
     if rng.random() < 0.3:

@@ -138,8 +138,9 @@ def story(s: Scene) -> Truth:
     start, *_, end = s.shown.find("story", "All steps").cells
     path, at = read_cell(end)
     word = path == "input_ids" and s.trace.tokens[at["token"]] not in s.trace.model.tokenizer.special_tokens
-    hidden = [read_probability(s.trace, start), hide(s, start, at["token"])] if word else []
-    return Truth(told=[len(steps), len(stops), *hidden])
+    twice = word and s.trace.tokens.count(s.trace.tokens[at["token"]]) > 1
+    hidden = [*([at["token"]] if twice else []), read_probability(s.trace, start), hide(s, start, at["token"])]
+    return Truth(told=[len(steps), len(stops), *(hidden if word else [])])
 
 
 def hide(s: Scene, start: str, token: int) -> float:

@@ -94,16 +94,16 @@ def document_answers(s: Scene, position: str) -> Truth:
     return Truth(answers=answers)
 
 
-@truth("documents", "The note at both lengths")
+@truth("documents", "The note at two lengths")
 def note_lengths(s: Scene) -> Truth:
-    """Its words and its last vector with as many tokens as the sentence has, and with as many as it prints."""
+    """Its words and its last vector with as many tokens as the sentence has, and with as many as the model reads."""
     view, last = s.shown.view, f"encoder.layer.{s.layers[-1]}.output.LayerNorm"
     lengths = [len(s.trace.tokens), s.config.max_position_embeddings]
     rows = [bv.run(s.trace.model, view.text, view.pair, pad_to=length, program="forward-pass-note")[last][s.token]
             for length in lengths]  # fmt: skip
     scores = [s.read_words(row.astype(np.float64)[None])[0] for row in rows]
     return Truth(answers=[[(s.word(i), softmax(line)[i]) for i in best(line, 3)] for line in scores],
-                 told=[*(cosine(s[last][s.token], row.astype(np.float64)) for row in rows), *lengths])  # fmt: skip
+                 told=[*(cosine(s[last][s.token], row.astype(np.float64)) for row in rows), *lengths, 512])  # fmt: skip
 
 
 @truth("documents", "The steps that differ")

@@ -65,9 +65,8 @@ def same_rows(s: Scene) -> Truth:
 @truth("embeddings", "embeddings.LayerNorm[token=*]")
 def fixed_size(s: Scene, token: str) -> Truth:
     leaves = {"sum": "sum", "normalized": "LayerNorm.normalized", "LayerNorm": "LayerNorm"}
-    rows = [s[f"embeddings.{leaf}"][s.token] for leaf in leaves.values()]
     return Truth([strips(s, {name: f"embeddings.{leaf}" for name, leaf in leaves.items()})],
-                 told=[math.sqrt(np.mean((x - x.mean()) ** 2)) for x in rows])  # fmt: skip
+                 told=[s[f"embeddings.{leaf}"][s.token].std() for leaf in leaves.values()])  # fmt: skip
 
 
 @truth("embeddings", "How long the three rows and their sum are")

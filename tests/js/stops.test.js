@@ -18,7 +18,7 @@ const draw = (stop, more = {}, options = {}) => {
 
 test("1: each piece stands at its entry of the vocabulary", () => {
   const { texts, shapes } = draw(1);
-  assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["4 pieces,", "each an entry of the vocabulary of 101"]);
+  assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["4 tokens,", "each an entry of the vocabulary of 101"]);
   assert.deepEqual([0, 1, 2, 3].map((i) => [texts[`piece ${i}`], texts[`id ${i}`]]), [["[CLS]", "2"], ["the", "62"], ["cat", "63"], ["[SEP]", "3"]]);
   assert.deepEqual([texts["axis start"], texts["axis end"]], ["entry 0", "100"]);
   const x = (i) => Number(shapes.get(`tick ${i}`).element.attributes.x);
@@ -42,7 +42,7 @@ test("4: the products land, the largest first, and their sum becomes the score",
   const { canvas, texts } = draw(4);
   assert.equal(texts.outcome, "3.60 / √4 = 1.80");
   assert.deepEqual([texts["product 0"], texts["product 2"], texts["product 4"]], ["−0.949", "−1.617", "1.53"]);
-  assert.deepEqual([texts["sum number"], texts.landed], ["3.60", "component 0 · the largest"]);
+  assert.deepEqual([texts["sum number"], texts.landed], ["3.60", "component 0 · the largest in size"]);
   canvas.player.time = 0.5;
   canvas.draw();
   const half = drawnTexts(canvas, "picture");
@@ -95,7 +95,7 @@ test("9: the logit of the best word, and the shares of all", () => {
   assert.deepEqual([texts["name 0"], texts["score 0"], texts["term 0"], texts["share 0"]], ["c", "3.66", "1.000", "c 15\u00a0%"]);
   assert.equal(texts["others name"], "93 others"); // of 101, 8 of them listed
   const stops = makeData().stops.map((stop, i) => (i === 8 ? { ...stop, worked: { width: 8, component: 3, value: -2.5 } } : stop));
-  assert.match(draw(9, {}, { more: { stops } }).texts.under, /ends with 8 numbers for each piece; the largest, component 3: −2\.5000/);
+  assert.match(draw(9, {}, { more: { stops } }).texts.under, /the layers end with 8 numbers for each piece; component 3: −2\.5000/);
 });
 
 test("a sum is written with its signs, and shorter where a sign can be turned", () => {

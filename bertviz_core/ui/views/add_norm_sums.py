@@ -34,7 +34,7 @@ _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL ha
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROWS, _ROW = 16, 26  # tokens shown; pixels of a row
 _RULES = read_css(Path(__file__).with_name("add_norm.css"))
-_WORDS = ((25, "almost the same way"), (70, "partly the same way"), (110, "almost a right angle"),
+_WORDS = ((25, "almost the same way"), (84, "partly the same way"), (95, "almost a right angle"),
           (155, "partly against it"), (181, "almost the opposite way"))  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def write_headline(view: View) -> Said:
     told = [
         Claim(f"answer of the {name}", f"{start} {side.short} {{guess}} **{{share}}**",
               {"share": tell_percent(guess.probability), "guess": name_word(guess.token)})
-        for name, start, side in (("left", ";", left), ("right", ",", right))
+        for name, start, side in zip(("left", "right"), (";", ","), list_sides(left, right), strict=False)
         for guess in guess_words(side.trace, token, 1)
     ]  # fmt: skip
     return say(
@@ -107,6 +107,11 @@ def write_headline(view: View) -> Said:
         ),
         *told,
     )  # fmt: skip
+
+
+def list_sides(left: Side, right: Side) -> tuple[Side, ...]:
+    """The two, or the one that stands beside itself."""
+    return (left,) if left.name == right.name else (left, right)
 
 
 def show_menus() -> None:

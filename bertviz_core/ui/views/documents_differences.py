@@ -16,7 +16,7 @@ from bertviz_core.ui.frame import site, style
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
-from bertviz_core.ui.views.documents import Side
+from bertviz_core.ui.views.documents import Side, list_sides
 
 
 def show_differences(view: View, left: Side, right: Side) -> None:
@@ -35,7 +35,7 @@ def show_differences(view: View, left: Side, right: Side) -> None:
             with st.container(key=f"differ-{stage.name.lower()}", gap=None):
                 site.show_link(site.find_page(stage), stage.title)
                 st.markdown(_write_stage(view, stages[stage], left, right))
-        for side in (left, right):
+        for side in list_sides(left, right):
             if side.document:
                 about = f"**{side.title}**: {side.document.what} {side.document.differs}"
                 st.caption(f"{about} {_tell_segments(view, side)}")
@@ -73,7 +73,8 @@ def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> 
 def _write_only(only: Mapping[Side, Sequence[str]]) -> str:
     """What only one of the two has; of a LayerNorm, which has steps inside, the whole."""
     return " &ensp; ".join(
-        f"Only in the {side.title}: {', '.join(f'`{_shorten(one)}`' for one in _drop_inner(addresses))}."
+        f"Only in {'the ' if side.document else ''}{side.title}: "
+        f"{', '.join(f'`{_shorten(one)}`' for one in _drop_inner(addresses))}."
         for side, addresses in only.items() if addresses
     )  # fmt: skip
 

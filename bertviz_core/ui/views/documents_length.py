@@ -1,4 +1,4 @@
-"""The forward-pass note at two lengths: as many tokens as the sentence has, and as many as the note prints."""
+"""The forward-pass note at two lengths: as many tokens as the sentence has, and as many as the model can read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertviz_core.analysis.alignment import guess_words, measure_end
 from bertviz_core.documents import NOTE
+from bertviz_core.documents.note import TOKENS
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import style
@@ -21,7 +22,7 @@ _GUESSES = 3
 
 
 def has_other_length(view: View, left: Side, right: Side) -> bool:
-    """Whether the note is compared, and the sentence is shorter than what it prints."""
+    """Whether the note is compared, and the sentence is shorter than what the model can read."""
     return NOTE.program in (left.name, right.name) and len(view.trace.tokens) < _find_longest(view)
 
 
@@ -33,8 +34,9 @@ def show_lengths(view: View) -> None:
     """What the note's one input length changes: the same token, in a pass over few tokens and in one over all."""
     trace, token = view.trace, view.chosen.token
     count, longest = len(trace.tokens), _find_longest(view)
-    runs = {count: "as your sentence is", longest: "as the note prints it"}
-    with open_card(view, PREDICTION, "The note at both lengths", f"token {token}", name="documents-lengths"):
+    most = "as the note prints it" if longest == TOKENS else "as many as this model reads"
+    runs = {count: "as your sentence is", longest: most}
+    with open_card(view, PREDICTION, "The note at two lengths", f"token {token}", name="documents-lengths"):
         told = []
         for place, (length, how) in zip(st.columns(len(runs)), runs.items(), strict=True):
             note = view.run_as(NOTE.program, get_store(), length - count)
@@ -45,6 +47,6 @@ def show_lengths(view: View) -> None:
                 st.html(f"<b>{length} tokens</b> {escape(how)}{answer}")
         st.caption(
             f"Cosine with BERT's vector of “{escape_markdown(trace.tokens[token])}” after the last layer: "
-            f"{', '.join(told)}. Every input of the note has {longest} tokens, and it has no mask: its softmax attends "
+            f"{', '.join(told)}. Every input of the note has {TOKENS} tokens, and it has no mask: its softmax attends "
             "to the padding. All else on this page is at your sentence's length."
         )

@@ -51,7 +51,7 @@ def show_cards(view: View) -> None:
         ("The root ends too early", "003, σ", format_number(printed), format_number(meant),
          f"σ as printed at “{word}” after attention in layer {layer}, and a standard deviation."),
         ("One ε for another", "001, In [46]", "10⁻⁵", "10⁻¹²",
-         f"In [49] prints {seen.count} numbers after it; {seen.changed} of them change, by up to "
+         f"In [49] prints {seen.count} numbers after it; {_tell_changed(seen)} by up to "
          f"{format_number(seen.largest)}."),
         ("X in every sum", "000, residual sum", "X", "Z",
          f"Meant is the sub-layer's input. In the second sum of layer {layer} the two have a cosine of "
@@ -60,6 +60,13 @@ def show_cards(view: View) -> None:
     st.html('<div class="bv-slips">' + "".join(
         f"<div><small>{where}</small><b>{title}</b><p><s>{wrong}</s> → {right}</p>{why}</div>"
         for title, where, wrong, right, why in cards) + "</div>")  # fmt: skip
+
+
+def _tell_changed(seen: slips.Seen) -> str:
+    """How many of the numbers that the notebook prints another epsilon changes, rounded as they are there."""
+    if not seen.changed:
+        return "rounded as there, none of them changes; before that they do,"
+    return f"{seen.changed} of them change{'s' * (seen.changed == 1)},"
 
 
 @derived

@@ -167,14 +167,18 @@ def _choose_drawn_on(view: View) -> list[int]:
 
 def _make_origin(view: View, found: np.ndarray) -> Origin:
     a, mixed = rf"\textcolor{{{view.colors.kinds[ATTENTION]}}}{{A^{{(l)}}_h}}", r"\hat{A}^{(l)}"
-    formula = (
-        rf"\begin{{aligned}} {mixed} &= \tfrac{{1}}{{2H}} \textstyle\sum_{{h=1}}^{{H}} {a} + \tfrac{{1}}{{2}}\, I "
-        rf"\\ R^{{(l)}} &= {mixed} R^{{(l-1)}} \\ R^{{(-1)}} &= I \end{{aligned}}"
-    )
+    half = rf"\tfrac{{1}}{{2H}} \textstyle\sum_{{h=1}}^{{H}} {a} + \tfrac{{1}}{{2}}\, I"
+    whole = all(np.allclose(layer.sum(axis=-1), 1, atol=1e-4) for layer in layers.average_attention(view.trace))
+    mixing = rf"{mixed} &= {half}" if whole else (
+        rf"M^{{(l)}} &= {half} \\ {mixed}_{{t,u}} &= M^{{(l)}}_{{t,u}} \big/ \textstyle\sum_v M^{{(l)}}_{{t,v}}"
+    )  # fmt: skip
+    divided = "" if whole else " As changed, not all attention weights sum to 1: each row is divided by its sum."
     return Origin(
-        f"{ATTENTION_WEIGHTS.in_layers('{i}')} of all layers", ATTENTION, formula,
+        f"{ATTENTION_WEIGHTS.in_layers('{i}')} of all layers", ATTENTION,
+        rf"\begin{{aligned}} {mixing} \\ R^{{(l)}} &= {mixed} R^{{(l-1)}} \\ R^{{(-1)}} &= I \end{{aligned}}",
         "Each layer counts half as attention weights, averaged over heads, and half as residual connection; the "
-        "layers are multiplied. This is an approximation: values, feed-forward networks and LayerNorms are left out.",
+        f"layers are multiplied.{divided} This is an approximation: values, feed-forward networks and LayerNorms are "
+        "left out.",
         _write_worked(view, found), "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
     )  # fmt: skip
 
@@ -182,10 +186,9 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
 def _write_worked(view: View, found: np.ndarray) -> str:
     """The chosen token's share of itself, from the last layer's mixing and the rollout before it."""
     token, last = view.chosen.token, len(found) - 1
-    attention = view.trace[ATTENTION_WEIGHTS.in_layer(last).fix(query=token)].mean(axis=0)
-    own = np.eye(len(attention))[token]
-    mixed = (attention + own) / 2
-    before = found[last - 1][:, token] if last else own
+    *_, attention = layers.average_attention(view.trace)
+    mixed = layers.mix_with_residual(attention.astype(np.float64))[token]
+    before = found[last - 1][:, token] if last else np.eye(len(mixed))[token]
     total = write_products(mixed.tolist(), before.tolist(), brace=False)
     result = format_latex(float(found[last, token, token]))
     return rf"R_{{{token},{token}}} = \textstyle\sum_u \hat{{A}}_{{{token},u}}\, R_{{u,{token}}} = {total} = {result}"

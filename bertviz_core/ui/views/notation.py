@@ -16,6 +16,7 @@ from bertviz_core.figures.bars import draw_counts
 from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
+from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import site, style, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
@@ -132,7 +133,7 @@ def _list_groups(view: View) -> dict[_Group, list[Entry]]:
 
 
 def _count(rows: Sequence[Entry]) -> str:
-    return "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
+    return write_count(len(rows), "entry", "entries")
 
 
 def _show_table(view: View, title: str, rows: Sequence[Entry], *, lead: bool = False) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.predictions import PROBS, find_masks, rank_words
+from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.absent import note_absent_heads
@@ -59,8 +60,8 @@ def show_model(view: View) -> None:
     """Which model this is, in a line; and what its checkpoint lacks."""
     config = view.trace.model.config
     st.caption(
-        f"{escape_markdown(view.trace.model.name)}: {config.num_hidden_layers} layers, "
-        f"{config.num_attention_heads} heads, hidden size {config.hidden_size}, {config.vocab_size:,} vocabulary "
-        f"entries, {view.trace.model.parameter_count:,} parameters."
+        f"{escape_markdown(view.trace.model.name)}: {write_count(config.num_hidden_layers, 'layer')}, "
+        f"{write_count(config.num_attention_heads, 'head')}, hidden size {config.hidden_size}, "
+        f"{config.vocab_size:,} vocabulary entries, {view.trace.model.parameter_count:,} parameters."
     )
     note_absent_heads(view)

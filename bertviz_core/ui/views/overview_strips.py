@@ -16,6 +16,7 @@ from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.short import shorten, shorten_expr
 from bertviz_core.formula.steps import INPUT, PARAMETER, Step
+from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.panels.charts import find_robust_limit
@@ -154,4 +155,4 @@ def _paint(symbol: Symbol) -> str:
 
 
 def _count(numbers: int) -> str:
-    return "1 number" if numbers == 1 else f"{numbers:,} numbers"
+    return write_count(numbers, "number")

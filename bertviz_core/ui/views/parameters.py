@@ -62,9 +62,14 @@ def write_headline(view: View) -> Said:
     words = next(sums for sums in analysis.count_kinds(tensors).values())["word embeddings"]
     total = view.trace.model.parameter_count
     return say("What was learned? ", Claim(
-        "parameters", "**{total} million** numbers: **{words}** of them are word embeddings",
-        {"words": tell_percent(words / total), "total": Part(total / 1e6, "{:.1f}".format)},
+        "parameters", "**{total}** numbers: **{words}** of them are word embeddings",
+        {"words": tell_percent(words / total), "total": Part(total, write_size)},
     ))  # fmt: skip
+
+
+def write_size(total: int) -> str:
+    """A number of numbers: in millions, where there are any."""
+    return f"{total:,}" if total < 1e6 else f"{total / 1e6:.1f} million"
 
 
 def show_sizes(view: View) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention, playground
-from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say, say_largest
 from bertviz_core.analysis.printed import Verdict, judge_cut, judge_print
 from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
@@ -14,9 +14,11 @@ from bertviz_core.figures.attention import draw_denominator
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.formula.texts import join_words, write_count
 from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.labels import quote
 from bertviz_core.ui.frame.packing import LONGEST
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
@@ -43,9 +45,13 @@ def write_headline(_: View) -> Said:
     scores, row = read_scores()
     shares = attention.work_softmax(scores[row]).shares
     best = int(shares.argmax())
-    parts = {"weight": tell_percent(shares[best]), "asks": name_word(WORDS[row]), "key": name_word(WORDS[best])}
-    return say(Claim("article's row", "Where does {asks} look? **{weight}** at {key}", parts, Relation.HIGHEST, shares,
-                     (best,)), "; change a score and see")  # fmt: skip
+    keys = [quote(word) for word, share in zip(WORDS, shares.tolist(), strict=True) if share == shares[best]]
+    parts = {"weight": tell_percent(shares[best]), "asks": name_word(WORDS[row]), "keys": Part(join_words(keys))}
+    form = "Where does {asks} look? **{weight}** at"
+    return say(choose(
+        Claim("article's row, tied", f"{form} each of {{keys}}", parts, Relation.TIED, shares, (best,)),
+        Claim("article's row", f"{form} {{keys}}", parts, Relation.HIGHEST, shares, (best,)),
+    ), "; change a score and see")  # fmt: skip
 
 
 def read_scores() -> tuple[np.ndarray, int]:
@@ -76,11 +82,18 @@ def show_scores(view: View, scores: np.ndarray, row: int) -> Derived:
         "playground-scores", "Attention scores of six tokens: how well each query matches each key",
         draw_heatmap(scores, *_SIDES, view.colors, selected=row),
         Origin("the encoder article's example, as edited", ATTENTION, r"S = \frac{Q K^\top}{\sqrt{d_k}}",
-               f"Each row is one query. {tell_best(view)} The article gives these numbers as an example; no model "
-               "computed them.", source=ARTICLE),
+               f"Each row is one query. {tell_best(view)} {_tell_source(changed)}", source=ARTICLE),
         values=Values(scores, WORDS, WORDS),
         note=f"Changed: {changed} of {scores.size}. The marked row is computed below.",
     )  # fmt: skip
+
+
+def _tell_source(changed: int) -> str:
+    """Where the scores are from. changed: how many of them were typed here."""
+    if changed == _ORIGINAL.size:
+        return "All of these numbers were typed here; no model computed them."
+    typed = f", but for {write_count(changed, 'that was', 'that were')} typed here" if changed else ""
+    return f"The article gives these numbers as an example{typed}; no model computed them."
 
 
 def tell_best(_: View) -> Said:

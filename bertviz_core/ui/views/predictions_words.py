@@ -17,6 +17,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.softmax import draw_rank_curve
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, url
@@ -229,4 +230,6 @@ def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:
             f"The vocabulary has no such entry; the tokenizer splits it into {len(found)}. One position has one entry, "
             "never the whole word; each piece has its own rank. The curve marks the first piece."
         )
-    return f"Rank {found[0].rank:,} of {size:,}: {found[0].rank - 1:,} entries have a higher logit."
+    above = found[0].rank - 1
+    have = f"{write_count(above, 'entry has', 'entries have')} a higher logit"
+    return f"Rank {found[0].rank:,} of {size:,}: {have}."

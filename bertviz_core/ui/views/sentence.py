@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertviz_core.analysis import layers, sentence
 from bertviz_core.analysis.answers import rank_spans
-from bertviz_core.analysis.claims import Claim, Relation, Said, say
+from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars, draw_curve
@@ -24,7 +24,8 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
-from bertviz_core.ui.panels.said import name_plain, tell_percent
+from bertviz_core.ui.panels.put import tell_put
+from bertviz_core.ui.panels.said import name_plain, tell_percent, tell_tied
 from bertviz_core.ui.panels.worked import write_cosine
 from bertviz_core.ui.views import sentence_answer
 
@@ -58,7 +59,10 @@ def write_headline(view: View) -> Said:
         shares = trace[_CLASSES.enter("probs")]
         best = int(shares.argmax())
         parts = {"share": tell_percent(shares[best]), "name": name_plain(trace.model.labels[best])}
-        return say(Claim("class", "Which class? **{name}**, {share}", parts, Relation.HIGHEST, shares, (best,)))
+        return say("Which class? ", choose(
+            tell_tied("classes tie", "**{count} of {all} classes** tie at **{share}**", shares),
+            Claim("class", "**{name}**, {share}", parts, Relation.HIGHEST, shares, (best,)),
+        ))  # fmt: skip
     return say("What BERT says about the whole input")
 
 
@@ -207,7 +211,7 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Deri
                "such differences.",
                rf"\text{{lead}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}"),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
-        note=f"The {len(best)} largest, all others together, the bias, and the sum.",
+        note=f"The {len(best)} largest in size, all others together, the bias, and the sum.{tell_put(view, address)}",
         sides=_HALF,
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PARAMETER, PREDICTION
+from bertviz_core.formula.texts import join_words, name_token, write_count
 from bertviz_core.programs.names import VALUES
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
@@ -60,6 +61,12 @@ class Story:
         """The cells of the stops."""
         return [self.turns[place].cell for place in self.stops]
 
+    @property
+    def token(self) -> int | None:
+        """The token whose id it ends at; None where it ends at a parameter, or at what a change put there."""
+        last = self.cells[-1]
+        return last.at["token"] if last.path == "input_ids" else None
+
     @cached_property
     def tokens(self) -> list[int | None]:
         """The token whose way it is, stop by stop; None before there is one."""
@@ -90,18 +97,20 @@ def write_headline(view: View) -> str:
     """
     story = read_story(view)
     name = escape_markdown(story.name.partition(" at position")[0])
+    if len(story.turns) == 1:
+        return f"Where does {name} come from? A change put it there"
     heads = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
-    over = f" over {' and '.join(heads)}" if heads else ""
-    token, last = story.tokens[-1], story.cells[-1].path
+    over = f" over {join_words(heads)}" if heads else ""
+    last = story.cells[-1].path
     end = f"a number of **{last}** that a change put there"
-    part = "the largest part"
-    if last == "input_ids" and token is not None:
-        end, part = f"**“{escape_markdown(view.trace.tokens[token])}”**", "the largest part computed from the token ids"
+    if story.token is not None:
+        end = f"**{escape_markdown(name_token(view.trace.tokens, story.token))}**"
     elif last in view.trace.model.parameters:
         end = "a learned parameter"
+    part = "the largest part" if story.token is None else "the largest part computed from the token ids"
     return (
         f"Where does {name} come from? One way back of very many: {part} leads, step by step,{over} to {end} in "
-        f"{len(story.stops)} stops"
+        f"{write_count(len(story.stops), 'stop')}"
     )
 
 
@@ -121,15 +130,23 @@ def show_line(view: View, story: Story) -> int:
             st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
                       disabled=chosen + 1 == len(story.stops))  # fmt: skip
         words.caption(
-            f"{tell_pass(view)}"
-            f"{len(story.turns)} steps, each to the part that counts most of those computed from the token ids: in a "
-            "sum the largest in size, in a softmax the score that moves the result most, in attention the value. A "
-            f"stop is where the token, the head or the component changes, or the embeddings begin: {len(story.stops)} "
-            "stops. Beside a link stands the part "
-            "that is followed; the link is as thick as its share of the number before it. "
-            f"{_tell_hidden(story)}",
+            f"{tell_pass(view)}{_tell_way(story)} {_tell_hidden(story)}",
         )
     return chosen
+
+
+def _tell_way(story: Story) -> str:
+    """By which rule the way goes, and what its line shows."""
+    if len(story.turns) == 1:
+        return "The way ends where it begins: a change put this number there, in place of what is computed."
+    made = "" if story.token is None else " of those computed from the token ids"
+    return (
+        f"{write_count(len(story.turns), 'step')}, each to the part that counts most{made}: in a sum the largest in "
+        "size, in a softmax the score that moves the result most, in attention the value. A stop is where the token, "
+        "the head or the component changes, or the embeddings begin: "
+        f"{write_count(len(story.stops), 'stop')}. Beside a link stands the part that is followed; the link is as "
+        "thick as its share of the number before it."
+    )
 
 
 def _tell_hidden(story: Story) -> str:
@@ -144,9 +161,9 @@ def _tell_hidden(story: Story) -> str:
     if without is None:
         return said
     write = format_percent if story.start.name == "probs" else format_number
-    name, word = map(escape_markdown, (story.name.partition(" at position")[0], story.trace.tokens[token]))
+    name, word = map(escape_markdown, (story.name.partition(" at position")[0], name_token(story.trace.tokens, token)))
     return (
-        f"{said} **Hide “{word}” behind \\[MASK\\], and {name} goes from {write(story.value)} to {write(without)}**; "
+        f"{said} **Hide {word} behind \\[MASK\\], and {name} goes from {write(story.value)} to {write(without)}**; "
         "for every token: below."
     )
 

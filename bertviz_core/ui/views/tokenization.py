@@ -10,6 +10,7 @@ import streamlit as st
 from bertviz_core.analysis.claims import Part, Said, say, say_largest
 from bertviz_core.checkpoint.wordpiece import Record, Search, Word
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
@@ -33,7 +34,7 @@ def show_stages(view: View) -> None:
             st.html("".join(_render_stage(*row, before) for row, before in zip(rows, texts, strict=False)))
             words = " ".join(f'<span class="bv-token bv-word">{escape(word.text)}</span>' for word in record.words)
             st.html(
-                f"<p>split at spaces and around punctuation: {len(record.words)} words</p>"
+                f"<p>split at spaces and around punctuation: {write_count(len(record.words), 'word')}</p>"
                 f'<div class="bv-tokens">{words}</div>'
             )
 
@@ -55,7 +56,7 @@ def show_search(view: View) -> None:
         with drawn:
             whole, told = st.columns(2, vertical_alignment="center", gap="small")
             whole.html(f"<div>{_render_choices(searched, word)}{_render_brackets(word)}</div>")
-            told.caption(f"{tried} candidates: {tried - found} rejected, {found} found. {reason}")
+            told.caption(f"{write_count(tried, 'candidate')}: {tried - found} rejected, {found} found. {reason}")
             st.html(_render_stairs(view, word))
         with side:
             st.text_input("Another word", key=_SPLIT.name, max_chars=100, placeholder=word.text)
@@ -111,7 +112,7 @@ def _render_choices(searched: list[Word], word: Word) -> str:
     """The sentence's words that are cut into pieces, as buttons."""
     buttons = "".join(
         f'<button data-choose="{_SPLIT.name}={escape(each.text)}" aria-pressed="{str(each.text == word.text).lower()}">'
-        f"{escape(each.text)} <small>{len(each.pieces)} pieces</small></button>"
+        f"{escape(each.text)} <small>{write_count(len(each.pieces), 'piece')}</small></button>"
         for each in searched[:_CHOICES]
     )
     return f'<div class="bv-pieces">{buttons}</div>' if buttons else ""

@@ -11,6 +11,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_counts
 from bertviz_core.formula.dims import VOCAB
 from bertviz_core.formula.steps import EMBEDDING
+from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -77,7 +78,7 @@ def _show_found(view: View, ids: list[int], text: str, how: str) -> None:
         st.info(escape_markdown(f"No entry {_WAYS[how]} “{text.strip()}”.{last}"))
         return
     first = f" The first {_SHOWN}:" if len(ids) > _SHOWN else ""
-    st.markdown(escape_markdown(f"{len(ids):,} {'entry' if len(ids) == 1 else 'entries'}.{first}"))
+    st.markdown(escape_markdown(f"{write_count(len(ids), 'entry', 'entries')}.{first}"))
     shown, read = ids[:_SHOWN], view.trace.encoding.ids
     columns = [
         Column("id", [str(i) for i in shown]),

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.training import OVER
@@ -14,6 +15,7 @@ from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import QUERY
+from bertviz_core.formula.texts import write_count
 from bertviz_core.learning import Standing
 from bertviz_core.learning.plan import Plan
 from bertviz_core.ui.components.selectors import read_css
@@ -46,7 +48,7 @@ _SIDES, _BELOW = (10, 23), (9, 5)
 _RULES = read_css(Path(__file__).with_name("training.css"))
 _CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
 _RUNS = 3  # of rows, that are named one by one
-_TABLES = {"word_embeddings": "words", "position_embeddings": "positions", "token_type_embeddings": "segments"}
+_TABLES = {"word_embeddings": "word", "position_embeddings": "position", "token_type_embeddings": "segment"}
 
 
 def write_headline(view: View) -> str:
@@ -56,19 +58,25 @@ def write_headline(view: View) -> str:
     except TrainingError:
         return "Does it learn? Not with these settings; change them and see"
     count, records, steps = len(run.training.encodings), run.records, run.training.steps_total
-    read = "1 sentence" if count == 1 else f"{count} sentences"
+    asked = f"{write_count(count, 'sentence')}, {write_count(steps, 'step')}"
     if run.going:
-        return f"Does it learn? It is being trained: {read}, {steps:,} steps"
+        return f"Does it learn? It is being trained: {asked}"
     if not records:
-        return f"Does it learn? Nothing is trained yet: {read}, {steps:,} steps. Press **{_START}**"
+        return f"Does it learn? Nothing is trained yet: {asked}. Press **{_START}**"
     if len(records) <= count:
         first, last = (format_number(loss) for loss in (records[-1].loss, records[-1].loss_after))
         return f"Does it learn? Step {len(records)} took J from **{first}** to **{last}**, with the same tokens hidden"
-    line = average(records)
     return (
-        f"Does it learn? In {len(records):,} steps −log P per hidden word went from **{format_short(line[0])}** in the "
-        f"first to **{format_short(line[-1])}** over the last {min(OVER, len(records))}{_say_risen(run)}"
+        f"Does it learn? In {len(records):,} steps −log P per hidden word {say_line(average(records))}{_say_risen(run)}"
     )
+
+
+def say_line(line: np.ndarray) -> str:
+    """Where the loss per hidden word begins and ends. line: over the last steps, one number a step."""
+    first, last = (f"**{format_short(line[i])}**" for i in (0, -1))
+    if len(line) > OVER:
+        return f"went from {first} in the first to {last} over the last {OVER}"
+    return f"was {first} in the first and {last} over all of them"
 
 
 def _say_risen(run: Run) -> str:
@@ -189,7 +197,7 @@ def _say_progress(run: Run) -> str:
     done, total, left = len(run.records), run.training.steps_total, run.training.seconds_left
     remaining = f" · about {left:.0f} s left" if run.going and left is not None and left >= 1 else ""
     asked = f" · word {run.training.asked} of {len(run.training.words)} asked for" if _is_asking(run) else ""
-    return f"{done} of {total} steps{asked or remaining}"
+    return f"{done} of {write_count(total, 'step')}{asked or remaining}"
 
 
 def _is_asking(run: Run) -> bool:
@@ -202,9 +210,14 @@ def say_still(training: Plan) -> str:
     weights = sum(training.before.parameters[name].numel() for name in training.learned)
     if not training.still:
         return f"{weights:,} weights learn."
-    rows = ", ".join(f"{_TABLES[one.parameter.split('.')[-2]]} {_name_rows(one.rows)}" for one in training.still)
+    rows = ", ".join(f"{_name_table(one.parameter, len(one.rows))} {_name_rows(one.rows)}" for one in training.still)
     count = sum(one.weights for one in training.still)
     return f"{weights:,} weights learn; {count:,} of them never move, since no sentence reads them: the rows of {rows}."
+
+
+def _name_table(parameter: str, rows: int) -> str:
+    """What the rows of a table of embeddings stand for, in the number in which they are spoken of."""
+    return f"{_TABLES[parameter.split('.')[-2]]}{'s' * (rows != 1)}"
 
 
 def _name_rows(rows: Sequence[int]) -> str:

@@ -11,6 +11,7 @@ from bertviz_core.analysis.training import OVER, rank_risen
 from bertviz_core.figures.training import draw_losses, draw_word_rises
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import QUERY
+from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -26,7 +27,7 @@ _BOLD_IS = " Bold: what rose most, each word once."
 def show_lead(view: View, run: Run) -> None:
     """The two pictures beside one another, over all steps that are asked for."""
     total = run.training.steps_total
-    told = f"{total} steps" if run.training.finished else f"{total} steps; grey is still to come"
+    told = f"{write_count(total, 'step')}{'' if run.training.finished else '; grey is still to come'}"
     with open_card(view, QUERY, "J(θ), and what it buys", "J", told, name="training-lead") as tools:
         left, right = st.columns([11, 10], gap="small")
         with left:
@@ -51,7 +52,7 @@ def _show_losses(view: View, run: Run, total: int) -> None:
     st.markdown(f"**J(θ) in each step** :small[:gray[{dots}; larger: more hidden]]")
     show_chart(chart, "training-loss", "The loss of every step")
     ends = "; ".join(f"{name}: {format_number(float(line[-1]))}" for name, line in run.lines().items() if len(line))
-    st.caption(f"Lines: J per hidden token, over {OVER} steps. {escape_markdown(ends)}")
+    st.caption(f"Lines: J per hidden token, over up to {OVER} steps. {escape_markdown(ends)}")
 
 
 def _show_words(view: View, run: Run, total: int) -> None:

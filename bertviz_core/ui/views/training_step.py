@@ -14,6 +14,7 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import write_count
 from bertviz_core.learning import Hosted, StepRecord
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -32,7 +33,8 @@ def show_step(view: View, run: Run) -> None:
     tokens = run.tokens(record.sentence)
     training = run.training
     maskable = training.before.tokenizer.maskable(training.encodings[record.sentence - 1])
-    see = f"Step {record.number}: sentence {record.sentence}, {len(record.hidden)} of {len(maskable)} words hidden"
+    hidden = f"{len(record.hidden)} of {write_count(len(maskable), 'word')} hidden"
+    see = f"Step {record.number}: sentence {record.sentence}, {hidden}"
     with open_card(view, PREDICTION, see, name_loss(record), f"pass {record.turn} of {run.asked.settings.passes}",
                    name="training-step") as tools:  # fmt: skip
         st.html(render_hiding(tokens, training.before.tokenizer, record))

@@ -12,7 +12,7 @@ from bertviz_core.analysis.parts import WITHOUT, Parts, take_apart
 from bertviz_core.formula.address import Where
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number, format_percent
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.cell_names import shorten
@@ -51,7 +51,7 @@ def _write_text(view: View, why: Explanation) -> str:
     """The formula in letters and with numbers, and how exactly they give the number."""
     if why.step is None:
         return "\n\n".join([_write_end(view, why), describe_change(view, why)])
-    operands = "1 operand" if why.count == 1 else f"{why.count:,} operands"
+    operands = write_count(why.count, "operand")
     exact = (
         f"Recorded: {format_number(why.value)}. Recomputed in double precision from {operands}: "
         f"{format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
