@@ -34,6 +34,15 @@ test("a line for each share that can be seen, as opaque as it is large", () => {
   assert.deepEqual(lines.strokes.map(({ line }) => line.classes.has("own")), [false, false, false, true, true, true]);
 });
 
+test("what is not shown of a token is told of that one, wherever it stands in the sentence", () => {
+  const { lines } = openLines({ hidden: pack([0.125, 0.25, 0.5]) });
+  const told = [0, 1, 2].map((place) => {
+    lines.point("query", place);
+    return lines.said.textContent.split(" Not shown: ")[1];
+  });
+  assert.deepEqual(told, ["0.1250.", "0.2500.", "0.5000."]);
+});
+
 test("a token that is pointed at says what it attends to, or who attends to it, the largest first", () => {
   const { lines } = openLines();
   assert.equal(lines.said.textContent, "point at a token");

@@ -11,6 +11,11 @@ import { makeSketch, openPage } from "./page.js";
 import { drawnTexts, makeData, openCanvas } from "./scene.js";
 
 const BOX = { x: 100, y: 4, w: 700, h: 400 };
+const box = (shapes, key) => {
+  const { x, y, width, height } = shapes.get(key).element.attributes;
+  return { x: Number(x), y: Number(y), w: Number(width), h: Number(height) };
+};
+const near = (one, other, least = 0.02) => assert.ok(Math.abs(one - other) < least, `${one} is not ${other}`);
 const draw = (stop, more = {}, options = {}) => {
   const { canvas } = openCanvas({ stop, level: makeData().stops[stop - 1].level, ...more }, options);
   return { canvas, texts: drawnTexts(canvas, "picture"), shapes: canvas.sketches.picture.shown };
@@ -38,6 +43,17 @@ test("3: query, key and value with their lengths", () => {
   assert.deepEqual([texts["length query"], texts["length key"], texts["length value"]], ["length 1.44", "length 3.36", "length 2.59"]);
 });
 
+test("3: the bars are the numbers of the chosen query, and of the key and value that are compared", () => {
+  const { canvas, shapes } = draw(3);
+  for (const [part, row] of [["query", 1], ["key", 3], ["value", 3]]) {
+    const values = [0, 1, 2, 3].map((column) => canvas.stages.get(part).values[row * 4 + column]);
+    const most = Math.max(...values.map(Math.abs));
+    const bars = values.map((_, i) => box(shapes, `${part} ${i}`));
+    const longest = Math.max(...bars.map(({ h }) => h));
+    values.forEach((value, i) => near(bars[i].h / longest, Math.abs(value) / most, 0.03));
+  }
+});
+
 test("4: the products land, the largest first, and their sum becomes the score", () => {
   const { canvas, texts } = draw(4);
   assert.equal(texts.outcome, "3.60 / √4 = 1.80");
@@ -56,6 +72,14 @@ test("5: scores become powers of e and shares", () => {
   ]);
   assert.deepEqual([texts.total, texts["share 3"], texts["share 0"]], ["Σ 3.11", "[SEP] 32\u00a0%", "[CLS] 20\u00a0%"]);
   assert.equal(texts["others name"], undefined);
+});
+
+test("5: the shares tile their stack from the top, each as high as it is large", () => {
+  const { canvas, shapes } = draw(5);
+  const { shares } = canvas.data.stops[4].worked;
+  const tops = shares.map((_, i) => box(shapes, `flying ${i}`).y);
+  const high = (tops[3] - tops[0]) / (shares[0] + shares[1] + shares[2]);
+  [0, 1, 2].forEach((i) => near((tops[i + 1] - tops[i]) / high, shares[i]));
 });
 
 test("6: shares times values, added from row to row", () => {
@@ -77,6 +101,13 @@ test("7: what was there and what was found, added and normalized", () => {
   assert.match(changed.under, /without the residual, changed, then normalized/);
 });
 
+test("7: what multiplies has other digits than what is added", () => {
+  const digits = { total: 4, terms: 1, factors: 3, exact: true };
+  const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, digits } } : stop));
+  const { texts } = draw(7, {}, { more: { stops } });
+  assert.deepEqual([1, 2, 3, 4, 5].map((i) => texts[`operation ${i}`]), ["+ (−1.7)", "− (−0.2)", "÷ 1.439", "× 1.535", "+ 0.6"]);
+});
+
 test("8: the strongest neurons, and those that are damped or shut off", () => {
   const { texts } = draw(8);
   assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["6 of 16 neurons", "are above 0"]);
@@ -87,6 +118,17 @@ test("8: the strongest neurons, and those that are damped or shut off", () => {
   assert.deepEqual(listNeurons(neurons, false, [7, 1, 0.8], null).map(({ role }) => role), ["", "", "damped"]);
   assert.ok(placeNeurons({ x: 0, y: 0, w: 400, h: 400 }, 6).list.y > 100); // below the curve
   assert.ok(placeNeurons({ x: 0, y: 0, w: 800, h: 400 }, 6).list.x > 432); // beside it
+});
+
+test("8: neurons that all write negative numbers have bars of their sizes, too", () => {
+  const strongest = [[3, -0.5, -0.16], [5, -1, -0.15], [7, -2, -0.04]];
+  const stops = makeData().stops.map((stop, i) => (
+    i === 7 ? { ...stop, worked: { ...stop.worked, strongest, damped: null, shut: null } } : stop
+  ));
+  const { shapes } = draw(8, {}, { more: { stops } });
+  const wide = [0, 1, 2].map((i) => box(shapes, `fired ${i}`).w);
+  near(wide[1] / wide[0], 0.15 / 0.16);
+  near(wide[2] / wide[0], 0.04 / 0.16);
 });
 
 test("9: the logit of the best word, and the shares of all", () => {
