@@ -82,7 +82,7 @@ def test_these_weights_never_move_and_all_others_do(bundled):
     assert sum(int(same.sum()) for same in stayed.values()) == count == (64 - longest + 1) * 32
     told = say_still(training)
     assert told.startswith(f"{small.parameter_count:,} weights learn; {count:,} of them never move")
-    assert told.endswith(f"the rows of positions {longest} to 63, segments 1.")
+    assert told.endswith(f"the rows of positions {longest} to 63, segment 1.")
 
 
 def test_words_that_do_not_occur_stay_where_the_decoder_has_a_matrix_of_its_own(tmp_path):
