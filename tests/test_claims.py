@@ -23,7 +23,7 @@ from tests.claims.states import enter, list_states
 from tests.claims.truths import ORACLES, Scene, find_faults
 from tests.factory import random_checkpoint
 
-SEED = 23
+SEED = 3
 KINDS = ("pretraining", "masked-lm", "base-without-pooler", "sequence-classification", "token-classification",
          "question-answering")  # fmt: skip
 # Claims that none of 300 states reaches, and why.

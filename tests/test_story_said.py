@@ -28,7 +28,7 @@ def models(bundled, tmp_path_factory):
 def turns(models):
     """Every step of the stories of 60 random states, each with its trace."""
     found = []
-    for shown in list_states(models, 60, 28):
+    for shown in list_states(models, 60, 29):
         trace = shown.view.trace
         start = next(iter(list_beginnings(trace, shown.view.chosen.token).values()))
         found += [(trace, turn) for turn in list_turns(trace, start)]

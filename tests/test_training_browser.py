@@ -61,13 +61,13 @@ def test_the_loss_falls_below_a_tenth_of_its_start(app):
 def test_pause_go_on_stop_and_reset(app):
     app.open("training", **LONG)
     button(app, "Start").click()
-    wait_for(app, r"[1-9]\d* of 1800 steps")
+    wait_for(app, r"[1-9]\d* of 1,800 steps")
     button(app, "Pause").click()
     button(app, "Go on").wait_for()
     app.page.locator('input[aria-label="T"]:enabled').wait_for()  # at rest: the step that ran then is taken
     paused = count(app)
     button(app, "Step").click()
-    wait_for(app, f"\\b{paused + 1} of 1800 steps")
+    wait_for(app, f"\\b{paused + 1} of 1,800 steps")
     button(app, "Go on").click()
     while count(app) <= paused + 1:
         app.page.wait_for_timeout(100)
@@ -75,7 +75,7 @@ def test_pause_go_on_stop_and_reset(app):
     wait_for(app, "Stopped")
     assert button(app, "Go on").is_disabled()
     button(app, "Reset").click()
-    wait_for(app, "0 of 1800 steps")
+    wait_for(app, "0 of 1,800 steps")
     assert app.query == LONG
 
 
@@ -92,7 +92,7 @@ def test_another_browser_waits_in_the_queue_until_the_tab_before_it_is_gone(chro
         wait_for(second, "1 before you")
         first.close()
         began = time.monotonic()
-        wait_for(second, "Running|[1-9]\\d* of 1500 steps", timeout=8)
+        wait_for(second, "Running|[1-9]\\d* of 1,500 steps", timeout=8)
         assert time.monotonic() - began < 6.5  # five seconds, and the page looks every second
         button(second, "Stop").click()
         wait_for(second, "Stopped")

@@ -128,13 +128,16 @@ def _draw_change(rng, trace):
         {f"attention_mask[token={token}]": 0},
         {f"token_type_ids[token={token}]": 1},
     ]
-    if "cls.predictions.probs" in trace:
-        kinds += [{"cls.predictions.transform.activation": "relu"}, {"cls.predictions.decoder[vocab=7]": 30.0},
-                  {"cls.predictions.transform.LayerNorm": 0.0}, {"cls.predictions.probs": 0.0},
-                  {"cls.predictions.decoder": 1.0}, {"cls.predictions.probs[vocab=7]": 0.9}]  # fmt: skip
-    if "classifier.probs" in trace:
-        kinds += [{"classifier.probs": 0.0}]
-    return rng.choice(kinds)
+    answers = {
+        "cls.predictions.probs": [
+            {"cls.predictions.transform.activation": "relu"}, {"cls.predictions.decoder[vocab=7]": 30.0},
+            {"cls.predictions.transform.LayerNorm": 0.0}, {"cls.predictions.decoder": 1.0},
+            {"cls.predictions.probs": 0.0}, {"cls.predictions.probs": 0.0, "cls.predictions.probs[vocab=7]": 0.9},
+        ],
+        "classifier.probs": [{"classifier.probs": 0.0}],
+    }  # fmt: skip
+    of_answers = [change for path, changes in answers.items() if path in trace for change in changes]
+    return rng.choice(of_answers if of_answers and rng.random() < 0.3 else kinds)
 
 
 def _watch_itself(own, tokens):
