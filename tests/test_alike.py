@@ -2,10 +2,12 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.heads import summarize
+from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.texts import join_words
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views import attention_output_taken, heads_numbers
@@ -60,3 +62,14 @@ def test_a_sum_with_nothing_has_one_length_only():
 
 def test_words_are_listed_as_a_sentence_has_them():
     assert [join_words("abc"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+
+
+def test_what_is_taken_of_padding_by_a_change_is_said_and_drawn(bundled):
+    put = {"encoder.layer.1.attention.self.probs[head=2,query=3]": 0.0,
+           "encoder.layer.1.attention.self.probs[head=2,query=3,key=14]": 1.0}  # fmt: skip
+    trace = bv.run(bundled, "The early bird catches the [MASK].", pad_to=16).with_changes(put)
+    view = look(trace, 1, 2, 3)
+    said = attention_output_taken.write_headline(view).text
+    length = np.linalg.norm(trace["encoder.layer.1.attention.self.value[head=2,key=14]"].astype(float))
+    assert f"**{format_short(length)}** from **“\\[PAD\\]” at position 14** in head 2" in said
+    assert 14 in attention_output_taken.read_bringing(view).shown

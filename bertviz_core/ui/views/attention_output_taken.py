@@ -59,8 +59,8 @@ class Bringing:
 
     @property
     def best(self) -> int:
-        """The token of which the chosen head takes most, padding left out."""
-        return self.found.real[int(self.taken[self.head, self.found.real].argmax())]
+        """The token of which the chosen head takes most: none of padding, unless a change puts weight on that."""
+        return int(self.taken[self.head].argmax())
 
     @property
     def sum_of_weights(self) -> float:
@@ -96,7 +96,7 @@ def read_bringing(view: View) -> Bringing:
         trace[own.enter("probs").fix(head=head, query=token)], trace[own.enter("value").fix(head=head)]
     )
     values = trace[own.enter("value")].astype(np.float64)
-    kept = sorted({*found.real, token})
+    kept = sorted({*found.real, token, int(found.taken[head].argmax())})
     shown = [kept[i] for i in choose_shown(found.taken[head, kept], SHOWN, (kept.index(token),))]
     return Bringing(found, head, parts, compute_norms(np.einsum("hk,hkd->hd", found.weights, values)), shown)
 
