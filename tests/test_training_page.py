@@ -16,7 +16,6 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.learning import Hosted, presence
 from bertviz_core.ui.frame import site
-from bertviz_core.ui.views.training import say_line
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 
 ROOT = Path(__file__).parents[1]
@@ -129,11 +128,6 @@ def test_the_headline_begins_and_ends_where_its_line_does(trained):
     line = np.frombuffer(base64.b64decode(losses["bdata"]), dtype=losses["dtype"])
     told = f"per hidden word was **{line[0]:.2f}** in the first and **{line[-1]:.2f}** over all of them"
     assert told in trained.title[0].value and len(line) == 4
-
-
-def test_the_last_steps_are_told_from_all_steps():
-    assert say_line(np.arange(12.0)) == "was **0.00** in the first and **11.00** over all of them"
-    assert say_line(np.arange(13.0)) == "went from **0.00** in the first to **12.00** over the last 12"
 
 
 @pytest.mark.parametrize("program", ["definition", "bert"])

@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.learning import Settings, Training, make_small_model
-from bertviz_core.ui.views.training import say_still
+from bertviz_core.ui.views.training import say_line, say_still
 from bertviz_core.ui.views.training_lead import choose_risen
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
 from bertviz_core.ui.views.training_step import say_after
@@ -104,3 +104,8 @@ def test_what_line_5_runs(training):
         "Line 5 runs E-Transformer as" if training.settings.program == "definition" else "Line 5 runs BERT as released"
     )
     assert ("learns by itself" in said) == (training.settings.program == "definition")
+
+
+def test_the_last_steps_are_told_from_all_steps():
+    assert say_line(np.arange(12.0)) == "was **0.00** in the first and **11.00** over all of them"
+    assert say_line(np.arange(13.0)) == "went from **0.00** in the first to **12.00** over the last 12"
