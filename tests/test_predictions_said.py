@@ -1,6 +1,7 @@
 """What the predictions page says where a change put numbers, and where entries tie; and which name a row has."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.predictions import PROBS, count_holding, rank_words, run_softmax
 from bertviz_core.ui.views.predictions import _tell_needed, _tell_terms
+from bertviz_core.ui.views.predictions_words import _render_word
 from tests.factory import random_checkpoint
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -87,3 +89,12 @@ def test_a_row_without_an_entry_is_called_by_its_id(tmp_path):
     nameless = trace.model.tokenizer.vocabulary.index("")
     put = trace.with_changes({str(PROBS.fix(token=2, vocab=nameless)): 0.9})
     assert rank_words(put, 2, 1)[0][0] == f"id {nameless}" == trace.model.tokenizer.name(nameless)
+
+
+def test_an_entry_with_quotation_marks_stays_inside_its_button():
+    entry = '"><b>&'
+    tokenizer = SimpleNamespace(token=lambda _: entry, name=lambda _: entry)
+    view = SimpleNamespace(trace=SimpleNamespace(model=SimpleNamespace(tokenizer=tokenizer)),
+                           chosen=SimpleNamespace(token=2))  # fmt: skip
+    row = _render_word(view, 7, 1, [0.5], 1.0)
+    assert 'data-choose="word=&quot;&gt;&lt;b&gt;&amp;" ' in row and ">&quot;&gt;&lt;b&gt;&amp;</button>" in row
