@@ -14,6 +14,7 @@ from bertviz_core.formula.address import Address, Block
 from bertviz_core.formula.cells import At, narrow, read_part
 from bertviz_core.formula.nodes import Env, Symbol
 from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.short_worked import work_short
 from bertviz_core.formula.steps import Step
 from bertviz_core.formula.tensors import list_numbers
 
@@ -30,15 +31,16 @@ class Source:
 class Explanation:
     """One cell, worked out.
 
-    value: as recorded; recomputed: in float64 from the recorded operands; latex: the formula with its numbers;
-    sources: the operands in the order of the formula, tensor by tensor; empty, and step None, for a parameter, an
-    input, or a number that a change put there.
+    value: as recorded; recomputed: in float64 from the recorded operands; latex: the formula with its numbers; short:
+    that in one line, without symbol and result, "" where nothing is left; sources: the operands in the order of the
+    formula, tensor by tensor; empty, and step None, for a parameter, an input, or a number that a change put there.
     """
 
     cell: Address
     value: float
     recomputed: float
     latex: str
+    short: str
     sources: tuple[Source, ...]
     step: Step | None
 
@@ -63,10 +65,11 @@ def explain(env: Env, symbol: Symbol, at: At, step: Step | None) -> Explanation:
     here = Address(symbol.address, tuple((axis.name, at[axis].start) for axis in symbol.axes))
     value, left = symbol.work(env, at).item(), _subscript(symbol, at)
     if step is None:
-        return Explanation(here, value, value, f"{left} = {format_latex(value)}", (), None)
+        return Explanation(here, value, value, f"{left} = {format_latex(value)}", "", (), None)
     result = step.expr.work(env, at).item()
     latex = f"{left} = {step.expr.worked(env, at)} = {format_latex(result)}"
-    return Explanation(here, value, result, latex, tuple(_list_sources(env, step, at)), step)
+    short = work_short(step.expr, env, at)
+    return Explanation(here, value, result, latex, short, tuple(_list_sources(env, step, at)), step)
 
 
 def differentiate(env: Env, step: Step, at: At) -> tuple[float, ...]:

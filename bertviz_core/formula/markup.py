@@ -13,10 +13,11 @@ _GREEK = {rf"\{name}": sign for name, sign in (
     ("beta", "β"), ("gamma", "γ"), ("epsilon", "ϵ"), ("varepsilon", "ε"), ("eta", "η"), ("lambda", "λ"), ("mu", "μ"),
     ("sigma", "σ"), ("ell", "ℓ"), ("partial", "∂"),
 )}  # fmt: skip
-_SIGNS = {"+": "+", "-": "−", "=": "=", "/": "∕", r"\cdot": "·"}  # with a space on either side
+_SIGNS = {"+": "+", "-": "−", "=": "=", "/": "∕", r"\cdot": "·", r"\times": "×"}  # with a space on either side
 _PLAIN = {
     "'": "′", r"\,": " ", r"\ ": " ", r"\left": "", r"\right": "", r"\sum": "Σ", r"\top": "⊤", r"\llbracket": "⟦",
-    r"\rrbracket": "⟧", r"\log": "log", r"\tanh": "tanh", r"\max": "max",
+    r"\rrbracket": "⟧", r"\log": "log", r"\tanh": "tanh", r"\max": "max", r"\sin": "sin",
+    r"\cos": "cos", r"\infty": "∞",
 }  # fmt: skip
 _ACCENTS = {r"\hat": "\u0302", r"\widehat": "\u0302", r"\bar": "\u0304", r"\tilde": "\u0303"}
 _INDICES = {"_": "sub", "^": "sup"}
@@ -76,6 +77,9 @@ class _Reader:
                 return f"√({inner})" if " " in _TAG.sub("", inner) else f"√{inner}"
             case r"\frac":
                 return f"{self._argument()}∕{self._argument()}"
+            case r"\dfrac":
+                above, below = self._argument(), self._argument()
+                return f'<span class="bv-fraction"><span>{above}</span><span>{below}</span></span>'
             case _:
                 raise ValueError(f"{token} has no sign in text; give it one in {__name__}")
 

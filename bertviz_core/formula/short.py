@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from bertviz_core.formula.document_nodes import Argmax, Sinusoid
-from bertviz_core.formula.functions import Function, Mean, Sum
+from bertviz_core.formula.functions import Function, Mean, Softmax, Sum
+from bertviz_core.formula.loss_nodes import LogSoftmax
 from bertviz_core.formula.markup import write_words
-from bertviz_core.formula.nodes import ATOM, PRODUCT, SUM, Div, Expr, MatMul, Mul, Paint, Symbol, paint_plain
+from bertviz_core.formula.nodes import ATOM, POSTFIX, PRODUCT, SUM, Div, Expr, MatMul, Mul, Paint, Symbol, paint_plain
 from bertviz_core.formula.notations import Typeset, rebuild, wrap
 from bertviz_core.formula.pair_nodes import PairSum
 from bertviz_core.formula.shapes import MergeHeads, Rename, Select, SplitHeads
@@ -30,6 +31,15 @@ def shorten(step: Step, paint: Paint = paint_plain) -> str:
     """A step's equation for one cell as short LaTeX, every symbol passed through `paint`."""
     names = name_cells((step.output, *step.leaves))
     return f"{_Hand(paint, names).write(step.output)} = {_shorten(step.expr, paint, names)}"
+
+
+def shorten_cell(step: Step, index: Iterable[int], paint: Paint = paint_plain) -> tuple[str, str]:
+    """Both sides of the equation of one cell: its symbol with its index, and the formula, fractions stacked."""
+    names = name_cells((step.output, *step.leaves))
+    hand = _Hand(paint, names, stacked=True)
+    place = ",".join(map(str, index))
+    symbol = hand.write(step.output)
+    return (f"{{{symbol}}}_{{{place}}}" if place else symbol), read_short(step.expr, hand).tex
 
 
 def shorten_expr(expr: Expr, paint: Paint = paint_plain) -> str:
@@ -80,11 +90,13 @@ _WAYS = _name_bare, _name_small, _name_fully  # the shortest first
 
 @dataclass(frozen=True)
 class _Hand:
-    """Who writes the symbols. whole: whether with all rows."""
+    """Who writes the symbols. whole: whether with all rows; stacked: fractions as such, where there is room for two
+    lines of small letters in one."""
 
     paint: Paint
     names: Mapping[Symbol, Names]
     whole: bool = False
+    stacked: bool = False
 
     def write(self, symbol: Symbol) -> str:
         names = self.names[symbol]
@@ -116,6 +128,8 @@ def _(expr: Mul, hand: _Hand) -> Typeset:
 @read_short.register
 def _(expr: Div, hand: _Hand) -> Typeset:
     left, right = (read_short(part, hand) for part in expr.parts)
+    if hand.stacked:
+        return wrap(expr, rf"\dfrac{{{left.tex}}}{{{right.tex}}}", POSTFIX)
     below = bracket(right.tex, right.tex_level, PRODUCT + 1)
     return wrap(expr, f"{bracket(left.tex, left.tex_level, PRODUCT)} / {below}", PRODUCT)
 
@@ -141,6 +155,15 @@ def _(expr: Sum, hand: _Hand) -> Typeset:
 def _(expr: Mean, hand: _Hand) -> Typeset:
     inner = read_short(expr.inner, hand)
     return wrap(expr, rf"\mathrm{{mean}}_{{{_name_axis(expr)}}}\left({inner.tex}\right)")
+
+
+@read_short.register
+def _(expr: Softmax, hand: _Hand) -> Typeset:
+    inner = read_short(expr.inner, hand)
+    if not hand.stacked or isinstance(expr, LogSoftmax):
+        return rebuild(expr, [inner], hand.paint)
+    power = f"e^{{{inner.tex}}}"
+    return wrap(expr, rf"\dfrac{{{power}}}{{\sum_{{\mathrm{{{expr.along.name}}}}}\, {power}}}", POSTFIX)
 
 
 @read_short.register

@@ -17,7 +17,8 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import expand
 
 _SANS = '"Source Sans", sans-serif'
-_RULES = expand(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))
+_SHEETS = (Path(__file__).with_name(name) for name in ("style.css", "drawer.css"))
+_RULES = expand("".join(sheet.read_text(encoding="utf-8") for sheet in _SHEETS))
 
 
 def write_css(colors: Palette, more: str = "") -> str:
@@ -26,10 +27,15 @@ def write_css(colors: Palette, more: str = "") -> str:
     names = {
         "text": colors.text, "faint": colors.faint, "line": colors.line, "surface": colors.surface,
         "paper": colors.paper, "notice": colors.notice, "track": colors.zero, "first": first, "second": second,
-        "accent": colors.kinds["attention"], "mono": MONOSPACE, "sans": _SANS, **colors.kinds,
+        "accent": colors.kinds["attention"], "mono": MONOSPACE, "sans": _SANS,
+        "negative": colors.negative, **colors.kinds, **{f"{kind}-cell": color for kind, color in colors.cells.items()},
     }  # fmt: skip
     variables = "".join(f"--bv-{name}:{color};" for name, color in names.items())
-    return f"<style>:root{{{variables}}}{_RULES}{more}</style>"
+    kinds = "".join(
+        f".bv-line .bv-of-{kind}{{color:var(--bv-{kind})}}.bv-picture .bv-of-{kind}{{fill:var(--bv-{kind}-cell)}}"
+        for kind in colors.kinds
+    )
+    return f"<style>:root{{{variables}}}{_RULES}{kinds}{more}</style>"
 
 
 def read_colors() -> Palette:

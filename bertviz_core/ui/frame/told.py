@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bertviz_core.formula.address import Address, Where
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import Key
 
@@ -31,11 +32,13 @@ class Told:
 
 Teller = Callable[[Address], Told | None]
 _TELLER: Key[Teller | None] = Key("teller", None)
+_NUMBER: Key[Address | None] = Key("page-number", None)
 
 
 def forget_teller() -> None:
-    """Another run of a page begins: it says anew what it can tell."""
+    """Another run of a page begins: it says anew what it can tell, and which is its own number."""
     state.take(_TELLER)
+    state.take(_NUMBER)
 
 
 def offer_teller(tell: Teller) -> None:
@@ -50,3 +53,14 @@ def find_told(cell: Where) -> Told | None:
     """What the page tells of an address, if it is one of its own. Raises AddressError where it names nothing."""
     tell = state.read(_TELLER)
     return tell(cell) if tell is not None and isinstance(cell, Address) else None
+
+
+def offer_number(cell: Address) -> None:
+    """Let the drawer explain this one while nobody has clicked another: the number of the page's headline."""
+    state.write(_NUMBER, cell)
+
+
+def read_number(trace: Trace) -> Address | None:
+    """The page's own number, in the order of its tensor's axes; None where it has none."""
+    cell = state.read(_NUMBER)
+    return cell.sort(trace.dims(cell.whole)) if cell else None

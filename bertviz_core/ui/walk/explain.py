@@ -50,14 +50,19 @@ def draw_operands(view: View, key: str, shown: Explained, **size: int) -> None:
 def _write_text(view: View, why: Explanation) -> str:
     """The formula in letters and with numbers, and how exactly they give the number."""
     if why.step is None:
-        return "\n\n".join([_write_end(view, why), describe_change(view, why)])
+        return "\n\n".join([_write_end(view, why), _mark_change(view, why)])
     operands = write_count(why.count, "operand")
     exact = (
         f"Recorded: {format_number(why.value)}. Recomputed in double precision from {operands}: "
         f"{format_number(why.recomputed)}. Difference: {format_number(abs(why.value - why.recomputed))}."
     )
     formulas = (f"$$\n{latex}\n$$" for latex in (view.typeset(why.step), style.break_lines(why.latex)))
-    return "\n\n".join([*formulas, describe_change(view, why), f":small[:gray[{exact}]]"])
+    return "\n\n".join([*formulas, _mark_change(view, why), f":small[:gray[{exact}]]"])
+
+
+def _mark_change(view: View, why: Explanation) -> str:
+    said = describe_change(view, why)
+    return f":small[**What if:** {said}.]" if said else ""
 
 
 def _write_end(view: View, why: Explanation) -> str:

@@ -9,17 +9,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from html import escape
 
-from bertviz_core.analysis.parts import Part, Parts
+from bertviz_core.analysis.naming import name_crumb
+from bertviz_core.analysis.parts import Parts
 from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.errors import AddressError
-from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.address import Address, Where
-from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_short
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import choices, site, state, url
-from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.follow import explain_clicked
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.state import Sent
@@ -27,6 +25,10 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_cell
 
 _LISTENER: Key[Sent] = Key("listener", None)
+_CRUMBS = 4  # of a walk, that are shown
+_BACK = '<button data-keep="{}" aria-label="One step back" title="One step back">‹</button>'
+_CLOSE = '<button data-close="yes" aria-label="Close" title="Close">✕</button>'
+_FOLD = '<button class="bv-fold" data-fold="drawer" aria-label="Fold the drawer" title="Fold">›</button>'
 OFFERED = 12  # operands to walk on to
 
 _listener = load_component("listener", isolated=False)
@@ -37,11 +39,11 @@ def list_lit(found: Parts) -> list[str]:
     return [str(operand) for i in found.strongest(OFFERED) for operand in found[i].operands]
 
 
-def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
+def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = False) -> None:
     """Listen to clicks on the whole page: on a cell, an operand, a crumb, a token, a head, or whatever else the
     URL names (`data-choose="word=rome"`); ring the chosen cell.
 
-    lit: the operands that are outlined where a chart draws them.
+    lit: the operands that are outlined where a chart draws them; own: whether the cell is the page's own.
     """
     trace = view.trace
 
@@ -64,7 +66,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
 
     _listener(
         key=_LISTENER.name,
-        data={"cell": str(way[-1]) if way else None, "operands": list(lit), "token": view.chosen.token,
+        data={"cell": str(way[-1]) if way else None, "operands": list(lit), "own": own, "token": view.chosen.token,
               "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
               "colors": list_colors(view.colors), "address": site.tell_address()},
         on_cell_change=lambda: explain_clicked(read_cell(sent("cell"))),
@@ -78,63 +80,29 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str]) -> None:
     )  # fmt: skip
 
 
-def render_crumbs(trace: Trace, way: tuple[Where, ...]) -> str:
-    """The cells walked through, each a way back, and the way out."""
-    back = "".join(
-        f'<button data-keep="{i}">{escape(_name_crumb(trace, place))} ›</button>' for i, place in enumerate(way[:-1], 1)
-    )
+def render_crumbs(trace: Trace, way: tuple[Where, ...], own: bool = False) -> str:
+    """The cells walked through, each a way back, and the way out; the first, the last few and here. own: of the page's
+    own number, to which nobody walked."""
+    places = [*range(1, len(way))]
+    shown = places if len(places) < _CRUMBS else [1, *places[-_CRUMBS + 2 :]]
+    crumbs = [f'<button data-keep="{i}">{escape(_name_crumb(trace, way[i - 1]))}</button>' for i in shown]
+    if len(shown) < len(places):
+        crumbs.insert(1, "…")
+    back = _BACK.format(len(places)) if places else ""
+    here = "This page’s number" if own else "<b>here</b>" if places else "From the page"
     return (
-        f'<nav class="bv-crumbs" aria-label="The walk so far">{back}'
-        '<button data-close="yes" aria-label="Close">✕</button></nav>'
+        f'<nav class="bv-crumbs{" bv-own-number" if own else ""}" aria-label="The walk so far">{back}'
+        f"<span>{' › '.join([*crumbs, here])}</span>{'' if own else _CLOSE}{_FOLD}</nav>"
     )
 
 
 def _name_crumb(trace: Trace, place: Where) -> str:
-    """What a cell is called; what names no cell of the pass as it was written."""
+    """What a cell is called, with its value; what names no cell of the pass as it was written."""
     with suppress(AddressError):
         if isinstance(place, Address):
             trace.axes(place)
-            return shorten(trace, place)
+            return f"{name_crumb(trace, place)} {format_short(float(trace[place]))}"
     return str(place)
-
-
-def render_onward(trace: Trace, colors: Palette, why: Explanation, found: Parts) -> str:
-    """The parts that count most as a table, each operand a step of the walk, and the whole walk at once."""
-    if not len(found):
-        return '<p class="bv-onward" tabindex="-1">This number has no operands.</p>'
-    measure = found.measure
-    titles = ("operand", measure.operand, *measure.columns, *([measure.heading] if measure.heading else []))
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
-    rows = "".join(_render_row(trace, why, found[i]) for i in found.strongest(OFFERED))
-    more = f"The {OFFERED} that count most, of {len(found):,}. " if len(found) > OFFERED else ""
-    shared = ", ".join(
-        f"{_render_step(trace, why, operand)} {format_number(trace[operand].item())}" for operand in found.shared
-    )
-    return (
-        f'<div class="bv-onward" style="{_write_colors(colors)}"><table><caption>Walk back to</caption>'
-        f"<tr>{head}</tr>{rows}</table>{f'<p>In each of them: {shared}</p>' if shared else ''}"
-        f"<p>{more}{escape(measure.note)}</p>"
-        '<button class="bv-story" data-story="all" title="At every step: the part that counts most of those that '
-        'are computed from the token ids.">Shortest story down to the input</button></div>'
-    )
-
-
-def _render_row(trace: Trace, why: Explanation, part: Part) -> str:
-    """One part: its operand, or the factors of a product; their values; its amount, if it has one."""
-    steps = " × ".join(_render_step(trace, why, operand) for operand in part.operands)
-    values = " × ".join(format_number(trace[operand].item()) for operand in part.operands)
-    numbers = (*part.columns, *([] if part.amount is None else [part.amount]))
-    cells = "".join(f"<td>{text}</td>" for text in (values, *map(format_number, numbers)))
-    return f"<tr><td>{steps}</td>{cells}</tr>"
-
-
-def _render_step(trace: Trace, why: Explanation, operand: Address) -> str:
-    name = escape(shorten(trace, operand, why.cell.layer))
-    return f'<button data-step="{escape(str(operand))}">{name}</button>'
-
-
-def _write_colors(colors: Palette) -> str:
-    return f"--accent:{colors.kinds['attention']};--faint:{colors.faint};--line:{colors.line}"
 
 
 def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:

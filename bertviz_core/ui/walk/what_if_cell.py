@@ -17,10 +17,7 @@ def describe_change(view: View, why: Explanation) -> str:
     if not found.changed:
         return ""
     before, after = (float(trace[why.cell]) for trace in (found.before, found.after))
-    return (
-        f":small[**What if:** before {format_number(before)}, after {format_number(after)}, difference "
-        f"{format_number(after - before)}.]"
-    )
+    return f"before {format_number(before)}, after {format_number(after)}, difference {format_number(after - before)}"
 
 
 def show_menu(view: View, why: Explanation) -> None:
@@ -28,7 +25,7 @@ def show_menu(view: View, why: Explanation) -> None:
     if why.cell.path in view.trace.model.parameters:
         return
     around = list_scopes(view.trace, why.cell)
-    with st.popover("Set it", key="what-if-cell"):
+    with st.popover("Change this number", key="what-if-cell"):
         scope = st.selectbox("Set", list(around), key="what-if-scope") or next(iter(around))
         number = st.number_input("to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{why.address}")
         st.button("Run with this value", key="what-if-run", on_click=add_changes,

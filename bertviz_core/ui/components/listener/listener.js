@@ -1,7 +1,7 @@
 // What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
 // for, charts by the `meta` of their traces (offer.js), elements by data-cell, -step, -keep, -close, -token,
 // -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. data-write opens the field
-// for the sentence. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
+// for the sentence, data-more shows a table's other rows, data-fold folds the drawer. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
 // operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
 // of all that is drawn (history.js).
 
@@ -13,7 +13,7 @@ import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import {
   DRAWER, enterEditor, enterPicture, findEnd, findFocus, findMiddle, findRoots, findScroller, findTitle, findToken,
-  makeReachable, mendLink, nameAgain, rove, TITLE, turnMenu, TYPED,
+  foldDrawer, isFolded, makeReachable, mendLink, nameAgain, rove, TITLE, turnMenu, TYPED,
 } from "./page.js";
 import { savePicture } from "./picture.js";
 import { Plot } from "./plot.js";
@@ -26,7 +26,7 @@ const SENT = {
   cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
-const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write"].map((name) => `[data-${name}]`).join();
+const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "more", "fold"].map((name) => `[data-${name}]`).join();
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = `[role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
 const SCROLLED = `${PARTS["formula-display"]}, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
@@ -68,12 +68,12 @@ export class Listener {
     this.data = data;
     this.send = send;
     this.trail.tell(data.address);
-    if (!isSameCell(data.cell, this.left?.cell)) this.left = null;
+    if (data.own || !isSameCell(data.cell, this.left?.cell)) this.left = null;
     for (const [name, color] of Object.entries(data.colors)) {
       document.documentElement.style.setProperty(`--bv-${name}`, color);
     }
     if (!this.stopped) this.start();
-    if (moved) this.wanted = data.cell && { cell: data.cell, until: Infinity };
+    if (moved) this.wanted = data.cell && !data.own ? { cell: data.cell, until: Infinity } : null;
     this.sayExplained();
     for (const plot of this.plots.values()) plot.draw();
     this.sync();
@@ -93,6 +93,7 @@ export class Listener {
   }
 
   start() {
+    foldDrawer(isFolded());
     this.stopped = new AbortController();
     const { signal } = this.stopped;
     const listen = (name, act, more) => document.addEventListener(name, act, { signal, ...more });
@@ -182,6 +183,8 @@ export class Listener {
     const { save, copy } = said.dataset;
     if ("skip" in said.dataset) return enterPicture();
     if ("write" in said.dataset) return turnMenu(EDITOR, false);
+    if ("more" in said.dataset) return void said.closest("table").classList.add("bv-all");
+    if ("fold" in said.dataset) return foldDrawer(!isFolded());
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
     if (copy) return copyText(copy === "link" ? writeLink(this.data) : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);
@@ -211,7 +214,7 @@ export class Listener {
     const covering = (each) => each.checkVisibility() && !each.querySelector(TITLE);
     const over = [...document.querySelectorAll(OVER)].some(covering);
     const typing = findFocus()?.matches("input, textarea, select, [contenteditable=true]");
-    if (!this.data.cell || this.isLeaving || over || typing) return;
+    if (!this.data.cell || this.data.own || this.isLeaving || over || typing) return;
     event.preventDefault();
     this.leave(null);
   }
@@ -263,7 +266,7 @@ export class Listener {
     if (this.opening && title && isSameCell(this.opening, this.data.cell)) {
       this.opening = null;
       this.hold(title, findTitle);
-    } else if (this.closing && !this.data.cell && (lost || focus === this.closing.pressed || focus === title)) {
+    } else if (this.closing && (!this.data.cell || this.data.own) && (lost || focus === this.closing.pressed || focus === title)) {
       this.closing = this.held = null;
       this.goBack();
     } else if (this.held && !this.held.element.isConnected && lost) {

@@ -27,6 +27,27 @@ export function rove(target, key) {
   return true;
 }
 
+// Whoever folds the drawer keeps it folded, in this browser.
+const FOLDED = "bertviz-folded";
+
+export function isFolded() {
+  try {
+    return localStorage.getItem(FOLDED) === "yes";
+  } catch {
+    return false; // where nothing may be kept
+  }
+}
+
+/** @param {boolean} folded */
+export function foldDrawer(folded) {
+  document.documentElement.classList.toggle("bv-folded", folded);
+  try {
+    localStorage.setItem(FOLDED, folded ? "yes" : "no");
+  } catch {
+    // Where nothing may be kept it is folded until the page is left.
+  }
+}
+
 export function findTitle() {
   return document.querySelector(TITLE);
 }

@@ -13,6 +13,7 @@ export interface Said {
 export interface ListenerData {
   cell: string | null;
   operands: string[];
+  own: boolean;
   token: number;
   caption: { checkpoint?: string; sentence?: string };
   colors: Record<string, string>;

@@ -1,0 +1,169 @@
+"""What a recorded number is called in words: "Attention weight", "Query, component 30 of 32", "Logit of “people”"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from bertviz_core.analysis.claims import stands_out
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.texts import name_token
+from bertviz_core.tracing.trace import Trace
+
+
+@dataclass(frozen=True)
+class Noun:
+    """What the numbers of a tensor are called: as a title, and in a word or two."""
+
+    title: str
+    short: str = ""
+
+    @property
+    def word(self) -> str:
+        """Where there is little room."""
+        return self.short or f"{self.title[0].lower()}{self.title[1:]}"
+
+
+# By the end of a tensor's path; of several that fit the longest.
+NOUNS: Mapping[str, Noun] = MappingProxyType({
+    "input_ids": Noun("Token id"),
+    "position_ids": Noun("Position"),
+    "token_type_ids": Noun("Segment"),
+    "attention_mask": Noun("Attention mask", "mask"),
+    "embeddings.word_embeddings": Noun("Word embedding"),
+    "embeddings.position_embeddings": Noun("Position embedding"),
+    "embeddings.token_type_embeddings": Noun("Segment embedding"),
+    "embeddings.sum": Noun("Embedding sum"),
+    "LayerNorm.mean": Noun("Mean of a vector", "mean"),
+    "LayerNorm.variance": Noun("Variance of a vector", "variance"),
+    "LayerNorm.sigma": Noun("σ as the post prints it", "σ"),
+    "LayerNorm.normalized": Noun("Normalized vector", "normalized"),
+    "LayerNorm": Noun("LayerNorm output", "LayerNorm"),
+    "encoder.input": Noun("Input of the first layer", "layer input"),
+    "attention.self.query": Noun("Query"),
+    "attention.self.key": Noun("Key"),
+    "attention.self.value": Noun("Value"),
+    "attention.self.products": Noun("Dot product"),
+    "attention.self.scaled": Noun("Scaled dot product", "scaled"),
+    "attention.self.scores": Noun("Attention score", "score"),
+    "attention.self.probs": Noun("Attention weight", "weight"),
+    "attention.self.heads": Noun("Head output"),
+    "attention.self.context": Noun("Head output"),
+    "attention.output.dense": Noun("Attention output"),
+    "attention.output.dropout": Noun("Attention output after dropout", "after dropout"),
+    "attention.output.residual": Noun("Residual sum after attention", "residual sum"),
+    "intermediate.dense": Noun("Pre-activation", "pre-activation"),
+    "intermediate.activation": Noun("Activation"),
+    "output.dense": Noun("Feed-forward output"),
+    "output.dropout": Noun("Feed-forward output after dropout", "after dropout"),
+    "output.residual": Noun("Residual sum after feed-forward", "residual sum"),
+    "predictions.transform.dense": Noun("LM head, projected", "projected"),
+    "predictions.transform.activation": Noun("LM head, activation", "activation"),
+    "predictions.transform.LayerNorm": Noun("LM head, after LayerNorm", "LM head"),
+    "predictions.decoder": Noun("Logit"),
+    "predictions.probs": Noun("Word probability", "probability"),
+    "predictions.argmax": Noun("Id of the top prediction", "top id"),
+    "pooler.dense": Noun("Pooler, before tanh", "before tanh"),
+    "pooler.activation": Noun("Pooler output"),
+    "cls.seq_relationship": Noun("Next-sentence logit", "logit"),
+    "cls.seq_relationship.probs": Noun("Next-sentence probability", "probability"),
+    "classifier": Noun("Class logit", "logit"),
+    "classifier.probs": Noun("Class probability", "probability"),
+    "qa_outputs": Noun("Start and end logit", "logit"),
+    "qa_outputs.probs": Noun("Start and end probability", "probability"),
+    "qa_outputs.spans": Noun("Score of an answer", "answer"),
+})  # fmt: skip
+_PARAMETERS = {"weight": Noun("Weight"), "bias": Noun("Bias")}
+_OF_NORM = {"weight": Noun("Scale γ", "γ"), "bias": Noun("Shift β", "β")}
+
+
+def find_noun(path: str) -> Noun:
+    """What the numbers of a tensor are called; of a parameter what it does, of a table what it holds."""
+    parts = path.split(".")
+    known = next((noun for i in range(len(parts)) if (noun := NOUNS.get(".".join(parts[i:])))), None)
+    if known:
+        return known
+    *module, name = parts
+    if name not in _PARAMETERS:
+        return Noun(" ".join(parts[-2:]).replace("_", " ").capitalize())
+    if module[-1] == "LayerNorm":
+        return _OF_NORM[name]
+    owner = find_noun(".".join(module))
+    if module[-1].endswith("embeddings"):
+        return Noun(f"{owner.title}, learned", owner.word)
+    return Noun(f"{_PARAMETERS[name].title} for: {owner.word}", _PARAMETERS[name].word)
+
+
+def name_number(trace: Trace, cell: Address) -> str:
+    """The title of a cell: `Query, component 30 of 32`, `Neuron 572, the strongest of 1,536`, `Logit of “people”`."""
+    noun, at = find_noun(cell.path), cell.at
+    if "intermediate" in at and cell.path in trace.addresses:
+        return _name_neuron(trace, cell, noun)
+    if "vocab" in at and "token" in at:
+        return f"{noun.title} of “{_name_word(trace, at['vocab'])}”"
+    inside = _name_inside(trace, cell)
+    return f"{noun.title}, {inside}" if inside else noun.title
+
+
+def _name_neuron(trace: Trace, cell: Address, noun: Noun) -> str:
+    number = cell.at["intermediate"]
+    if not cell.path.endswith("activation"):
+        return f"{noun.title} of neuron {number}"
+    row = trace[cell.without("intermediate")]
+    strongest = len(row) > 1 and stands_out(row, number, format_number)
+    return f"Neuron {number}, the strongest of {len(row):,}" if strongest else f"Neuron {number} of {len(row):,}"
+
+
+def _name_inside(trace: Trace, cell: Address) -> str:
+    """Which number of its vector it is."""
+    if cell.path in trace.model.parameters:
+        return ", ".join(_name_index(trace, axis, i) for axis, i in cell.index)
+    axis, i = cell.index[-1] if cell.index else ("", 0)
+    head, inside = divmod(i, trace.model.config.head_dim)
+    names = {
+        **dict.fromkeys(("hidden", "transform", "pooled"), f"component {i}"),
+        "head_dim": f"component {i} of {trace.model.config.head_dim}",
+        "concat": f"component {inside} of head {head}",
+        "relation": ("B follows A", "B is a random sentence")[i % 2],
+        "label": f"class {i}",
+    }
+    return names.get(axis, "")
+
+
+def _name_index(trace: Trace, axis: str, i: int) -> str:
+    if axis == "vocab":
+        return f"“{_name_word(trace, i)}”"
+    words = {"hidden": "component", "head_dim": "component in the head", "concat": "concatenated component",
+             "intermediate": "neuron", "transform": "component", "pooled": "component"}  # fmt: skip
+    return f"{words.get(axis, axis)} {i}"
+
+
+def _name_word(trace: Trace, i: int) -> str:
+    return trace.model.tokenizer.vocabulary[i]
+
+
+def name_crumb(trace: Trace, cell: Address) -> str:
+    """A cell in a word or two: `weight`, `query`, `“people”`, `neuron 572`."""
+    at = cell.at
+    if cell.path in trace.model.parameters or cell.path not in trace.addresses:
+        return find_noun(cell.path).word
+    if "vocab" in at:
+        return f"“{_name_word(trace, at['vocab'])}”"
+    if "intermediate" in at and cell.path.endswith("activation"):
+        return f"neuron {at['intermediate']}"
+    return find_noun(cell.path).word
+
+
+def tell_where(trace: Trace, cell: Address) -> str:
+    """Whose number it is and where, to stand before what is said of it: `“[MASK]”, head 0 of layer 2: `; "" of one that
+    is nobody's."""
+    at, tokens = cell.at, trace.tokens
+    named = [axis for axis, _ in cell.index if axis in TOKEN_AXES]
+    whose = " on ".join(name_token(tokens, at[axis]) for axis in named)
+    place = [f"head {at['head']}"] if "head" in at else []
+    place += [f"layer {cell.layer}"] if cell.layer is not None else []
+    parts = [part for part in (whose, " of ".join(place)) if part]
+    return f"{', '.join(parts)}: " if parts else ""

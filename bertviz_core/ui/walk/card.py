@@ -1,0 +1,164 @@
+"""What a template makes of a number: a sentence, a picture, and the table of what it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from bertviz_core.analysis.claims import Part, Said
+from bertviz_core.analysis.naming import find_noun
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.texts import write_count
+from bertviz_core.tracing.trace import Trace
+
+ROWS = 12  # of a table, beside those that close its sum
+_LOW = 5  # of them in a low window, until the others are asked for
+_SPARE = 2  # so few are shown there as well
+_SHORT = 36  # letters of a heading beside which there is room
+_BAR = 34  # pixels of the longest bar
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one cell of a table. step: the number that it opens, if any; word: whether it is no number."""
+
+    text: str
+    step: Address | None = None
+    word: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: what differs from the others, numbers, and last the part that it contributes.
+
+    amount: of the bar beside the last cell, None without; own: the number itself; quiet: it stands for others, or for
+    what all share; lead: it stands above the rows.
+    """
+
+    cells: tuple[Cell, ...]
+    amount: float | None = None
+    own: bool = False
+    quiet: bool = False
+    lead: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a number was made from. heading: what all rows share; columns: one a cell, the first ""-able."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: Sequence[Row]
+    ends: Sequence[Row] = ()
+
+
+@dataclass(frozen=True)
+class Card:
+    """A number explained. sentence: about this sentence; note: one line below the formula; picture, more: HTML."""
+
+    sentence: Said
+    table: Table | None = None
+    picture: str = ""
+    note: str = ""
+    more: str = field(default="")
+
+
+def count(amount: int, one: str = "") -> Part:
+    """A count in a sentence. one: what is counted."""
+    return Part(amount, (lambda n: write_count(n, one)) if one else (lambda n: f"{n:,}"))
+
+
+def number(trace: Trace, where: Address) -> Cell:
+    """An operand's own number, which one can walk on to."""
+    value = trace[where].item()
+    return Cell(format_number(value), where)
+
+
+def lead(trace: Trace, where: Address, columns: int) -> Row:
+    """A row above the others, for an operand that these are made into; it stands in no sum."""
+    blanks = (Cell("") for _ in range(columns - 2))
+    return Row((Cell(find_noun(where.path).title, where), number(trace, where), *blanks), lead=True)
+
+
+def name_place(trace: Trace, axis: str, i: int) -> str:
+    """What an index is called where its axis is known: a token, a word, a number. With its position where it stands
+    there more than once."""
+    if axis in TOKEN_AXES:
+        token = trace.tokens[i]
+        return f"{token} {i}" if trace.tokens.count(token) > 1 else token
+    words = trace.model.tokenizer.vocabulary
+    if axis == "vocab" and i < len(words):
+        return words[i]
+    if axis == "concat":
+        head, component = divmod(i, trace.model.config.head_dim)
+        return f"head {head} · {component}"
+    if axis == "bound":
+        return ("start", "end")[i]
+    if axis == "relation":
+        return ("follows", "random")[i]
+    return str(i)
+
+
+def render_table(table: Table) -> str:
+    """The table as HTML: the first button of a row walks to its operand, and so does the row."""
+    longest = max((abs(row.amount) for row in table.rows if row.amount is not None), default=0.0)
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in table.columns)
+    first = _LOW if len(table.rows) > _LOW + _SPARE else len(table.rows)
+    rows = [_render_row(row, longest, i >= first) for i, row in enumerate(table.rows)]
+    hidden = len(table.rows) - first
+    more = _render_more(hidden, len(table.columns)) if hidden else ""
+    ends = "".join(_render_row(row, longest, late=False) for row in table.ends)
+    opens = len(table.heading) <= _SHORT and any(_find_step(row) for row in table.rows)
+    asked = "<span>a row opens its number</span>" if opens else ""
+    return (
+        f'<h3 class="bv-made">{escape(table.heading)}{asked}</h3>'
+        f'<table class="bv-operands"><thead><tr>{head}</tr></thead>'
+        f"<tbody data-roving>{''.join(rows)}{more}{ends}</tbody></table>"
+    )
+
+
+def _find_step(row: Row) -> Address | None:
+    return next((cell.step for cell in row.cells if cell.step), None)
+
+
+def _render_row(row: Row, longest: float, late: bool) -> str:
+    step = _find_step(row)
+    looks = [name for name, on in (("bv-hot", row.own or row.lead), ("bv-quiet", row.quiet), ("bv-late", late)) if on]
+    said = f' data-step="{escape(str(step))}"' if step else ""
+    *before, last = row.cells
+    cells = [_render_cell(cell, first=not i, step=step) for i, cell in enumerate(before)]
+    cells.append(f"<td>{_render_bar(row.amount, longest)}{_render_content(last, None)}</td>")
+    return f'<tr class="{" ".join(looks)}"{said}>{"".join(cells)}</tr>'
+
+
+def _render_cell(cell: Cell, first: bool, step: Address | None) -> str:
+    look = ' class="bv-word"' if cell.word and not first else ""
+    return f"<td{look}>{_render_content(cell, step if first else None)}</td>"
+
+
+def _render_content(cell: Cell, step: Address | None) -> str:
+    """A cell's text; the first one of a row is the button that the keyboard reaches."""
+    target = step or cell.step
+    if not target:
+        return escape(cell.text)
+    stop = "" if step else ' tabindex="-1"'
+    return f'<button data-step="{escape(str(target))}"{stop}>{escape(cell.text)}</button>'
+
+
+def _render_bar(amount: float | None, longest: float) -> str:
+    if amount is None or not longest:
+        return ""
+    look = "bv-minus" if amount < 0 else ""
+    return f'<i class="{look}" style="width:{max(1, round(abs(amount) / longest * _BAR))}px"></i>'
+
+
+def _render_more(count: int, columns: int) -> str:
+    return f'<tr class="bv-more"><td colspan="{columns}"><button data-more="rows">{count} more rows</button></td></tr>'
+
+
+def close_sum(name: str, columns: int, amount: float) -> Row:
+    """The row that stands for all parts that are not listed."""
+    return Row((Cell(name), *(Cell("") for _ in range(columns - 2)), Cell(format_number(amount))), quiet=True)

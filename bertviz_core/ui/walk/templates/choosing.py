@@ -1,0 +1,52 @@
+"""Which template explains a number: that of its formula."""
+
+from __future__ import annotations
+
+from bertviz_core.analysis.parts import ALONE, SUMMAND, TERM, WITHOUT, Parts, unwrap
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.document_nodes import Argmax
+from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.functions import Apply, Mean
+from bertviz_core.formula.shapes import Lookup
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk.card import Card
+from bertviz_core.ui.walk.templates.curves import explain_curve
+from bertviz_core.ui.walk.templates.norms import explain_mean, explain_scale, find_norm, is_spread
+from bertviz_core.ui.walk.templates.others import explain_other
+from bertviz_core.ui.walk.templates.reads import explain_end, explain_largest, explain_lookup
+from bertviz_core.ui.walk.templates.share import explain_share
+from bertviz_core.ui.walk.templates.terms import explain_sum, explain_terms, explain_through, find_terms, is_long
+
+
+def explain_number(view: View, why: Explanation, found: Parts, way: tuple[Address, ...]) -> Card:
+    """A cell, explained in the way of its formula. way: the cells walked through, this one last."""
+    if why.step is None:
+        return explain_end(view, why, way)
+    expr, _ = unwrap(why.step.expr)
+    norm = find_norm(view.trace, expr)
+    if norm:
+        return explain_scale(view, why, norm)
+    match expr:
+        case Mean() if is_spread(expr):
+            card = explain_mean(view, why, found, expr)
+        case Apply() if why.count == 1:
+            card = explain_curve(view, why, found, expr)
+        case Lookup():
+            card = explain_lookup(view, why, expr)
+        case Argmax():
+            card = explain_largest(view, why, found)
+        case _:
+            card = _explain_parts(view, why, found)
+    return card
+
+
+def _explain_parts(view: View, why: Explanation, found: Parts) -> Card:
+    """A cell whose parts say how it is explained."""
+    if found.measure is WITHOUT:
+        return explain_share(view, why, found)
+    if found.measure is TERM or (found.measure is SUMMAND and is_long(found)):
+        return explain_terms(view, why, found)
+    if found.measure in (SUMMAND, ALONE):
+        below = find_terms(view.trace, why, found)
+        return explain_through(view, why, found, below) if below else explain_sum(view, why, found)
+    return explain_other(view, why, found)

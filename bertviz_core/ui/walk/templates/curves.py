@@ -1,0 +1,59 @@
+"""A function of one number, such as GELU: its curve, and what its input was made from."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from bertviz_core.analysis.claims import Claim, Part, Said, say
+from bertviz_core.analysis.naming import tell_where
+from bertviz_core.analysis.parts import TERM, Parts, take_apart
+from bertviz_core.analysis.walk import sample_function
+from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.functions import GELU, GELU_TANH, MAX_ZERO, RELU, Apply
+from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.formula.short import name_function
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk import card
+from bertviz_core.ui.walk.card import Card, Table
+from bertviz_core.ui.walk.pictures import draw_curve
+from bertviz_core.ui.walk.templates.terms import divide, list_terms
+
+_GATES = (GELU, GELU_TANH, RELU, MAX_ZERO)  # what leaves a number above 0 nearly as it is, and one below nearly at 0
+_TERMS = 5
+
+
+def explain_curve(view: View, why: Explanation, found: Parts, applied: Apply) -> Card:
+    """A cell that a function makes of one number."""
+    trace, function = view.trace, applied.function
+    operand = found[0].operands[0]
+    x = float(why.sources[0].values[0])
+    axis = operand.index[-1][0] if operand.index else ""
+    others = trace[operand.without(axis)].astype(np.float64).ravel() if axis else np.array([x])
+    note = f"{name_function(function)}: all {len(others):,} of this vector on it, this one ringed"
+    picture = draw_curve(partial(sample_function, function), x, others, note)
+    lead = card.lead(trace, operand, 4)
+    inside = take_apart(trace, trace.explain(operand))
+    if inside.measure is TERM:
+        many, single = divide(inside)
+        table = list_terms(view, many, single, _TERMS, [lead])
+        table = Table(table.heading.replace("Made from", "Its input is", 1), table.columns, table.rows, table.ends)
+    else:
+        table = Table("Made from 1 number", ("what", "value", "", ""), [lead])
+    return Card(tell_curve(trace, why, applied, x), table, picture)
+
+
+def tell_curve(trace: Trace, why: Explanation, applied: Apply, x: float) -> Said:
+    """What the function makes of its input."""
+    where = tell_where(trace, why.cell)
+    name = name_function(applied.function)
+    parts = {"where": Part(where), "x": Part(x, format_short), "y": Part(why.value, format_short)}
+    made = Claim("what a function makes", f"{{where}}{name} makes {{y}} of {{x}}.", parts)
+    if applied.function not in _GATES or not np.isfinite(x):
+        return say(made)
+    if x <= 0:
+        return say(made, " Below 0 it lets next to nothing through: this one is silent.")
+    let = Part(why.value / x, format_percent)
+    return say(made, Claim("how much a gate lets through", " That is {share} of it: this one fires.", {"share": let}))

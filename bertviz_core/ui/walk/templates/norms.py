@@ -1,0 +1,146 @@
+"""LayerNorm and its inside: a number in standard deviations from the mean; a mean; a variance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.analysis.claims import Claim, Part, Said, say
+from bertviz_core.analysis.naming import find_noun, tell_where
+from bertviz_core.analysis.parts import Parts, unwrap
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.functions import Mean, Sqrt, Square
+from bertviz_core.formula.nodes import Add, Div, Expr, Mul, Sub, Symbol
+from bertviz_core.formula.numbers import format_number, format_short
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk import card
+from bertviz_core.ui.walk.card import Card, Cell, Row, Table
+from bertviz_core.ui.walk.pictures import Piece, draw_spread
+
+_AND = ", and what n is made from"
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A LayerNorm as a formula has it: the vector, its mean, what it is divided by; and, of its output, n, γ and β."""
+
+    x: Symbol
+    mean: Symbol
+    below: Symbol
+    scaled: tuple[Symbol, Symbol, Symbol] | None = None
+
+
+def find_norm(trace: Trace, expr: Expr) -> Norm | None:
+    """The LayerNorm that a formula is a step of, if it is one."""
+    match expr:
+        case Div(left=Sub(left=Symbol() as x, right=Symbol() as mean), right=Sqrt(inner=Add(left=Symbol() as below))):
+            return Norm(x, mean, below)
+        case Div(left=Sub(left=Symbol() as x, right=Symbol() as mean), right=Symbol() as below):
+            return Norm(x, mean, below)
+        case Add(left=Mul(left=Symbol() as gamma, right=Symbol() as normal), right=Symbol() as beta):
+            step = trace.program.by_address.get(normal.address)
+            inside = find_norm(trace, unwrap(step.expr)[0]) if step else None
+            return Norm(inside.x, inside.mean, inside.below, (normal, gamma, beta)) if inside else None
+        case _:
+            return None
+
+
+def explain_scale(view: View, why: Explanation, norm: Norm) -> Card:
+    """A number of a vector that a LayerNorm puts on scale."""
+    trace, at = view.trace, why.cell.at
+    vector = trace[_cut(norm.x, at, norm.x.axes[-1].name)].astype(np.float64)
+    own = trace[_cut(norm.x, at)].item()
+    symbols = [norm.x, norm.mean, norm.below, *(norm.scaled or ())]
+    rows = [_list_row(trace, symbol, at) for symbol in symbols]
+    pieces, result = _list_pieces(trace, why, norm)
+    table = Table(f"Made from {why.count} numbers{_AND if norm.scaled else ''}", ("what", "symbol", "value"), rows)
+    return Card(tell_scale(trace, why, norm, vector), table, draw_spread(vector, norm.x.kind, own, pieces, result))
+
+
+def _cut(symbol: Symbol, at: dict[str, int], *free: str) -> Address:
+    """A cell of a symbol, or a row of it, at the same place."""
+    return Address(symbol.address).fix(**{axis.name: at[axis.name] for axis in symbol.axes if axis.name not in free})
+
+
+def _list_row(trace: Trace, symbol: Symbol, at: dict[str, int]) -> Row:
+    cell = _cut(symbol, at)
+    signs = {"mean": "μ", "variance": "σ²", "sigma": "σ", "normalized": "n", "weight": "γ", "bias": "β"}
+    sign = signs.get(cell.name, "x")
+    return Row((Cell(find_noun(cell.path).title, cell), Cell(sign), Cell(format_number(trace[cell].item()), cell)))
+
+
+def _list_pieces(trace: Trace, why: Explanation, norm: Norm) -> tuple[list[Piece], Piece | None]:
+    """The sum at the end of a LayerNorm: γ · n and β."""
+    if not norm.scaled:
+        return [], None
+    normal, gamma, beta = (float(trace[_cut(symbol, why.cell.at)]) for symbol in norm.scaled)
+    return [Piece("γ · n", gamma * normal), Piece("β", beta)], Piece("output", why.value)
+
+
+def tell_scale(trace: Trace, why: Explanation, norm: Norm, vector: np.ndarray) -> Said:
+    """How many standard deviations it lies from the mean of its vector."""
+    place = why.cell.index[-1][1]
+    spread = float(vector.std())
+    where = tell_where(trace, why.cell)
+    if not spread:
+        return say(f"{where}all {len(vector):,} numbers of its vector are the same.")
+    far = float((vector[place] - vector.mean()) / spread)
+    parts = {"far": Part(abs(far), format_short), "side": Part("above" if far >= 0 else "below"), "where": Part(where),
+             "all": card.count(len(vector))}  # fmt: skip
+    put = " γ and β, learned, put that on the model’s own scale." if norm.scaled else ""
+    form = "{where}before LayerNorm it lies {far} standard deviations {side} the mean of its {all}."
+    return say(Claim("standard deviations from the mean", form, parts), put)
+
+
+def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card:
+    """A mean, or a mean of squared distances."""
+    trace, x = view.trace, _find_vector(mean)
+    axis = mean.over.name
+    vector = trace[_cut(x, why.cell.at, axis)].astype(np.float64)
+    amounts = found.amounts
+    order = rank_top(np.abs(amounts), card.ROWS - 2)
+    operand = _cut(x, why.cell.at, axis)
+    rows = [
+        Row((Cell(card.name_place(trace, axis, i), operand.fix(**{axis: i})), Cell(format_number(float(vector[i]))),
+             Cell(format_number(float(amounts[i])))), float(amounts[i]))
+        for i in order
+    ]  # fmt: skip
+    shared = [card.lead(trace, cell, 3) for cell in found.shared]
+    rest = len(amounts) - len(order)
+    ends = [card.close_sum(f"{rest:,} others", 3, float(amounts.sum() - amounts[order].sum()))] if rest else []
+    columns = ("component" if axis in ("hidden", "transform") else axis, "number", "part of the mean")
+    table = Table(f"Made from {len(amounts):,} numbers, largest part first", columns, [*shared, *rows], ends)
+    return Card(tell_mean(trace, why, vector, axis), table, draw_spread(vector, x.kind, None))
+
+
+def _find_vector(mean: Mean) -> Symbol:
+    match mean.inner:
+        case Square(inner=Sub(left=Symbol() as x)):
+            return x
+        case Symbol() as x:
+            return x
+        case _:
+            raise TypeError(f"no vector in {mean}")
+
+
+def is_spread(expr: Expr) -> bool:
+    """Whether a formula is the mean of a vector or its variance."""
+    match expr:
+        case Mean(inner=Symbol()) | Mean(inner=Square(inner=Sub(left=Symbol(), right=Symbol()))):
+            return True
+        case _:
+            return False
+
+
+def tell_mean(trace: Trace, why: Explanation, vector: np.ndarray, axis: str) -> Said:
+    """What it is the middle of, and which number lies farthest from it."""
+    far = int(np.abs(vector - vector.mean()).argmax())
+    where = tell_where(trace, why.cell)
+    parts = {"where": Part(where), "all": card.count(len(vector)), "number": Part(float(vector[far]), format_short),
+             "name": Part(f"{axis} {far}" if axis not in ("hidden", "transform") else f"component {far}")}  # fmt: skip
+    form = "{where}{all} numbers, of which {name} lies farthest from the middle: {number}."
+    return say(Claim("mean of a vector", form, parts))

@@ -1,0 +1,142 @@
+"""What is not computed but read: a row of a table, a learned parameter, an input, a number that somebody set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.naming import name_number
+from bertviz_core.analysis.parts import Parts
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.figures.thumbnails import draw_thumbnail
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.shapes import Lookup
+from bertviz_core.formula.steps import EMBEDDING
+from bertviz_core.formula.texts import name_token
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk import card
+from bertviz_core.ui.walk.card import Card, Cell, Row, Table
+from bertviz_core.ui.walk.pictures import draw_histogram, draw_strip
+
+_SAMPLE = 60_000  # numbers of a table that its histogram is drawn from
+_NEIGHBOURS = 2  # entries of the vocabulary before and after one
+
+
+def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
+    """A number of a row that an id chooses."""
+    trace = view.trace
+    table = next(source.block[0] for source in why.sources if source.block.path == lookup.table.address)
+    chosen = [source.block[0] for source in why.sources if source.block.path != lookup.table.address]
+    axis = table.index[-1][0]
+    row, place = trace[table.without(axis)], table.at[axis]
+    image = draw_thumbnail(row[None], view.colors, kind=EMBEDDING)
+    id_ = table.index[0][1]
+    rows = [Row((Cell(name_number(trace, cell), cell), Cell(""), card.number(trace, cell))) for cell in chosen]
+    rows.append(Row((Cell(f"the table’s row {id_:,}, column {place}", table), Cell(""), card.number(trace, table))))
+    return Card(
+        tell_lookup(id_, np.abs(row), place),
+        Table("Read from", ("what", "", "value"), rows),
+        draw_strip(image, place, len(row), f"the {len(row):,} numbers of the row, this one ringed"),
+    )
+
+
+def tell_lookup(id_: int, sizes: np.ndarray, place: int) -> Said:
+    """That a row is read, and the number's place among that row's."""
+    row = {"row": card.count(id_)}
+    parts = {"larger": card.count(int((sizes > sizes[place]).sum())), "all": card.count(len(sizes))}
+    size = {"size": Part(float(sizes[place]), format_number), **parts}
+    largest = " No other of its {all} numbers is as large in size."
+    return say(
+        Claim("a row is read", "Nothing is computed: row {row} of a learned table is read.", row),
+        choose(
+            Claim("largest of its row", largest, size, Relation.LARGEST, sizes, (place,)),
+            Claim("larger in its row", " {larger} of its {all} numbers are larger in size.", parts),
+        ),
+    )  # fmt: skip
+
+
+def explain_largest(view: View, why: Explanation, found: Parts) -> Card:
+    """The place of the largest number of a row."""
+    trace = view.trace
+    (block,) = found.groups[0].blocks
+    values = np.array(why.sources[0].values)
+    axis = next(axis for axis, places in block.sides if len(places) > 1)
+    order = rank_top(values, card.ROWS - 2)
+    rows = [
+        Row((Cell(card.name_place(trace, axis, i), block[i]), Cell(f"{i:,}"), Cell(format_number(float(values[i])))),
+            own=i == int(why.value)) for i in order
+    ]  # fmt: skip
+    said = say(Claim("place of the largest", "The place of the largest of {all} numbers: {place}.",
+                     {"all": card.count(len(values)), "place": card.count(int(why.value))}))  # fmt: skip
+    return Card(said, Table(f"Chosen from {len(values):,} numbers, largest first", ("", "place", "value"), rows))
+
+
+def explain_end(view: View, why: Explanation, way: tuple[Address, ...]) -> Card:
+    """A number at which the walk ends. way: the cells that led to it."""
+    trace, cell = view.trace, why.cell
+    if cell.path in trace.model.parameters:
+        return _explain_parameter(trace, cell)
+    if is_put(trace, cell):
+        made = "the step computes" if cell.path in trace.addresses else "the tokenizer made"
+        return Card(say(f"Set by a what-if change; it replaces what {made}. The walk ends here."))
+    return _explain_input(trace, cell, way)
+
+
+def _explain_parameter(trace: Trace, cell: Address) -> Card:
+    values = trace[cell.whole].ravel()
+    sample = values[:: max(1, len(values) // _SAMPLE)]
+    rows = [Row((Cell(axis.replace("_", " ")), Cell(card.name_place(trace, axis, i)))) for axis, i in cell.index]
+    return Card(tell_parameter(values, float(trace[cell])), Table("Where it stands", ("axis", "index"), rows),
+                draw_histogram(sample.astype(np.float64), float(trace[cell])))  # fmt: skip
+
+
+def tell_parameter(values: np.ndarray, own: float) -> Said:
+    """That training set it, and how many of its table are smaller in size."""
+    smaller = np.count_nonzero((values < abs(own)) & (values > -abs(own))) / len(values)
+    parts = {"share": Part(smaller, format_percent), "all": card.count(len(values))}
+    return say("A parameter: training set it, and it is the same for every sentence.",
+               Claim("parameters smaller in size", " {share} of the {all} in its table are smaller in size.", parts),
+               " The walk ends here.")  # fmt: skip
+
+
+def _explain_input(trace: Trace, cell: Address, way: tuple[Address, ...]) -> Card:
+    token, value = cell.at["token"], int(trace[cell].item())
+    tokens = "".join(
+        f'<span class="bv-idchip{" bv-hot" if i == token else ""}">{card.escape(text)}<sub>{int(each):,}</sub></span>'
+        for i, (text, each) in enumerate(zip(trace.tokens, trace[cell.whole], strict=True))
+    )
+    told = _TELLS.get(cell.path, "an input.").format(value=f"{value:,}")
+    said = f"{name_token(trace.tokens, token)}: {told} The walk ends here."
+    table = _list_neighbours(trace, value) if cell.path == "input_ids" else None
+    return Card(say(said), table, f'<div class="bv-idchips">{tokens}</div>', more=_list_way(trace, way))
+
+
+_TELLS = {
+    "input_ids": "the tokenizer made it id {value}. This is what the model is given.",
+    "position_ids": "position {value}, counted from 0.",
+    "token_type_ids": "segment {value}: 0 is the first sentence, 1 the second.",
+    "attention_mask": "mask {value}: 1 is read, 0 is padding.",
+}
+
+
+def _list_neighbours(trace: Trace, value: int) -> Table:
+    words = trace.model.tokenizer.vocabulary
+    near = range(max(0, value - _NEIGHBOURS), min(len(words), value + _NEIGHBOURS + 1))
+    rows = [Row((Cell(f"{i:,}"), Cell(words[i], word=True)), own=i == value) for i in near]
+    return Table("Its neighbours in the vocabulary", ("id", "entry"), rows)
+
+
+def _list_way(trace: Trace, way: tuple[Address, ...]) -> str:
+    """The walk that led here, each step a way back."""
+    rows = "".join(
+        f'<tr data-keep="{i}"><td><button data-keep="{i}">{card.escape(name_number(trace, cell))}</button></td>'
+        f"<td>{format_number(trace[cell].item())}</td></tr>"
+        for i, cell in enumerate(way[:-1], 1)
+    )
+    steps = len(way) - 1
+    title = f"The way you came, {steps} step{'' if steps == 1 else 's'}"
+    return f'<h3 class="bv-made">{title}</h3><table class="bv-operands"><tbody>{rows}</tbody></table>' if rows else ""

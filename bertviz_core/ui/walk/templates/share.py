@@ -1,0 +1,110 @@
+"""A share of a whole: attention weights, probabilities. All shares end to end; the scores that they are made from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.naming import name_number, tell_where
+from bertviz_core.analysis.parts import Parts
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import KEY, VOCAB
+from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.texts import name_token
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk import card
+from bertviz_core.ui.walk.card import Card, Cell, Row, Table
+from bertviz_core.ui.walk.pictures import Share, draw_shares
+
+_WHAT = {KEY.name: "key", VOCAB.name: "word"}
+
+
+def explain_share(view: View, why: Explanation, found: Parts) -> Card:
+    """A cell of a softmax."""
+    (block,) = found.groups[0].blocks
+    powers, shares = found.columns
+    axis = next(axis for axis, places in block.sides if len(places) > 1 or axis == block.sides[-1][0])
+    own = why.cell.at[axis]
+    shown = choose_shown(shares, own)
+    rest = len(shares) - len(shown)
+    top = format_short(float(np.max(why.sources[0].values)))
+    rows = [
+        Row((Cell(card.name_place(view.trace, axis, i)), card.number(view.trace, block[i]),
+             Cell(format_number(float(powers[i]))), Cell(format_percent(float(shares[i])))),
+            float(shares[i]), own=i == own)
+        for i in shown
+    ]  # fmt: skip
+    ends = [_sum_up(powers, shares, shown, rest)] if rest else []
+    columns = (_WHAT.get(axis, ""), "score", f"e^(s − {top})", "share")
+    table = Table(f"Made from {len(shares):,} scores, largest first", columns, rows, ends)
+    note = f"the largest score, {top}, is taken off every score first"
+    return Card(tell_share(view.trace, why, shares, axis), table, _draw(view.trace, axis, shares, shown, own), note)
+
+
+def choose_shown(shares: np.ndarray, own: int) -> list[int]:
+    """The places of the shares that are listed: all of a few; else the largest, and the own one in any case."""
+    best = rank_top(shares, card.ROWS if len(shares) <= card.ROWS else card.ROWS - 2)
+    return best if own in best else [*best[:-1], own]
+
+
+def _sum_up(powers: np.ndarray, shares: np.ndarray, shown: list[int], rest: int) -> Row:
+    left = [float(each.sum() - each[shown].sum()) for each in (powers, shares)]
+    numbers = (Cell(format_number(left[0])), Cell(format_percent(left[1])))
+    return Row((Cell(f"{rest:,} others"), Cell(""), *numbers), quiet=True)
+
+
+def _draw(trace: Trace, axis: str, shares: np.ndarray, shown: list[int], own: int) -> str:
+    parts = [Share(card.name_place(trace, axis, i), float(shares[i]), i == own) for i in shown]
+    left = max(0.0, float(shares.sum() - shares[shown].sum()))
+    others = [Share(f"{len(shares) - len(shown):,} others", left, rest=True)] if len(shown) < len(shares) else []
+    return draw_shares([*parts, *others])
+
+
+def tell_share(trace: Trace, why: Explanation, shares: np.ndarray, axis: str) -> Said:
+    """Who gives how much to whom, and how that compares with the others."""
+    own = why.cell.at[axis]
+    share = Part(float(shares[own]), format_percent)
+    begin = Claim("share", _begin(trace, why.cell, axis), {"share": share})
+    if len(shares) < 2:
+        return say(begin, ": there is no other.")
+    best, second = rank_top(shares, 2)
+    next_ = second if best == own else best
+    other = Part(float(shares[next_]), format_percent)
+    times = Part(float(shares[own] / shares[next_]) if shares[next_] else np.inf, lambda x: f"{x:,.1f} times")
+    parts = {"own": share, "other": other, "name": Part(_name_other(trace, axis, next_)), "times": times}
+    below = {"other": other, "own": share, "name": parts["name"]}
+    alone = Claim("share alone", ": all of it.", {"own": share}, Relation.ONLY, shares, (own,))
+    return say(begin, choose(
+        alone,
+        Claim("share leads", ", {times} as much as {name}.", parts, Relation.LARGEST, shares, (own,)),
+        Claim("share is not the largest", ". The largest is {name}, {other}.", below, Relation.ABOVE),
+        Claim("share beside another", ". Beside it stands {name}, {other}.", parts),
+    ))  # fmt: skip
+
+
+def _begin(trace: Trace, cell: Address, axis: str) -> str:
+    """The beginning of the sentence, up to the share itself."""
+    tokens, at = trace.tokens, cell.at
+    if axis == KEY.name:
+        return (
+            f"In head {at['head']} of layer {cell.layer}, {_escape(name_token(tokens, at['query']))} gives {{share}} "
+            f"of its attention to {_escape(name_token(tokens, at['key']))}"
+        )
+    if axis == VOCAB.name:
+        word = trace.model.tokenizer.vocabulary[at["vocab"]]
+        return _escape(f"At {name_token(tokens, at['token'])}, “{word}” gets ") + "{share} of the probability"
+    return _escape(f"{tell_where(trace, cell)}{name_number(trace, cell)}") + ", {share}"
+
+
+def _name_other(trace: Trace, axis: str, i: int) -> str:
+    if axis == KEY.name:
+        return f"to {name_token(trace.tokens, i)}"
+    return f"“{card.name_place(trace, axis, i)}”"
+
+
+def _escape(text: str) -> str:
+    """Text that stands in a form, where braces name parts."""
+    return text.replace("{", "{{").replace("}", "}}")
