@@ -20,6 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from bertviz_core.ui.components.selectors import expand
 
 ROOT = Path(__file__).parent.parent
+CLICKED = ".st-key-drawer:has(#bv-drawer-title):not(:has(.bv-own-number))"  # the drawer with what was clicked
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 # The field for addresses, which nobody sees, would load two pages of its own for every page of a test.
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -186,8 +187,12 @@ class App:
     @property
     def explained(self) -> str:
         """The address of the cell that the drawer explains; empty where it is closed."""
-        found = self.page.locator(".st-key-drawer .bv-address")
-        return found.inner_text() if found.count() else ""
+        found = self.page.locator(f"{CLICKED} #bv-drawer-title")
+        return (found.get_attribute("data-address") or "") if found.count() else ""
+
+    def wait_closed(self) -> None:
+        """Until the drawer explains no number that was clicked."""
+        self.page.locator(CLICKED).wait_for(state="detached")
 
     def chosen(self) -> tuple[str, ...]:
         """What stands in the menus of layer and head, and the token that is chosen."""

@@ -3,6 +3,7 @@
 import re
 
 from bertviz_core.ui.components.selectors import expand
+from tests.browser import CLICKED
 from tests.canvas import wait_for_query
 
 CELL = "encoder.layer.2.attention.self.products[head=0,query=8,key=5]"
@@ -21,7 +22,7 @@ def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app
     with app.rerun():
         keys.locator(f'[data-cell="{CELL}"]').click()
     wait_for_query(app, layer="2", head="0", open="product", key_token="5", walk=CELL)
-    app.page.locator("#bv-drawer-title").wait_for()
+    app.page.locator(CLICKED).wait_for()
 
 
 def test_another_component_of_another_projection_is_a_link(app):
@@ -42,7 +43,7 @@ def test_a_block_of_the_overview_explains_its_largest_weight(app):
     said = re.fullmatch(r"encoder\.layer\.2\.attention\.self\.probs\[head=0,query=(\d+),key=(\d+)\]", app.query["walk"])
     query, key = map(int, said.groups())
     assert abs(query - 0.3 * 103) < 3 and abs(key - 0.8 * 103) < 3
-    app.page.locator("#bv-drawer-title").wait_for()
+    app.page.locator(CLICKED).wait_for()
     app.page.locator(".st-key-chart-weights-overview .bv-ring").first.wait_for()
 
 

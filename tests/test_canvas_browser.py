@@ -255,7 +255,7 @@ def test_escape_twice_closes_the_drawer_and_lets_go_of_the_component(app, pause)
     app.page.wait_for_timeout(pause)
     press(app, "Escape")
     app.page.wait_for_function("() => location.search === ''")
-    app.page.wait_for_function("() => !document.querySelector('.st-key-drawer .bv-address')")
+    app.wait_closed()
 
 
 def test_a_strips_title_opens_all_its_components(app, trace):

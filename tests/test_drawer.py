@@ -16,8 +16,8 @@ OUT_OF_VIEW = expand("""() => {
     const frame = document.querySelector('.st-key-frame').getBoundingClientRect();
     const told = {
         value: document.querySelector('.st-key-drawer .bv-value'),
-        sentence: document.querySelector('.st-key-drawer :--markdown p'),
-        formula: document.querySelectorAll('.st-key-drawer :--formula-display')[1],
+        sentence: document.querySelector('.st-key-drawer .bv-say'),
+        formula: document.querySelector('.st-key-drawer .bv-formula'),
     };
     return Object.keys(told).filter(name => {
         const box = told[name]?.getBoundingClientRect();
@@ -56,7 +56,7 @@ def test_a_click_is_answered_in_view(chromium, server, size):
         ring = app.page.locator(".bv-ring").first.bounding_box()
         assert box["x"] - 2 <= ring["x"] <= box["x"] + box["width"] + 2
         app.page.keyboard.press("Escape")
-        app.page.locator("#bv-drawer-title").wait_for(state="detached")
+        app.wait_closed()
         assert "walk" not in app.query
 
 
@@ -79,7 +79,7 @@ def test_another_head_keeps_the_cell(app):
 
 def steps(app):
     """The operands that one can walk on to, the strongest first, without parameters."""
-    return app.drawer.locator(".bv-onward td [data-step]").filter(has_not_text=re.compile("weight|bias"))
+    return app.drawer.locator(".bv-operands td:first-child [data-step]").filter(has_not_text=re.compile("Scale|bias"))
 
 
 def finished(app):
@@ -98,10 +98,9 @@ def test_clicks_lead_down_to_the_token_id(app):
     step(app, steps(app).first.click)
     step(app, app.drawer.locator("[data-story]").click)
     assert finished(app)
-    step(app, app.drawer.locator(".bv-crumbs [data-keep]").filter(has_text="embeddings.LayerNorm").click)
+    app.open("embeddings", walk="embeddings.LayerNorm[token=8,hidden=267]")
     while not finished(app):
-        names = r"^((embeddings\.)?LayerNorm\.normalized|sum|word_embeddings|input_ids) ·"
-        down = steps(app).filter(has_text=re.compile(names))
+        down = steps(app).filter(has_text=re.compile(r"^(Embedding sum|word embedding|Token id)$"))
         step(app, down.first.click)
     assert re.fullmatch(r"input_ids\[token=\d\]", app.explained)
 
@@ -129,18 +128,24 @@ def test_by_keyboard_alone(app):
     step(app, lambda: steps(app).first.press("Enter"))
     app.page.wait_for_function("() => document.activeElement.dataset.step !== undefined")
     keyboard.press("Escape")
-    app.page.locator("#bv-drawer-title").wait_for(state="detached")
+    app.wait_closed()
     app.page.wait_for_function("() => document.activeElement.getAttribute('role') === 'application'")
+
+
+def open_field(app):
+    """The field for another address, behind a sign in the drawer's head."""
+    app.drawer.get_by_role("button", name="Address", exact=True).click()
+    return app.page.get_by_role("textbox", name="Explain another number")
 
 
 def test_any_cell_by_its_address(app):
     app.open(PAGE, walk=CELL)
     for cell in ("encoder.layer.3.attention.self.probs[head=5,query=2,key=7]", "embeddings.sum[token=3,hidden=17]"):
-        field = app.drawer.get_by_role("textbox", name="Explain another number")
+        field = open_field(app)
         field.fill(cell)
         step(app, lambda field=field: field.press("Enter"))
         assert app.explained == cell
-    field = app.drawer.get_by_role("textbox", name="Explain another number")
+    field = open_field(app)
     field.fill("embeddings.sum[token=3]")
     with app.rerun():
         field.press("Enter")

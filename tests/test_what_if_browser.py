@@ -24,7 +24,7 @@ def bar(app):
 def test_a_number_is_set_seen_shared_and_undone(attention):
     app, page = attention, attention.page
     first = app.shown()
-    button(app, "Set it").click()
+    button(app, "Change this number").click()
     page.get_by_role("spinbutton", name="to", exact=True).fill("0.9")
     with app.rerun():
         page.get_by_role("spinbutton", name="to", exact=True).press("Enter")

@@ -8,13 +8,11 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis import slips
 from bertviz_core.analysis.hiding import Guess
-from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.printed import Verdict
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.documents.names import NAMES, SOURCES
-from bertviz_core.figures.palette import PALETTES
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import RELATION
 from bertviz_core.formula.numbers import format_number, format_percent
@@ -29,7 +27,7 @@ from bertviz_core.ui.views.documents_slips import _tell_changed
 from bertviz_core.ui.views.parameters import write_size
 from bertviz_core.ui.views.tokenization_lead import _render_guess
 from bertviz_core.ui.walk.explain import work_out
-from bertviz_core.ui.walk.way import OFFERED, render_onward
+from bertviz_core.ui.walk.templates.choosing import explain_number
 from tests.canvas import look
 from tests.factory import random_checkpoint
 from tests.test_documents_page import MASK, opened, page, words  # noqa: F401 - a fixture
@@ -239,17 +237,16 @@ def test_padding_is_cut_beyond_what_the_model_reads_and_not_at_it(bundled, pad, 
     assert (found.pad_to, found.remarks) == (length, remarks)
 
 
-@pytest.mark.parametrize(("text", "count", "part"), [
-    ("the cat sat on the mat and the dog", OFFERED - 1, False),
-    ("the cat sat on the mat and the dog ran", OFFERED, False),
-    ("the cat sat on the mat and the dog ran off", OFFERED + 1, True),
+@pytest.mark.parametrize(("text", "more"), [
+    ("the cat sat on the mat and the dog ran", 0), ("the cat sat on the mat and the dog ran off", 3),
 ])  # fmt: skip
-def test_operands_are_called_a_part_where_not_all_are_listed(bundled, text, count, part):
+def test_operands_that_are_not_listed_are_told_as_others(bundled, text, more):
     trace = bv.run(bundled, text)
-    why = trace.explain("encoder.layer.0.attention.self.probs[head=0,query=1,key=2]")
-    body = render_onward(trace, PALETTES["light"], why, take_apart(trace, why))
-    assert len(trace.tokens) == count and body.count("<tr><td>") == min(count, OFFERED)
-    assert ("that count most, of" in body) == part
+    view = look(trace)
+    shown = work_out(view, "encoder.layer.0.attention.self.probs[head=0,query=1,key=2]")
+    table = explain_number(view, shown.why, shown.found, ()).table
+    assert len(table.rows) == len(trace.tokens) - more
+    assert [row.cells[0].text for row in table.ends] == ([f"{more} others"] if more else [])
 
 
 def test_the_bundled_model_is_called_by_its_own_sizes(bundled):

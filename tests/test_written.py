@@ -120,9 +120,9 @@ def test_a_tiny_number_is_the_same_on_the_canvas_and_in_the_drawer_and_nowhere_c
     assert "e−" in full and len(full) <= FULL_WIDTH
     with visit(chromium, server, PHONE, motion="reduce", touch=True) as phone:
         open_canvas(phone, level="head", layer=3, head=int(head), token=int(query), walk=cell)
-        phone.page.wait_for_selector(".st-key-drawer .bv-onward")
+        phone.page.wait_for_selector(".st-key-drawer .bv-operands")
         value = phone.page.locator(".st-key-drawer .bv-value")
-        assert value.inner_text() == full
+        assert value.locator("b").inner_text() == full
         assert full in phone.page.locator(".st-key-drawer").inner_text()
         assert phone.page.evaluate(CUT, ".st-key-drawer") == []
         assert value.evaluate("e => e.scrollWidth <= e.clientWidth")

@@ -16,7 +16,6 @@ from bertviz_core.formula.loss_nodes import LogSoftmax, Negative
 from bertviz_core.formula.nodes import ATOM, POSTFIX, PRODUCT, SUM, Add, Constant, Div, Env, Expr, Mul, Sub
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
-from bertviz_core.formula.tensors import list_numbers
 from bertviz_core.formula.tex import bracket, bracket_negative
 
 Worked = tuple[str, int]  # LaTeX, and how tightly it binds
@@ -100,8 +99,8 @@ def _(expr: Negative, env: Env, at: At) -> Worked:
 @_work.register
 def _(expr: Mean, env: Env, at: At) -> Worked:
     (needed,) = expr.pull(env, at)
-    cells = list_numbers(expr.inner.work(env, needed))
-    return rf"\dfrac{{{format_latex(math.fsum(cells))}}}{{{len(cells)}}}", POSTFIX
+    cells = expr.inner.work(env, needed)
+    return rf"\dfrac{{{format_latex(cells.sum().item())}}}{{{cells.numel()}}}", POSTFIX
 
 
 @_work.register
@@ -119,9 +118,9 @@ def _(expr: LogSoftmax, env: Env, at: At) -> Worked:
 def _raise(expr: Softmax, env: Env, at: At) -> tuple[float, float]:
     """How far below the largest a number lies, and the sum of all powers of e with such exponents."""
     (needed,) = expr.pull(env, at)
-    row = list_numbers(expr.inner.work(env, needed))
-    top = max(row)
-    return row[at[expr.along].start] - top, math.fsum(math.exp(each - top) for each in row)
+    row = expr.inner.work(env, needed).flatten()
+    below = row - row.max()
+    return below[at[expr.along].start].item(), below.exp().sum().item()
 
 
 @_work.register

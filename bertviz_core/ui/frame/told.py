@@ -56,8 +56,9 @@ def find_told(cell: Where) -> Told | None:
 
 
 def offer_number(cell: Address) -> None:
-    """Let the drawer explain this one while nobody has clicked another: the number of the page's headline."""
-    state.write(_NUMBER, cell)
+    """Let the drawer explain this one while nobody has clicked another; of several that a page offers, the first."""
+    if state.read(_NUMBER) is None:
+        state.write(_NUMBER, cell)
 
 
 def read_number(trace: Trace) -> Address | None:

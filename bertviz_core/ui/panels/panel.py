@@ -21,6 +21,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.menu import show_menu
+from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
@@ -114,7 +115,11 @@ def _render_heading(see: str, what: str, shape: str, color: str) -> str:
 
 
 def show_worked_link(view: View, cell: Address) -> None:
-    """A button that opens the explanation of a cell: the formula with its numbers."""
+    """A button that opens the explanation of a cell: the formula with its numbers.
+
+    The first on a page is the page's own number, which the drawer explains until another one is clicked.
+    """
+    offer_number(cell)
     name, value = escape(shorten(view.trace, cell)), write_value(view, cell)
     st.html(f'<button class="bv-worked" data-cell="{escape(str(cell))}">{name} = <b>{value}</b> worked out ›</button>')
 

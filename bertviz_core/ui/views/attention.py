@@ -16,7 +16,6 @@ from bertviz_core.figures.base import Chart
 from bertviz_core.figures.weights import draw_overview, draw_weights, measure_top
 from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_fixed
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import KEY_TOKEN
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
@@ -90,8 +89,6 @@ def show_weights(view: View, key: int) -> None:
             st.latex(view.typeset(step))
             show_text(f"{tell_meaning(view, address, step)}  \n:small[:gray[{step.source}]]")
             cell = locate(view, "probs", query=view.chosen.token, key=key)
-            if len(view.trace.tokens) <= WHOLE:
-                st.latex(style.break_lines(view.trace.explain(cell).latex))
             show_worked_link(view, cell)
             show_moved(view, address, cell)
             if len(view.trace.tokens) > WHOLE:

@@ -100,8 +100,9 @@ def _show_refused(view: View, way: tuple[Where, ...], error: AddressError) -> No
 
 def _show_told(view: View, told: Told, way: tuple[Where, ...]) -> None:
     """A number that is in no pass."""
-    st.html(render_crumbs(view.trace, way) + render_title(view, told.kind, told.name, escape(told.value)))
-    _show_address_menu(str(way[-1]))
+    address = str(way[-1])
+    st.html(render_crumbs(view.trace, way) + render_title(view, told.kind, told.name, escape(told.value), address))
+    _show_address_menu(address)
     with st.container(key="drawer-body"):
         show_text(told.words)
         for formula in told.formulas:

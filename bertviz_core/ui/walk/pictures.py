@@ -16,6 +16,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, format_s
 WIDTH = 372  # pixels between the drawer's margins
 _BARS = 124  # of a picture of many terms
 _OWN = "bv-middle bv-strong"  # what names the number itself
+_ROOM = 18  # pixels above the line in which a text has room
 _LETTER = 6.6  # pixels of a small letter, at most
 
 
@@ -79,10 +80,15 @@ def draw_terms(terms: np.ndarray, bias: float | None) -> str:
     body = [f'<path class="{look}" d="{path}"/>' for look, path in bars.items() if path]
     body += [
         _line(0, zero, WIDTH, zero, "bv-axis"),
-        _text(WIDTH, 14, f"{len(up):,} raise it  +{format_short(float(up.sum()))}", "bv-end bv-owntext"),
+        _draw_raised(f"{len(up):,} raise it  +{format_short(float(up.sum()))}", zero),
         _text(0, 84, f"{len(down):,} lower it  {format_short(float(down.sum()))}", "bv-negtext"),
     ]
     return _svg(132, [*body, *_draw_balance(float(up.sum()), float(-down.sum()), bias)], "The terms, largest first")
+
+
+def _draw_raised(text: str, zero: float) -> str:
+    """What raises a sum, where no bars are: above those that lower it, or where these begin."""
+    return _text(WIDTH, 14, text, "bv-end bv-owntext") if zero > _ROOM else _text(0, zero + 16, text, "bv-owntext")
 
 
 def _draw_balance(up: float, down: float, bias: float | None) -> list[str]:

@@ -33,14 +33,15 @@ def render_head(view: View, shown: Explained, crumbs: str) -> str:
     share = why.step is not None and isinstance(unwrap(why.step.expr)[0], Softmax)
     alone = f" <small>{escape(format_percent(why.value))}</small>" if share else ""
     value = f"<b>{escape(format_number(why.value))}</b>{alone}{_render_check(shown)}"
-    return crumbs + render_title(view, kind, name_number(view.trace, why.cell), value)
+    return crumbs + render_title(view, kind, name_number(view.trace, why.cell), value, why.address)
 
 
-def render_title(view: View, kind: str, name: str, value: str) -> str:
+def render_title(view: View, kind: str, name: str, value: str, address: str) -> str:
     """Name and value of a number. value: HTML."""
     color = view.colors.kinds.get(kind, view.colors.faint)
     return (
-        f'<h2 id="bv-drawer-title" tabindex="-1" style="--kind:{color}">{escape(name)}</h2>'
+        f'<h2 id="bv-drawer-title" tabindex="-1" data-address="{escape(address)}" style="--kind:{color}">'
+        f"{escape(name)}</h2>"
         f'<p class="bv-value" style="color:{color}">{value}</p>'
     )
 
@@ -68,8 +69,7 @@ def show_body(view: View, shown: Explained, card: Card) -> None:
     if card.picture:
         st.markdown(_wrap(view, why, card.picture), unsafe_allow_html=True)
     table = render_table(card.table) if card.table else ""
-    story = _STORY if why.step is not None else ""
-    _show(view, why, table + card.more + _render_uses(view, shown) + story)
+    _show(view, why, table + card.more + _render_end(view, shown))
 
 
 def _render_change(view: View, why: Explanation) -> str:
@@ -91,7 +91,7 @@ def _wrap(view: View, why: Explanation, text: str) -> str:
 
 _STORY = (
     '<button class="bv-story" data-story="all" title="At every step: the part that counts most of those that are '
-    'computed from the token ids.">Shortest story down to the input</button>'
+    'computed from the token ids.">Shortest story ›</button>'
 )
 
 
@@ -114,11 +114,11 @@ def _paint(symbol: Symbol) -> str:
     return rf"\htmlClass{{bv-of-{symbol.kind}}}{{{symbol.tex}}}"
 
 
-def _render_uses(view: View, shown: Explained) -> str:
-    """What is made from the number next."""
-    readers = view.trace.program.readers.get(shown.why.cell.path, ())
+def _render_end(view: View, shown: Explained) -> str:
+    """What is made from the number next, and the whole way back at once."""
+    why = shown.why
+    readers = view.trace.program.readers.get(why.cell.path, ())
     words = list(dict.fromkeys(find_noun(step.address).word for step in readers))
-    if not words:
-        return ""
     more = [f"{len(words) - _USES} more"] if len(words) > _USES else []
-    return f'<p class="bv-into"><b>Goes into</b> {escape(join_words([*words[:_USES], *more]))}</p>'
+    uses = f"<span><b>Goes into</b> {escape(join_words([*words[:_USES], *more]))}</span>" if words else ""
+    return f'<p class="bv-into">{uses}{"" if why.step is None else _STORY}</p>'

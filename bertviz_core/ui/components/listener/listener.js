@@ -13,7 +13,7 @@ import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import {
   DRAWER, enterEditor, enterPicture, findEnd, findFocus, findMiddle, findRoots, findScroller, findTitle, findToken,
-  foldDrawer, isFolded, makeReachable, mendLink, nameAgain, rove, TITLE, turnMenu, TYPED,
+  foldDrawer, isFolded, makeReachable, mendLink, nameAgain, placeDrawer, rove, TITLE, turnMenu, TYPED,
 } from "./page.js";
 import { savePicture } from "./picture.js";
 import { Plot } from "./plot.js";
@@ -54,6 +54,7 @@ export class Listener {
   /** @type {number | null} */ planned = null;
   turn = 0;
   touched = false;
+  pressed = 0; // where the pointer was pressed last, in pixels from the left
 
   /** @param {Element} root @param {{ tell(said: Said | null): void }} trail */
   constructor(root, trail) {
@@ -104,7 +105,8 @@ export class Listener {
     listen("bv-pointed", (event) => this.light(event.detail, event.target)); // a component knows which token it is
     for (const name of ["pointerover", "focusin"]) listen(name, ({ target }) => mendLink(target));
     const early = { capture: true, passive: true };
-    const touch = ({ pointerType }) => Object.assign(this, { touched: pointerType === "touch", held: null });
+    const touch = ({ pointerType, clientX }) =>
+      Object.assign(this, { touched: pointerType === "touch", held: null, pressed: clientX });
     listen("pointerdown", touch, early);
     listen("keydown", ({ key, target }) => key === "Enter" && target.matches?.(TYPED) && turnMenu(EDITOR, true), early);
     for (const name of ["pointerdown", "wheel", "touchmove", "keydown"]) listen(name, () => this.release(), early);
@@ -221,7 +223,10 @@ export class Listener {
 
   /** @param {string} address @param {Element} opener */
   explain(address, opener) {
-    if (!opener.closest(DRAWER)) this.opener = { element: opener, again: nameAgain(opener) };
+    if (!opener.closest(DRAWER)) {
+      this.opener = { element: opener, again: nameAgain(opener) };
+      placeDrawer(this.pressed);
+    }
     this.opening = address;
     this.left = null;
     this.send("cell", address);
@@ -361,7 +366,7 @@ export class Listener {
 // After a step on: the operand that matters most. After a crumb: the crumb before it. Where there is none, once all has
 // been drawn: the title.
 const FOLLOWED = {
-  step: (running) => document.querySelector("[data-step]") ?? (running ? null : findTitle()),
+  step: (running) => document.querySelector("button[data-step]") ?? (running ? null : findTitle()),
   story: (running) => FOLLOWED.step(running),
   keep: (running) => [...document.querySelectorAll("[data-keep]")].at(-1) ?? (running ? null : findTitle()),
 };

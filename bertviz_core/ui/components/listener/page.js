@@ -48,6 +48,12 @@ export function foldDrawer(folded) {
   }
 }
 
+// Where the drawer lies over the page, it lies at the side where what was pressed is not.
+/** @param {number} left */
+export function placeDrawer(left) {
+  document.documentElement.classList.toggle("bv-left", left > innerWidth / 2);
+}
+
 export function findTitle() {
   return document.querySelector(TITLE);
 }

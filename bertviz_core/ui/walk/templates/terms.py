@@ -24,6 +24,7 @@ from bertviz_core.ui.walk.pictures import Piece, draw_terms, draw_waterfall
 
 _DEEP = 3  # steps down to a sum of many terms, at most
 _ROWS = card.ROWS - 2  # of terms, beside the others and a bias
+_COMPARED = 3  # numbers of a row in which a place says something
 _FEW = 6  # parts of a sum that are drawn one below the other
 _PLACES = {"hidden": "component", "concat": "component", "head_dim": "component", "transform": "component",
            "pooled": "component", "intermediate": "neuron", "key": "token", "vocab": "entry"}  # fmt: skip
@@ -154,7 +155,7 @@ def _tell_rank(trace: Trace, cell: Address) -> Said:
         return say()
     axis, i = cell.index[-1]
     row = np.abs(trace[cell.without(axis)].astype(np.float64))
-    if row.ndim != 1 or len(row) < 2:
+    if row.ndim != 1 or len(row) < _COMPARED:
         return say()
     larger = int((row > row[i]).sum())
     parts = {"larger": card.count(larger), "all": card.count(len(row))}

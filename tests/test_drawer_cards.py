@@ -1,0 +1,224 @@
+"""What the drawer says of a number, for every step of every program: true, complete, and adding up."""
+
+import random
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analysis.naming import NOUNS, find_noun, name_crumb, name_number
+from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.programs import PROGRAMS
+from bertviz_core.ui.walk.card import render_table
+from bertviz_core.ui.walk.explain import work_out
+from bertviz_core.ui.walk.rendering import render_head
+from bertviz_core.ui.walk.templates.choosing import explain_number
+from bertviz_core.ui.walk.templates.share import tell_share
+from tests.canvas import look
+from tests.factory import random_checkpoint
+from tests.test_explain import random_cell
+
+LAYER = "encoder.layer.2"
+STEPS = re.compile(r'data-step="([^"]*)"')
+ADDING = ("product", "part", "part of the mean")  # columns whose numbers are the parts of the number
+CHANGES = (
+    {},
+    {f"{LAYER}.attention.self.probs[head=0]": 0.0},
+    {f"{LAYER}.attention.self.scores[head=1,query=8,key=3]": 3.0},
+    {"embeddings.sum": 0.0},
+    {f"{LAYER}.intermediate.activation": "relu"},
+    {f"{LAYER}.output.residual": "no-residual"},
+)
+
+
+def explain(trace, address):
+    view = look(trace)
+    shown = work_out(view, address)
+    return view, shown, explain_number(view, shown.why, shown.found, (shown.why.cell,))
+
+
+def sample(trace, seed, count=1):
+    chance = random.Random(seed)
+    return [random_cell(trace, path, chance) for path in trace.addresses for _ in range(count)]
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
+def trace(request, bundled):
+    return bv.run(bundled, "When in Rome, do as the [MASK] do.", program=request.param)
+
+
+def test_every_number_has_a_name_a_sentence_and_what_it_was_made_from(trace):
+    for address in sample(trace, 1):
+        _, shown, card = explain(trace, address)
+        assert find_noun(shown.why.cell.path).title in NOUNS_AS_TITLES, address
+        assert str(card.sentence) and card.table is not None and card.table.rows, address
+        assert all(claim.holds for claim in card.sentence.claims), (address, str(card.sentence))
+        widths = {len(row.cells) for row in (*card.table.rows, *card.table.ends)}
+        assert widths == {len(card.table.columns)}, address
+
+
+NOUNS_AS_TITLES = {noun.title for noun in NOUNS.values()}
+
+
+def read(text):
+    return float(text.replace("−", "-").replace(",", ""))
+
+
+def add_up(table):
+    rows = [*(row for row in table.rows if not row.lead), *table.ends]
+    return sum(read(row.cells[-1].text) for row in rows if row.cells[-1].text), len(rows)
+
+
+def test_the_last_column_of_a_table_adds_up(trace):
+    for address in sample(trace, 2):
+        _, shown, card = explain(trace, address)
+        why = shown.why
+        if card.table.columns[-1] not in ADDING or not card.table.heading.startswith("Made from"):
+            continue
+        total, rows = add_up(card.table)
+        assert abs(total - why.recomputed) <= 6e-5 * (rows + 1) * max(1.0, abs(why.recomputed)), (address, total)
+
+
+def test_every_operand_that_is_listed_has_its_recorded_number(trace):
+    for address in sample(trace, 3):
+        _, _, card = explain(trace, address)
+        for row in card.table.rows:
+            for cell in row.cells:
+                if cell.step and re.fullmatch(r"−?\d[\d.,]*(e[+−]\d+)?", cell.text):
+                    assert cell.text in (format_number(trace[cell.step].item()), *_places(cell.step)), (address, cell)
+
+
+def _places(where):
+    """How the index of a row may be written: also a number."""
+    return {str(i) for _, i in where.index} | {f"{i:,}" for _, i in where.index}
+
+
+def test_each_operand_of_a_small_sum_can_be_walked_to(rome):
+    for address in sample(rome, 4):
+        _, shown, card = explain(rome, address)
+        if shown.why.count <= 3:
+            steps = {unescape(step) for step in STEPS.findall(render_table(card.table))}
+            assert steps >= {name for name, _ in shown.why.operands}, address
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+def test_the_sentence_holds_after_a_change_too(rome, changes):
+    trace = rome.with_changes(changes) if changes else rome
+    for address in sample(trace, 5, 2):
+        _, _, card = explain(trace, address)
+        assert all(claim.holds for claim in card.sentence.claims), (address, str(card.sentence))
+        assert not re.search(r"\bnan\b|∞", str(card.sentence)), (address, str(card.sentence))
+
+
+@pytest.mark.parametrize("kind", ["base-without-pooler", "sequence-classification", "token-classification",
+                                  "question-answering"])  # fmt: skip
+def test_a_checkpoint_of_any_kind_is_explained(tmp_path, kind):
+    trace = bv.run(bv.load_model(random_checkpoint(tmp_path, kind=kind, seed=3)), "the cat sat on the mat")
+    for address in sample(trace, 6):
+        _, shown, card = explain(trace, address)
+        assert name_number(trace, shown.why.cell) and name_crumb(trace, shown.why.cell)
+        assert card.table.rows and all(claim.holds for claim in card.sentence.claims), address
+
+
+def test_who_gives_how_much_to_whom(rome):
+    weights = rome[f"{LAYER}.attention.self.probs[head=0,query=8]"].astype(np.float64)
+    first, second = np.argsort(-weights)[:2]
+    said = tell(rome, f"{LAYER}.attention.self.probs[head=0,query=8,key={first}]")
+    assert f"“[MASK]” gives {100 * weights[first]:.0f} % of its attention to “do” at position {first}" in said
+    assert said.endswith(f", {weights[first] / weights[second]:.1f} times as much as to “as”.")
+    said = tell(rome, f"{LAYER}.attention.self.probs[head=0,query=8,key={second}]")
+    assert said.endswith(f". The largest is to “do” at position {first}, {100 * weights[first]:.0f} %.")
+
+
+def tell(trace, address):
+    return str(explain(trace, address)[2].sentence).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_share_that_is_all_there_is_or_one_of_equals(rome):
+    why = rome.explain(f"{LAYER}.attention.self.probs[head=0,query=8,key=5]")
+    alone = str(tell_share(rome, why, np.eye(12)[5], "key"))
+    assert alone.endswith(": all of it.")
+    equal = str(tell_share(rome, why, np.full(12, 1 / 12), "key"))
+    assert "times" not in equal and "largest" not in equal and "Beside it stands" in equal
+
+
+def test_how_many_terms_raise_a_number(rome):
+    cell = f"{LAYER}.attention.self.query[head=0,query=8,head_dim=30]"
+    x = rome["encoder.layer.1.output.LayerNorm[token=8]"].astype(np.float64)
+    terms = x * rome[f"{LAYER}.attention.self.query.weight[concat=30]"]
+    row = np.abs(rome[f"{LAYER}.attention.self.query[head=0,query=8]"])
+    said = tell(rome, cell)
+    assert f"{(terms > 0).sum()} of 384 terms raise it, {(terms < 0).sum()} lower it." in said
+    assert f"{(row > row[30]).sum()} of the 32 in its row are larger in size." in said
+
+
+def test_how_far_a_number_lies_from_the_mean(rome):
+    x = rome["embeddings.sum[token=8]"].astype(np.float64)
+    far = (x[267] - x.mean()) / x.std()
+    assert f"it lies {far:.2f} standard deviations above the mean of its 384" in tell(
+        rome, "embeddings.LayerNorm[token=8,hidden=267]"
+    )
+
+
+def test_a_score_shows_the_products_that_it_comes_from(rome):
+    _, shown, card = explain(rome, f"{LAYER}.attention.self.scores[head=0,query=8,key=5]")
+    assert card.table.heading == "The dot product is 32 products, largest first"
+    total, _ = add_up(card.table)
+    product = rome[f"{LAYER}.attention.self.products[head=0,query=8,key=5]"].item()
+    assert total == pytest.approx(product, abs=1e-3)
+    steps = STEPS.findall(render_table(card.table))
+    assert {name for name, _ in shown.why.operands} <= set(map(unescape, steps))
+
+
+def test_an_id_ends_the_walk_with_the_way_that_led_there(rome):
+    vectors = (f"embeddings.{name}[token=8,hidden=267]" for name in ("sum", "word_embeddings"))
+    way = tuple(map(read_address, (*vectors, "input_ids[token=8]")))
+    view = look(rome)
+    shown = work_out(view, way[-1])
+    card = explain_number(view, shown.why, shown.found, way)
+    assert "it id 103." in str(card.sentence) and "The walk ends here." in str(card.sentence)
+    assert "The way you came, 2 steps" in card.more and card.more.count("<tr") == 2
+    assert [row.cells[1].text for row in card.table.rows if row.own] == ["[MASK]"]
+
+
+def test_a_parameter_tells_how_many_of_its_table_are_smaller(rome):
+    cell = Address(f"{LAYER}.intermediate.dense.weight").fix(hidden=5, intermediate=7)
+    table = np.abs(rome[cell.whole])
+    share = (table < abs(rome[cell])).mean()
+    assert f"{100 * share:.0f} % of the {table.size:,} in its table are smaller in size" in tell(rome, cell)
+
+
+def test_a_number_that_somebody_set_says_so(rome):
+    cell = f"{LAYER}.output.residual[token=8,hidden=3]"
+    said = tell(rome.with_changes({cell: 2.0}), cell)
+    assert said == "Set by a what-if change; it replaces what the step computes. The walk ends here."
+
+
+@pytest.mark.parametrize(("cell", "title", "crumb"), [
+    (f"{LAYER}.attention.self.probs[head=0,query=8,key=5]", "Attention weight", "weight"),
+    (f"{LAYER}.attention.self.query[head=0,query=8,head_dim=30]", "Query, component 30 of 32", "query"),
+    (f"{LAYER}.attention.self.context[token=8,concat=40]", "Head output, component 8 of head 1", "head output"),
+    (f"{LAYER}.intermediate.activation[token=8,intermediate=572]", "Neuron 572, the strongest of 1,536", "neuron 572"),
+    (f"{LAYER}.intermediate.dense[token=8,intermediate=572]", "Pre-activation of neuron 572", "pre-activation"),
+    ("cls.predictions.decoder[token=8,vocab=2111]", "Logit of “people”", "“people”"),
+    ("cls.seq_relationship[relation=1]", "Next-sentence logit, B is a random sentence", "logit"),
+    ("input_ids[token=8]", "Token id", "token id"),
+    (f"{LAYER}.attention.self.query.weight[hidden=3,concat=40]",
+     "Weight for: query, component 3, concatenated component 40", "weight"),
+    ("embeddings.LayerNorm.weight[hidden=3]", "Scale γ, component 3", "γ"),
+])  # fmt: skip
+def test_a_number_is_called_by_a_name_in_words(rome, cell, title, crumb):
+    where = read_address(cell)
+    assert (name_number(rome, where), name_crumb(rome, where)) == (title, crumb)
+
+
+def test_the_head_says_that_it_was_worked_again(rome):
+    view, shown, _ = explain(rome, f"{LAYER}.attention.self.probs[head=0,query=8,key=5]")
+    head = render_head(view, shown, "")
+    why = shown.why
+    assert f"<b>{format_number(why.value)}</b>" in head and "55\N{NO-BREAK SPACE}%" in head
+    assert f"Recorded: {format_number(why.value)}. Recomputed in double precision from 12 operands" in head
+    assert "✓ worked again" in head
