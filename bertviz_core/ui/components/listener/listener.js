@@ -274,7 +274,7 @@ export class Listener {
     } else if (this.closing && (!this.data.cell || this.data.own) && (lost || focus === this.closing.pressed || focus === title)) {
       this.closing = this.held = null;
       this.goBack();
-    } else if (this.held && !this.held.element.isConnected && lost) {
+    } else if (this.held && !this.closing && !this.held.element.isConnected && lost) {
       const next = this.held.follow(this.running);
       if (next) this.hold(next, this.held.follow);
     }
