@@ -14,10 +14,10 @@ from bertviz_core.figures.palette import Palette, choose_palette
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components.selectors import expand
+from bertviz_core.ui.components.selectors import read_rules
 
 _SANS = '"Source Sans", sans-serif'
-_RULES = expand(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))
+_RULES = read_rules(Path(__file__).with_name("style.css"))
 
 
 def write_css(colors: Palette, more: str = "") -> str:

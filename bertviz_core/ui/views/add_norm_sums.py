@@ -33,7 +33,7 @@ from bertviz_core.ui.panels.tables import Column, render_table
 _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROWS, _ROW = 16, 26  # tokens shown; pixels of a row
-_RULES = read_css(Path(__file__).with_name("add_norm.css"))
+_STYLE = read_css(Path(__file__).with_name("add_norm.css"))
 _WORDS = ((25, "almost the same way"), (84, "partly the same way"), (95, "almost a right angle"),
           (155, "partly against it"), (181, "almost the opposite way"))  # fmt: skip
 
@@ -83,7 +83,7 @@ def show_sums(view: View) -> None:
             show_values("sums", Values(matrix, label_tokens(view.trace), ["skip", "added", "sum", "angle"]))
         every, own = st.columns([14, 6], gap="medium", vertical_alignment="center")
         with every:
-            st.html(_RULES)
+            st.html(_STYLE)
             shown = _choose_rows(view)
             inks = _list_inks(view, where)
             show_passes_html(

@@ -35,7 +35,7 @@ from bertviz_core.ui.panels.said import tell_count, tell_nowhere, tell_percent, 
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
 _TOKENS = 16  # at which a neuron's activation is shown
-_RULES = read_css(Path(__file__).with_name("feed_forward.css"))
+_STYLE = read_css(Path(__file__).with_name("feed_forward.css"))
 
 
 def write_headline(view: View) -> Said:
@@ -81,7 +81,7 @@ def show_neurons(view: View) -> None:
             charts = [_draw_curve(one, _measure(one), top).offer(every) for one in view.passes]
             show_passes_chart(view, charts, "neurons", see)
         with table:
-            st.html(_RULES)
+            st.html(_STYLE)
             show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
         st.caption(
             f"{tell_words(view)}{tell_quiet(view)} A circle's area is the length that the neuron writes: its "

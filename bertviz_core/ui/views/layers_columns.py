@@ -8,7 +8,7 @@ from pathlib import Path
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.view import View
 
-RULES = read_css(Path(__file__).with_name("layers_columns.css"))
+STYLE = read_css(Path(__file__).with_name("layers_columns.css"))
 
 
 def name_columns(view: View) -> list[str]:

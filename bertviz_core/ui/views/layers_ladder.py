@@ -25,7 +25,7 @@ from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent, tell_tied
-from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
+from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_head, render_row
 
 PLACES = 5
 _HEAD, _ROW, _COLUMN = 26.0, 50.0, 100.0  # the lines' own units for the head, a row and a stage
@@ -89,7 +89,7 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
             entries = view.trace.model.tokenizer.vocabulary
             show_values("ladder", Values(probs[:, np.unique(best)], name_columns(view),
                                          [entries[i] for i in np.unique(best)]))  # fmt: skip
-        st.html(RULES)
+        st.html(STYLE)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
         followed = quote(view.trace.model.tokenizer.name(word))
         st.caption(

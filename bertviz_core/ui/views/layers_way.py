@@ -19,7 +19,7 @@ from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.said import tell_degrees
-from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
+from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_head, render_row
 
 
 def show_way(view: View) -> None:
@@ -30,7 +30,7 @@ def show_way(view: View) -> None:
         with tools:
             show_values("way", Values(np.stack([np.append(np.nan, angles), lengths]), ["turn in degrees", "length"],
                                       name_columns(view)))  # fmt: skip
-        st.html(RULES)
+        st.html(STYLE)
         show_passes_html(view, [_render_way(one, *_measure_way(one)) for one in view.passes])
         st.caption(
             f"{tell_words(view)}"
