@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.ui.frame import share, site
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.resources import BUNDLED
-from bertviz_core.ui.frame.style import describe_token
+from bertviz_core.ui.frame.style import render_token
 from bertviz_core.ui.frame.view import View
 
 _STAGES = tuple(info for info in site.PAGES if info.stage)
@@ -75,12 +75,12 @@ def _render_model(name: str) -> str:
 def _render_tokens(view: View) -> str:
     chips: list[str] = []
     for i, token in enumerate(view.trace.tokens):
-        kinds = describe_token(view.trace, i)
         checked, stop = ("true", 0) if i == view.chosen.token else ("false", -1)
-        chips.append(
-            f'<button class="bv-chip {" ".join(kinds)}" data-token="{i}" role="radio" aria-checked="{checked}" '
-            f'tabindex="{stop}" aria-label="token {i} {escape(token)}">{escape(token)}</button>'
+        does = (
+            f'data-token="{i}" role="radio" aria-checked="{checked}" tabindex="{stop}" '
+            f'aria-label="token {i} {escape(token)}"'
         )
+        chips.append(render_token(view.trace, i, "bv-chip", does=does))
     return f'<div class="bv-chips" role="radiogroup" aria-label="Token" data-roving>{"".join(chips)}</div>'
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -139,7 +138,7 @@ def _render_spot(view: View, i: int, best: Span, end: float) -> str:
         _render_bar(bound.enter("probs").fix(**{name: i}), float(view.trace[bound.enter("probs")][i]), end, name)
         for bound, name in ((START, "start"), (END, "end"))
     )
-    token = f'<button data-token="{i}">{escape(view.trace.tokens[i])}</button>'
+    token = style.render_token_name(view.trace, i)
     return f'<div class="bv-spot{kinds}">{above}{token}{below}</div>'
 
 
