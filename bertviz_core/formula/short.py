@@ -26,15 +26,15 @@ _LAYER = re.compile(r"\\,\(\d+\)|\^\{\(\d+\)\}")
 _CAPITAL = re.compile(r"^((?:\\(?:wide)?(?:hat|bar|tilde)\{)?)([A-Z])")
 
 
-def shorten(step: Step, paint: Paint = paint_plain) -> str:
+def write_short(step: Step, paint: Paint = paint_plain) -> str:
     """A step's equation for one cell as short LaTeX, every symbol passed through `paint`."""
     names = name_cells((step.output, *step.leaves))
-    return f"{_Hand(paint, names).write(step.output)} = {_shorten(step.expr, paint, names)}"
+    return f"{_Hand(paint, names).write(step.output)} = {_write(step.expr, paint, names)}"
 
 
-def shorten_expr(expr: Expr, paint: Paint = paint_plain) -> str:
+def write_short_expr(expr: Expr, paint: Paint = paint_plain) -> str:
     """The same of an expression that is no step's."""
-    return _shorten(expr, paint, name_cells(walk_symbols(expr)))
+    return _write(expr, paint, name_cells(walk_symbols(expr)))
 
 
 def name_function(function: Function) -> str:
@@ -91,7 +91,7 @@ class _Hand:
         return self.paint(replace(symbol, tex=names.whole if self.whole else names.cell))
 
 
-def _shorten(expr: Expr, paint: Paint, names: Mapping[Symbol, Names]) -> str:
+def _write(expr: Expr, paint: Paint, names: Mapping[Symbol, Names]) -> str:
     return read_short(expr, _Hand(paint, names)).tex
 
 

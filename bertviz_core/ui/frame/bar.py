@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core.formula.texts import shorten
 from bertviz_core.ui.frame import share, site
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.resources import BUNDLED
@@ -20,7 +21,7 @@ _STAGES = tuple(info for info in site.PAGES if info.stage)
 MAP_MARKS = "".join(
     f".st-key-map > :nth-child({i}) a::before{{background:var(--bv-{info.kind})}}" for i, info in enumerate(_STAGES, 1)
 )
-_LONGEST = 120  # characters of a text that could not be read as tokens
+_LONGEST = 121  # characters of a text that could not be read as tokens
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Bar:
             actions = st.container(key="actions", horizontal=True, width="content", wrap=False)
             with actions:
                 own = st.container(width="content")
-                share.show_menu()
+                share.show_share()
         return cls(brand, tokens, editor, place, own)
 
     def show_model(self, name: str) -> None:
@@ -62,8 +63,7 @@ class Bar:
 
     def show_text(self, text: str) -> None:
         """What was typed, where no tokens could be made of it."""
-        shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-        self.tokens.html(f'<div class="bv-chips"><span>{escape(shown)}</span></div>')
+        self.tokens.html(f'<div class="bv-chips"><span>{escape(shorten(text, _LONGEST))}</span></div>')
 
 
 def _render_model(name: str) -> str:

@@ -107,7 +107,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
             with bar.place:
                 show_head_menus(model.config, chosen)
             with bar.actions:
-                what_if.show_menu(found.after, chosen)
+                what_if.show_what_if(found.after, chosen)
             with frame:
                 show_map(info)
                 what_if.show_line(found, chosen.token)

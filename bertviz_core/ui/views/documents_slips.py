@@ -20,7 +20,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, NORM, RESIDUAL
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
-from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
+from bertviz_core.programs.notebook import EPSILON_OF_CELL_46, EPSILON_OF_CELLS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.resources import get_store
@@ -80,7 +80,7 @@ def show_sigma(view: View) -> Derived:
     width, squares = x.shape[1], meant**2 * x.shape[1]
     return Derived(
         "slip-sigma", "Formula post: σ as printed is not a standard deviation",
-        draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="σ", words=_shorten(sums)),
+        draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="σ", words=_label_sums(sums)),
         Origin(f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every LayerNorm input", NORM,
                r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
                r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
@@ -142,20 +142,20 @@ def show_epsilon(view: View) -> Derived:
     """What the notebook's one other epsilon changes, at every sum."""
     trace, layer, sums = view.trace, view.chosen.layer, slips.list_norm_inputs(view.trace)
     inputs = (trace[address][list(trace.encoding.real)] for address in sums.values())
-    found = np.array([slips.measure_epsilon(x, EPSILON, EPSILON_OF_CELL_46) for x in inputs])
+    found = np.array([slips.measure_epsilon(x, EPSILON_OF_CELLS, EPSILON_OF_CELL_46) for x in inputs])
     here, seen = Address.in_layer(layer, "attention.output.residual"), slips.measure_printed_epsilon(trace)
     variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
     return Derived(
         "slip-epsilon", "Notebook: ε = 10⁻⁵ in one cell, 10⁻¹² in all others",
         draw_by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
-                      name="largest change", words=_shorten(sums)),
+                      name="largest change", words=_label_sums(sums)),
         Origin(f"{here} and every LayerNorm input", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
                r"\frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-12}}} \,\right|",
                r"In \[46\] uses the default ε of PyTorch's `layer_norm`, 10⁻⁵. In \[49\] is the first cell after it "
                f"that prints numbers, with four decimals: here {seen.count} pre-activations of layer 0. The other ε "
                f"changes them by at most {format_number(seen.largest)}, {seen.changed} of them in the printed digits.",
                rf"\sqrt{{{format_latex(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
-               rf"{np.sqrt(variance + EPSILON):.8f}", "notebook (001), In [46] and In [57]"),
+               rf"{np.sqrt(variance + EPSILON_OF_CELLS):.8f}", "notebook (001), In [46] and In [57]"),
         values=Values(found[:, None], list(sums), ["largest change"]),
         note="The largest change of a normalized sum over all tokens, before γ and β, if every cell had this ε. "
              f"{_TWO_POINTS} A smaller variance gives ε more weight{tell_most_changed(found, list(sums))}.",
@@ -224,6 +224,6 @@ def _show_softmax(view: View) -> Derived:
     )
 
 
-def _shorten(sums: Iterable[str]) -> list[str]:
+def _label_sums(sums: Iterable[str]) -> list[str]:
     """The sums as an axis calls them: of a layer's two only the first is named."""
     return [name.removesuffix(" attention") if not name.endswith("FFN") else "" for name in sums]

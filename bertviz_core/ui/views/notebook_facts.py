@@ -53,8 +53,8 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
 
 def _render_row(found: tuple[Checked, str]) -> str:
     one, verdict = found
-    ours = "–" if one.ours is None else _shorten(one.ours)
-    cells = (one.fact.what, _shorten(one.fact.printed), ours, verdict)
+    ours = "–" if one.ours is None else _tell_list(one.ours)
+    cells = (one.fact.what, _tell_list(one.fact.printed), ours, verdict)
     return table_html.write_row(escape(one.fact.cell), table_html.write_cells(map(escape, cells)))
 
 
@@ -66,7 +66,7 @@ def _write_verdict(one: Checked) -> str:
     return "✓ same" if one.same else "✗ differs"
 
 
-def _shorten(text: str) -> str:
+def _tell_list(text: str) -> str:
     """A long list of names is told by its length."""
     names = text.split()
     if len(text) <= _LONGEST or text.startswith("["):
