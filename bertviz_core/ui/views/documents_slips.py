@@ -185,11 +185,7 @@ def show_softmax(view: View) -> None:
 def _show_softmax(view: View) -> Derived:
     words = examples.WORDS
     matrix = playground.apply_softmax(np.array(examples.SCORES))
-    computed, every = matrix[0], np.array(examples.SHARES, dtype=np.float64)
-    verdicts = [judge_cut(text, x) for text, x in zip(chain(*examples.SHARES), matrix.ravel().tolist(), strict=True)]
-    printed, right = every[0], every[1:].sum(axis=1)
-    rows = view.trace[ATTENTION_WEIGHTS.in_layer(view.chosen.layer).fix(head=view.chosen.head)]
-    sums = rows.sum(axis=-1, dtype=np.float64)
+    computed, printed = matrix[0], np.array(examples.SHARES[0], dtype=np.float64)
     columns = [
         Column("printed", [text.replace("-", "\N{MINUS SIGN}") for text in examples.SHARES[0]]),
         Column("computed", [float(value) for value in computed]),
@@ -202,13 +198,7 @@ def _show_softmax(view: View) -> Derived:
             "the article's first row, “Hello”",
             ATTENTION,
             r"A_{i,j} = \frac{e^{S_{i,j}}}{\sum_{v} e^{S_{i,v}}}, \qquad \sum_j A_{i,j} = 1",
-            f"72.40e−06 should be {format_number(float(computed[0]))}: one 7 too many. Of the others "
-            f"{verdicts.count(Verdict.CUT)} are cut after two decimals and {verdicts.count(Verdict.SAME)} is rounded "
-            f"up, to 1: rows without a mistake sum to {right.min():.5f} to "
-            f"{right.max():.5f}, so a row's sum shows none. "
-            f"Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; on your sentence (layer "
-            f"{view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of weights have {len(rows)} sums, from "
-            f"{sums.min():.6f} to {sums.max():.6f}.",
+            f"{_tell_digits(matrix)} {_tell_sums(view)}",
             rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}"
             rf"{{{format_latex(float(np.exp(np.array(examples.SCORES[0]) - 91.43).sum()))}}}"
             rf" = {format_latex(float(computed[0]))}",
@@ -221,6 +211,27 @@ def _show_softmax(view: View) -> Derived:
         ),
         note="1: the printed and the computed number agree, but for the digits that were cut off or rounded.",
         table=render_table("key", words, columns),
+    )
+
+
+def _tell_digits(computed: np.ndarray) -> str:
+    """What is wrong in the article's matrix, and why the sums of its rows do not show it."""
+    verdicts = [judge_cut(text, x) for text, x in zip(chain(*examples.SHARES), computed.ravel().tolist(), strict=True)]
+    right = np.array(examples.SHARES[1:], dtype=np.float64).sum(axis=1)
+    return (
+        f"72.40e−06 should be {format_number(float(computed[0, 0]))}: one 7 too many. Of the others "
+        f"{verdicts.count(Verdict.CUT)} are cut after two decimals and {verdicts.count(Verdict.SAME)} is rounded up, "
+        f"to 1: rows without a mistake sum to {right.min():.5f} to {right.max():.5f}, so a row's sum shows none."
+    )
+
+
+def _tell_sums(view: View) -> str:
+    layer, head = view.chosen.layer, view.chosen.head
+    sums = view.trace[ATTENTION_WEIGHTS.in_layer(layer).fix(head=head)].sum(axis=-1, dtype=np.float64)
+    return (
+        f"Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; on your sentence (layer "
+        f"{layer}, head {head}) {len(sums)} rows of weights have {len(sums)} sums, from {sums.min():.6f} to "
+        f"{sums.max():.6f}."
     )
 
 
