@@ -10,7 +10,7 @@ import bertviz_core as bv
 from bertviz_core.analysis.canvas import WHOLE
 from bertviz_core.formula.functions import Apply
 from bertviz_core.formula.markup import write_html
-from bertviz_core.formula.short import shorten
+from bertviz_core.formula.short import write_short
 from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.ui.frame.view import SHOWN
 from bertviz_core.ui.views.overview_strips import TITLES
@@ -70,7 +70,7 @@ def test_a_strip_says_what_its_step_does_and_from_how_many_numbers(before, after
             if name.startswith("ribbons."):
                 assert (see(stage["formula"]), stage["from"]) == ("mean_head(a)", "3 numbers")
                 continue
-            assert see(stage["formula"]) == see(write_html(shorten(step))), name
+            assert see(stage["formula"]) == see(write_html(write_short(step))), name
             assert stage["reads"] == [leaf.address for leaf in step.leaves], name
             called = [see(write_html(node.function.tex)) for node in walk_nodes(step.expr) if isinstance(node, Apply)]
             assert re.findall(r"[A-Z]\w+_?\w*(?=\()", see(stage["formula"])) == called, name

@@ -8,7 +8,7 @@ import pytest
 from bertviz_core.analysis.ablation import Ablation, list_outcomes
 from bertviz_core.analysis.heads import summarize
 from bertviz_core.formula.numbers import format_percent
-from bertviz_core.ui.views.heads_worth import Worth, render_grid, render_ranking, render_words
+from bertviz_core.ui.views.heads_worth import Worth, render_head_grid, render_ranking, render_words
 
 CHANGES = {(0, 1): -0.30, (0, 2): 0.02, (1, 0): -0.10, (1, 3): 0.05}  # of all other heads 0
 
@@ -32,7 +32,7 @@ def weigh(rome, changes):
 
 
 def test_what_the_answer_needs_has_one_colour_and_what_is_in_its_way_the_other(worth):
-    kinds = dict(re.findall(r'data-head="(\d+,\d+)" class="([^"]*)"', render_grid(worth)))
+    kinds = dict(re.findall(r'data-head="(\d+,\d+)" class="([^"]*)"', render_head_grid(worth)))
     needed = {place for place, kind in kinds.items() if "bv-needed" in kind}
     assert needed == {"0,1", "1,0"}
     assert [place for place, kind in kinds.items() if "bv-chosen" in kind] == ["0,1"]
@@ -40,7 +40,7 @@ def test_what_the_answer_needs_has_one_colour_and_what_is_in_its_way_the_other(w
 
 
 def test_a_cell_says_both_probabilities(worth):
-    assert f"{format_percent(0.5)} with it, {format_percent(0.2)} without" in render_grid(worth)
+    assert f"{format_percent(0.5)} with it, {format_percent(0.2)} without" in render_head_grid(worth)
 
 
 def test_without_stands_before_with_and_bars_share_one_scale(worth):

@@ -11,7 +11,7 @@ from bertviz_core.formula.functions import GELU, GELU_TANH, MAX_ZERO, RELU, Appl
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup, Select
-from bertviz_core.formula.short import name_cells, name_function, shorten, shorten_expr
+from bertviz_core.formula.short import name_cells, name_function, write_short, write_short_expr
 from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.programs.training import write_adamw_update, write_loss, write_update
@@ -89,25 +89,25 @@ def see(markup):
 
 @pytest.mark.parametrize("address", GOLDEN)
 def test_an_equation_of_bert_reads_as_it_should(rome, address):
-    assert see(write_html(shorten(rome.step(address)))) == GOLDEN[address]
+    assert see(write_html(write_short(rome.step(address)))) == GOLDEN[address]
 
 
 @pytest.mark.parametrize(("address", "rule"), CHANGED)
 def test_after_a_change_the_equation_is_the_changed_one(rome, address, rule):
     after = rome.with_changes({address: rule})
-    assert see(write_html(shorten(after.step(address)))) == CHANGED[address, rule]
+    assert see(write_html(write_short(after.step(address)))) == CHANGED[address, rule]
 
 
 @pytest.mark.parametrize(("name", "address"), DOCUMENTS)
 def test_an_equation_of_a_document_reads_as_it_should(bundled, name, address):
-    assert see(write_html(shorten(bundled.written(name).by_address[address]))) == DOCUMENTS[name, address]
+    assert see(write_html(write_short(bundled.written(name).by_address[address]))) == DOCUMENTS[name, address]
 
 
 def test_every_step_of_every_program_has_a_short_line(programs):
     """Nothing of LaTeX is left in it; roots, means and functions are there as often as nodes are, under their names."""
     for name, program in programs.items():
         for step in program.steps:
-            tex, place = shorten(step), (name, step.address)
+            tex, place = write_short(step), (name, step.address)
             markup = write_html(tex)
             text, nodes = see(markup), list(walk_nodes(step.expr))
             assert balanced(tex) and not re.search(r"[\\{}]|  |& ", text), (place, text)
@@ -133,7 +133,7 @@ def test_symbols_keep_their_order_and_are_painted(programs):
     for name, program in programs.items():
         for step in program.steps:
             painted = []
-            shorten(step, lambda symbol, seen=painted: seen.append(symbol.address) or symbol.tex)
+            write_short(step, lambda symbol, seen=painted: seen.append(symbol.address) or symbol.tex)
             leaves = [node.address for node in walk_nodes(step.expr) if isinstance(node, Symbol)]
             assert painted == [step.address, *leaves], (name, step.address)
 
@@ -158,7 +158,7 @@ def calculate(trace, step, token, head):
         bound[own] = read_row(trace, symbol.address, token, head, whole)
         return f"{own} "
 
-    tex = shorten(step, paint).partition(" = ")[2].replace("d_k", r"\dk ")
+    tex = write_short(step, paint).partition(" = ")[2].replace("d_k", r"\dk ")
     numbers = {r"\dk": config.head_dim, r"\varepsilon": config.layer_norm_eps,
                r"\lambda": torch.finfo(torch.float64).min}  # fmt: skip
     functions = {r"mean_\mathrm{hidden}": torch.mean, r"softmax_\mathrm{key}": lambda x: x.softmax(-1),
@@ -186,7 +186,7 @@ def test_the_short_line_gives_the_recorded_numbers(trace):
 
 def test_an_expression_alone_has_a_line(rome):
     probs = rome.step(f"{LAYER}attention.self.probs").output
-    assert see(write_html(shorten_expr(Mean(probs, probs.axes[0])))) == "mean_head(a)"
+    assert see(write_html(write_short_expr(Mean(probs, probs.axes[0])))) == "mean_head(a)"
 
 
 def test_functions_are_called_by_their_own_names():
@@ -221,4 +221,4 @@ def test_powers_and_sums_keep_their_brackets():
     lines = {(x + m) * m: "(x + m) · m", x / (x * m): "x ∕ (x · m)", (x - (m - x)): "x − (m − x)",
              Square(x / m): "(x ∕ m)^2", Sqrt(x * m) / m: "√(x · m) ∕ m"}  # fmt: skip
     for expr, text in lines.items():
-        assert see(write_html(shorten_expr(expr))) == text
+        assert see(write_html(write_short_expr(expr))) == text

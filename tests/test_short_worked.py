@@ -8,7 +8,7 @@ import bertviz_core as bv
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.shapes import Lookup
-from bertviz_core.formula.short import shorten_cell
+from bertviz_core.formula.short import write_short_cell
 from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.programs import PROGRAMS
 from tests.latex import balanced, evaluated
@@ -41,7 +41,7 @@ def test_it_is_one_line_that_can_be_written_as_html(trace):
     chance = random.Random(8)
     for path in trace.addresses:
         why = trace.explain(random_cell(trace, path, chance))
-        left, right = shorten_cell(why.step, (i for _, i in why.cell.index))
+        left, right = write_short_cell(why.step, (i for _, i in why.cell.index))
         assert write_html(left) and write_html(right)
         assert "aligned" not in why.short and len(write_html(why.short)) < 400, why.address
         assert why.short != format_latex(why.recomputed)
@@ -56,7 +56,7 @@ def test_a_sum_has_its_parts_and_a_mask_that_hides_nothing_adds_0(rome):
 
 def test_a_fraction_is_stacked_where_a_line_has_room(rome):
     step = rome.step(f"{LAYER}attention.self.probs")
-    left, right = shorten_cell(step, (8, 5))
+    left, right = write_short_cell(step, (8, 5))
     assert (left, right) == (r"{a}_{8,5}", r"\dfrac{e^{s}}{\sum_{\mathrm{key}}\, e^{s}}")
     assert write_html(right).startswith('<span class="bv-fraction"><span><i>e</i><sup>')
 

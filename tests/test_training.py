@@ -10,7 +10,7 @@ from bertviz_core.checkpoint.weights import TIED, is_stored_turned
 from bertviz_core.learning import Settings, Training, copy_model, name_head
 from bertviz_core.learning import course as course_module
 from bertviz_core.learning.passes import compute, measure, prepare_inputs
-from bertviz_core.programs.training import BETA_1, BETA_2, DECAY, EPSILON
+from bertviz_core.programs.training import ADAMW_EPSILON, BETA_1, BETA_2, DECAY
 from tests.factory import random_checkpoint
 from tests.learning import SENTENCES, take_all, take_steps
 
@@ -95,7 +95,7 @@ def test_adamw_gives_the_losses_and_weights_of_pytorchs(folder):
         {"params": [p for p in oracle.parameters() if p.dim() > 1], "weight_decay": DECAY},
         {"params": [p for p in oracle.parameters() if p.dim() == 1], "weight_decay": 0.0},
     ]
-    optimizer = torch.optim.AdamW(groups, lr=1.0, betas=(BETA_1, BETA_2), eps=EPSILON)
+    optimizer = torch.optim.AdamW(groups, lr=1.0, betas=(BETA_1, BETA_2), eps=ADAMW_EPSILON)
     expected = run_oracle(oracle, optimizer, training)
     np.testing.assert_allclose([record.loss for record in training.records], expected, rtol=1e-7)
     for address in training.learned:

@@ -6,8 +6,8 @@ import numpy as np
 
 from training.vocabulary import Vocabulary
 
-HIDDEN = 0.15  # of the pieces of a text
-MASKED, REPLACED = 0.8, 0.1  # of those hidden: [MASK], any other piece; the rest is left as it is
+HIDDEN_SHARE = 0.15  # of the pieces of a text
+MASKED_SHARE, REPLACED_SHARE = 0.8, 0.1  # of those hidden: [MASK], any other piece; the rest is left as it is
 
 
 def choose_hidden(ids: np.ndarray, open_to: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator,
@@ -26,7 +26,7 @@ def choose_hidden(ids: np.ndarray, open_to: np.ndarray, vocabulary: Vocabulary, 
         words = np.cumsum(starts) - 1
         ranks = rng.permutation(int(starts.sum()))[words]
         by_rank = np.argsort(ranks, kind="stable")
-        wanted = max(1, round(HIDDEN * len(places)))
+        wanted = max(1, round(HIDDEN_SHARE * len(places)))
         last = ranks[by_rank[wanted - 1]]  # the word that fills the share is hidden to its end
         hidden[row, places[ranks <= last]] = True
     return hidden
@@ -36,6 +36,6 @@ def hide(ids: np.ndarray, hidden: np.ndarray, vocabulary: Vocabulary, rng: np.ra
     """What the model sees: of the hidden pieces 80 % as [MASK], 10 % as any other piece, 10 % as they are."""
     draw = rng.random(ids.shape)
     other = rng.choice(vocabulary.drawable, ids.shape)
-    masked = hidden & (draw < MASKED)
-    replaced = hidden & (draw >= MASKED) & (draw < MASKED + REPLACED)
+    masked = hidden & (draw < MASKED_SHARE)
+    replaced = hidden & (draw >= MASKED_SHARE) & (draw < MASKED_SHARE + REPLACED_SHARE)
     return np.where(masked, vocabulary.mask, np.where(replaced, other, ids))

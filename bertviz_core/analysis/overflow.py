@@ -7,7 +7,7 @@ import numpy as np
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import KEY, TOKEN
 from bertviz_core.tracing.remember import remember
-from bertviz_core.tracing.rewrites import EPSILON, Rule
+from bertviz_core.tracing.rewrites import OTHER_EPSILON, Rule
 from bertviz_core.tracing.trace import Trace
 
 # Of a parameter, or a number that a change puts: BERT's widest sums of such numbers, squared for a variance, stay below
@@ -31,7 +31,7 @@ def find_overflow(trace: Trace) -> Address | None:
 def _is_suspect(trace: Trace) -> bool:
     """Whether a large number goes in, or a LayerNorm divides by less than it should."""
     return trace.model.largest > _TAME or any(
-        value.word == EPSILON if isinstance(value, Rule) else bool(np.max(np.abs(value), initial=0.0) > _TAME)
+        value.word == OTHER_EPSILON if isinstance(value, Rule) else bool(np.max(np.abs(value), initial=0.0) > _TAME)
         for value in trace.changes.values()
     )
 

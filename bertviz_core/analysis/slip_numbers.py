@@ -17,7 +17,7 @@ from bertviz_core.documents import examples
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.functions import GELU, RELU
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, CONTEXT, QUERIES, SELF_ATTENTION
-from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
+from bertviz_core.programs.notebook import EPSILON_OF_CELL_46, EPSILON_OF_CELLS
 from bertviz_core.tracing.trace import Trace
 
 PADS = 3  # as many as the encoder article puts before its text
@@ -100,7 +100,7 @@ def _measure_epsilon(spot: Spot) -> Found:
     yield rf"largest change of the {seen.count} numbers that In \[49\] prints, on this sentence", seen.largest
     x = spot.trace[Address.in_layer(0, "attention.output.residual")].astype(np.float64)
     flat, spread = x - x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
-    moved = flat / np.sqrt(spread + EPSILON_OF_CELL_46) - flat / np.sqrt(spread + EPSILON)
+    moved = flat / np.sqrt(spread + EPSILON_OF_CELL_46) - flat / np.sqrt(spread + EPSILON_OF_CELLS)
     scale, matrix = (spot.weight(0, leaf) for leaf in ("attention.output.LayerNorm.weight",
                                                        "intermediate.dense.weight"))  # fmt: skip
     change = np.abs((moved * scale) @ matrix)

@@ -9,7 +9,7 @@ import numpy as np
 from bertviz_core.analysis.alignment import find_layer_outputs
 from bertviz_core.analysis.notebook import compute_neurons
 from bertviz_core.formula.address import Address
-from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
+from bertviz_core.programs.notebook import EPSILON_OF_CELL_46, EPSILON_OF_CELLS
 from bertviz_core.tracing.trace import Trace
 
 X = Address("embeddings.sum")  # what the forward-pass note calls X; in BERT with the segment
@@ -57,7 +57,7 @@ def measure_epsilon(x: np.ndarray, one: float, other: float) -> float:
 
 def measure_printed_epsilon(trace: Trace) -> Seen:
     """What the notebook's one other epsilon changes in layer 0's neurons, which In [49] prints with four decimals."""
-    one, other = (compute_neurons(trace, epsilon).ravel() for epsilon in (EPSILON, EPSILON_OF_CELL_46))
+    one, other = (compute_neurons(trace, epsilon).ravel() for epsilon in (EPSILON_OF_CELLS, EPSILON_OF_CELL_46))
     changed = sum(f"{a:.4f}" != f"{b:.4f}" for a, b in zip(one, other, strict=True))
     return Seen(float(np.abs(one - other).max()), changed, one.size)
 

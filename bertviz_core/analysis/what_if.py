@@ -14,7 +14,7 @@ from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.programs.bert import MASK, TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import UNIFORM, Changes
-from bertviz_core.tracing.rewrites import EPSILON, NO_RESIDUAL, SKIP, Rule
+from bertviz_core.tracing.rewrites import NO_RESIDUAL, OTHER_EPSILON, SKIP, Rule
 from bertviz_core.tracing.trace import Trace
 
 
@@ -81,7 +81,7 @@ def offer_for_layer(trace: Trace, layers: Iterable[int]) -> list[Offer]:
 def change_epsilons(layers: Iterable[int], epsilon: str) -> Changes:
     """Another epsilon in both normalizations of layers."""
     leaves = [f"{part}.LayerNorm.normalized" for part in ("attention.output", "output")]
-    return {Address.in_layer(layer, leaf): Rule(f"{EPSILON}={epsilon}") for layer in layers for leaf in leaves}
+    return {Address.in_layer(layer, leaf): Rule(f"{OTHER_EPSILON}={epsilon}") for layer in layers for leaf in leaves}
 
 
 def list_scopes(trace: Trace, cell: Address) -> dict[str, Address]:

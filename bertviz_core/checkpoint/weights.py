@@ -60,7 +60,7 @@ def _find_files(folder: Path) -> list[Path]:
         missing = [file.name for file in files if not file.is_file()]
         if missing:
             raise CheckpointError(
-                f"The checkpoint is split over {len(files)} files, of which these are missing: {_shorten(missing)}. "
+                f"The checkpoint is split over {len(files)} files, of which these are missing: {_list_first(missing)}. "
                 f"Fetch "
                 "them too."
             )
@@ -126,9 +126,8 @@ def load_parameters(wanted: Iterable[Symbol], tensors: dict[str, Tensor], config
     missing = [symbol.address for symbol in symbols if symbol.address not in tensors]
     if missing:
         raise CheckpointError(
-            f"The checkpoint lacks {len(missing)} of the tensors that its config asks for: {_shorten(missing)}. Fetch "
-            f"it "
-            "again, or correct config.json."
+            f"The checkpoint lacks {len(missing)} of the tensors that its config asks for: {_list_first(missing)}. "
+            "Fetch it again, or correct config.json."
         )
     sizes = {**config.sizes, "label": count_labels(tensors)}
     stored = {symbol.address: tensors[symbol.address] for symbol in symbols}
@@ -201,5 +200,5 @@ def _load_parameter(symbol: Symbol, stored: Tensor, floats: Mapping[int, Tensor]
     return tensor.T if turned else tensor
 
 
-def _shorten(names: list[str]) -> str:
+def _list_first(names: list[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")

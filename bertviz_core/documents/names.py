@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents.places import LAYER
 from bertviz_core.formula.address import Address
 from bertviz_core.programs.names import SELF_ATTENTION
 
@@ -42,7 +43,6 @@ OF_DOCUMENTS = dict(zip(("note", "notebook", "definition", "post", "article"),
 SOURCES = OF_DOCUMENTS | {"hugging_face": "Hugging Face", "lens": "TransformerLens", "tensorflow": "TensorFlow"}
 FORMULAS = frozenset({"note", "definition", "post", "article"})
 
-_LAYER = "encoder.layer.{i}."
 _DIVIDED = r"\frac{Q K^T}{\sqrt{d_k}}"
 _NORMALIZED = r"\mathrm{LayerNorm}(x + \mathrm{Dropout}(\mathrm{Sublayer}(x)))"
 _ADDED = r"x + \mathrm{Dropout}(\mathrm{Sublayer}(x))"
@@ -55,7 +55,7 @@ _OUTPUT_VARIABLES = {"cls.seq_relationship": "cls/seq_relationship/", "classifie
 def find_key(address: str) -> str:
     """An address's path without its layer: the key of its row."""
     where = Address(address)
-    return address if where.layer is None else f"{_LAYER}{where.leaf}"
+    return address if where.layer is None else f"{LAYER}{where.leaf}"
 
 
 def find_names(address: str) -> Names:
@@ -185,7 +185,7 @@ def _name_attention() -> Iterable[Names]:
 
 
 def _name_attention_output() -> Iterable[Names]:
-    at = f"{_LAYER}attention.output"
+    at = f"{LAYER}attention.output"
     yield from _name_linear(f"{at}.dense", "Projects the concatenated heads.", "The bias of that projection.",
                             ("blocks.{i}.attn.W_O", "blocks.{i}.attn.b_O"), variables="o_layer0",
                             definition=(_ATTENTION_PARAMETERS, _ATTENTION_PARAMETERS), post="W^0", article=("W^O", ""))
@@ -203,7 +203,7 @@ def _name_attention_output() -> Iterable[Names]:
 
 
 def _name_feed_forward() -> Iterable[Names]:
-    inner, outer = f"{_LAYER}intermediate", f"{_LAYER}output"
+    inner, outer = f"{LAYER}intermediate", f"{LAYER}output"
     yield from _name_linear(f"{inner}.dense", "One column per neuron: its weights for a token's vector.",
                             "The bias of each neuron.", ("blocks.{i}.mlp.W_in", "blocks.{i}.mlp.b_in"),
                             variables="layer_0_intermediate_dense_weight", note=("W_l^{ffnn}", "b_l^{ffnn}"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bertviz_core.documents.slips import Slip
 from bertviz_core.programs.names import SELF_ATTENTION
 
-_LAYER = "encoder.layer.{i}."
+LAYER = "encoder.layer.{i}."  # what the address of a tensor of every layer begins with, its number left open
 SELF, OUT = f"L.{SELF_ATTENTION.path}.", "L.attention.output."  # beginnings of addresses, as `row` takes them
 RELU = "the document has ReLU, BERT its own activation"
 
@@ -51,7 +51,7 @@ class Document:
 
 def put(place: str, what: str, page: str, addresses: str = "", remark: str = "") -> Place:
     """A place whose addresses are written in one string, `L.` standing for the layer's path."""
-    paths = (_LAYER + address[2:] if address.startswith("L.") else address for address in addresses.split())
+    paths = (LAYER + address[2:] if address.startswith("L.") else address for address in addresses.split())
     return Place(place, what, page, tuple(paths), remark)
 
 

@@ -130,13 +130,6 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
     best = int(np.abs(products).argmax())
     limit = 1.15 * float(np.abs(products).max(initial=0.0)) or 1.0
     place = shown.start + best
-    strips = [
-        {"type": "heatmap", "z": pack(values[None]), "x0": shown.start, "dx": 1, "zmin": -end, "zmax": end,
-         "colorscale": colors.shade(kind), "showscale": False, "yaxis": axis, "meta": cell,
-         "hovertemplate": Rich(f"{escape(name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>")}
-        for values, end, axis, cell, name in zip((shown.x, shown.weights), shown.ends, ("y3", "y2"), shown.cells, names,
-                                                 strict=False)
-    ]  # fmt: skip
     bars = {
         "type": "bar", "x": list(range(shown.start, shown.start + len(products))), "y": pack(products),
         "marker": {"color": [colors.kinds[kind] if x >= 0 else colors.faint for x in products]},
@@ -150,7 +143,7 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
     }
     axes["yaxis"] |= {"range": [-limit, limit], "zeroline": True}
     return make_chart(
-        [*strips, bars], 170, colors, bottom=30, right=12, left=64, bargap=0, **axes,
+        [*_draw_factors(shown, names, colors, kind), bars], 170, colors, bottom=30, right=12, left=64, bargap=0, **axes,
         xaxis=set_axis(colors, range=[shown.start - 1, shown.start + len(products)]),
         shapes=[make_outline((place - 0.5, place + 0.5), (0, 1), colors, yref="paper")],
         annotations=[
@@ -161,3 +154,14 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
               for name, axis in zip(names, ("yaxis3", "yaxis2", "yaxis"), strict=True)),
         ],
     )  # fmt: skip
+
+
+def _draw_factors(shown: Terms, names: Sequence[str], colors: Palette, kind: str) -> list[Spec]:
+    """What comes in, and the weights below it."""
+    rows = zip((shown.x, shown.weights), shown.ends, ("y3", "y2"), shown.cells, names, strict=False)
+    return [
+        {"type": "heatmap", "z": pack(values[None]), "x0": shown.start, "dx": 1, "zmin": -end, "zmax": end,
+         "colorscale": colors.shade(kind), "showscale": False, "yaxis": axis, "meta": cell,
+         "hovertemplate": Rich(f"{escape(name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>")}
+        for values, end, axis, cell, name in rows
+    ]  # fmt: skip

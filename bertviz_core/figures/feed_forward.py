@@ -38,8 +38,6 @@ def draw_neurons(
     low, high = _find_ends(before)
     edges = _find_edges(low, high)
     cut = int((before < edges[0]).sum())
-    counts, _ = np.histogram(before, edges)
-    middles = (edges[:-1] + edges[1:]) / 2
     sizes = _LARGEST * np.sqrt(lengths / (lengths.max(initial=0.0) or 1.0))
     top = max(float(after.max(initial=0.0)), 1.0) * 1.12
     texts = [
@@ -52,15 +50,10 @@ def draw_neurons(
                                 set_font(colors.faint), xanchor="left", yanchor="bottom", yshift=8))  # fmt: skip
     return make_chart(
         [
-            {"type": "bar", "x": pack(middles), "y": pack(counts), "width": float(edges[1] - edges[0]), "yaxis": "y2",
-             "marker": {"color": [color if x > 0 else colors.faint for x in middles.tolist()], "opacity": 0.6},
-             "hovertemplate": Rich("%{y:,.0f} neurons<extra></extra>")},
+            _draw_counts(before, edges, color, colors),
             {"type": "scatter", "x": pack(curve[0]), "y": pack(curve[1]), "mode": "lines", "name": function,
              "line": {"color": colors.text, "width": 1.5}, "hoverinfo": "skip"},
-            {"type": "scatter", "x": pack(before), "y": pack(after), "mode": "markers", "name": "this token",
-             "marker": {"color": color, "size": pack(np.maximum(sizes, 2.5)), "opacity": 0.55,
-                        "line": {"color": colors.surface, "width": 0.5}},
-             "hovertemplate": Rich("neuron %{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")},
+            _draw_circles(before, after, sizes, color, colors),
         ],
         400, colors, right=12, top=12, bottom=36, picked_from=2, annotations=texts, bargap=0,
         shapes=[{"type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": 0, "y0": 0, "y1": 1,
@@ -70,6 +63,22 @@ def draw_neurons(
                        domain=[0.4, 1]),
         yaxis2=set_axis(colors, "neurons", domain=[0, 0.27], nticks=3),
     )  # fmt: skip
+
+
+def _draw_counts(before: np.ndarray, edges: np.ndarray, color: str, colors: Palette) -> Spec:
+    """How many neurons stand between the edges, as bars."""
+    counts, _ = np.histogram(before, edges)
+    middles = (edges[:-1] + edges[1:]) / 2
+    return {"type": "bar", "x": pack(middles), "y": pack(counts), "width": float(edges[1] - edges[0]), "yaxis": "y2",
+            "marker": {"color": [color if x > 0 else colors.faint for x in middles.tolist()], "opacity": 0.6},
+            "hovertemplate": Rich("%{y:,.0f} neurons<extra></extra>")}  # fmt: skip
+
+
+def _draw_circles(before: np.ndarray, after: np.ndarray, sizes: np.ndarray, color: str, colors: Palette) -> Spec:
+    said = Rich("neuron %{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")
+    return {"type": "scatter", "x": pack(before), "y": pack(after), "mode": "markers", "name": "this token",
+            "marker": {"color": color, "size": pack(np.maximum(sizes, 2.5)), "opacity": 0.55,
+                       "line": {"color": colors.surface, "width": 0.5}}, "hovertemplate": said}  # fmt: skip
 
 
 def _join_near(named: Sequence[int], after: np.ndarray, apart: float) -> list[list[int]]:

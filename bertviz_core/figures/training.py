@@ -11,6 +11,7 @@ from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, s
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.texts import shorten
 
 HEIGHT = 300
 _LEAST, _MORE, _MOST = 5.0, 2.5, 22.0  # pixels across a dot: of one hidden token, for each further one, of a large one
@@ -154,13 +155,9 @@ def _name_words(
         floor = y + gap
         texts.append((i, y))
     over = max(0.0, floor - gap - top)
-    names = {i: f"{_shorten(words[i])} {format_percent(float(shares[-1, i]))}" for i, _ in texts}
+    names = {i: f"{shorten(words[i], _LETTERS)} {format_percent(float(shares[-1, i]))}" for i, _ in texts}
     return [write_text(names[i], 1.0, y - over, set_font(inks[i]), xref="paper", xanchor="left", yanchor="middle",
                        xshift=4) for i, y in texts]  # fmt: skip
-
-
-def _shorten(word: str) -> str:
-    return word if len(word) <= _LETTERS else word[: _LETTERS - 1] + "…"
 
 
 def draw_loss_along(

@@ -161,24 +161,24 @@ def read_address(where: Where) -> Address:
 def parse(text: str) -> Address:
     """Read an address. Raises AddressError, naming what cannot be read."""
     if len(text) > _LONGEST:
-        raise AddressError(f"{_shorten(text)} is not an address: none has more than {_LONGEST} characters")
+        raise AddressError(f"{_quote(text)} is not an address: none has more than {_LONGEST} characters")
     head, bracket, rest = text.strip().partition("[")
     if not _PATH.fullmatch(head):
-        raise AddressError(f"{_shorten(text)} is not an address: expected a path such as embeddings.sum")
+        raise AddressError(f"{_quote(text)} is not an address: expected a path such as embeddings.sum")
     if not bracket:
         return Address(head)
     if not rest.endswith("]"):
-        raise AddressError(f"{_shorten(text)} is not an address: the bracket is not closed")
+        raise AddressError(f"{_quote(text)} is not an address: the bracket is not closed")
     pairs: list[tuple[str, int]] = []
     for part in rest[:-1].split(","):
         match = _INDEX.fullmatch(part.strip())
         if not match:
-            raise AddressError(f"{_shorten(text)} is not an address: {_shorten(part)} should read axis=number")
+            raise AddressError(f"{_quote(text)} is not an address: {_quote(part)} should read axis=number")
         pairs.append((match[1], int(match[2])))
     if len({axis for axis, _ in pairs}) != len(pairs):
-        raise AddressError(f"{_shorten(text)} fixes one axis twice")
+        raise AddressError(f"{_quote(text)} fixes one axis twice")
     return Address(head, tuple(pairs))
 
 
-def _shorten(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -6,7 +6,7 @@ latex(paint)      the formula as typeset
 code()            the PyTorch expression that computes it
 work(env, at), worked(env, at), operands(env, at)
                   one cell recomputed in float64, its formula with numbers, and the cells it was made from
-shorten(step)     the equation of one cell, short enough for one line: in `short`, off the same tree
+write_short(step) the equation of one cell, short enough for one line: in `short`, off the same tree
 
 The leaves, arithmetic and the matrix product stand here; functions of one tensor in `functions`, what puts numbers at
 other places in `shapes`. A node says what it does once, in `apply`; everything about a single cell follows from `pull`,

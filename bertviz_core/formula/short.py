@@ -27,13 +27,13 @@ _LAYER = re.compile(r"\\,\(\d+\)|\^\{\(\d+\)\}")
 _CAPITAL = re.compile(r"^((?:\\(?:wide)?(?:hat|bar|tilde)\{)?)([A-Z])")
 
 
-def shorten(step: Step, paint: Paint = paint_plain) -> str:
+def write_short(step: Step, paint: Paint = paint_plain) -> str:
     """A step's equation for one cell as short LaTeX, every symbol passed through `paint`."""
     names = name_cells((step.output, *step.leaves))
-    return f"{_Hand(paint, names).write(step.output)} = {_shorten(step.expr, paint, names)}"
+    return f"{_Hand(paint, names).write(step.output)} = {_write(step.expr, paint, names)}"
 
 
-def shorten_cell(step: Step, index: Iterable[int], paint: Paint = paint_plain) -> tuple[str, str]:
+def write_short_cell(step: Step, index: Iterable[int], paint: Paint = paint_plain) -> tuple[str, str]:
     """Both sides of the equation of one cell: its symbol with its index, and the formula, fractions stacked."""
     names = name_cells((step.output, *step.leaves))
     hand = _Hand(paint, names, stacked=True)
@@ -42,9 +42,9 @@ def shorten_cell(step: Step, index: Iterable[int], paint: Paint = paint_plain) -
     return (f"{{{symbol}}}_{{{place}}}" if place else symbol), read_short(step.expr, hand).tex
 
 
-def shorten_expr(expr: Expr, paint: Paint = paint_plain) -> str:
+def write_short_expr(expr: Expr, paint: Paint = paint_plain) -> str:
     """The same of an expression that is no step's."""
-    return _shorten(expr, paint, name_cells(walk_symbols(expr)))
+    return _write(expr, paint, name_cells(walk_symbols(expr)))
 
 
 def name_function(function: Function) -> str:
@@ -103,7 +103,7 @@ class _Hand:
         return self.paint(replace(symbol, tex=names.whole if self.whole else names.cell))
 
 
-def _shorten(expr: Expr, paint: Paint, names: Mapping[Symbol, Names]) -> str:
+def _write(expr: Expr, paint: Paint, names: Mapping[Symbol, Names]) -> str:
     return read_short(expr, _Hand(paint, names)).tex
 
 

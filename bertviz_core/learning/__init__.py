@@ -1,4 +1,8 @@
-"""Sentences in, a trained Model and each step's numbers out."""
+"""Sentences in, a trained Model and each step's numbers out.
+
+A `training` is a `course` of steps with all that can be asked of it. In the app it goes on in a process of its own:
+`hosted`, `host` and `link` are this side of the pipe, `worker` is the other, `queue` says who is next.
+"""
 
 from bertviz_core.learning.explaining import WeightUpdate
 from bertviz_core.learning.host import Host

@@ -12,7 +12,7 @@ from bertviz_core.errors import TrainingError
 from bertviz_core.learning.settings import Settings
 
 MAX_DRAWS = 1000  # that hide nothing, one after the other
-MASKED, REPLACED = 0.8, 0.1  # of the drawn tokens, in practice: become [MASK], become another piece
+MASKED_SHARE, REPLACED_SHARE = 0.8, 0.1  # of the drawn tokens, in practice: become [MASK], become another piece
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Drawer:
             return masked.ids
         ids = list(masked.ids)
         for i, kind, which in zip(hidden, self._random(len(hidden)), self._random(len(hidden)), strict=True):
-            if kind >= MASKED:
-                replaced = kind < MASKED + REPLACED
+            if kind >= MASKED_SHARE:
+                replaced = kind < MASKED_SHARE + REPLACED_SHARE
                 ids[i] = self._pieces[int(which * len(self._pieces))] if replaced else encoding.ids[i]
         return tuple(ids)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 
 import torch
 from torch import Tensor
@@ -43,15 +43,6 @@ def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 
     )  # fmt: skip
     bert = write_bert(config, frozenset({MLM}), dtype)
     own = {symbol.address for symbol in PROGRAMS[program](config, frozenset({MLM}), dtype).parameters}
-    generator = torch.Generator().manual_seed(seed)
-    with torch.inference_mode(False):
-        parameters = {
-            symbol.address: _draw(symbol, config, generator if symbol.address in own else None).to(dtype)
-            for symbol in bert.parameters
-        }
-        for name, source in TIED.items():
-            if source in parameters and config.tie_word_embeddings:
-                parameters[name] = parameters[source].mT
     said = repr((tokenizer.vocabulary, config, seed))
     return Model(
         name="small",
@@ -59,11 +50,26 @@ def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 
         config=config,
         tokenizer=tokenizer,
         program=bert,
-        parameters=parameters,
+        parameters=_draw_all(bert.parameters, own, config, seed, dtype),
         heads=(MLM,),
         unused=(),
         dtype=dtype,
     )
+
+
+def _draw_all(symbols: Iterable[Symbol], own: Set[str], config: BertConfig, seed: int,
+              dtype: torch.dtype) -> dict[str, Tensor]:  # fmt: skip
+    """The parameters by their addresses. own: which of them the program has, and are random."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.inference_mode(False):
+        drawn = {
+            symbol.address: _draw(symbol, config, generator if symbol.address in own else None).to(dtype)
+            for symbol in symbols
+        }
+        for name, source in TIED.items():
+            if source in drawn and config.tie_word_embeddings:
+                drawn[name] = drawn[source].mT
+    return drawn
 
 
 def _draw(symbol: Symbol, config: BertConfig, generator: torch.Generator | None) -> Tensor:

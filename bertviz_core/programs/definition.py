@@ -25,7 +25,7 @@ from bertviz_core.programs.parts import Writer
 IDS = declare_input("input_ids", "x", "x", (TOKEN,))
 POSITIONS = declare_input("position_ids", "j", "j", (TOKEN,))
 
-_EPSILON = "ε is not given; the checkpoint's is used."
+_NOT_GIVEN = "ε is not given; the checkpoint's is used."
 _ATTENTION = ("The parameters of attention are not on this page; BERT's are used here: matrices with biases for "
               "queries, keys, values and output.")
 _STAGES = "The pseudocode calls every stage X; here each gets an index."
@@ -89,7 +89,7 @@ def _write_attention(w: Writer, x: Symbol) -> Symbol:
     total = w.write("L.attention.output.residual", r"X_{@}^{\mathrm{MHA}}", kind.RESIDUAL, x + out,
                     "The residual sum: the layer's input plus the attention output.", _MHA, _STAGES)
     return w.norm("L.attention.output.LayerNorm", total, r"X_{@}^{\mathrm{LN1}}",
-                  r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_1,\beta^l_1)$", _EPSILON, own="_1^{(@)}")
+                  r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_1,\beta^l_1)$", _NOT_GIVEN, own="_1^{(@)}")
 
 
 def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
@@ -111,7 +111,7 @@ def _write_feed_forward(w: Writer, y: Symbol) -> Symbol:
     total = w.write("L.output.residual", r"X_{@}^{\mathrm{MLP}}", kind.RESIDUAL, y + dense,
                     "The residual sum: the feed-forward network's input plus its output.", _MLP, _STAGES)
     return w.norm("L.output.LayerNorm", total, "X_{@}",
-                  r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_2,\beta^l_2)$", _EPSILON, own="_2^{(@)}",
+                  r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma^l_2,\beta^l_2)$", _NOT_GIVEN, own="_2^{(@)}",
                   keep=True)
 
 
@@ -125,7 +125,7 @@ def _write_unembedding(w: Writer, x: Symbol) -> None:
     active = w.write(f"{path}.activation", "X_f", kind.PREDICTION, Apply(dense, GELU), "The LM head's activation.",
                      f"{_FINAL}; {_GELU}")
     norm = w.norm(f"{path}.LayerNorm", active, "X_u", r"E-Transformer: $\mathrm{ColwiseLayerNorm}(X\vert\gamma,\beta)$",
-                  _EPSILON, own="", result_kind=kind.PREDICTION, keep=True)
+                  _NOT_GIVEN, own="", result_kind=kind.PREDICTION, keep=True)
     path = "cls.predictions.decoder"
     logits = w.write(path, "L_u", kind.PREDICTION, norm @ w.weight(path, r"{W_u}^{\top}", TRANSFORM, VOCAB, "W_u"),
                      "The logits: one per vocabulary entry.", _UNEMBED, "There is no bias; BERT has one.")

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from bertviz_core.formula import steps as kind
@@ -30,9 +32,9 @@ from bertviz_core.programs.bert import MLM, POSITION_IDS, TOKEN_IDS
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.programs.parts import Writer
 
-EPSILON, EPSILON_OF_CELL_46 = 1e-12, 1e-5  # written into the cells; left to PyTorch's default
+EPSILON_OF_CELLS, EPSILON_OF_CELL_46 = 1e-12, 1e-5  # written into the cells; left to PyTorch's default
 
-_EPSILON = "ε is written into the cell: 1e-12, whatever the config says."
+_WRITTEN = "ε is written into the cell: 1e-12, whatever the config says."
 _CELL_46 = ("PyTorch's own layer_norm is called without an ε and takes its default, 1e-5. The loop over all layers has "
             "1e-12; only the cells up to 56 go on from this one.")
 _IN_29 = "; In [29]"  # where the notebook defines its LayerNorm, part by part
@@ -53,10 +55,9 @@ def write_notebook(config: BertConfig, heads: frozenset[str], dtype: torch.dtype
         total = _write_attention(w, x)
         if w.layer == 0:
             _write_single_layer(w, total)
-        y = w.norm("L.attention.output.LayerNorm", total, "Y^{(@)}", f"In [57]{_IN_29}", _EPSILON, epsilon=EPSILON)
+        y = _norm(w, "L.attention.output.LayerNorm", total, "Y^{(@)}", "In [57]")
         z = _write_feed_forward(w, "L.", y, ("F^{(@)}", "G^{(@)}", "D^{(@)}", "Z^{(@)}"), ("In [57]",) * 4)
-        x = w.norm("L.output.LayerNorm", z, f"X^{{({w.layer + 1})}}", f"In [57]{_IN_29}", _EPSILON, epsilon=EPSILON,
-                   keep=True)
+        x = _norm(w, "L.output.LayerNorm", z, f"X^{{({w.layer + 1})}}", "In [57]", keep=True)
     if MLM in heads:
         _write_language_model(w, x)
     return w.program("notebook")
@@ -78,7 +79,7 @@ def _write_embeddings(w: Writer) -> Symbol:
                       "The embedding of the first segment: learned.", "In [12]; In [25]", _SEGMENTS)
     total = w.write("embeddings.sum", "E", kind.EMBEDDING, word + position + segment,
                     "The sum of word, position and first segment embedding.", "In [26]")
-    return w.norm("embeddings.LayerNorm", total, "X^{(0)}", f"In [30]{_IN_29}", _EPSILON, epsilon=EPSILON, keep=True)
+    return _norm(w, "embeddings.LayerNorm", total, "X^{(0)}", "In [30]", keep=True)
 
 
 def _write_attention(w: Writer, x: Symbol) -> Symbol:
@@ -110,8 +111,7 @@ def _write_single_layer(w: Writer, total: Symbol) -> None:
                of="L.attention.output.LayerNorm", epsilon=EPSILON_OF_CELL_46)
     z = _write_feed_forward(w, "single_layer.", y, ("F'", "G'", "D'", "Z'"),
                             ("In [49]", "In [51]", "In [54]", "In [56]"))
-    w.norm("single_layer.output.LayerNorm", z, "X'", f"In [56]{_IN_29}", _EPSILON, of="L.output.LayerNorm",
-           own="_{Z^{(@)}}", epsilon=EPSILON)
+    _norm(w, "single_layer.output.LayerNorm", z, "X'", "In [56]", of="L.output.LayerNorm", own="_{Z^{(@)}}")
 
 
 def _write_feed_forward(w: Writer, path: str, y: Symbol, symbols: tuple[str, ...], places: tuple[str, ...]
@@ -137,14 +137,18 @@ def _write_language_model(w: Writer, x: Symbol) -> None:
                     "The last layer's vector, projected by the LM head.", "In [59]")
     active = w.write(f"{path}.activation", r"\tilde{T}", kind.PREDICTION, Apply(dense, GELU),
                      "The LM head's activation.", "In [61]", _GELU)
-    norm = w.norm(f"{path}.LayerNorm", active, "N", f"In [61]{_IN_29}", _EPSILON, epsilon=EPSILON,
-                  result_kind=kind.PREDICTION, keep=True)
+    norm = _norm(w, f"{path}.LayerNorm", active, "N", "In [61]", result_kind=kind.PREDICTION, keep=True)
     path = "cls.predictions.decoder"
     logits = w.write(path, "L", kind.PREDICTION, _project(w, path, r"\mathrm{vocab}", norm, TRANSFORM, VOCAB, ""),
                      "The logits: one per vocabulary entry.", "In [63]")
     w.write("cls.predictions.argmax", r"\hat{\mathrm{id}}", kind.PREDICTION, Argmax(logits, VOCAB),
             "The top prediction: the vocabulary entry with the highest logit.", "In [65]",
             "There is no softmax: the entry with the highest logit also has the highest probability.")
+
+
+def _norm(w: Writer, path: str, x: Symbol, tex: str, cell: str, **more: Any) -> Symbol:
+    """LayerNorm as all cells but one have it. more: to `Writer.norm`."""
+    return w.norm(path, x, tex, f"{cell}{_IN_29}", _WRITTEN, epsilon=EPSILON_OF_CELLS, **more)
 
 
 def _project(w: Writer, path: str, name: str, x: Expr, inside: Axis, outside: Axis, up: str = "^{(@)}") -> Expr:

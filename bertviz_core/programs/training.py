@@ -21,7 +21,7 @@ from bertviz_core.errors import TrainingError
 TRAINED = ("definition", "bert")  # what line 5 can run: the document's own program first
 LOGITS, LOG_PROBS, TERM = "cls.predictions.decoder", f"{LOSS}.log_probs", f"{LOSS}.term"
 RATE, FIRST_CORRECTION, SECOND_CORRECTION = "eta", "adamw.first_correction", "adamw.second_correction"
-BETA_1, BETA_2, EPSILON, DECAY = 0.9, 0.999, 1e-6, 0.01  # AdamW as BERT was trained with it
+BETA_1, BETA_2, ADAMW_EPSILON, DECAY = 0.9, 0.999, 1e-6, 0.01  # AdamW as BERT was trained with it
 
 WORDS = declare_input("J.words", "x", "words", (TOKEN,))
 HIDDEN = declare_input("J.hidden", r"\llbracket \hat{x} = \mathtt{mask} \rrbracket", "hidden", (TOKEN,))
@@ -80,7 +80,7 @@ def write_adamw_update(parameter: Symbol, stage: Stage) -> Program:
               "The running mean of the gradient.", _ADAMW, keep=True, column=_turn(parameter, FIRST, new=True))
     v = b.add(*_name(parameter, SECOND, new=True), kind.PARAMETER, beta_2 * second + (one - beta_2) * Square(gradient),
               "The running mean of its square.", _ADAMW, keep=True, column=_turn(parameter, SECOND, new=True))
-    move = ETA * (m / correction_1) / (Sqrt(v / correction_2) + Constant(r"\varepsilon", EPSILON))
+    move = ETA * (m / correction_1) / (Sqrt(v / correction_2) + Constant(r"\varepsilon", ADAMW_EPSILON))
     shrunk = parameter - ETA * Constant(r"\lambda", DECAY) * parameter if len(parameter.axes) > 1 else parameter
     b.add(*_name(parameter, UPDATE), kind.PARAMETER, shrunk - move,
           "The parameter, moved against the mean of its gradient, as far as that is steady.", _ADAMW, keep=True,

@@ -1,1 +1,4 @@
-"""What all sessions of a process share: its memory, what is kept in it, its threads, and turns in a fair order."""
+"""What all sessions of a process share: its memory, what is kept in it, its threads, and turns in a fair order.
+
+`memory` says how much there is and `pool` who holds it; `line` is the order in which sessions get their turns.
+"""

@@ -15,16 +15,16 @@ from bertviz_core.formula.nodes import Add, Constant, Expr
 from bertviz_core.formula.steps import RESIDUAL, Program, Step, walk_nodes, walk_symbols
 from bertviz_core.programs.config import ACTIVATIONS
 
-NO_RESIDUAL, SKIP, EPSILON = "no-residual", "skip", "epsilon"
+NO_RESIDUAL, SKIP, OTHER_EPSILON = "no-residual", "skip", "epsilon"
 UNIFORM = "uniform"  # a rule as well, though no formula: it puts numbers
 REWRITES: Mapping[str, str] = {
     **{name: f"{name} as the activation (…activation)" for name in ACTIVATIONS},
     NO_RESIDUAL: "only the sub-layer's output, without the residual connection (…residual)",
     SKIP: "the layer returns its input unchanged (…output.LayerNorm)",
-    f"{EPSILON}=1e-5": "a different epsilon (…LayerNorm.normalized)",
+    f"{OTHER_EPSILON}=1e-5": "a different epsilon (…LayerNorm.normalized)",
 }
 _DECIMAL = re.compile(r"[0-9.eE+-]{1,30}")  # the rule is quoted as it came, so nothing else may stand in it
-_EPSILONS = {r"\varepsilon", r"\epsilon"}
+_EPSILON_SIGNS = {r"\varepsilon", r"\epsilon"}
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,14 @@ class Rule:
 
 def find_epsilon(step: Step) -> Constant | None:
     """The ε in a step's formula; None where there is none."""
-    return next((node for node in walk_nodes(step.expr) if isinstance(node, Constant) and node.tex in _EPSILONS), None)
+    constants = (node for node in walk_nodes(step.expr) if isinstance(node, Constant))
+    return next((node for node in constants if node.tex in _EPSILON_SIGNS), None)
 
 
 def rewrite(program: Program, step: Step, rule: Rule) -> Step:
     """The step with another formula, as the rule says: one of REWRITES. Raises InputError where it does not fit."""
     rewrite = _BY_WORD.get(rule.word)
-    if rewrite is None or bool(rule.argument) != (rule.word == EPSILON):
+    if rewrite is None or bool(rule.argument) != (rule.word == OTHER_EPSILON):
         raise InputError(_refuse_rule(rule.text[:40]))
     expr = rewrite(program, step, rule.argument or rule.word)
     return step if expr == step.expr else replace(step, expr=expr, source=f"What if: {rule}", choice="")
@@ -129,5 +130,5 @@ _BY_WORD: Mapping[str, Callable[[Program, Step, str], Expr]] = {
     **dict.fromkeys(ACTIVATIONS, _replace_activation),
     NO_RESIDUAL: _drop_residual,
     SKIP: _skip_layer,
-    EPSILON: _replace_epsilon,
+    OTHER_EPSILON: _replace_epsilon,
 }

@@ -13,7 +13,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from bertviz_core.figures.palette import Palette
 from bertviz_core.ui.components.joining import join_modules
-from bertviz_core.ui.components.selectors import expand
+from bertviz_core.ui.components.selectors import read_rules
 
 FOLDER = Path(__file__).parent
 
@@ -23,7 +23,7 @@ def load_component(name: str, *, isolated: bool = True) -> ComponentRenderer:
     folder = FOLDER / name
     html = (folder / "index.html").read_text(encoding="utf-8")
     style = folder / "index.css"
-    css = expand(style.read_text(encoding="utf-8")) if style.is_file() else ""
+    css = read_rules(style) if style.is_file() else ""
     js = join_modules(folder / "index.js", FOLDER)
     return v2.component(f"bertviz.{name}", html=html, css=css, js=js, isolate_styles=isolated)
 

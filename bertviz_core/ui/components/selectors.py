@@ -26,9 +26,14 @@ def expand(text: str) -> str:
     return _NAME.sub(lambda found: read_selectors()[found[1]], text)
 
 
+def read_rules(file: Path) -> str:
+    """The rules of a style sheet, expanded."""
+    return expand(file.read_text(encoding="utf-8"))
+
+
 def read_css(file: Path) -> str:
     """A style sheet as HTML."""
-    return f"<style>{expand(file.read_text(encoding='utf-8'))}</style>"
+    return f"<style>{read_rules(file)}</style>"
 
 
 def _write(entry: dict[str, str]) -> str:

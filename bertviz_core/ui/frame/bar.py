@@ -10,17 +10,18 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core.formula.texts import shorten
 from bertviz_core.ui.frame import share, site
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.resources import BUNDLED
-from bertviz_core.ui.frame.style import describe_token
+from bertviz_core.ui.frame.style import render_token
 from bertviz_core.ui.frame.view import View
 
 _STAGES = tuple(info for info in site.PAGES if info.stage)
 MAP_MARKS = "".join(
     f".st-key-map > :nth-child({i}) a::before{{background:var(--bv-{info.kind})}}" for i, info in enumerate(_STAGES, 1)
 )
-_LONGEST = 120  # characters of a text that could not be read as tokens
+_LONGEST = 121  # characters of a text that could not be read as tokens
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Bar:
             actions = st.container(key="actions", horizontal=True, width="content", wrap=False)
             with actions:
                 own = st.container(width="content")
-                share.show_menu()
+                share.show_share()
         return cls(brand, tokens, editor, place, own)
 
     def show_model(self, name: str) -> None:
@@ -62,8 +63,7 @@ class Bar:
 
     def show_text(self, text: str) -> None:
         """What was typed, where no tokens could be made of it."""
-        shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-        self.tokens.html(f'<div class="bv-chips"><span>{escape(shown)}</span></div>')
+        self.tokens.html(f'<div class="bv-chips"><span>{escape(shorten(text, _LONGEST))}</span></div>')
 
 
 def _render_model(name: str) -> str:
@@ -75,12 +75,12 @@ def _render_model(name: str) -> str:
 def _render_tokens(view: View) -> str:
     chips: list[str] = []
     for i, token in enumerate(view.trace.tokens):
-        kinds = describe_token(view.trace, i)
         checked, stop = ("true", 0) if i == view.chosen.token else ("false", -1)
-        chips.append(
-            f'<button class="bv-chip {" ".join(kinds)}" data-token="{i}" role="radio" aria-checked="{checked}" '
-            f'tabindex="{stop}" aria-label="token {i} {escape(token)}">{escape(token)}</button>'
+        does = (
+            f'data-token="{i}" role="radio" aria-checked="{checked}" tabindex="{stop}" '
+            f'aria-label="token {i} {escape(token)}"'
         )
+        chips.append(render_token(view.trace, i, "bv-chip", does=does))
     return f'<div class="bv-chips" role="radiogroup" aria-label="Token" data-roving>{"".join(chips)}</div>'
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 import streamlit as st
 
 from bertviz_core.formula.notations import NOTATIONS, Notation
+from bertviz_core.formula.texts import shorten
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.tracing.changes import Listed
 from bertviz_core.ui.frame import choices, keys, state
@@ -20,7 +21,7 @@ from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.frame.what_if import read_asked
 
-LONGEST_TEXT = 6000
+LONGEST_TEXT, _LONGEST_LABEL = 6000, 58  # characters
 T = TypeVar("T")
 
 _SHOWN: Key[tuple[int, tuple[int, int]] | None] = Key("menus-shown", None)  # how often they were made, at which place
@@ -83,9 +84,9 @@ def show_sentence_editor() -> Asked:
 
 def _show_examples() -> None:
     for i, example in enumerate(EXAMPLES):
-        label = _shorten(" / ".join(filter(None, (example.text, example.pair))))
-        st.button(label, key=f"example-{i}", on_click=choices.use_sentence, args=(example.text, example.pair),
-                  type="tertiary", help=example.name.capitalize())  # fmt: skip
+        label = shorten(" / ".join(filter(None, (example.text, example.pair))), _LONGEST_LABEL)
+        st.button(escape_markdown(label), key=f"example-{i}", on_click=choices.use_sentence,
+                  args=(example.text, example.pair), type="tertiary", help=example.name.capitalize())  # fmt: skip
 
 
 def _show_model() -> str:
@@ -94,14 +95,14 @@ def _show_model() -> str:
     names = (*names, *list_own())
     if not free and field.value not in names:  # the menu cannot say it; what loads the model refuses it, in words
         return field.value
-    return _show_menu(
+    return _show_select(
         "Model", MODEL, field, names, accept_new_options=free, format_func=_name_model,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
     )  # fmt: skip
 
 
 def _show_padding() -> str:
-    return _show_menu(
+    return _show_select(
         "Pad to", PAD, bind_field(PAD), PAD_TO, accept_new_options=True, width=150,
         format_func=_name_padding,
         help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
@@ -114,12 +115,12 @@ def _name_padding(wish: str) -> str:
 
 def _show_notation() -> Notation:
     field = bind_field(FORMULAS, options=NOTATIONS)
-    return _show_menu(
+    return _show_select(
         "Formulas with tokens as", FORMULAS, field, NOTATIONS, format_func=_NOTATIONS.__getitem__, width=180
     )
 
 
-def _show_menu(label: str, key: Key[T], field: Field[T], options: Sequence[T], **looks: Any) -> T:
+def _show_select(label: str, key: Key[T], field: Field[T], options: Sequence[T], **looks: Any) -> T:
     """A menu of the options, and of what was set that is none of them."""
     offered = [*options, *({field.value} - {None, *options})]
     place = offered.index(field.value) if field.value in offered else 0
@@ -156,8 +157,3 @@ def _take_head(count: int, shown: tuple[int, int], layer: Key[int], head: Key[in
 
 def _name_model(name: str) -> str:
     return "Bundled: 6 layers, hidden size 384" if name == BUNDLED else name
-
-
-def _shorten(text: str) -> str:
-    text = text if len(text) <= 60 else text[:57] + "…"
-    return escape_markdown(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bertviz_core.analysis.openings import open_head, open_layer_for_answer, open_token
+from bertviz_core.formula.texts import shorten
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import HEAD, LAYER, TOKEN, Key
@@ -35,7 +36,7 @@ def read_index(key: Key[str], size: int, where: str, remarks: list[str]) -> int 
     if asked.isascii() and asked.isdecimal() and int(asked[:9]) < size and len(asked) < 10:
         return int(asked)
     if asked:
-        shown = asked if len(asked) <= _LONGEST else asked[: _LONGEST - 1] + "…"
+        shown = shorten(asked, _LONGEST)
         name = key.name.replace("_", " ")
         remarks.append(f"There is no {name} {escape_markdown(shown)} in this {where}, only 0 to {size - 1}.")
     return None

@@ -19,7 +19,7 @@ from bertviz_core.ui.frame.resources import OWN, has_model
 _LONGEST_CODE = 1800  # characters; a code of more cannot be read from the back of a room
 
 
-def show_menu() -> None:
+def show_share() -> None:
     """A menu of the URL as it is when that is opened."""
     menu.show_menu("Share", "share", _show_link, icon=":material/ios_share:",
                    help="Copy the link, or show it as a code")  # fmt: skip

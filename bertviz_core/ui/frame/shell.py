@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -12,6 +12,7 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.analysis.claims import Said
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import BertvizError, BusyError, CheckpointError
 from bertviz_core.tracing.changes import Changes
@@ -70,8 +71,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     url.begin_run(info.name)
     forget_followed()
     forget_teller()
-    colors = style.read_colors()
-    st.html(style.write_css(colors, MAP_MARKS))
+    st.html(style.write_css(style.read_colors(), MAP_MARKS))
     frame = st.container(key="frame", gap=None)
     with frame:
         _early(key="early")  # the browser loads what draws components while the first real one is still worked out
@@ -80,42 +80,57 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         asked = show_sentence_editor()
     bar.show_model(asked.model)
     try:
-        admit()
-        model = _load_model(asked.model)
-        typed = encode(model, asked.text, asked.pair)
-        preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask, asked.pair)
-        found = run_changes(
-            _run_trace(model, asked, preparation), asked.changes, partial(_run_trace, model, asked, preparation)
-        )
-        found, missing = _compare_models(found, asked, preparation)
-        check_kept(found.before)
+        typed, found, remarks = _run_asked(asked)
     except BertvizError as error:
         bar.show_text(asked.text)
         st.title(info.title, anchor=False)
         url.keep_unread()
         _show_error(error, asked.model)
     else:
-        chosen, remarks = choose_place(found.before, info.name)
-        view = View(asked.text, asked.pair, typed, found, chosen, colors, asked.notation)
-        for remark in (*preparation.remarks, *missing, *remarks, *tell_overflow(view.trace)):
-            st.info(remark, icon=":material/info:")
-        state.write(VIEW, view)
+        view = _open_view(info.name, asked, typed, found, remarks)
         with get_line().costly() if _is_costly(view) else nullcontext():
             with kept_usable(view.trace):
                 page.run()  # before the rest of the frame: what is sent first is drawn first
-            bar.show_tokens(view)
-            with bar.place:
-                show_head_menus(model.config, chosen)
-            with bar.actions:
-                what_if.show_menu(found.after, chosen)
+            _fill_bar(bar, view)
             with frame:
                 show_map(info)
-                what_if.show_line(found, chosen.token)
+                what_if.show_line(found, view.chosen.token)
             with kept_usable(view.trace):
                 show_drawer(view)
     with frame:
         run_anew_on_reconnect()
     url.publish()
+
+
+def _run_asked(asked: Asked) -> tuple[Encoding, Outcome, list[str]]:
+    """The sentence as it was typed, the passes without and with changes, and what is to be remarked on."""
+    admit()
+    model = _load_model(asked.model)
+    typed = encode(model, asked.text, asked.pair)
+    preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask, asked.pair)
+    run = partial(_run_trace, model, asked, preparation)
+    found, missing = _compare_models(run_changes(run(), asked.changes, run), asked, preparation)
+    check_kept(found.before)
+    return typed, found, [*preparation.remarks, *missing]
+
+
+def _open_view(page: str, asked: Asked, typed: Encoding, found: Outcome, remarks: Sequence[str]) -> View:
+    """What the page draws from; above it, what is remarked on."""
+    chosen, elsewhere = choose_place(found.before, page)
+    view = View(asked.text, asked.pair, typed, found, chosen, style.read_colors(), asked.notation)
+    for remark in (*remarks, *elsewhere, *tell_overflow(view.trace)):
+        st.info(remark, icon=":material/info:")
+    state.write(VIEW, view)
+    return view
+
+
+def _fill_bar(bar: Bar, view: View) -> None:
+    """What the bar says and offers of a pass."""
+    bar.show_tokens(view)
+    with bar.place:
+        show_head_menus(view.trace.model.config, view.chosen)
+    with bar.actions:
+        what_if.show_what_if(view.outcome.after, view.chosen)
 
 
 def _is_costly(view: View) -> bool:

@@ -8,17 +8,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.figures.base import MONOSPACE
 from bertviz_core.figures.palette import Palette, choose_palette
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components.selectors import expand
+from bertviz_core.ui.components.selectors import read_rules
 
 _SANS = '"Source Sans", sans-serif'
-_SHEETS = (Path(__file__).with_name(name) for name in ("style.css", "drawer.css"))
-_RULES = expand("".join(sheet.read_text(encoding="utf-8") for sheet in _SHEETS))
+_RULES = "".join(read_rules(Path(__file__).with_name(name)) for name in ("style.css", "drawer.css"))
 
 
 def write_css(colors: Palette, more: str = "") -> str:
@@ -53,36 +51,31 @@ def make_painter(colors: Palette) -> Callable[[Symbol], str]:
     return paint
 
 
-def describe_token(trace: Trace, i: int) -> list[str]:
-    """What a token looks like, as classes: special, a piece of a word, padding, of the second sentence."""
+def describe_token(trace: Trace, i: int) -> dict[str, object]:
+    """A token as a component draws it: where it stands, its text, and what it looks like."""
+    return {"index": i, "text": trace.tokens[i], **_list_looks(trace, i)}
+
+
+def _list_looks(trace: Trace, i: int) -> dict[str, bool]:
+    """What a token looks like: special, a piece of a word, padding, of the second sentence."""
     token, encoding = trace.tokens[i], trace.encoding
-    kinds = {"special": token in trace.model.tokenizer.special_tokens, "piece": token.startswith("##"),
-             "pad": not encoding.mask[i], "second": bool(encoding.segments[i])}  # fmt: skip
-    return [f"bv-{kind}" for kind, is_one in kinds.items() if is_one]
+    return {"special": token in trace.model.tokenizer.special_tokens, "piece": token.startswith("##"),
+            "pad": not encoding.mask[i], "second": bool(encoding.segments[i])}  # fmt: skip
 
 
-def render_tokens(encoding: Encoding, colors: Palette, special: frozenset[str], chosen: int | None = None,
-                  below: Sequence[str] | None = None) -> str:  # fmt: skip
-    """The input as a row of chips: pieces look like pieces, specials special, the two segments have two tints."""
-    chips: list[str] = []
-    for i, token in enumerate(encoding.tokens):
-        classes = ["bv-token"]
-        classes += ["bv-special"] if token in special else []
-        classes += ["bv-piece"] if token.startswith("##") else []
-        classes += ["bv-pad"] if not encoding.mask[i] else []
-        classes += ["bv-chosen"] if i == chosen else []
-        note = f" <small>{escape(below[i])}</small>" if below else ""
-        chips.append(
-            f'<span class="{" ".join(classes)}" '
-            f'style="background:{choose_tint(encoding, i, colors)};color:{colors.text}">'
-            f"<small>{i}</small>{escape(token)}{note}</span>"
-        )
-    return f'<div class="bv-tokens">{"".join(chips)}</div>'
+def render_token(trace: Trace, i: int, *kinds: str, does: str = "", before: str = "", after: str = "") -> str:
+    """A token as a chip that looks like what it is. kinds: classes besides; before, after: HTML beside its text.
+
+    does: the attributes of a button, where a click does something.
+    """
+    classes = " ".join([*kinds, *(f"bv-{look}" for look, has in _list_looks(trace, i).items() if has)])
+    inside = f"{before}{escape(trace.tokens[i])}{after}"
+    return f'<button class="{classes}" {does}>{inside}</button>' if does else f'<span class="{classes}">{inside}</span>'
 
 
-def choose_tint(encoding: Encoding, i: int, colors: Palette) -> str:
-    """The background of a token: one tint a segment."""
-    return colors.segments[min(encoding.segments[i], 1)]
+def render_token_name(trace: Trace, i: int) -> str:
+    """A token beside its own numbers: a click chooses it."""
+    return f'<button data-token="{i}">{escape(trace.tokens[i])}</button>'
 
 
 def render_answer(rows: Sequence[tuple[str, float]], color: str) -> str:

@@ -80,7 +80,7 @@ def show_line(found: Outcome, token: int) -> None:
 def _name_changes(found: Outcome) -> dict[Where, str]:
     """The changes that were made, then those that cannot be, each as a label."""
     made = found.after.changes
-    labels: dict[Where, str] = {where: describe_change(found.before, where, value) for where, value in made.items()}
+    labels: dict[Where, str] = {where: _label_change(found.before, where, value) for where, value in made.items()}
     return {**labels, **{where: str(where)[:60] for where in found.wrong}}
 
 
@@ -100,7 +100,7 @@ def _render_moves(found: Outcome, token: int) -> str:
     return f'<div class="bv-moves">at “{escape(found.after.tokens[token])}” {moves}</div>'
 
 
-def describe_change(before: Trace, where: Address, value: Value) -> str:
+def _label_change(before: Trace, where: Address, value: Value) -> str:
     """A change as a label: `layer 3 · probs · head 5 → 0`, `4 rome → paris`."""
     if where.path == TOKEN_IDS.address and "token" in where.at and isinstance(value, int | float):
         return f"{where.at['token']} {before.tokens[where.at['token']]} → {before.model.tokenizer.token(int(value))}"
@@ -108,7 +108,7 @@ def describe_change(before: Trace, where: Address, value: Value) -> str:
     return f"{shorten(before, where)} → {amount}"
 
 
-def show_menu(trace: Trace, chosen: Selection) -> None:
+def show_what_if(trace: Trace, chosen: Selection) -> None:
     """What can be changed about the chosen token, head and layer. With other changes it is another menu, so closed."""
     changed = zlib.crc32(state.read(CHANGES).encode())
     menu.show_menu("What if", f"what-if-menu-{changed:x}", partial(_show_offers, trace, chosen))

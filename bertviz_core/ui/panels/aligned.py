@@ -13,7 +13,8 @@ from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.keys import KEY_TOKEN
-from bertviz_core.ui.frame.style import describe_token
+from bertviz_core.ui.frame.style import render_token
+from bertviz_core.ui.panels import table_html
 
 _STYLE = read_css(Path(__file__).with_name("aligned.css"))
 
@@ -60,27 +61,16 @@ def show_rows(trace: Trace, what: str, tokens: Sequence[int], columns: Sequence[
     what: the name of the rows; chosen: the token whose row is marked.
     """
     st.html(_STYLE)
-    heads = "".join(
-        f'<th scope="col"><b>{escape(column.name)}</b><br><small>{escape(column.about)}</small></th>'
-        for column in columns
-    )
+    names = (f"<b>{escape(column.name)}</b><br><small>{escape(column.about)}</small>" for column in columns)
     rows = zip(tokens, *(column.write() for column in columns), strict=True)
-    body = "".join(
-        f"<tr{' class=bv-picked' if token == chosen else ''}>{_name(trace, token, token == chosen)}"
-        f"{''.join(cells)}</tr>"
-        for token, *cells in rows
+    body = (
+        table_html.write_row(_name(trace, i, i == chosen), cells, "bv-picked" if i == chosen else "")
+        for i, *cells in rows
     )
-    st.html(
-        f'<div class="bv-aligned" tabindex="0" role="region" aria-label="{escape(f"Table by {what}")}"><table><thead>'
-        f'<tr><th scope="col">{escape(what)}</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    table = table_html.write_table(table_html.write_heads((escape(what), *names)), body)
+    st.html(table_html.write_region(escape(f"Table by {what}"), table, "bv-aligned"))
 
 
 def _name(trace: Trace, token: int, marked: bool) -> str:
-    kinds = " ".join(describe_token(trace, token))
-    pressed = "true" if marked else "false"
-    return (
-        f'<th scope="row"><button data-choose="{KEY_TOKEN.name}={token}" aria-pressed="{pressed}" class="{kinds}">'
-        f"<small>{token}</small> "
-        f"{escape(trace.tokens[token])}</button></th>"
-    )
+    does = f'data-choose="{KEY_TOKEN.name}={token}" aria-pressed="{str(marked).lower()}"'
+    return render_token(trace, token, does=does, before=f"<small>{token}</small> ")

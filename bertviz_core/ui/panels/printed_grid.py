@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from bertviz_core.analysis.printed import Verdict
+from bertviz_core.ui.panels import table_html
 
 _SIGNS = {
     Verdict.SAME: "✓", Verdict.CUT: "✓ cut off", Verdict.NEAR: "≈ digit", Verdict.SINGLE: "≈ rounding",
@@ -28,20 +29,17 @@ def render_grid(
     verdicts: Sequence[Sequence[Verdict]] | None = None,
 ) -> str:
     """A table as HTML; what differs is framed. what: the name of the rows."""
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (what, *columns))
+    heads = table_html.write_heads(map(escape, (what, *columns)))
     lines: list[str] = []
     for i, (name, texts) in enumerate(zip(rows, printed, strict=True)):
-        cells = "".join(
+        cells = (
             _render_cell(
                 text, None if computed is None else float(computed[i, j]), verdicts[i][j] if verdicts else None
             )
             for j, text in enumerate(texts)
         )
-        lines.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
-    return (
-        f'<div class="bv-table" tabindex="0" role="region" aria-label="{escape(f"Table by {what}")}"><table><thead>'
-        f"<tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    )
+        lines.append(table_html.write_row(escape(name), cells))
+    return table_html.write_region(escape(f"Table by {what}"), table_html.write_table(heads, lines))
 
 
 def _render_cell(text: str, value: float | None, verdict: Verdict | None) -> str:

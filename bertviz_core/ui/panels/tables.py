@@ -10,6 +10,7 @@ import numpy as np
 
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.panels import table_html
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +58,12 @@ def render_table(what: str, names: Sequence[str], columns: Sequence[Column], cho
     opens: what a click on a row's name chooses, and which one a row: ("head", ["2,0", ...]), ("token", [0, ...]),
     ("cell", addresses).
     """
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (what, *(column.name for column in columns)))
+    heads = table_html.write_heads(map(escape, (what, *(column.name for column in columns))))
     rows = zip(_render_names(names, opens), *(column.cells() for column in columns), strict=True)
-    body = "".join(
-        f'<tr{" class=bv-chosen" if i in chosen else ""}><th scope="row">{name}</th>{"".join(cells)}</tr>'
-        for i, (name, *cells) in enumerate(rows)
+    body = (
+        table_html.write_row(name, cells, "bv-chosen" if i in chosen else "") for i, (name, *cells) in enumerate(rows)
     )
-    label = escape(f"Table by {what}")
-    return (
-        f'<div class="bv-table" tabindex="0" role="region" aria-label="{label}">'
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    return table_html.write_region(escape(f"Table by {what}"), table_html.write_table(heads, body))
 
 
 def _render_names(names: Sequence[str], opens: tuple[str, Sequence[object]] | None) -> list[str]:

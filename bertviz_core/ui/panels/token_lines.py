@@ -7,11 +7,11 @@ import base64
 import numpy as np
 
 from bertviz_core.analysis.token_lines import Links
-from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.state import Sent
+from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 
 _LINES: Key[Sent] = Key("token-lines", None)
@@ -32,8 +32,8 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
     _lines(
         key=_LINES.name,
         data={
-            "query": [_make_token(view.trace, i) for i in shown.queries],
-            "key": [_make_token(view.trace, i) for i in shown.keys],
+            "query": [describe_token(view.trace, i) for i in shown.queries],
+            "key": [describe_token(view.trace, i) for i in shown.keys],
             "shares": _pack(shown.weights),
             "hidden": _pack(shown.hidden if whole else np.zeros(len(shown.queries))),
             "chosen": view.chosen.token,
@@ -49,11 +49,3 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
 
 def _pack(shares: np.ndarray) -> str:
     return base64.b64encode(shares.astype("<f4").tobytes()).decode()
-
-
-def _make_token(trace: Trace, i: int) -> dict[str, object]:
-    text = trace.tokens[i]
-    return {
-        "index": i, "text": text, "special": text in trace.model.tokenizer.special_tokens,
-        "piece": text.startswith("##"), "second": trace.encoding.segments[i] > 0,
-    }  # fmt: skip

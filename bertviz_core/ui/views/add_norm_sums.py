@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +17,11 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import WHERE
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
@@ -33,7 +33,7 @@ from bertviz_core.ui.panels.tables import Column, render_table
 _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROWS, _ROW = 16, 26  # tokens shown; pixels of a row
-_RULES = read_css(Path(__file__).with_name("add_norm.css"))
+_STYLE = read_css(Path(__file__).with_name("add_norm.css"))
 _WORDS = ((25, "almost the same way"), (84, "partly the same way"), (95, "almost a right angle"),
           (155, "partly against it"), (181, "almost the opposite way"))  # fmt: skip
 
@@ -83,7 +83,7 @@ def show_sums(view: View) -> None:
             show_values("sums", Values(matrix, label_tokens(view.trace), ["skip", "added", "sum", "angle"]))
         every, own = st.columns([14, 6], gap="medium", vertical_alignment="center")
         with every:
-            st.html(_RULES)
+            st.html(_STYLE)
             shown = _choose_rows(view)
             inks = _list_inks(view, where)
             show_passes_html(
@@ -158,15 +158,14 @@ def _find_end(sums: Sums, shown: Sequence[int]) -> tuple[float, int | None]:
 def _render_sums(view: View, sums: Sums, shown: Sequence[int], inks: Sequence[str]) -> str:
     """One row a token. The bars of all rows are one picture, which hangs down from the head of their column."""
     end, _ = _find_end(sums, shown)
-    rows = "".join(_render_row(view, sums, i) for i in shown)
     bars = f'<img alt="" src="{_draw_bars(sums, shown, inks)}" style="--rows:{len(shown)}">'
-    return (
-        '<div class="bv-sums" data-picture tabindex="0" role="region" aria-label="Lengths by token"><table><thead><tr>'
+    heads = (
         f'<th scope="col">token</th><th scope="col" class="bv-lengths">{bars}0 to {format_short(end)}</th>'
         f'<th scope="col" style="color:{inks[0]}">skip</th><th scope="col" style="color:{inks[1]}">added</th>'
-        f'<th scope="col" style="color:{inks[2]}">sum</th><th scope="col">angle</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+        f'<th scope="col" style="color:{inks[2]}">sum</th><th scope="col">angle</th>'
     )
+    table = table_html.write_table(heads, (_render_row(view, sums, i) for i in shown))
+    return table_html.write_region("Lengths by token", table, "bv-sums", picture=True)
 
 
 def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[str]) -> str:
@@ -186,11 +185,11 @@ def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[str]) -> str:
 
 def _render_row(view: View, sums: Sums, i: int) -> str:
     skip, added, total, angle = (float(each[i]) for each in (sums.skip, sums.added, sums.total, sums.angles))
-    numbers = "".join(f"<td>{format_short(length)}</td>" for length in (skip, added, total))
     dial = f'<i class="bv-dial" style="--turn:{-angle:.1f}deg"></i>' if math.isfinite(angle) else ""
-    here = ' class="bv-here"' if i == view.chosen.token else ""
-    name = f'<button data-token="{i}">{escape(view.trace.tokens[i])}</button>'
-    return f'<tr{here}><th scope="row">{name}</th><td></td>{numbers}<td>{dial}{format_degrees(angle)}</td></tr>'
+    inside = ("", *map(format_short, (skip, added, total)), f"{dial}{format_degrees(angle)}")
+    name = style.render_token_name(view.trace, i)
+    here = "bv-here" if i == view.chosen.token else ""
+    return table_html.write_row(name, table_html.write_cells(inside), here)
 
 
 def show_all_layers(view: View) -> None:

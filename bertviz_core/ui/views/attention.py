@@ -22,7 +22,7 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
-from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
@@ -246,18 +246,14 @@ def show_table(view: View, key: int) -> None:
 
 def _render_table(view: View, queries: range, keys: list[int]) -> str:
     weights, names = view.trace[locate(view, "probs")], label_tokens(view.trace)
-    heads = "".join(f'<th scope="col">{escape(names[i])}</th>' for i in keys)
-    body = "".join(
-        f'<tr{" class=bv-chosen" if q == view.chosen.token else ""}><th scope="row">{escape(names[q])}</th>'
-        + "".join(
+    heads = table_html.write_heads(("query", *(escape(names[i]) for i in keys)))
+    rows = (
+        table_html.write_row(escape(names[q]), (
             f'<td><button data-cell="{escape(str(locate(view, "probs", query=q, key=k)))}">'
             f"{format_percent(float(weights[q, k]))}</button></td>"
             for k in keys
-        )
-        + "</tr>"
+        ), "bv-chosen" if q == view.chosen.token else "")
         for q in queries
-    )
-    return (
-        '<div class="bv-table bv-cells" tabindex="0" role="region" aria-label="Attention weights as a table">'
-        f'<table><thead><tr><th scope="col">query</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    )  # fmt: skip
+    table = table_html.write_table(heads, rows)
+    return table_html.write_region("Attention weights as a table", table, "bv-table bv-cells")

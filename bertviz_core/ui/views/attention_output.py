@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -15,6 +16,7 @@ from bertviz_core.analysis.token_attention import OutputParts, split_output
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.matrices import draw_cut
+from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.taken import BarColumn, draw_bar_columns, draw_row_strips
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
@@ -47,21 +49,13 @@ def show_brought(view: View) -> Derived:
     total, lengths = parts.sum(axis=0), np.linalg.norm(parts, axis=1)
     kept = sorted({*trace.encoding.real, token})
     shown = [kept[i] for i in choose_shown(lengths[kept], SHOWN, (kept.index(token),))]
-    rows, rest = parts[shown], total - parts[shown].sum(axis=0)
-    words = [names[i] for i in shown]
-    others = len(kept) - len(shown)
-    drawn = [*rows, rest, total] if others else [*rows, total]
-    marks = [f"{others} others", "sum"] if others else ["sum"]
+    words, others = [names[i] for i in shown], len(kept) - len(shown)
     return Derived(
         "brought",
         f"Weighted values of head {head} for “{trace.tokens[token]}”, and their sum",
-        draw_heatmap(
-            np.stack(drawn),
-            Side("from", [*words, *marks]),
-            Side("head_dim"),
-            view.colors,
-            end=find_robust_limit(np.stack(drawn)),
-        ).offer(picks.pick_vectors(trace, [value.fix(key=i) for i in shown])),
+        _draw_brought(parts[shown], total, words, others, view.colors).offer(
+            picks.pick_vectors(trace, [value.fix(key=i) for i in shown])
+        ),
         _write_weighted(view, total),
         values=Values(np.stack([*parts, total]), [*names, "sum"], [str(i) for i in range(len(total))]),
         note="One row per token: its value times its attention weight. The last row is the sum of all rows, the "
@@ -77,6 +71,14 @@ def show_brought(view: View) -> Derived:
         ),
         start=_find_sum_cell(view, total),
     )
+
+
+def _draw_brought(rows: np.ndarray, total: np.ndarray, words: Sequence[str], others: int, colors: Palette) -> Chart:
+    """What is longest, row by row; the others, if there are any, in one row; the sum."""
+    rest = {f"{others} others": total - rows.sum(axis=0)} if others else {}
+    drawn = np.stack([*rows, *rest.values(), total])
+    names = Side("from", [*words, *rest, "sum"])
+    return draw_heatmap(drawn, names, Side("head_dim"), colors, end=find_robust_limit(drawn))
 
 
 def tell_most(view: View) -> Said:
@@ -203,7 +205,7 @@ def show_heads(view: View) -> None:
     source, weight, bias = (Address(leaf.address) for leaf in step.leaves)
     heads = range(len(found.heads))
     order = [*sorted(heads, key=lambda i: -found.shares[i]), len(found.heads)]
-    names = [f"head {i}" if i in heads else "bias" for i in order]
+    names = [*(f"head {i}" if i in heads else "bias" for i in order), "sum"]
     totals = [_read_total(one, each) for one, each in zip(view.passes, passes, strict=True)]
     drawn = np.vstack([found.vectors[order], totals[-1]])
     marked, column = [order.index(view.chosen.head)], find_strongest(totals[-1])
@@ -212,7 +214,7 @@ def show_heads(view: View) -> None:
                    f"from {source.fix(token=token)}, {weight}, {bias}") as tools:  # fmt: skip
         bars, strips, formula = st.columns([30, 38, 32], gap="medium")
         with bars:
-            sizes = [_draw_sizes(view, each, order, [*names, "sum"], marked) for each in passes]
+            sizes = [_draw_sizes(view, each, order, names, marked) for each in passes]
             show_passes_chart(view, sizes, "head-sizes", "Length and part of the sum of what each head adds")
             st.caption(
                 f"{tell_words(view)}Part of the sum: measured along the direction of the sum. Together, with the "
@@ -221,20 +223,25 @@ def show_heads(view: View) -> None:
         with strips:
             cells = picks.pick_vectors(trace, [output.fix(token=token)] * len(drawn))
             each_drawn = [np.vstack([each.vectors[order], total]) for each, total in zip(passes, totals, strict=True)]
-            charts = [draw_row_strips(each, [*names, "sum"], find_robust_limit(each), marked, view.colors).offer(cells)
+            charts = [draw_row_strips(each, names, find_robust_limit(each), marked, view.colors).offer(cells)
                       for each in each_drawn]  # fmt: skip
             show_passes_chart(view, charts, "head-parts", "What each head adds, component by component")
         with formula:
-            st.latex(_write_heads(view, step))
-            st.latex(style.break_lines(_write_sum(view, cell, drawn[:-1, column])))
-            st.markdown(
-                "Every head has its own rows of the output matrix, so the product is a sum of one vector per head, "
-                f"each with as many components as the hidden size.  \n:small[:gray[{step.source}]]"
-            )
-            show_worked_link(view, cell)
+            _show_sum(view, cell, drawn[:-1, column])
         with tools:
-            values = Values(drawn, [*names, "sum"], [str(i) for i in range(drawn.shape[1])])
-            show_values("head-parts", values)
+            show_values("head-parts", Values(drawn, names, [str(i) for i in range(drawn.shape[1])]))
+
+
+def _show_sum(view: View, cell: Address, terms: np.ndarray) -> None:
+    """The output as a sum over the heads, and one component of it with numbers."""
+    step = view.trace.step(cell)
+    st.latex(_write_heads(view, step))
+    st.latex(style.break_lines(_write_sum(view, cell, terms)))
+    st.markdown(
+        "Every head has its own rows of the output matrix, so the product is a sum of one vector per head, "
+        f"each with as many components as the hidden size.  \n:small[:gray[{step.source}]]"
+    )
+    show_worked_link(view, cell)
 
 
 def _read_total(view: View, found: OutputParts) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,7 @@ SHOWN = 16  # keys, at most, in charts and tables of one query
 _TERMS = 3
 _COSINES = (-1.15, 1.15)  # the ends of their scale, with room for the numbers beside the bars
 _ARTICLE = "encoder article (004)"
+_SCORE, _BELOW, _POWER, _SOFTMAX, _WEIGHT = "masked score S", "S − max", "e^(S − max)", "softmax", "attention weight"
 
 
 @derived
@@ -119,26 +120,14 @@ def _write_cosine(view: View, key: int, parts: attention.Angles) -> Origin:
 def show_softmax(view: View, key: int) -> Derived:
     """The softmax of the chosen query's row: largest score, exponentials, denominator, shares."""
     trace, names = view.trace, label_tokens(view.trace)
-    steps, shown, color = (
-        attention.work_softmax(read_row(view, "scores")),
-        choose_shown(view, key),
-        view.colors.kinds[ATTENTION],
-    )
-    scores, recorded = read_row(view, "scores"), read_row(view, "probs")
-    last = {"softmax" if tell_replaced(view) else "attention weight": steps.shares, "attention weight": recorded}
-    columns = [
-        Column("masked score S", [float(s) if s > MASKED else "masked out" for s in scores[shown]], color, signed=True),
-        Column("S − max", [float(s) if s > MASKED else "masked out" for s in steps.below[shown]]),
-        Column("e^(S − max)", steps.powers[shown].tolist(), color, 1.0),
-        Column("sum so far", steps.running[shown].tolist()),
-        *(Column(name, row[shown].tolist(), color, 1.0) for name, row in last.items()),
-        Column("e^S, not shifted", steps.plain[shown].tolist()),
-    ]
+    steps, shown = attention.work_softmax(read_row(view, "scores")), choose_shown(view, key)
+    rows, words = _list_rows(view, steps), [names[i] for i in shown]
     address = locate(view, "probs", query=view.chosen.token)
+    cell = locate(view, "probs", query=view.chosen.token, key=key)
     return Derived(
         "softmax",
         f"Softmax over the keys for query “{read_word(view)}”, step by step",
-        draw_denominator(steps.powers[shown], steps.running[shown], [names[i] for i in shown], view.colors).offer(
+        draw_denominator(steps.powers[shown], steps.running[shown], words, view.colors).offer(
             picks.pick_points(trace, address, shown)
         ),
         Origin(
@@ -147,20 +136,40 @@ def show_softmax(view: View, key: int) -> Derived:
             _write_softmax(view),
             "Subtracting the largest score leaves every attention weight unchanged and keeps the exponentials from "
             "overflowing: the largest is 1. The denominator is their sum.",
-            trace.explain(locate(view, "probs", query=view.chosen.token, key=key)).latex,
+            trace.explain(cell).latex,
             trace.step(address).source,
         ),
-        values=Values(
-            np.stack([scores, steps.below, steps.powers, steps.running, *last.values(), steps.plain], axis=1),
-            names,
-            [column.name for column in columns],
-        ),
+        values=Values(np.stack(list(rows.values()), axis=1), names, list(rows)),
         note=f"Largest score: {format_number(steps.largest)}. Each bar is one exponential and starts at the sum so "
         f"far; the total is the denominator, {format_number(steps.denominator)}. {_write_unshifted(steps)}"
         f"{note_shown(view, shown)}{tell_replaced(view)}",
-        table=render_table("key u", [names[i] for i in shown], columns, _find_marked(shown, key)),
-        start=locate(view, "probs", query=view.chosen.token, key=key),
+        table=render_table("key u", words, _list_columns(view, rows, shown), _find_marked(shown, key)),
+        start=cell,
     )
+
+
+def _list_rows(view: View, steps: attention.SoftmaxRow) -> dict[str, np.ndarray]:
+    """The steps from the scores to the attention weights, by name; a change may put other weights than the softmax."""
+    return {
+        _SCORE: read_row(view, "scores"), _BELOW: steps.below, _POWER: steps.powers, "sum so far": steps.running,
+        **({_SOFTMAX: steps.shares} if tell_replaced(view) else {}), _WEIGHT: read_row(view, "probs"),
+        "e^S, not shifted": steps.plain,
+    }  # fmt: skip
+
+
+def _list_columns(view: View, rows: Mapping[str, np.ndarray], shown: Sequence[int]) -> list[Column]:
+    """The rows as columns of a table, with bars behind what is compared."""
+    color = view.colors.kinds[ATTENTION]
+    ends = {_SCORE: None, _POWER: 1.0, _SOFTMAX: 1.0, _WEIGHT: 1.0}
+    return [
+        Column(name, _name_masked(row[shown]) if name in (_SCORE, _BELOW) else row[shown].tolist(),
+               color if name in ends else "", ends.get(name), signed=name == _SCORE)
+        for name, row in rows.items()
+    ]  # fmt: skip
+
+
+def _name_masked(scores: np.ndarray) -> list[float | str]:
+    return [x if x > MASKED else "masked out" for x in scores.tolist()]
 
 
 def _write_unshifted(steps: attention.SoftmaxRow) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -13,7 +14,7 @@ from bertviz_core.formula.notations import NOTATIONS
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Step
-from bertviz_core.ui.components.selectors import expand
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import style, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -21,17 +22,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.views.documents import AS_WRITTEN, NOTATION, Side
 
-CSS = expand("""
-<style>
-[class*="st-key-pairs-"] ul { padding-left: 0; margin: 0; }
-[class*="st-key-pairs-"] li { list-style: none; margin: 0; padding: 0; overflow-wrap: anywhere; min-width: 0; }
-[class*="st-key-pairs-"] ul > li > ul { display: grid; gap: 4px 24px; margin: 4px 0 22px; align-items: start;
-  grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); }
-[class*="st-key-pairs-"] ul > li > ul :--formula-display { margin: 0; }
-[class*="st-key-pairs-"] li li { overflow-x: auto; overflow-y: hidden; padding: 2px 0; font-size: 0.92rem; }
-[class*="st-key-pairs-"] li li :--formula { font-size: 1.08em; }
-</style>
-""")
+_STYLE = read_css(Path(__file__).with_name("documents_alignment.css"))
 _ALL = "all"
 _SIGNS = {"same": "= same", "different": "≠ different", "missing": "− missing", "extra": "+ extra"}
 _GROUPS = ("Embeddings", "Layer", "The first layer again, cell by cell", "After the last layer")
@@ -40,7 +31,7 @@ _RELATION = Key("relation", _ALL)
 
 def show_side_by_side(view: View, left: Side, right: Side) -> None:
     """Every step before, in and after the chosen layer, or those that stand in one relation."""
-    st.html(CSS)
+    st.html(_STYLE)
     layer = view.chosen.layer
     grouped = [
         (pair, group) for pair in align_programs(left.program, right.program) if (group := _find_group(pair, layer))

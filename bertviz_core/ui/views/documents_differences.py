@@ -62,7 +62,7 @@ def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> 
     changed = [pair for pair in pairs if pair.left and pair.right]
     head = f"| step | {left.title} | {right.title} |\n|---|---|---|"
     rows = [
-        f"| `{_shorten(pair.address)}` | {_typeset(view, left, pair.left)} | {_typeset(view, right, pair.right)} |"
+        f"| `{_drop_layer(pair.address)}` | {_typeset(view, left, pair.left)} | {_typeset(view, right, pair.right)} |"
         for pair in changed
     ]
     only = {left: [pair.address for pair in pairs if pair.right is None],
@@ -74,7 +74,7 @@ def _write_only(only: Mapping[Side, Sequence[str]]) -> str:
     """What only one of the two has; of a LayerNorm, which has steps inside, the whole."""
     return " &ensp; ".join(
         f"Only in {'the ' if side.document else ''}{side.title}: "
-        f"{', '.join(f'`{_shorten(one)}`' for one in _drop_inner(addresses))}."
+        f"{', '.join(f'`{_drop_layer(one)}`' for one in _drop_inner(addresses))}."
         for side, addresses in only.items() if addresses
     )  # fmt: skip
 
@@ -83,7 +83,7 @@ def _drop_inner(addresses: Sequence[str]) -> Iterable[str]:
     return (one for one in addresses if one.rpartition(".")[0] not in addresses)
 
 
-def _shorten(address: str) -> str:
+def _drop_layer(address: str) -> str:
     """Without the layer, which is the chosen one."""
     return Address(address).leaf
 

@@ -20,7 +20,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, NORM, RESIDUAL
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
-from bertviz_core.programs.notebook import EPSILON, EPSILON_OF_CELL_46
+from bertviz_core.programs.notebook import EPSILON_OF_CELL_46, EPSILON_OF_CELLS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.resources import get_store
@@ -80,7 +80,7 @@ def show_sigma(view: View) -> Derived:
     width, squares = x.shape[1], meant**2 * x.shape[1]
     return Derived(
         "slip-sigma", "Formula post: σ as printed is not a standard deviation",
-        draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="σ", words=_shorten(sums)),
+        draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="σ", words=_label_sums(sums)),
         Origin(f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every LayerNorm input", NORM,
                r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
                r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
@@ -142,20 +142,20 @@ def show_epsilon(view: View) -> Derived:
     """What the notebook's one other epsilon changes, at every sum."""
     trace, layer, sums = view.trace, view.chosen.layer, slips.list_norm_inputs(view.trace)
     inputs = (trace[address][list(trace.encoding.real)] for address in sums.values())
-    found = np.array([slips.measure_epsilon(x, EPSILON, EPSILON_OF_CELL_46) for x in inputs])
+    found = np.array([slips.measure_epsilon(x, EPSILON_OF_CELLS, EPSILON_OF_CELL_46) for x in inputs])
     here, seen = Address.in_layer(layer, "attention.output.residual"), slips.measure_printed_epsilon(trace)
     variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
     return Derived(
         "slip-epsilon", "Notebook: ε = 10⁻⁵ in one cell, 10⁻¹² in all others",
         draw_by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
-                      name="largest change", words=_shorten(sums)),
+                      name="largest change", words=_label_sums(sums)),
         Origin(f"{here} and every LayerNorm input", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
                r"\frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-12}}} \,\right|",
                r"In \[46\] uses the default ε of PyTorch's `layer_norm`, 10⁻⁵. In \[49\] is the first cell after it "
                f"that prints numbers, with four decimals: here {seen.count} pre-activations of layer 0. The other ε "
                f"changes them by at most {format_number(seen.largest)}, {seen.changed} of them in the printed digits.",
                rf"\sqrt{{{format_latex(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
-               rf"{np.sqrt(variance + EPSILON):.8f}", "notebook (001), In [46] and In [57]"),
+               rf"{np.sqrt(variance + EPSILON_OF_CELLS):.8f}", "notebook (001), In [46] and In [57]"),
         values=Values(found[:, None], list(sums), ["largest change"]),
         note="The largest change of a normalized sum over all tokens, before γ and β, if every cell had this ε. "
              f"{_TWO_POINTS} A smaller variance gives ε more weight{tell_most_changed(found, list(sums))}.",
@@ -185,11 +185,7 @@ def show_softmax(view: View) -> None:
 def _show_softmax(view: View) -> Derived:
     words = examples.WORDS
     matrix = playground.apply_softmax(np.array(examples.SCORES))
-    computed, every = matrix[0], np.array(examples.SHARES, dtype=np.float64)
-    verdicts = [judge_cut(text, x) for text, x in zip(chain(*examples.SHARES), matrix.ravel().tolist(), strict=True)]
-    printed, right = every[0], every[1:].sum(axis=1)
-    rows = view.trace[ATTENTION_WEIGHTS.in_layer(view.chosen.layer).fix(head=view.chosen.head)]
-    sums = rows.sum(axis=-1, dtype=np.float64)
+    computed, printed = matrix[0], np.array(examples.SHARES[0], dtype=np.float64)
     columns = [
         Column("printed", [text.replace("-", "\N{MINUS SIGN}") for text in examples.SHARES[0]]),
         Column("computed", [float(value) for value in computed]),
@@ -202,13 +198,7 @@ def _show_softmax(view: View) -> Derived:
             "the article's first row, “Hello”",
             ATTENTION,
             r"A_{i,j} = \frac{e^{S_{i,j}}}{\sum_{v} e^{S_{i,v}}}, \qquad \sum_j A_{i,j} = 1",
-            f"72.40e−06 should be {format_number(float(computed[0]))}: one 7 too many. Of the others "
-            f"{verdicts.count(Verdict.CUT)} are cut after two decimals and {verdicts.count(Verdict.SAME)} is rounded "
-            f"up, to 1: rows without a mistake sum to {right.min():.5f} to "
-            f"{right.max():.5f}, so a row's sum shows none. "
-            f"Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; on your sentence (layer "
-            f"{view.chosen.layer}, head {view.chosen.head}) {len(rows)} rows of weights have {len(rows)} sums, from "
-            f"{sums.min():.6f} to {sums.max():.6f}.",
+            f"{_tell_digits(matrix)} {_tell_sums(view)}",
             rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}"
             rf"{{{format_latex(float(np.exp(np.array(examples.SCORES[0]) - 91.43).sum()))}}}"
             rf" = {format_latex(float(computed[0]))}",
@@ -224,6 +214,27 @@ def _show_softmax(view: View) -> Derived:
     )
 
 
-def _shorten(sums: Iterable[str]) -> list[str]:
+def _tell_digits(computed: np.ndarray) -> str:
+    """What is wrong in the article's matrix, and why the sums of its rows do not show it."""
+    verdicts = [judge_cut(text, x) for text, x in zip(chain(*examples.SHARES), computed.ravel().tolist(), strict=True)]
+    right = np.array(examples.SHARES[1:], dtype=np.float64).sum(axis=1)
+    return (
+        f"72.40e−06 should be {format_number(float(computed[0, 0]))}: one 7 too many. Of the others "
+        f"{verdicts.count(Verdict.CUT)} are cut after two decimals and {verdicts.count(Verdict.SAME)} is rounded up, "
+        f"to 1: rows without a mistake sum to {right.min():.5f} to {right.max():.5f}, so a row's sum shows none."
+    )
+
+
+def _tell_sums(view: View) -> str:
+    layer, head = view.chosen.layer, view.chosen.head
+    sums = view.trace[ATTENTION_WEIGHTS.in_layer(layer).fix(head=head)].sum(axis=-1, dtype=np.float64)
+    return (
+        f"Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; on your sentence (layer "
+        f"{layer}, head {head}) {len(sums)} rows of weights have {len(sums)} sums, from {sums.min():.6f} to "
+        f"{sums.max():.6f}."
+    )
+
+
+def _label_sums(sums: Iterable[str]) -> list[str]:
     """The sums as an axis calls them: of a layer's two only the first is named."""
     return [name.removesuffix(" attention") if not name.endswith("FFN") else "" for name in sums]

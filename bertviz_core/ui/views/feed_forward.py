@@ -25,7 +25,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, format_s
 from bertviz_core.formula.steps import FFN
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_worked_link
@@ -35,7 +35,7 @@ from bertviz_core.ui.panels.said import tell_count, tell_nowhere, tell_percent, 
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
 _TOKENS = 16  # at which a neuron's activation is shown
-_RULES = read_css(Path(__file__).with_name("feed_forward.css"))
+_STYLE = read_css(Path(__file__).with_name("feed_forward.css"))
 
 
 def write_headline(view: View) -> Said:
@@ -81,7 +81,7 @@ def show_neurons(view: View) -> None:
             charts = [_draw_curve(one, _measure(one), top).offer(every) for one in view.passes]
             show_passes_chart(view, charts, "neurons", see)
         with table:
-            st.html(_RULES)
+            st.html(_STYLE)
             show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
         st.caption(
             f"{tell_words(view)}{tell_quiet(view)} A circle's area is the length that the neuron writes: its "
@@ -137,22 +137,20 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
             for j, x in zip(shown, at_tokens, strict=True)
         )
         long = f'<i class="bv-long" style="width:{float(found.lengths[i]) / longest * 72:.0f}px"></i>'
-        rows.append(
-            f'<tr><th scope="row"><button data-cell="{address.fix(token=token, intermediate=i)}">{i}</button></th>'
-            f'<td class="bv-tokens-too"><div class="bv-speak">{cells}</div></td>'
-            f"{_render_cell(found.before[i], before.fix(token=token, intermediate=i))}"
-            f"{_render_cell(found.after[i], address.fix(token=token, intermediate=i))}"
-            f"<td>{long}{format_short(float(found.lengths[i]))}</td>"
-            f"<td>{format_percent(float(found.shares[i]))}</td></tr>"
-        )
-    return (
-        '<div class="bv-neurons" data-picture tabindex="0" role="region" aria-label="The neurons that write most">'
-        "<table><thead><tr>"
-        '<th scope="col">neuron</th><th scope="col" class="bv-tokens-too">at each token</th>'
-        '<th scope="col">pre-activation</th><th scope="col">activation</th>'
-        '<th scope="col">length written</th><th scope="col">share of sum</th></tr>'
-        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
+        cell = address.fix(token=token, intermediate=i)
+        rows.append(table_html.write_row(f'<button data-cell="{cell}">{i}</button>', (
+            f'<td class="bv-tokens-too"><div class="bv-speak">{cells}</div></td>',
+            _render_cell(found.before[i], before.fix(token=token, intermediate=i)),
+            _render_cell(found.after[i], cell),
+            f"<td>{long}{format_short(float(found.lengths[i]))}</td>",
+            f"<td>{format_percent(float(found.shares[i]))}</td>",
+        )))  # fmt: skip
+    heads = (
+        f'{table_html.write_heads(("neuron",))}<th scope="col" class="bv-tokens-too">at each token</th>'
+        f"{table_html.write_heads(('pre-activation', 'activation', 'length written', 'share of sum'))}"
     )
+    table = table_html.write_table(heads, rows)
+    return table_html.write_region("The neurons that write most", table, "bv-neurons", picture=True)
 
 
 def _render_cell(value: float, cell: Address) -> str:

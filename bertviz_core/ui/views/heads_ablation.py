@@ -26,7 +26,7 @@ from bertviz_core.ui.panels.derived import show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.heads_numbers import make_values
-from bertviz_core.ui.views.heads_worth import Worth, render_grid, render_ranking, render_words
+from bertviz_core.ui.views.heads_worth import Worth, render_head_grid, render_ranking, render_words
 
 _AT_ONCE_S = 0.4  # between two signs of progress
 _RUNNING: Key[View | None] = Key("ablation-of", None)
@@ -133,7 +133,7 @@ def _show_worth(view: View, all_heads: Summary, names: Sequence[str], found: Abl
     worth = Worth(found, _read_choice(names), tuple(names), all_heads, (view.chosen.layer, view.chosen.head))
     grid, words, ranking = st.columns([45, 34, 21], gap="medium")
     with grid:
-        st.html(render_grid(worth))
+        st.html(render_head_grid(worth))
     with words:
         _show_words(view, worth)
     with ranking:

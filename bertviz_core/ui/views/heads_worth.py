@@ -13,6 +13,7 @@ from bertviz_core.analysis.ablation import Ablation
 from bertviz_core.analysis.heads import Summary, find_roles
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.ui.panels import table_html
 
 _LISTED = 5  # heads at each end
 _STRONG = 0.55  # part of the scale above which a cell's text is drawn light on dark
@@ -65,7 +66,7 @@ class Worth:
         return ", ".join(role.name for role in find_roles(self.all_heads.of(layer, head)))
 
 
-def render_grid(worth: Worth) -> str:
+def render_head_grid(worth: Worth) -> str:
     """All heads, layer under layer, each a button with the change: purple where the answer needs the head."""
     layers, heads = worth.change.shape
     top = "".join(f"<span>{head}</span>" for head in range(heads))
@@ -110,14 +111,15 @@ def render_words(worth: Worth) -> str:
     if np.isnan([without for _, without, _ in pairs]).any():
         return f'{title}<p class="bv-faint">This head has not been zeroed yet.</p>'
     end = max(max(without, value) for _, without, value in pairs) or 1.0
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td><span class="bv-pair" aria-hidden="true">'
-        f'<i style="width:{without / end:.1%}"></i><i style="width:{value / end:.1%}"></i></span></td>'
-        f"<td><b>{format_percent(without)}</b></td><td>{format_percent(value)}</td></tr>"
+    rows = (
+        table_html.write_row(escape(name), table_html.write_cells((
+            f'<span class="bv-pair" aria-hidden="true"><i style="width:{without / end:.1%}"></i>'
+            f'<i style="width:{value / end:.1%}"></i></span>',
+            f"<b>{format_percent(without)}</b>", format_percent(value),
+        )))
         for name, without, value in pairs
-    )
-    heads = '<tr><th scope="col">word</th><th></th><th scope="col">without</th><th scope="col">with</th></tr>'
-    return f'{title}<table class="bv-words">{heads}{rows}</table>'
+    )  # fmt: skip
+    return title + table_html.write_table(table_html.write_heads(("word", "", "without", "with")), rows, "bv-words")
 
 
 def render_ranking(worth: Worth) -> str:

@@ -20,12 +20,13 @@ from bertviz_core.ui.frame.keys import LAYER, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent, tell_tied
-from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
+from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_row, render_stages
 
 PLACES = 5
 _HEAD, _ROW, _COLUMN = 26.0, 50.0, 100.0  # the lines' own units for the head, a row and a stage
@@ -89,7 +90,7 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
             entries = view.trace.model.tokenizer.vocabulary
             show_values("ladder", Values(probs[:, np.unique(best)], name_columns(view),
                                          [entries[i] for i in np.unique(best)]))  # fmt: skip
-        st.html(RULES)
+        st.html(STYLE)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
         followed = quote(view.trace.model.tokenizer.name(word))
         st.caption(
@@ -139,11 +140,9 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
             if rank > PLACES else "" for rank in ranks.tolist()
         ]))  # fmt: skip
     lines = _draw_lines(best, word, ranks, view)
-    return (
-        f'<div class="bv-ladder" data-picture tabindex="0" role="region" aria-label="The likeliest words by stage">'
-        f'<div style="--stages:{len(probs)};--rows:{PLACES + deep}"><img alt="" src="{lines}">'
-        f"<table>{render_head(view, 'place')}<tbody>{''.join(rows)}</tbody></table></div></div>"
-    )
+    sizes = f"--stages:{len(probs)};--rows:{PLACES + deep}"
+    drawn = f'<div style="{sizes}"><img alt="" src="{lines}">{render_stages(view, "place", rows)}</div>'
+    return table_html.write_region("The likeliest words by stage", drawn, "bv-ladder", picture=True)
 
 
 def _render_word(view: View, share: float, entry: int, followed: int, end: float) -> str:

@@ -14,12 +14,13 @@ from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import EMBEDDING, NORM, RESIDUAL
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.said import tell_degrees
-from bertviz_core.ui.views.layers_columns import RULES, name_columns, render_head, render_row
+from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_row, render_stages
 
 
 def show_way(view: View) -> None:
@@ -30,7 +31,7 @@ def show_way(view: View) -> None:
         with tools:
             show_values("way", Values(np.stack([np.append(np.nan, angles), lengths]), ["turn in degrees", "length"],
                                       name_columns(view)))  # fmt: skip
-        st.html(RULES)
+        st.html(STYLE)
         show_passes_html(view, [_render_way(one, *_measure_way(one)) for one in view.passes])
         st.caption(
             f"{tell_words(view)}"
@@ -72,14 +73,10 @@ def _render_way(view: View, angles: np.ndarray, lengths: np.ndarray) -> str:
         *(f"{format_short(a)} → <b>{format_short(b)}</b>" for a, b in pairwise(lengths.tolist())),
     ]
     drawn = [f'<img alt="" src="{picture}">' for picture in pictures]
-    rows = "".join(
-        render_row(view, name, cells) for name, cells in (("turn", turns), ("to scale", drawn), ("length", sizes))
-    )
-    return (
-        '<div class="bv-ladder bv-turns" tabindex="0" role="region" aria-label="Turn and length by stage">'
-        f'<div style="--stages:{len(lengths)}"><table>{render_head(view, "measure")}<tbody>{rows}</tbody></table></div>'
-        "</div>"
-    )
+    rows = (("turn", turns), ("to scale", drawn), ("length", sizes))
+    table = render_stages(view, "measure", (render_row(view, name, cells) for name, cells in rows))
+    inside = f'<div style="--stages:{len(lengths)}">{table}</div>'
+    return table_html.write_region("Turn and length by stage", inside, "bv-ladder bv-turns")
 
 
 def _draw_turn(view: View, before: float, after: float, angle: float) -> str:

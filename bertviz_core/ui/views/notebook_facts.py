@@ -12,6 +12,7 @@ from bertviz_core.analysis.facts import Checked, check_fact, needs_sentence
 from bertviz_core.documents.printed import FACTS, OTHERS, Fact
 from bertviz_core.formula.steps import RESIDUAL
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.panel import open_card
 
 _LONGEST = 60
@@ -39,16 +40,9 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
              for one in (check_fact(view.trace, fact) for fact in facts)]  # fmt: skip
     same = sum(verdict.startswith("✓") for _, verdict in found)
     with open_card(view, RESIDUAL, see, f"from {of}"):
-        rows = "".join(map(_render_row, found))
-        heads = "".join(
-            f'<th scope="col" style="text-align:left">{name}</th>'
-            for name in (where, "what", "printed", "this model", "verdict")
-        )
-        st.html(
-            f'<div class="bv-table" tabindex="0" role="region" aria-label="{escape(see)}" '
-            f'style="max-height:443px;overflow-y:auto"><table><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div>"
-        )
+        heads = table_html.write_heads((where, "what", "printed", "this model", "verdict"))
+        table = table_html.write_table(heads, map(_render_row, found))
+        st.html(table_html.write_region(escape(see), table, "bv-table bv-facts"))
         for slip in dict.fromkeys(fact.slip for fact in facts if fact.slip):
             st.caption(f"An error in the document: {slip}")
         st.caption(
@@ -59,10 +53,9 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
 
 def _render_row(found: tuple[Checked, str]) -> str:
     one, verdict = found
-    ours = "–" if one.ours is None else _shorten(one.ours)
-    cells = (one.fact.what, _shorten(one.fact.printed), ours, verdict)
-    body = "".join(f'<td style="text-align:left">{escape(text)}</td>' for text in cells)
-    return f'<tr><th scope="row">{escape(one.fact.cell)}</th>{body}</tr>'
+    ours = "–" if one.ours is None else _tell_list(one.ours)
+    cells = (one.fact.what, _tell_list(one.fact.printed), ours, verdict)
+    return table_html.write_row(escape(one.fact.cell), table_html.write_cells(map(escape, cells)))
 
 
 def _write_verdict(one: Checked) -> str:
@@ -73,7 +66,7 @@ def _write_verdict(one: Checked) -> str:
     return "✓ same" if one.same else "✗ differs"
 
 
-def _shorten(text: str) -> str:
+def _tell_list(text: str) -> str:
     """A long list of names is told by its length."""
     names = text.split()
     if len(text) <= _LONGEST or text.startswith("["):

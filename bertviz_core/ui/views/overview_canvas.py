@@ -39,6 +39,7 @@ from bertviz_core.ui.frame.keys import COMPONENT, HEAD, STORY_OF, TOKEN, WINDOW,
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.resources import get_drawn
 from bertviz_core.ui.frame.state import Sent
+from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_explained
 from bertviz_core.ui.views.overview_stops import NAMES, list_stops
@@ -212,7 +213,7 @@ def _work_out(view: View, place: Place, faces: Faces) -> dict[str, Any]:
         "size": {"layers": config.num_hidden_layers, "heads": config.num_attention_heads,
                  "width": config.hidden_size, "head_width": config.head_dim, "neurons": config.intermediate_size},
         "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
-        "tokens": [_describe_token(view, i) for i in place.spot.window],
+        "tokens": [describe_token(trace, i) for i in place.spot.window],
         **_explain_cell(trace, place.spot.cell),
         "face": faces.face,
         "stages": write_strips(strips, faces, pack),
@@ -236,14 +237,6 @@ def _explain_cell(trace: Trace, cell: Address | None) -> dict[str, object]:
     if cell is None:
         return {"cell": "", "operands": []}
     return {"cell": str(cell), "operands": list_lit(take_apart(trace, trace.explain(cell)))}
-
-
-def _describe_token(view: View, i: int) -> dict[str, object]:
-    encoding, text = view.trace.encoding, view.trace.tokens[i]
-    return {
-        "index": i, "text": text, "special": text in view.trace.model.tokenizer.special_tokens,
-        "piece": text.startswith("##"), "second": encoding.segments[i] > 0, "pad": not encoding.mask[i],
-    }  # fmt: skip
 
 
 def _tell_choice(view: View) -> str:

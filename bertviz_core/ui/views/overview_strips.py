@@ -14,7 +14,7 @@ from bertviz_core.formula.dims import HEAD
 from bertviz_core.formula.functions import Mean
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.nodes import Symbol
-from bertviz_core.formula.short import shorten, shorten_expr
+from bertviz_core.formula.short import write_short, write_short_expr
 from bertviz_core.formula.steps import INPUT, PARAMETER, Step
 from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.remember import remember
@@ -137,7 +137,7 @@ def _tell_making(trace: Trace, strip: Strip) -> dict[str, object]:
 def _tell_step(trace: Trace, step: Step) -> dict[str, object]:
     uses = count_uses(trace, step.address)
     return {
-        "formula": write_html(shorten(step, _paint)), "from": _count(count_sources(trace, step.address)),
+        "formula": write_html(write_short(step, _paint)), "from": _count(count_sources(trace, step.address)),
         "used": _count(uses) if uses else "", "reads": [leaf.address for leaf in step.leaves],
     }  # fmt: skip
 
@@ -145,8 +145,8 @@ def _tell_step(trace: Trace, step: Step) -> dict[str, object]:
 def _tell_mean(trace: Trace, step: Step) -> dict[str, object]:
     """Of the mean over the heads, which the canvas draws and no step computes."""
     mean = Mean(step.output, HEAD)
-    return {"formula": write_html(shorten_expr(mean, _paint)), "from": _count(trace.layout.size(mean.over)), "used": "",
-            "reads": [step.address]}  # fmt: skip
+    return {"formula": write_html(write_short_expr(mean, _paint)), "from": _count(trace.layout.size(mean.over)),
+            "used": "", "reads": [step.address]}  # fmt: skip
 
 
 def _paint(symbol: Symbol) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from bertviz_core.figures.areas import draw_areas
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.programs.config import BertConfig
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, state, style, url
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
@@ -42,18 +44,7 @@ _INKS = {
     "into the neurons": "ffn",
     "out of the neurons": "ffn",
 }  # kinds of vector whose colour a tile has
-_CSS = """
-<style>
-.bv-config { display: grid; grid-template-columns: max-content minmax(0, max-content) minmax(0, 1fr); gap: 2px 16px;
-             margin: 0; padding: 0; align-items: baseline; font-size: 0.85rem; }
-.bv-config dt, .bv-config dd { margin: 0; overflow-wrap: anywhere; }
-.bv-config code { font-size: 0.8rem; }
-@media (max-width: 640px) {
-  .bv-config { grid-template-columns: max-content 1fr; }
-  .bv-config dd:nth-of-type(even) { grid-column: 1 / -1; margin-bottom: 8px; }
-}
-</style>
-"""
+_STYLE = read_css(Path(__file__).with_name("parameters.css"))
 
 
 def write_headline(view: View) -> Said:
@@ -179,7 +170,7 @@ def show_config(view: View) -> None:
                             view.colors.kinds[KIND], 100.0)  # fmt: skip
             st.html(render_table("part", list(sums), [Column("numbers", list(sums.values())), shares]))
         with right:
-            st.html(_CSS + _render_config(model))
+            st.html(_STYLE + _render_config(model))
         if model.unused:
             st.caption(f"In the checkpoint, but not used by BERT: {escape_markdown(', '.join(model.unused))}")
 

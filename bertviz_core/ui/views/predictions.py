@@ -176,11 +176,18 @@ def _show_choices(view: View) -> None:
     trace, tokenizer = view.trace, view.trace.model.tokenizer
     choices = choose_first(trace)
     st.html(f'<p class="bv-search">{escape(tokenizer.decode(choices))}</p>')
-    below = [f"→ {tokenizer.name(i)}" for i in choices]
-    st.html(style.render_tokens(trace.encoding, view.colors, tokenizer.special_tokens, view.chosen.token, below))
+    chips = "".join(_render_chip(view, i, choice) for i, choice in enumerate(choices))
+    st.html(f'<div class="bv-tokens">{chips}</div>')
     real = trace.encoding.real
     kept = sum(choices[i] == trace.encoding.ids[i] for i in real)
     st.caption(f"At {kept} of {len(real)} positions the top prediction is the input token.")
+
+
+def _render_chip(view: View, i: int, choice: int) -> str:
+    """A token, and the most probable entry at its position."""
+    kinds = ("bv-token", *["bv-chosen"] * (i == view.chosen.token))
+    after = f" <small>→ {escape(view.trace.model.tokenizer.name(choice))}</small>"
+    return style.render_token(view.trace, i, *kinds, before=f"<small>{i}</small>", after=after)
 
 
 def _show_top_table(trace: Trace, shown: Sequence[int]) -> None:

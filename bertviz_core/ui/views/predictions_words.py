@@ -25,7 +25,7 @@ from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
-from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.panel import open_card, show_values
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_number, tell_percent, tell_tied
@@ -97,13 +97,10 @@ def _render_words(view: View, shown: Sequence[int]) -> str:
         passes = dict(reversed(passes.items())) if found.show == BEFORE else passes
     end = max(float(row[shown].max()) for row in passes.values())
     ranks = {i: int((view.trace[here] > view.trace[here][i]).sum()) + 1 for i in shown}
-    heads = "".join(f"<th>{name}</th>" for name in passes)
-    rows = "".join(_render_word(view, i, ranks[i], [float(row[i]) for row in passes.values()], end) for i in shown)
-    return (
-        f'<div class="bv-words" data-picture role="region" aria-label="Table by rank"><table><thead><tr><th>rank</th>'
-        f'<th>word</th><th><span class="bv-ends"><i>0</i><i>{format_percent(end)}</i></span></th>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    ends = f'<span class="bv-ends"><i>0</i><i>{format_percent(end)}</i></span>'
+    rows = (_render_word(view, i, ranks[i], [float(row[i]) for row in passes.values()], end) for i in shown)
+    table = table_html.write_table(table_html.write_heads(("rank", "word", ends, *passes)), rows)
+    return table_html.write_region("Table by rank", table, "bv-words", picture=True, scrolls=False)
 
 
 def _render_word(view: View, i: int, rank: int, shares: Sequence[float], end: float) -> str:
@@ -112,14 +109,14 @@ def _render_word(view: View, i: int, rank: int, shares: Sequence[float], end: fl
     cell = PROBS.fix(token=view.chosen.token, vocab=i)
     bars = "".join(f'<i style="width:{share / end:.2%}"></i>' for share in shares)
     first, *others = (format_percent(share) for share in shares)
-    return (
-        f'<tr><th scope="row">{rank:,}</th><td><button data-choose="{_WORD.name}={escape(tokenizer.token(i))}" '
-        f'title="How it comes about">{escape(tokenizer.name(i))}</button></td>'
-        f'<td><span class="bv-bars">{bars}</span></td>'
-        f'<td><button data-cell="{cell}" title="Work it out"><b>{first}</b></button></td>'
-        + "".join(f"<td>{text}</td>" for text in others)
-        + "</tr>"
+    cells = (
+        f'<button data-choose="{_WORD.name}={escape(tokenizer.token(i))}" title="How it comes about">'
+        f"{escape(tokenizer.name(i))}</button>",
+        f'<span class="bv-bars">{bars}</span>',
+        f'<button data-cell="{cell}" title="Work it out"><b>{first}</b></button>',
+        *others,
     )
+    return table_html.write_row(f"{rank:,}", table_html.write_cells(cells))
 
 
 def read_word(view: View) -> int:

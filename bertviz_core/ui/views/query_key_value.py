@@ -35,6 +35,7 @@ from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 
 PROJECTIONS = ("query", "key", "value")
 ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
+_PRODUCT = ("x", "W", "x · W")  # its two factors, and itself
 _TERMS = 2_048  # products of one sum, at most, that are drawn
 _COMPONENT = Key("of_head", "")  # which component of the head is worked out
 _MENU = Key("of_head-menu", 0)
@@ -172,7 +173,7 @@ def show_sum(view: View, place: Place) -> None:
     charts = [
         draw_terms(Terms(one.trace[x][part], weights[part], (cells[0], cells[1]),
                          (find_robust_limit(one.trace[x]), find_limit(weights)), shown.start),
-                   ("x", "W", "x · W"), view.colors, place.name)
+                   _PRODUCT, view.colors, place.name)
         for one in view.passes
     ]  # fmt: skip
     see = f"One of them: {place.name} {place.component} of “{read_word(view)}”"
@@ -184,23 +185,19 @@ def show_sum(view: View, place: Place) -> None:
             show_worked_link(view, cell)
         up, down = float(products[products > 0].sum()), float(products[products < 0].sum())
         st.latex(_write_sum(view, cell, up, down, shift))
-        st.caption(
-            f"{tell_words(view)}"
-            f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. A click on a "
-            f"number of “{escape_markdown(read_word(view))}” above shows that one here. "
-            "In the formula: the products above 0 together, those below 0, and the bias."
-            + (
-                ""
-                if len(shown) == len(products)
-                else f" Shown: products {shown.start}–{shown.stop - 1} of {len(products)}."
-            )
-        )
+        st.caption(f"{tell_words(view)}{_explain_sum(view, place, shown, len(products))}")
         with tools:
-            show_values(
-                "one-number",
-                Values(np.stack([vector, weights, products], axis=1), [str(i) for i in range(len(vector))],
-                       ["x", "W", "x · W"]),
-            )  # fmt: skip
+            rows = np.stack([vector, weights, products], axis=1)
+            show_values("one-number", Values(rows, [str(i) for i in range(len(rows))], list(_PRODUCT)))
+
+
+def _explain_sum(view: View, place: Place, shown: range, count: int) -> str:
+    left_out = f" Shown: products {shown.start}–{shown.stop - 1} of {count}." if len(shown) < count else ""
+    return (
+        f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. A click on a "
+        f"number of “{escape_markdown(read_word(view))}” above shows that one here. "
+        f"In the formula: the products above 0 together, those below 0, and the bias.{left_out}"
+    )
 
 
 def _show_choices(view: View, place: Place) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +28,7 @@ from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import shorten
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, style
 from bertviz_core.ui.frame.controls import Example
@@ -66,8 +66,8 @@ def write_headline(view: View, found: Sequence[Span]) -> Said:
     if not found:
         return say("What is the answer? There is no text yet in which it could be")
     score, part = float(view.trace[found[0].cell]), compute_share(view.trace, found[0])
-    asked = f"{escape_markdown(_shorten(view.text, _LONGEST_ASKED))} "
-    parts = {"score": tell_number(score), "answer": name_word(_shorten(_read(view, found[0]), _LONGEST_ANSWER)),
+    asked = f"{escape_markdown(shorten(view.text, _LONGEST_ASKED))} "
+    parts = {"score": tell_number(score), "answer": name_word(shorten(_read(view, found[0]), _LONGEST_ANSWER)),
              "share": tell_percent(part)}  # fmt: skip
     return say(asked, Claim("best answer", "**{answer}**, score **{score}**, probability **{share}**", parts))
 
@@ -139,7 +139,7 @@ def _render_spot(view: View, i: int, best: Span, end: float) -> str:
         _render_bar(bound.enter("probs").fix(**{name: i}), float(view.trace[bound.enter("probs")][i]), end, name)
         for bound, name in ((START, "start"), (END, "end"))
     )
-    token = f'<button data-token="{i}">{escape(view.trace.tokens[i])}</button>'
+    token = style.render_token_name(view.trace, i)
     return f'<div class="bv-spot{kinds}">{above}{token}{below}</div>'
 
 
@@ -170,7 +170,7 @@ def _show_best(view: View) -> None:
 def _render_best(view: View) -> str:
     trace, found = view.trace, rank_spans(view.trace, _ANSWERS)
     none = Span(NO_ANSWER.at["start"], NO_ANSWER.at["end"])
-    names = [*(_shorten(_read(view, span), _LONGEST_NAME) for span in found), "no answer"]
+    names = [*(shorten(_read(view, span), _LONGEST_NAME) for span in found), "no answer"]
     rows = [*found, none]
     return render_table("answer", names, [
         Column("tokens", [f"{span.start}–{span.end}" if span.end > span.start else str(span.start) for span in rows]),
@@ -220,7 +220,3 @@ def _show_bars(view: View, address: Address, see: str, name: str) -> None:
 
 def _read(view: View, span: Span) -> str:
     return read_span(view.trace, span, view.text, view.pair)
-
-
-def _shorten(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

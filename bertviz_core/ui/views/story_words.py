@@ -17,6 +17,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.resources import take_turn
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.panel import write_value
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -62,20 +63,16 @@ def tell_passed(trace: Trace, turn: Turn) -> str:
 def render_steps(view: View, turns: Sequence[Turn], stops: Sequence[int], shown: Sequence[int],
                  followed: bool = True) -> str:  # fmt: skip
     """The shown steps as rows: the number, a button that explains it; its value; if wanted, what of it is followed."""
-    rows = "".join(
-        f'<tr{" class=bv-stop" if i in stops else ""}><th scope="row">{i + 1}</th>'
-        f'<td><button data-cell="{escape(str(turn.cell))}">{escape(shorten(view.trace, turn.cell))}</button>'
-        f"</td><td>{write_value(view, turn.cell)}</td>{f'<td>{name_part(turn)}</td>' if followed else ''}</tr>"
+    rows = (
+        table_html.write_row(str(i + 1), table_html.write_cells((
+            f'<button data-cell="{escape(str(turn.cell))}">{escape(shorten(view.trace, turn.cell))}</button>',
+            write_value(view, turn.cell), *([name_part(turn)] if followed else ()),
+        )), "bv-stop" if i in stops else "")
         for i in shown
         for turn in (turns[i],)
-    )
-    heads = "".join(
-        f'<th scope="col">{name}</th>' for name in ("step", "name", "value", "goes on with")[: 4 if followed else 3]
-    )
-    return (
-        '<div class="bv-table bv-steps" tabindex="0" role="region" aria-label="Table by step">'
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    )  # fmt: skip
+    heads = table_html.write_heads(("step", "name", "value", *(["goes on with"] if followed else ())))
+    return table_html.write_region("Table by step", table_html.write_table(heads, rows), "bv-table bv-steps")
 
 
 def name_part(turn: Turn) -> str:

@@ -109,7 +109,7 @@ def _render(view: View, guesses: Mapping[int, Guess]) -> str:
     above = _render_letters(letters, size) + _render_lines(view, len(letters), size) if drawn else ""
     maskable, masked = frozenset(view.trace.model.tokenizer.maskable(view.typed)), frozenset(view.masked)
     cards = "".join(
-        _render_token(view, i, _render_button(view, i, masked) if i in maskable else _render_fixed(view, i),
+        _render_token(view, i, _render_button(view, i, masked) if i in maskable else _render_chip(view, i),
                       _render_guess(guesses.get(i)) if guesses else "")
         for i in range(count)
     )  # fmt: skip
@@ -165,14 +165,10 @@ def _render_token(view: View, i: int, chip: str, guess: str) -> str:
     )
 
 
-def _render_fixed(view: View, i: int) -> str:
-    """A token that cannot be hidden."""
-    return f'<span class="bv-cut-chip {_list_kinds(view, i)}">{escape(view.trace.tokens[i])}</span>'
-
-
-def _list_kinds(view: View, i: int) -> str:
+def _render_chip(view: View, i: int, does: str = "") -> str:
+    """does: the attributes of a token that a click hides or shows."""
     masked = view.trace.encoding.ids[i] == view.trace.model.tokenizer.mask_id
-    return " ".join([*style.describe_token(view.trace, i), *["bv-cut-masked"] * masked])
+    return style.render_token(view.trace, i, "bv-cut-chip", *["bv-cut-masked"] * masked, does=does)
 
 
 def _render_button(view: View, i: int, masked: frozenset[int]) -> str:
@@ -180,10 +176,10 @@ def _render_button(view: View, i: int, masked: frozenset[int]) -> str:
     token, typed = view.trace.tokens[i], view.typed
     hidden, positions = i in masked, sorted(masked ^ {i})
     said = f"Show “{typed.tokens[i]}” again" if hidden else f"Hide “{token}” behind [MASK]"
-    return (
-        f'<button class="bv-cut-chip {_list_kinds(view, i)}" data-choose="{MASK.name}={",".join(map(str, positions))}" '
-        f'title="{escape(said)}" aria-pressed="{str(hidden).lower()}">{escape(token)}</button>'
-    )
+    return _render_chip(view, i, (
+        f'data-choose="{MASK.name}={",".join(map(str, positions))}" title="{escape(said)}" '
+        f'aria-pressed="{str(hidden).lower()}"'
+    ))  # fmt: skip
 
 
 def _render_guess(guess: Guess | None) -> str:

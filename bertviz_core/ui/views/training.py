@@ -45,7 +45,7 @@ from bertviz_core.ui.views.training_words import show_before_and_now
 _START = "Start"  # what the button says that goes on with a training, before its first step
 _EVERY_S = 1.0  # between two looks at a training that waits or runs
 _SIDES, _BELOW = (10, 23), (9, 5)
-_RULES = read_css(Path(__file__).with_name("training.css"))
+_STYLE = read_css(Path(__file__).with_name("training.css"))
 _CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
 _RUNS = 3  # of rows, that are named one by one
 _TABLES = {"word_embeddings": "word", "position_embeddings": "position", "token_type_embeddings": "segment"}
@@ -91,7 +91,7 @@ def _say_risen(run: Run) -> str:
 
 def show_training(view: View) -> Run | None:
     """The training with all that is live about it. Gives it; None where the settings are none to train with."""
-    st.html(_RULES)
+    st.html(_STYLE)
     try:
         run = find_run(view)
     except TrainingError as error:

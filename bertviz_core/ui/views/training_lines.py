@@ -10,7 +10,7 @@ from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.learning.plan import Plan
 from bertviz_core.programs.training import write_loss
 
-_MASKED = "<i>x̂</i><sup>&#8202;<i>i</i></sup><sub><i>j</i></sub>"
+_SEEN = "<i>x̂</i><sup>&#8202;<i>i</i></sup><sub><i>j</i></sub>"
 _TEXT = "<i>x</i><sup><i>i</i></sup>"
 _WORD = f"{_TEXT}<sub><i>j</i></sub>"
 
@@ -27,10 +27,10 @@ LINES = (
     Line(0, "for <i>t</i> = 1, …, <i>T</i>"),
     Line(1, "for <i>i</i> = 1, …, <i>n</i>"),
     Line(2, f"for <i>j</i> = 1, …, |{_TEXT}|"),
-    Line(3, f"{_MASKED} ← mask with probability <i>p</i><sub>mask</sub>, otherwise {_WORD}"),
+    Line(3, f"{_SEEN} ← mask with probability <i>p</i><sub>mask</sub>, otherwise {_WORD}"),
     Line(2, "<i>P</i>(<i>θ</i>) ← E-Transformer(<i>x̂</i><sup><i>i</i></sup> | <i>θ</i>)"),
     Line(2, f"<i>J</i>(<i>θ</i>) ← −Σ<sub><i>j</i>=1…|{_TEXT}|</sub> log&#8201;<i>P</i>(<i>θ</i>)"
-            f"<sub>{_WORD},&#8202;<i>j</i></sub> ⟦{_MASKED} = mask⟧"),
+            f"<sub>{_WORD},&#8202;<i>j</i></sub> ⟦{_SEEN} = mask⟧"),
     Line(2, "<i>θ</i> ← <i>θ</i> − <i>η</i> · ∇<i>J</i>(<i>θ</i>)"),
     Line(0, "return <i>θ̂</i> = <i>θ</i>"),
 )  # fmt: skip

@@ -18,6 +18,7 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.learning import Hosted, StepRecord
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.views.training_run import Run
@@ -76,32 +77,30 @@ def render_hiding(tokens: Sequence[str], tokenizer: Tokenizer, record: StepRecor
 def render_terms(tokens: Sequence[str], record: StepRecord) -> str:
     """Each hidden token's probability before the step, its term of the loss, its probability after; and the sums."""
     shown = sorted(range(len(record.hidden)), key=lambda i: -record.terms[i])[:_ROWS]
-    rows = "".join(
-        f'<tr><th scope="row">{escape(tokens[record.hidden[i]])}</th><td>{format_percent(record.before[i])}</td>'
-        f"<td>{_render_button(name_term(record, record.hidden[i]), record.terms[i])}</td>"
-        f"<td>{_render_after(record.before[i], record.after[i])}</td></tr>"
+    rows = [
+        _render_row(escape(tokens[record.hidden[i]]), format_percent(record.before[i]),
+                    _render_button(name_term(record, record.hidden[i]), record.terms[i]),
+                    _render_after(record.before[i], record.after[i]))
         for i in sorted(shown, key=lambda i: record.hidden[i])
-    )
+    ]  # fmt: skip
     rest = sum(record.terms) - sum(record.terms[i] for i in shown)
-    more = len(record.hidden) - len(shown)
-    others = f'<tr><th scope="row">{more} others</th><td></td><td>{format_number(rest)}</td><td></td></tr>'
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("hidden", "P before", "−log P", "P after"))
-    return (
-        f'<table class="bv-terms"><thead><tr>{heads}</tr></thead><tbody>{rows}{others if more else ""}'
-        f"{_render_sums(record)}</tbody></table>"
-    )
+    if more := len(record.hidden) - len(shown):
+        rows.append(_render_row(f"{more} others", "", format_number(rest), ""))
+    heads = table_html.write_heads(("hidden", "P before", "−log P", "P after"))
+    return table_html.write_table(heads, [*rows, *_render_sums(record)], "bv-terms")
 
 
-def _render_sums(record: StepRecord) -> str:
+def _render_sums(record: StepRecord) -> list[str]:
     """J, before the step and after; as printed too where that is another sum."""
-    name, printed = "J, their sum", ""
-    if not record.as_printed:
-        name, found = "J as meant", format_number(record.printed)
-        printed = f'<tr><th scope="row">J as printed</th><td></td><td>{found}</td><td></td></tr>'
-    return (
-        f'{printed}<tr><th scope="row">{name}</th><td></td><td>{_render_button(name_loss(record), record.loss)}</td>'
-        f"<td>J {format_number(record.loss_after)}</td></tr>"
-    )
+    loss, after = _render_button(name_loss(record), record.loss), f"J {format_number(record.loss_after)}"
+    if record.as_printed:
+        return [_render_row("J, their sum", "", loss, after)]
+    printed = _render_row("J as printed", "", format_number(record.printed), "")
+    return [printed, _render_row("J as meant", "", loss, after)]
+
+
+def _render_row(name: str, *inside: str) -> str:
+    return table_html.write_row(name, table_html.write_cells(inside))
 
 
 def _render_after(before: float, after: float) -> str:

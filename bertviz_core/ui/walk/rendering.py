@@ -13,7 +13,7 @@ from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
-from bertviz_core.formula.short import shorten_cell
+from bertviz_core.formula.short import write_short_cell
 from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.formula.texts import join_words, write_count
 from bertviz_core.ui.frame.view import View
@@ -100,7 +100,7 @@ def _render_line(shown: Explained, note: str) -> str:
     why = shown.why
     if why.step is None:
         return ""
-    left, right = shorten_cell(why.step, (i for axis, i in why.cell.index if axis != "head"), _paint)
+    left, right = write_short_cell(why.step, (i for axis, i in why.cell.index if axis != "head"), _paint)
     worked = f"= {write_html(why.short)} " if why.short else ""
     result = f"<span>{worked}= <b>{write_html(format_latex(why.recomputed))}</b></span>"
     below = f"<small>{escape(note)}</small>" if note else ""

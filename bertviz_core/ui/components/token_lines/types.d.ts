@@ -7,6 +7,7 @@ export interface LinesToken {
   text: string;
   special: boolean;
   piece: boolean;
+  pad: boolean;
   second: boolean;
 }
 
