@@ -52,7 +52,7 @@ export class Canvas {
   /** @type {AbortController | null} */ stopped;
   /** @type {ResizeObserver} */ watching;
   /** @type {{ x: number, y: number, last: PointerEvent, looks: boolean, resting: number } | null} */ touch;
-  /** @type {{ of: Record<string, unknown>, since: number } | null} */ asked;
+  /** @type {{ of: Partial<Place>, since: number } | null} */ asked;
   /** @type {number | undefined} */ window;
   /** @type {number | undefined} */ first;
   /** @type {number | undefined} */ wanted;
@@ -158,8 +158,8 @@ export class Canvas {
   /** @param {Place} place @param {boolean} surely */
   adopt(place, surely) {
     const waiting = this.isWaiting;
-    const answered = waiting && !this.unsent && Object.keys(this.asked.of).every(
-      (name) => place[name] === this.asked.of[name]
+    const answered = waiting && !this.unsent && PLACE.every(
+      (name) => !(name in this.asked.of) || place[name] === this.asked.of[name]
     );
     if (waiting && !answered && !surely) return;
     this.asked = null;

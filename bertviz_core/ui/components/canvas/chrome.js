@@ -12,22 +12,19 @@ import { heading } from "./sizes.js";
 import { tellPart } from "./told.js";
 
 export class Chrome {
-  /** @type {Written} */ crumbs;
-  /** @type {Written} */ title;
-  /** @type {Written} */ actions;
-  /** @type {Written} */ strip;
-  /** @type {Written} */ readout;
-  /** @type {Written} */ tabs;
-  /** @type {HTMLElement} */ live;
-  /** @type {HTMLDialogElement} */ help;
-  /** @type {HTMLButtonElement} */ quiet;
-
   /** @param {Canvas} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    for (const name of ["crumbs", "title", "actions", "strip", "readout", "tabs", "live", "help", "quiet"]) {
-      this[name] = canvas.root.querySelector(`.bvc-${name}`);
-    }
+    const { root } = canvas;
+    /** @type {Written} */ this.crumbs = root.querySelector(".bvc-crumbs");
+    /** @type {Written} */ this.title = root.querySelector(".bvc-title");
+    /** @type {Written} */ this.actions = root.querySelector(".bvc-actions");
+    /** @type {Written} */ this.strip = root.querySelector(".bvc-strip");
+    /** @type {Written} */ this.readout = root.querySelector(".bvc-readout");
+    /** @type {Written} */ this.tabs = root.querySelector(".bvc-tabs");
+    /** @type {HTMLElement} */ this.live = root.querySelector(".bvc-live");
+    /** @type {HTMLDialogElement} */ this.help = root.querySelector(".bvc-help");
+    /** @type {HTMLButtonElement} */ this.quiet = root.querySelector(".bvc-quiet");
     canvas.root.addEventListener("click", (event) => this.click(event));
   }
 
@@ -72,13 +69,14 @@ export class Chrome {
   click({ target }) {
     const [name, value] = target.closest?.("[data-does]")?.dataset.does.split(/:(.*)/s) ?? [];
     const { canvas } = this;
+    /** @type {Record<string, () => unknown>} */
     const does = {
       level: () => canvas.go({ level: /** @type {Level} */ (value), stop: 0 }), group: () => this.choose(Number(value)), head: () => canvas.go(
         { head: Number(value) }
       ),
       play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)),
       speed: () => canvas.player.hurry(),
-      end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[value])),
+      end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[Number(value)])),
       quiet: () => this.hush(), component: () => canvas.go({ component: null }),
       close: () => this.hideHelp(), up: () => canvas.leave(),
     };

@@ -17,6 +17,7 @@ import { nameCell } from "./told.js";
 export function writeCrumbs(canvas) {
   const { place } = canvas;
   if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
+  /** @type {Record<string, string>} */
   const names = {
     pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}`,
     strip: place.strip && nameStage(stageOf(canvas, namePart(canvas, place.strip).part), canvas)[0],
@@ -64,11 +65,14 @@ export function writeTitle(canvas) {
     `<b>${writePercent(most.share)}</b>`;
 }
 
+/** @type {("layer" | "head" | "token")[]} */
+const PLACED = ["layer", "head", "token"]; // what decides where a token looks
+
 // Which token the chosen one looks at most, {text, share}; null where that is not known here.
 /** @param {Canvas} canvas */
 function findMost(canvas) {
   const { data, place, at } = canvas;
-  if (["layer", "head", "token"].every((name) => data.most[name] === place[name])) return data.most;
+  if (PLACED.every((name) => data.most[name] === place[name])) return data.most;
   const stage = stageOf(canvas, "matrix");
   if (!stage || !data.tokens[at] || data.tokens.length < data.window.total) return null;
   const weights = data.tokens.map((_, key) => readValue(stage, { row: at, key }));
@@ -96,8 +100,7 @@ export function writeActions(canvas) {
 export function writeStrip(canvas) {
   const { place, group, size, data } = canvas;
   if (innerWidth > PHONE || !size) return "";
-  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
-  if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
+  if (place.stop) return data.stops.map(({ name }, i) => writeTab(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
   return up + listGroups(canvas.survey()).map(([title], i) => {
     const pressed = group === i && !place.strip;
@@ -113,8 +116,12 @@ export function writeTabs({ place }) {
     ["play", "Play", "play"],
   ];
   const now = place.stop ? "play" : place.level;
-  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
-  return tabs.map(([does, name, is]) => write(does, name, is === now)).join("");
+  return tabs.map(([does, name, is]) => writeTab(does, name, is === now)).join("");
+}
+
+/** @param {string} does @param {string} name @param {boolean} pressed */
+function writeTab(does, name, pressed) {
+  return writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
 }
 
 /** @param {Canvas} canvas @param {Target} target */

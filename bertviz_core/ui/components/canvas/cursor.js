@@ -13,8 +13,10 @@ import { describe } from "./told.js";
 // The parts that the cursor visits, from left to right.
 /** @param {Canvas} canvas */
 export function listStops({ frame }) {
-  const out = ([id, box]) => box.a > 0.5 && box.w > 3 && !["panel", "collect", "tokens"].includes(id);
-  return Object.entries(frame.parts).filter(out).sort(([, a], [, b]) => a.x - b.x).map(([id]) => id);
+  const visited = Object.entries(frame.parts).filter(
+    ([id, box]) => box.a > 0.5 && box.w > 3 && !["panel", "collect", "tokens"].includes(id)
+  );
+  return visited.sort(([, a], [, b]) => a.x - b.x).map(([id]) => id);
 }
 
 // The places of a part along a row: columns, keys, or one for what is opened as a whole.
@@ -39,7 +41,7 @@ export function startCursor(canvas) {
   if (canvas.cursor) return canvas.cursor;
   const { place, at } = canvas;
   const part = { pass: `ribbons.${place.layer}`, layer: "weights", head: "matrix" }[place.level];
-  const column = { layer: place.head, head: strongestKey(canvas) }[place.level] ?? 0;
+  const column = { pass: 0, layer: place.head, head: strongestKey(canvas) }[place.level];
   return makeCursor(canvas, part, Math.max(0, at), column);
 }
 

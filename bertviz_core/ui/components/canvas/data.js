@@ -24,8 +24,9 @@ export class Stages {
   // The address of a cell, its indices the real ones.
   /** @param {Stage} stage @param {Where} where */
   write(stage, { row, column, key, head }) {
+    /** @type {Record<string, number>} */
     const indices = { row: row + this.start, column: stage.columns[column], key: key + this.start, head };
-    return stage.address.replace(/\{(\w+)\}/g, (_, name) => indices[name]);
+    return stage.address.replace(/\{(\w+)\}/g, (_, name) => String(indices[name]));
   }
 
   // Every place where the cell of an address is drawn: [{stage, where}].
@@ -43,6 +44,7 @@ export class Stages {
   lacks(address) {
     const { path, index } = readAddress(address);
     if (this.find(address).length) return false;
+    /** @param {Stage} stage @param {string} axis @param {string} said */
     const there = (stage, axis, said) => {
       if (!said.startsWith("{")) return index.get(axis) === said;
       return said === "{column}" || this.locate(stage, said.slice(1, -1), Number(index.get(axis))) >= 0;
@@ -54,6 +56,7 @@ export class Stages {
   /** @param {Stage} stage @param {Map<string, string>} index @returns {Where | null} */
   place(stage, index) {
     if (index.size !== stage.axes.length) return null; // ribbons stand for several cells each
+    /** @type {Record<string, number>} */
     const where = {};
     for (const [axis, said] of stage.axes) {
       const name = /^\{(\w+)\}$/.exec(said)?.[1];
@@ -75,7 +78,7 @@ export class Stages {
 /** @param {SentStage} stage @param {Uint8Array} bytes */
 function openStage(stage, bytes) {
   const count = stage.size.reduce((all, size) => all * size, 1);
-  const cut = (at, length) => bytes.slice(at, at + length);
+  const cut = (/** @type {number} */ at, /** @type {number} */ length) => bytes.slice(at, at + length);
   const { path, index } = readAddress(stage.address);
   return {
     ...stage, path, axes: [...index],

@@ -31,8 +31,9 @@ export function findAt(canvas, event) {
 export function findTarget(canvas, x, y) {
   const { frame, place, data } = canvas;
   const row = Math.floor(frame.first + (y - frame.top) / frame.row);
-  const under = ([, each]) => each.a > 0.5 && each.w > 1 && x >= each.x - 2 && x <= each.x + each.w + 2;
-  const [part, box] = Object.entries(frame.parts).find(under) ?? [];
+  const [part, box] = Object.entries(frame.parts).find(
+    ([, each]) => each.a > 0.5 && each.w > 1 && x >= each.x - 2 && x <= each.x + each.w + 2
+  ) ?? [];
   const inside = y >= frame.top && row < Math.min(data.tokens.length, frame.first + frame.count);
   if (part === "weights") return findHead(canvas, x, y);
   if (!inside) return y < frame.top && !place.stop ? findTitle(canvas, part, x) : null;
@@ -69,7 +70,7 @@ function findHead(canvas, x, y) {
   );
   if (head < 0 || !stage) return null;
   const { x: left, y: top, size } = headBoxes(canvas)[head];
-  const place = (far) => clampIndex(Math.floor(frame.first + (far / size) * frame.count), data.tokens.length);
+  const place = (/** @type {number} */ far) => clampIndex(Math.floor(frame.first + (far / size) * frame.count), data.tokens.length);
   return { part: "weights", stage, where: { head, row: place(y - top), key: place(x - left) } };
 }
 

@@ -56,6 +56,7 @@ function walk({ player, place, chrome }, { key, shiftKey, ctrlKey, metaKey, altK
 function pressed(canvas, { key, ctrlKey, metaKey, altKey }) {
   if (metaKey || altKey) return false;
   if (key in ARROWS) return move(canvas, ARROWS[key][0], ARROWS[key][1], ctrlKey);
+  /** @type {Record<string, () => unknown>} */
   const commands = {
     Enter: () => open(canvas), " ": () => canvas.player.toggle(), "?": () => canvas.chrome.showHelp(),
     "[": () => stepLayer(canvas, -1), "]": () => stepLayer(canvas, 1),

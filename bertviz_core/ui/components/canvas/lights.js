@@ -6,7 +6,10 @@
 import { isOfQueryAndKey, isPrediction } from "../shared/addresses.js";
 import { isOfStream, namePart, partOf, spokenKey, stageOf } from "./parts.js";
 
+/** @type {("row" | "column")[]} */
+const SHARED = ["row", "column"]; // what many operands may have in common
 const MANY = 3; // more operands than this in one row or column are outlined together
+/** @type {Record<string, string[]>} */
 const SOURCES = {
   query: ["input"], key: ["input"], value: ["input"], sum: ["input", "context"], norm: ["sum"], neurons: ["norm"],
   sum2: ["norm", "neurons"], output: ["sum2"],
@@ -54,16 +57,18 @@ export function listRegions(canvas, cell, operands) {
     const own = { part: shown.part, row, ...(head === undefined ? {} : { head }) };
     return [{ part: "query", row }, { part: "key", row: key }, own];
   }
-  const groups = new Map(listSources(canvas, shown).map((part) => [part, []]));
+  /** @type {Map<string, Where[]>} */
+  const groups = new Map();
+  for (const part of listSources(canvas, shown)) groups.set(part, []);
   for (const { part, where } of operands.flatMap((address) => findDrawn(canvas, address))) {
     groups.set(part, [...(groups.get(part) ?? []), where]);
   }
-  const gathered = (cells) => (cells.length ? gather(cells) : [{ row: shown.where.row }]);
+  const gathered = (/** @type {Where[]} */ cells) => (cells.length ? gather(cells) : [{ row: shown.where.row }]);
   return [...groups].flatMap(([part, cells]) => gathered(cells).map((region) => ({ part, ...region })));
 }
 
 // The stages from whose rows a cell is made, where its own operands are not all drawn.
-/** @param {Canvas} canvas @param {{ part: string, where: Where } | undefined} shown */
+/** @param {Canvas} canvas @param {{ part: string, where: Where } | undefined} shown @returns {string[]} */
 function listSources(canvas, shown) {
   if (!shown || shown.where.key !== undefined) return [];
   const sources = SOURCES[shown.part.split(".")[0]] ?? [];
@@ -74,7 +79,7 @@ function listSources(canvas, shown) {
 
 /** @param {Where[]} cells @returns {Where[]} */
 function gather(cells) {
-  for (const name of ["row", "column"]) {
+  for (const name of SHARED) {
     if (cells.length > MANY && cells.every((cell) => cell[name] === cells[0][name])) {
       const { head } = cells[0];
       return [{ [name]: cells[0][name], ...(head === undefined ? {} : { head }) }];

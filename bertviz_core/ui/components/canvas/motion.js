@@ -20,15 +20,16 @@ export function mix(from, to, part) {
   return from + (to - from) * part;
 }
 
-/** @param {Frame} from @param {Frame} to @param {number} part */
+/** @param {Frame} from @param {Frame} to @param {number} part @returns {Frame} */
 export function mixFrames(from, to, part) {
+  /** @type {Frame["parts"]} */
   const parts = {};
   for (const [id, box] of Object.entries(to.parts)) parts[id] = mixNumbers(from.parts[id] ?? box, box, part);
   return { ...to, ...mixNumbers(pick(from), pick(to), part), parts, heads: undefined };
 }
 
 // A frame as wide as its window has become: what moves from there is never cut off.
-/** @param {Frame} frame @param {number} part */
+/** @param {Frame} frame @param {number} part @returns {Frame} */
 export function stretchFrame(frame, part) {
   const parts = Object.entries(frame.parts).map(([id, box]) => [id, { ...box, x: box.x * part, w: box.w * part }]);
   return { ...frame, parts: Object.fromEntries(parts), heads: undefined };

@@ -54,7 +54,7 @@ export class Painter {
   drawBands(canvas) {
     const { at, pointed, frame, colors, place } = canvas;
     const end = this.findEnd(frame.parts, place.stop);
-    const band = (row, depth) => {
+    const band = (/** @type {number} */ row, /** @type {number} */ depth) => {
       this.pen.globalAlpha = depth;
       this.pen.fillStyle = colors.accent;
       this.pen.beginPath();

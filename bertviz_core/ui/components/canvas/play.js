@@ -56,6 +56,7 @@ export class Player {
     canvas.draw();
   }
 
+  /** @returns {void} */
   toggle() {
     if (!this.stops.length) return;
     if (this.playing) return void this.pause();
@@ -129,6 +130,7 @@ export class Player {
     this.running = requestAnimationFrame(() => this.tick());
   }
 
+  /** @returns {void} */
   tick() {
     const { canvas, stop } = this;
     if (!stop || !canvas.stopped) return;

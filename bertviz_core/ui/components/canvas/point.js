@@ -18,6 +18,12 @@ const STORY = 10000; // milliseconds that the way to a story may take
 /** @param {Canvas} canvas @param {AbortSignal} signal */
 export function listenToPointer(canvas, signal) {
   const { stage, root } = canvas;
+  /**
+   * @template {keyof HTMLElementEventMap} Name
+   * @param {Name} name
+   * @param {(event: HTMLElementEventMap[Name]) => unknown} act
+   * @param {AddEventListenerOptions} [more]
+   */
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
   on("pointermove", (event) => event.pointerType !== "touch" && point(canvas, event));
   on("pointerleave", ({ pointerType }) => pointerType !== "touch" && unpoint(canvas));
@@ -100,7 +106,7 @@ function tellStory(canvas, found) {
 }
 
 // Act once something is found, unless the picture has gone by then or it takes too long.
-/** @param {Canvas} canvas @param {() => unknown} find @param {(found: any) => void} act @param {number} [until] */
+/** @param {Canvas} canvas @param {() => unknown} find @param {(found: any) => void} act @param {number} [until] @returns {void} */
 function waitFor(canvas, find, act, until = performance.now() + STORY) {
   const found = canvas.stopped && find();
   if (found) return void act(found);

@@ -49,7 +49,7 @@ export class Rail {
 }
 
 // Let the rows begin with this token; those that were not sent are asked for, some before and behind them too.
-/** @param {Canvas} canvas @param {number} token */
+/** @param {Canvas} canvas @param {number} token @returns {void} */
 export function moveWindow(canvas, token) {
   const { data, frame } = canvas;
   const { start, total } = data.window;

@@ -10,21 +10,24 @@ import { namePart, stageOf, tellColumns } from "./parts.js";
 import { EDGE } from "./sizes.js";
 
 // The scales that the level uses: [part, name].
-/** @param {Canvas} canvas */
+/** @param {Canvas} canvas @returns {[part: string, name?: string][]} */
 function listScales(canvas) {
   const { place, frame, data: { size } } = canvas;
   if (place.strip) return [[namePart(canvas, place.strip).part]];
   const { layer, level, stop } = place;
   const before = layer ? `output.${layer - 1}` : "embedding";
+  /** @type {Record<number, [part: string, name?: string][]>} */
   const ofStop = {
     2: [["embedding", "embedding"]], 3: [[before, "layer input"], ["query"], ["key"], ["value"]],
     7: [["sum", "attention output, sum"], ["norm", "layer input, LayerNorm"]],
     9: [[`output.${size.layers - 1}`, "layer output"]],
   };
+  /** @type {[part: string, name?: string][]} */
   const inner = [
     ["matrix"], ["weights"], ["query"], ["key"], ["value"], ["sum"], [`output.${layer}`, "LayerNorm"],
     [`neurons.${layer}`, "neurons"],
   ];
+  /** @type {[part: string, name?: string][]} */
   const outer = [["embedding"], [`output.${canvas.open}`, "output"], [`neurons.${canvas.open}`, "neurons"]];
   const wanted = ofStop[stop] ?? (level === "pass" && !stop ? outer : inner);
   return wanted.filter(([part]) => {
@@ -117,7 +120,7 @@ function tellNote(canvas) {
   if (place.level === "head") return [signs, `Row ${token}: what it asks, and what it is answered.`, ...marks];
   const every = writeCount(data.size.width);
   if (place.level === "layer") return [signs, `Click a strip's title to see all ${every} of its numbers.`, ...marks];
-  const told = (part) => {
+  const told = (/** @type {string} */ part) => {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
   };

@@ -39,7 +39,7 @@ export function tellPart(canvas, { part, layer, where, word, strip }) {
 // What a cell is, in the words of the titles.
 /** @param {Canvas} canvas @param {Stage} stage @param {Where} where */
 export function nameCell({ data }, stage, { row, column, key, head }) {
-  const of = (i) => `“${data.tokens[i].text}”`;
+  const of = (/** @type {number} */ i) => `“${data.tokens[i].text}”`;
   const whose = [
     ...(stage.layer === null ? [] : [`layer ${stage.layer}`]), ...(head === undefined ? [] : [`head ${head}`]),
     key === undefined ? of(row) : `${of(row)} on ${of(key)}`,

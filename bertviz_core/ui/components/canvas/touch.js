@@ -14,7 +14,14 @@ const LOUPE = { size: 132, zoom: 3, lift: 96 };
 /** @param {Canvas} canvas @param {AbortSignal} signal */
 export function listenToTouch(canvas, signal) {
   const { stage } = canvas;
+  /**
+   * @template {keyof HTMLElementEventMap} Name
+   * @param {Name} name
+   * @param {(event: HTMLElementEventMap[Name]) => unknown} act
+   * @param {AddEventListenerOptions} [more]
+   */
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
+  /** @param {(canvas: Canvas, event: PointerEvent) => void} act @returns {(event: PointerEvent) => void} */
   const touched = (act) => (event) => event.pointerType === "touch" && act(canvas, event);
   on("pointerdown", touched(putDown));
   on("pointermove", touched(moveFinger));
@@ -38,7 +45,7 @@ function startLooking(canvas) {
   lookCloser(canvas, canvas.touch.last);
 }
 
-/** @param {Canvas} canvas @param {PointerEvent} event */
+/** @param {Canvas} canvas @param {PointerEvent} event @returns {void} */
 function moveFinger(canvas, event) {
   const { touch } = canvas;
   if (!touch) return;

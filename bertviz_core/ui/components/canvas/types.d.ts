@@ -135,13 +135,7 @@ export interface Stop {
   level: Level;
   sentence: [text: string, part: string | null][];
   lights: string[];
-  worked: Worked;
-}
-
-/** The numbers of a stop, as far as it has them (analysis/stop_numbers.py). */
-export interface Worked {
-  adds_up?: boolean;
-  [name: string]: any;
+  worked: any; // one of stops/types.d.ts, by the stop's place
 }
 
 export interface CanvasData {
@@ -179,6 +173,15 @@ export interface Box {
 /** Where a part stands. a: how opaque it is. */
 export interface PartBox extends Box {
   a: number;
+}
+
+/** How the cells of a strip stand (`layStrip`). */
+export interface StripPlace {
+  columns: number[];
+  w: number;
+  h: number;
+  box(row: number, i: number): Box;
+  find(row: number, x: number, y: number): number | undefined;
 }
 
 /** Where everything stands. first: the first row that is drawn; count: how many; lines: that a row of a strip has. */

@@ -106,9 +106,11 @@ export class HeadMap {
 
   /** @param {KeyboardEvent} event */
   key(event) {
+    /** @type {Record<string, [down: number, right: number]>} */
     const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     const [layers, heads] = this.header.shape;
     const [layer, head] = readPlace(event.target);
+    /** @type {Record<string, [layer: number, head: number]>} */
     const ends = { Home: [layer, 0], End: [layer, heads - 1] };
     const move = moves[event.key];
     const [to, across] = ends[event.key] ?? (move ? [layer + move[0], head + move[1]] : []);

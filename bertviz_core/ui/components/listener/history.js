@@ -109,9 +109,9 @@ class Trail {
   }
 
   async mend() {
-    const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" }).catch(() => null);
+    const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" }).catch(() => Response.error());
     this.wait();
-    if (answer?.ok) this.reload();
+    if (answer.ok) this.reload();
   }
 
   settle() {

@@ -22,11 +22,14 @@ import { copyText, writeLink } from "./taken.js";
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const ANSWER = 2000; // milliseconds in which the server's answer to a closed drawer is waited for
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
+/** @type {Record<string, (said: string) => unknown>} */
 const SENT = {
   cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
 const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write"].map((name) => `[data-${name}]`).join();
+/** @type {(keyof DocumentEventMap)[]} */
+const GOING_ON = ["pointerdown", "wheel", "touchmove", "keydown"]; // by hand
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = `[role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
 const SCROLLED = `${PARTS["formula-display"]}, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
@@ -95,18 +98,28 @@ export class Listener {
   start() {
     this.stopped = new AbortController();
     const { signal } = this.stopped;
+    /**
+     * @template {keyof DocumentEventMap} Name
+     * @param {Name} name
+     * @param {(event: DocumentEventMap[Name]) => unknown} act
+     * @param {AddEventListenerOptions} [more]
+     */
     const listen = (name, act, more) => document.addEventListener(name, act, { signal, ...more });
     listen("click", (event) => this.click(event));
     listen("keydown", (event) => this.key(event));
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.focus(event));
     listen("bv-pointed", (event) => this.light(event.detail, event.target)); // a component knows which token it is
-    for (const name of ["pointerover", "focusin"]) listen(name, ({ target }) => mendLink(target));
+    for (const name of /** @type {const} */ (["pointerover", "focusin"])) listen(name, ({ target }) => mendLink(target));
     const early = { capture: true, passive: true };
+    /** @param {PointerEvent} event */
     const touch = ({ pointerType }) => Object.assign(this, { touched: pointerType === "touch", held: null });
     listen("pointerdown", touch, early);
-    listen("keydown", ({ key, target }) => key === "Enter" && target.matches?.(TYPED) && turnMenu(EDITOR, true), early);
-    for (const name of ["pointerdown", "wheel", "touchmove", "keydown"]) listen(name, () => this.release(), early);
+    listen("keydown", (event) => {
+      const target = /** @type {Element} */ (event.target);
+      if (event.key === "Enter" && target.matches?.(TYPED)) turnMenu(EDITOR, true);
+    }, early);
+    for (const name of GOING_ON) listen(name, () => this.release(), early);
     this.changed = new MutationObserver(() => this.plan());
     this.changed.observe(this.app, {
       childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"],
@@ -186,7 +199,7 @@ export class Listener {
     if (copy) return copyText(copy === "link" ? writeLink(this.data) : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);
     const value = SENT[name](said.dataset[name]);
-    if (name === "cell") return this.explain(value, said);
+    if (name === "cell") return this.explain(String(value), said);
     if (name === "close") return this.leave(said);
     const again = () => document.querySelector(`[data-${name}="${CSS.escape(said.dataset[name])}"]`);
     this.held = { element: said, follow: FOLLOWED[name] ?? again };
@@ -208,7 +221,7 @@ export class Listener {
   // Escape belongs to what lies over the page, or to the field that is written in, before it belongs to the drawer.
   /** @param {KeyboardEvent} event */
   escape(event) {
-    const covering = (each) => each.checkVisibility() && !each.querySelector(TITLE);
+    const covering = (/** @type {Element} */ each) => each.checkVisibility() && !each.querySelector(TITLE);
     const over = [...document.querySelectorAll(OVER)].some(covering);
     const typing = findFocus()?.matches("input, textarea, select, [contenteditable=true]");
     if (!this.data.cell || this.isLeaving || over || typing) return;
@@ -251,8 +264,9 @@ export class Listener {
   }
 
   sayExplained() {
-    const { cell, operands } = this.isLeaving ? { cell: "", operands: [] } : this.data;
-    document.dispatchEvent(new CustomEvent("bv-explained", { detail: { cell, operands } }));
+    const { cell, operands } = this.data;
+    const detail = this.isLeaving ? { cell: "", operands: [] } : { cell, operands };
+    document.dispatchEvent(new CustomEvent("bv-explained", { detail }));
   }
 
   // Where the keyboard goes on: in the drawer once it is open, after a step with the next, at the end where it began.
@@ -324,7 +338,7 @@ export class Listener {
   // The cell of a link, or one that was walked to, is brought into what frame and drawer leave of the window; once.
   reveal() {
     if (!this.wanted || performance.now() > this.wanted.until) return;
-    const onPage = (ring) => ring.checkVisibility() && !ring.closest(DRAWER);
+    const onPage = (/** @type {Element} */ ring) => ring.checkVisibility() && !ring.closest(DRAWER);
     const rings = [...this.app.querySelectorAll(".bv-ring")].filter(onPage);
     if (!rings.length) return;
     if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
@@ -357,6 +371,7 @@ export class Listener {
 
 // After a step on: the operand that matters most. After a crumb: the crumb before it. Where there is none, once all has
 // been drawn: the title.
+/** @type {Record<string, Follow>} */
 const FOLLOWED = {
   step: (running) => document.querySelector("[data-step]") ?? (running ? null : findTitle()),
   story: (running) => FOLLOWED.step(running),

@@ -122,6 +122,7 @@ export class Offer {
     const said = Array.from({ length: this.rows }, (_, row) => {
       const { index } = readAddress(this.template(row));
       const { x, y } = this.place(row, 0);
+      /** @type {Record<string, unknown>} */
       const places = { "{y}": y, "{n}": row, "{x}": this.columns > 1 ? undefined : x };
       const given = axes.map((axis) => index.get(axis)).find((each) => each !== undefined);
       return given in places ? places[given] : given;
@@ -143,7 +144,7 @@ export class Offer {
     const { start, length } = measureAxis(this.yaxis);
     const down = y - start - (side === "top" ? 0 : length);
     const across = x - measureAxis(this.xaxis).start - (Math.sin(turn) ? (down * Math.cos(turn)) / Math.sin(turn) : 0);
-    const far = (value) => Math.abs(this.xaxis.c2p(value) - across);
+    const far = (/** @type {unknown} */ value) => Math.abs(this.xaxis.c2p(value) - across);
     return [...tickvals].reduce((near, value) => (near === null || far(value) < far(near) ? value : near), null);
   }
 

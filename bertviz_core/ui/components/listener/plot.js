@@ -13,6 +13,8 @@ import { findPointerLayer, findTicks, hears, isDrawn, measureAxis, writeInFull }
 import { listOffers } from "./offers.js";
 
 const LOUPE = 40; // pixels; what is smaller is first chosen by a touch, then explained
+/** @type {("left" | "top" | "width" | "height")[]} */
+const SIDES = ["left", "top", "width", "height"];
 const MOVES = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"];
 
 export class Plot {
@@ -31,8 +33,8 @@ export class Plot {
     this.layer = makeElement("div", "bv-marks", this.bands, this.marks, this.pointer);
     this.layer.setAttribute("aria-hidden", "true");
     this.handlers = {
-      plotly_click: (event) => this.click(event),
-      plotly_hover: (event) => this.hover(event),
+      plotly_click: (/** @type {PlotlyEvent} */ event) => this.click(event),
+      plotly_hover: (/** @type {PlotlyEvent} */ event) => this.hover(event),
       plotly_unhover: () => listener.light(null, this),
       plotly_afterplot: () => this.read(),
     };
@@ -227,6 +229,7 @@ export class Plot {
     const { cell, operands = [] } = this.listener.data;
     const under = findPointerLayer(this.drawn);
     if (under && this.layer.nextSibling !== under) under.before(this.layer);
+    /** @type {(name: string) => (found: Found) => Element[]} */
     const outline = (name) => ({ offer, place }) => makeMark(name, offer.box(place));
     this.marks.replaceChildren(
       ...operands.flatMap((address) => this.list(address).flatMap(outline("bv-operand"))),
@@ -284,7 +287,7 @@ function isBetween(down, box) {
 function makeMark(name, box) {
   if (!box) return [];
   const mark = makeElement("div", box.round ? `${name} bv-round` : name);
-  for (const side of ["left", "top", "width", "height"]) mark.style[side] = `${box[side]}px`;
+  for (const side of SIDES) mark.style[side] = `${box[side]}px`;
   return [mark];
 }
 

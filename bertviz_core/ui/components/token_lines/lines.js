@@ -57,7 +57,7 @@ export class TokenLines {
   // The token that stands where another one, of what was shown before, stood in the sentence.
   /** @param {DOMStringMap | null | undefined} before */
   same(before) {
-    return before && this.tokens[before.side].find(({ dataset }) => dataset.index === before.index);
+    return before && this.tokens[readSide({ dataset: before })].find(({ dataset }) => dataset.index === before.index);
   }
 
   // What the keyboard points at stays when the pointer goes.
@@ -146,18 +146,20 @@ export class TokenLines {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const { side, place } = event.target.dataset;
+    const { place } = event.target.dataset;
+    /** @type {Record<string, number>} */
     const steps = { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity };
+    /** @type {Record<string, Side>} */
     const sides = { ArrowLeft: "query", ArrowRight: "key" };
     if (event.key === "Escape") return event.target.blur();
     if (!(event.key in steps || event.key in sides)) return;
     event.preventDefault();
-    const tokens = this.tokens[sides[event.key] ?? side];
+    const tokens = this.tokens[sides[event.key] ?? readSide(event.target)];
     tokens[clampIndex(Number(place) + (steps[event.key] ?? 0), tokens.length)]?.focus();
   }
 }
 
-/** @param {Element} token @returns {Side} */
+/** @param {Pick<Element, "dataset">} token @returns {Side} */
 function readSide({ dataset }) {
   return dataset.side === "key" ? "key" : "query";
 }

@@ -2,7 +2,8 @@
 
 /** @import { Canvas } from "../canvas.js" */
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Columns, Digits, Scale, Worked } from "../types.js" */
+/** @import { Collected } from "./types.js" */
+/** @import { Box, Columns, Digits, Scale } from "../types.js" */
 
 import { clamp } from "../../shared/clamp.js";
 import { writeFixed } from "../../shared/numbers.js";
@@ -17,7 +18,7 @@ import { drawCaption, FAINT, leadToCaption, quote } from "./caption.js";
 import { runSums } from "./products.js";
 
 // Share times value, token by token: each begins where the one before it ended.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Collected} worked @param {number} time */
 export function drawCollect(canvas, sketch, box, worked, time) {
   const { frame } = canvas;
   const { component, digits, values } = worked;
@@ -32,7 +33,7 @@ export function drawCollect(canvas, sketch, box, worked, time) {
   const ends = runSums([...values, worked.others]);
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
   const [left, right] = [columns.end + 22, box.x + box.w - 22];
-  const x = (value) => left + ((value - low) / (high - low || 1)) * (right - left);
+  const x = (/** @type {number} */ value) => left + ((value - low) / (high - low || 1)) * (right - left);
   const bottom = frame.top + frame.row * frame.count;
   sketch.line("zero", x(0), frame.top + 4, x(0), bottom, { stroke: FAINT, "stroke-opacity": 0.6 });
   sketch.text("zero label", x(0), frame.top - 2, "0", { size: 12, mono: true, at: "middle", fill: FAINT });
@@ -48,9 +49,9 @@ export function drawCollect(canvas, sketch, box, worked, time) {
 }
 
 // Where share, value and their product end, one under the other; the product alone where there is no room.
-/** @param {Canvas} canvas @param {Box} box @param {Worked} worked */
+/** @param {Canvas} canvas @param {Box} box @param {Collected} worked */
 function placeFactors(canvas, { x, w }, { digits, shares, values, component }) {
-  const widest = (numbers, decimals) => Math.max(
+  const widest = (/** @type {number[]} */ numbers, /** @type {number} */ decimals) => Math.max(
     ...numbers.map((each) => measure(writeFixed(each, decimals), 12, true, 600))
   );
   const product = widest(values, digits.terms);
@@ -73,7 +74,7 @@ function readColumn(canvas, component) {
 /**
  * @param {Canvas} canvas
  * @param {Sketch} sketch
- * @param {Worked} worked
+ * @param {Collected} worked
  * @param {{ x: number, least: number, most: number, bottom: number, panel: Box }} given3
  * @param {number} opacity
  * @param {Digits} digits
@@ -117,7 +118,7 @@ function drawShare({ frame, colors }, sketch, i, { value, start, shown, x }) {
  * @param {Canvas} canvas
  * @param {Sketch} sketch
  * @param {number} i
- * @param {{ columns: Columns, worked: Worked, shown: number }} given3
+ * @param {{ columns: Columns, worked: Collected, shown: number }} given3
  */
 function drawFactors(canvas, sketch, i, { columns, worked, shown }) {
   const { digits, shares, values, largest, component, of } = worked;

@@ -48,7 +48,7 @@ export function drawWaterfall(canvas, sketch, box, { parts, landed, digits, kind
   const ends = runSums(parts.map(({ value }) => value));
   const [top, bottom] = [box.y + 100, box.y + box.h - 62];
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-  const y = (value) => top + ((high - value) / (high - low || 1)) * (bottom - top);
+  const y = (/** @type {number} */ value) => top + ((high - value) / (high - low || 1)) * (bottom - top);
   const wide = Math.min(44, box.w * 0.14);
   const fixed = parts.reduce((all, part) => all + (part.wide ?? 0), 0);
   const pitch = (box.w - 14 - wide - 12 - fixed) / parts.filter((part) => !part.wide).length;

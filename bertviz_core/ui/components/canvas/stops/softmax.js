@@ -1,7 +1,7 @@
 // Numbers that become shares: powers of e that are stacked.
 
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Digits, Item, Power, Softmax, SoftmaxPlace } from "../types.js" */
+/** @import { Box, Digits, Item, Power, Softmax, SoftmaxPlace, TextStyle } from "../types.js" */
 
 import { writeFixed, writePercent } from "../../shared/numbers.js";
 import { fit, measure } from "../letters.js";
@@ -45,6 +45,7 @@ export function drawSoftmax(sketch, box, softmax, time) {
  * @param {number} stacked
  */
 function titleSoftmax(sketch, { w }, { titles, denominator, top, kind, digits }, place, { name }, stacked) {
+  /** @param {string} key @param {number} x @param {string} text @param {TextStyle} style */
   const head = (key, x, text, style) => sketch.text(key, x, top - 10, text, { size: 13, bold: true, ...style });
   if (w >= 340) head("key", place.score - 60, titles[0], { fill: FAINT, at: "end" });
   if (w >= 340) head("score", place.score, titles[1], { fill: FAINT, at: "end" });

@@ -14,7 +14,7 @@ import { cut } from "../sketch.js";
 import { FAINT } from "./caption.js";
 
 // groups: lists of steps, each with a scale of its own over the same zero, so that large and small stand side by side.
-/** @param {Box} box @param {Step[][]} groups */
+/** @param {Box} box @param {Step[][]} groups @returns {StepChart} */
 export function placeSteps(box, groups) {
   const left = box.x + 16; // beside the zero
   const pitch = Math.min(240, (box.x + box.w - left) / groups.flat().length);
@@ -24,11 +24,12 @@ export function placeSteps(box, groups) {
     const ends = steps.flatMap(({ from, to }) => [from, to, 0]);
     return { up: Math.max(...ends), down: -Math.min(...ends) };
   });
+  /** @param {"up" | "down"} side */
   const share = (side) => Math.max(...reach.map((each) => each[side] / (each.up + each.down || 1)));
   const zero = top + ((bottom - top) * share("up")) / (share("up") + share("down") || 1);
-  const fill = (room, size) => (size ? room / size : Infinity);
+  const fill = (/** @type {number} */ room, /** @type {number} */ size) => (size ? room / size : Infinity);
   const units = reach.map(({ up, down }) => Math.min(fill(zero - top, up), fill(bottom - zero, down)));
-  const scales = units.map((unit) => (value) => zero - value * (Number.isFinite(unit) ? unit : 0));
+  const scales = units.map((unit) => (/** @type {number} */ value) => zero - value * (Number.isFinite(unit) ? unit : 0));
   return { groups, pitch, wide, zero, units, scales, x: (i) => left + i * pitch, names: box.y + box.h - 42 };
 }
 
@@ -47,8 +48,7 @@ export function drawSteps(canvas, sketch, chart, digits, time) {
   let i = 0;
   groups.forEach((steps, group) => steps.forEach((step, place) => {
     const shown = within(time, i / count, (i + 0.9) / count);
-    const column = { x: x(i), wide, pitch, y: scales[group], names: chart.names };
-    column.next = steps[place + 1];
+    const column = { x: x(i), wide, pitch, y: scales[group], names: chart.names, next: steps[place + 1] };
     if (shown > 0) drawStep(canvas, sketch, i, step, column, digits, shown);
     if (group && !place && shown > 0) drawScaleChange(sketch, chart, i, steps[0].to, shown);
     i += 1;
