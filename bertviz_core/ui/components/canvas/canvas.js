@@ -163,6 +163,7 @@ export class Canvas {
     );
     if (waiting && !answered && !surely) return;
     this.asked = null;
+    this.unsent = false;
     this.window = undefined;
     const { level, stop } = this.place ?? {};
     const moved = this.place && PLACE.some((name) => this.place[name] !== (place[name] ?? null));

@@ -20,12 +20,19 @@ export function writeCrumbs(canvas) {
   /** @type {Record<string, string>} */
   const names = {
     pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}`,
-    strip: place.strip && nameStage(stageOf(canvas, namePart(canvas, place.strip).part), canvas)[0],
+    strip: place.strip === null ? "" : nameStrip(canvas, place.strip),
   };
   const way = [...LEVELS.slice(0, LEVELS.indexOf(place.level) + 1), ...(place.strip ? ["strip"] : [])];
   const crumbs = way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
     : writeButton(`level:${level}`, names[level]))).join("<span>›</span>");
   return crumbs + (place.component === null ? "" : writeComponent(place));
+}
+
+// While a layer's own numbers are on their way, a strip is called as it was of the layer before.
+/** @param {Canvas} canvas @param {string} strip */
+function nameStrip(canvas, strip) {
+  const stage = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
+  return stage ? nameStage(stage, canvas)[0] : strip;
 }
 
 /** @param {Canvas} canvas */
