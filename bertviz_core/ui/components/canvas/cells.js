@@ -91,13 +91,14 @@ export function cellBox(canvas, part, where) {
   const stage = stageOf(canvas, part);
   if (!box || !stage || box.a < 0.4 || !isSeen(frame, where.row)) return null;
   if (part === "weights") return smallCell(canvas, where);
-  if (part === "matrix") return isSeen(frame, where.key) ? matrixCell(frame, box, where) : null;
+  const { row, column, key } = where;
+  if (part === "matrix") return key !== undefined && isSeen(frame, key) ? matrixCell(frame, box, { row, key }) : null;
   const strip = layStrip(canvas, part, stage, box);
-  const place = strip.columns.indexOf(where.column);
-  return place < 0 ? null : strip.box(where.row, place);
+  const place = column === undefined ? -1 : strip.columns.indexOf(column);
+  return place < 0 ? null : strip.box(row, place);
 }
 
-/** @param {Frame} frame @param {Box} box @param {Where} where */
+/** @param {Frame} frame @param {Box} box @param {{ row: number, key: number }} where */
 export function matrixCell(frame, box, { row, key }) {
   const w = box.w / frame.count;
   return { x: box.x + (key - frame.first) * w, y: rowTop(frame, row), w: w - 1.5, h: frame.row - 1.5 };
@@ -105,10 +106,10 @@ export function matrixCell(frame, box, { row, key }) {
 
 /** @param {Canvas} canvas @param {Where} where @returns {Box | null} */
 export function smallCell(canvas, { head, row, key }) {
+  if (head === undefined || key === undefined || !isSeen(canvas.frame, key)) return null;
   const { first, count } = canvas.frame;
   const { x, y, size } = headBoxes(canvas)[head];
   const side = size / count;
-  if (!isSeen(canvas.frame, key)) return null;
   return { x: x + (key - first) * side, y: y + (row - first) * side, w: side, h: side };
 }
 

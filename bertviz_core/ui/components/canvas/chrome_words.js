@@ -1,7 +1,7 @@
 // What stands around the picture, as HTML.
 
 /** @import { Canvas } from "./canvas.js" */
-/** @import { Place, Target } from "./types.js" */
+/** @import { Cell, Place } from "./types.js" */
 
 import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { isPut, readValue } from "./data.js";
@@ -131,7 +131,7 @@ function writeTab(does, name, pressed) {
   return writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
 }
 
-/** @param {Canvas} canvas @param {Target} target */
+/** @param {Canvas} canvas @param {Cell} cell */
 export function writeReadout(canvas, { stage, where }) {
   const { data } = canvas;
   const value = readValue(stage, where);

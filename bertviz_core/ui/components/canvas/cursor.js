@@ -20,7 +20,7 @@ export function listStops({ frame }) {
 }
 
 // The places of a part along a row: columns, keys, or one for what is opened as a whole.
-/** @param {Canvas} canvas @param {string} part @returns {{ stage?: Stage, at?: Where, layer?: number }[]} */
+/** @param {Canvas} canvas @param {string} part @returns {{ stage?: Stage, at?: Partial<Where>, layer?: number }[]} */
 export function listPlaces(canvas, part) {
   const { frame, data } = canvas;
   if (part.startsWith("ribbons")) return [{ layer: Number(part.split(".")[1]) }];
@@ -63,25 +63,25 @@ function makeCursor(canvas, part, row, column) {
 
 /** @param {Canvas} canvas @param {string} part @param {number} row @param {number} column */
 export function setCursor(canvas, part, row, column) {
-  canvas.cursor = makeCursor(canvas, part, row, column);
-  const { first, frame } = canvas;
+  const cursor = makeCursor(canvas, part, row, column);
+  canvas.cursor = cursor;
+  const { first = 0, frame } = canvas;
   if (row < first) moveWindow(canvas, row + canvas.data.window.start);
   if (row >= first + frame.count) moveWindow(canvas, row + canvas.data.window.start - frame.count + 1);
   lightRow(canvas, row);
-  const { cursor } = canvas;
-  canvas.chrome.read(cursor.stage ? cursor : null, cursor);
+  canvas.chrome.read(cursor);
   canvas.chrome.say(describe(canvas, cursor));
   canvas.draw();
   return true;
 }
 
 // Over the first row, the title of a strip that can be seen whole.
-/** @param {Canvas} canvas */
-export function setTitle(canvas) {
-  const { part, index, where } = canvas.cursor;
-  canvas.cursor = { part, index, where, strip: findStrip(canvas, part) };
-  canvas.chrome.read(null, canvas.cursor);
-  canvas.chrome.say(describe(canvas, canvas.cursor));
+/** @param {Canvas} canvas @param {Cursor} below */
+export function setTitle(canvas, { part, index, where }) {
+  const cursor = { part, index, where, strip: findStrip(canvas, part) ?? undefined };
+  canvas.cursor = cursor;
+  canvas.chrome.read(cursor);
+  canvas.chrome.say(describe(canvas, cursor));
   canvas.draw();
   return true;
 }

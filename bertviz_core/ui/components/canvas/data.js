@@ -23,7 +23,7 @@ export class Stages {
 
   // The address of a cell, its indices the real ones.
   /** @param {Stage} stage @param {Where} where */
-  write(stage, { row, column, key, head }) {
+  write(stage, { row, column = 0, key = 0, head = 0 }) {
     /** @type {Record<string, number>} */
     const indices = { row: row + this.start, column: stage.columns[column], key: key + this.start, head };
     return stage.address.replace(/\{(\w+)\}/g, (_, name) => String(indices[name]));
@@ -63,7 +63,7 @@ export class Stages {
       if (!name && index.get(axis) !== said) return null;
       if (name) where[name] = this.locate(stage, name, Number(index.get(axis)));
     }
-    return Object.values(where).some((each) => each < 0 || Number.isNaN(each)) ? null : where;
+    return Object.values(where).some((each) => each < 0 || Number.isNaN(each)) ? null : { row: where.row, ...where };
   }
 
   // The place of a real index, -1 where it is not drawn.
@@ -88,12 +88,12 @@ function openStage(stage, bytes) {
   };
 }
 
-// Where in a stage's numbers a cell stands.
+// Where in a stage's numbers a cell stands; what the cell has not, the stage does not go by.
 /** @param {Stage} stage @param {Where} where */
-function indexOf({ size, axes }, { row, column, key, head }) {
+function indexOf({ size, axes }, { row, column = 0, key = 0, head = 0 }) {
   if (size.length === 1) return row;
   const last = axes.some(([, said]) => said === "{key}") ? key : column;
-  return ((size.length === 3 ? head * size[1] : 0) + row) * size.at(-1) + last;
+  return ((size.length === 3 ? head * size[1] : 0) + row) * size[size.length - 1] + last;
 }
 
 /** @param {Stage} stage @param {Where} where */

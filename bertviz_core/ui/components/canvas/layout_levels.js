@@ -67,7 +67,7 @@ function listSpines({ size, place, narrow }, from, to, last = 12) {
 /** @param {Scene} scene @returns {Column[]} */
 export function listWhole(scene) {
   const { place, phone } = scene;
-  const { part } = namePart(scene, place.strip);
+  const part = place.strip === null ? null : namePart(scene, place.strip).part;
   const alone = (/** @type {string} */ id) => (id === part ? { id, flex: 1 } : { id });
   return [{ id: "tokens", width: phone ? 84 : 112, gap: 12 }, ...listAll(scene, 0).map(alone)];
 }

@@ -39,15 +39,16 @@ export function listStop(scene) {
   const matrix = ({ row, count }) => Math.min(
     row * count, Math.max(KEY_CELL * count, width * (stop === 6 ? 0.22 : 0.27))
   );
-  /** @param {{ id: string, share: number, gap: number }} given @returns {Column} */
+  /** @param {{ id: string, share?: number, gap?: number }} part @returns {Column} */
   const place = ({ id, share, gap }) => {
+    if (share === undefined || gap === undefined) return { id };
     if (id === "panel") return { id, flex: 1, gap };
     return { id, gap: narrow ? gap * 0.6 : gap, width: id === "matrix" ? matrix : (width * share) / 100 };
   };
   const order = listAll(scene, stop);
   return [
     { id: "tokens", width: narrow ? 92 : 112, gap: 16 },
-    ...order.map((id) => (shown.has(id) ? place(shown.get(id)) : { id })),
+    ...order.map((id) => place(shown.get(id) ?? { id })),
   ];
 }
 

@@ -4,7 +4,7 @@
 /** @import { Region, Where } from "./types.js" */
 
 import { isOfQueryAndKey, isPrediction } from "../shared/addresses.js";
-import { isOfStream, namePart, partOf, spokenKey, stageOf } from "./parts.js";
+import { findBeside, isOfStream, namePart, partOf, stageOf } from "./parts.js";
 
 /** @type {("row" | "column")[]} */
 const SHARED = ["row", "column"]; // what many operands may have in common
@@ -63,7 +63,7 @@ export function listRegions(canvas, cell, operands) {
   for (const { part, where } of operands.flatMap((address) => findDrawn(canvas, address))) {
     groups.set(part, [...(groups.get(part) ?? []), where]);
   }
-  const gathered = (/** @type {Where[]} */ cells) => (cells.length ? gather(cells) : [{ row: shown.where.row }]);
+  const gathered = (/** @type {Where[]} */ cells) => (cells.length || !shown ? gather(cells) : [{ row: shown.where.row }]);
   return [...groups].flatMap(([part, cells]) => gathered(cells).map((region) => ({ part, ...region })));
 }
 
@@ -77,7 +77,7 @@ function listSources(canvas, shown) {
   return parts.filter((part) => canvas.frame.parts[part]?.w > 1);
 }
 
-/** @param {Where[]} cells @returns {Where[]} */
+/** @param {Where[]} cells @returns {Partial<Where>[]} */
 function gather(cells) {
   for (const name of SHARED) {
     if (cells.length > MANY && cells.every((cell) => cell[name] === cells[0][name])) {
@@ -93,7 +93,7 @@ function listStopLights(canvas) {
   const { data, place, at } = canvas;
   const stop = data.stops[place.stop - 1];
   if (!stop) return null;
-  const key = spokenKey(canvas);
+  const key = findBeside(canvas);
   if (place.stop === 3) {
     const input = namePart(canvas, "input");
     return [{ ...input, row: at }, { ...input, row: key }, { part: "query", row: at }, { part: "key", row: key }, {
@@ -108,11 +108,11 @@ function listStopLights(canvas) {
 }
 
 // Where a component of the residual stream is drawn, none being null: [{part, column}].
-/** @param {Canvas} canvas @param {number} component @returns {{ part: string, column: number }[]} */
+/** @param {Canvas} canvas @param {number | null} component @returns {{ part: string, column: number }[]} */
 export function findComponent(canvas, component) {
   return Object.keys(canvas.frame.parts).flatMap((part) => {
     const stage = part.startsWith("ribbons") ? null : stageOf(canvas, part);
-    const column = stage && isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
+    const column = stage && component !== null && isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
     return column < 0 ? [] : [{ part, column }];
   });
 }

@@ -41,8 +41,9 @@ function pick({ top, row, first, count }) {
   return { top, row, first, count };
 }
 
-/** @template T @param {T} from @param {T} to @param {number} part @returns {T} */
+/** @template {Record<keyof Numbers, number>} Numbers @param {Numbers} from @param {Numbers} to @param {number} part */
 function mixNumbers(from, to, part) {
-  const mixed = Object.entries(to).map(([name, value]) => [name, mix(/** @type {any} */ (from)[name], value, part)]);
-  return Object.fromEntries(mixed);
+  const mixed = { ...to };
+  for (const name in to) Object.assign(mixed, { [name]: mix(from[name], to[name], part) });
+  return mixed;
 }

@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Sketch } from "./sketch.js" */
-/** @import { Bundle, Frame, PartBox, Share } from "./types.js" */
+/** @import { Bundle, DrawnBundle, Frame, PartBox, Share } from "./types.js" */
 
 import { isContext } from "../shared/addresses.js";
 import { clamp } from "../shared/clamp.js";
@@ -114,7 +114,7 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
 
 // The strongest weights, printed where their ribbons begin, on paper: read alike on all of them. Those that a change
 // has moved are underlined as cells are.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Bundle} given2 */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {DrawnBundle} given2 */
 function printShares(canvas, sketch, { name, box, weights, marked, depth, rows, layer }) {
   if (box.w < 36 || depth < 0.05) return;
   const shown = rows.filter((key) => !(canvas.quiet && canvas.data.tokens[key].special) && isSeen(canvas.frame, key));

@@ -59,8 +59,9 @@ export function drawLegend(canvas, sketch) {
   };
   for (const [part, name] of listScales(canvas)) {
     const stage = stageOf(canvas, part);
-    const words = name ?? stage?.short;
-    if (stage) put(measureScale(canvas, stage, words), (x, y) => drawScale(canvas, sketch, stage, words, x, y));
+    if (!stage) continue;
+    const words = name ?? stage.short;
+    put(measureScale(canvas, stage, words), (x, y) => drawScale(canvas, sketch, stage, words, x, y));
   }
   if (frame.phone || place.stop) return;
   tellNote(canvas).forEach((sentence, i) => put(measure(sentence, 12.5), (left, y) => {
@@ -137,7 +138,7 @@ function tellNote(canvas) {
 
 /** @param {Canvas} canvas */
 function tellQuiet({ data, stages, place }) {
-  const { values } = stages.get(`ribbons.${place.layer}`);
-  const share = data.tokens.reduce((all, { special }, i) => all + (special ? values[i] : 0), 0);
+  const values = stages.get(`ribbons.${place.layer}`)?.values ?? [];
+  const share = data.tokens.reduce((all, { special }, i) => all + (special ? values[i] ?? 0 : 0), 0);
   return `Without special tokens: ${writePercent(share)} of layer ${place.layer} is not drawn.`;
 }

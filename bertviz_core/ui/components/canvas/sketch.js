@@ -42,7 +42,8 @@ export class Sketch {
     }
     for (const name in made.attributes) if (!(name in attributes)) made.element.removeAttribute(name);
     made.attributes = attributes;
-    if (made.text !== text) made.element.textContent = made.text = text;
+    if (made.text !== text) made.element.textContent = text ?? null;
+    made.text = text;
     if (made.element === this.next) this.next = this.next.nextSibling;
     else this.group.insertBefore(made.element, this.next);
     return made.element;

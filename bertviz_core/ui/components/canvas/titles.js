@@ -102,7 +102,7 @@ function breakTitle(names, room) {
     const words = name.split(" ");
     if (words.length === 2 && words.every(fits)) return words;
   }
-  return [names.at(-1)].filter(fits);
+  return names.slice(-1).filter(fits);
 }
 
 // What can be pressed is underlined, as the crumbs are.
@@ -161,7 +161,7 @@ function titleKeys(canvas, sketch) {
   const box = frame.parts.matrix;
   const wide = box.w / frame.count;
   const y = canvas.frame.ceiling - 1;
-  const lit = [hover, cursor].find((each) => each?.part === "matrix")?.where.key;
+  const lit = [hover, cursor].find((each) => each?.part === "matrix")?.where?.key;
   const keys = seenRows(frame, data.tokens.length).filter((key) => isSeen(frame, key));
   const flat = keys.every((key) => measure(data.tokens[key].text, 12) < wide - 4);
   for (const key of keys) {
@@ -177,7 +177,7 @@ function titleKeys(canvas, sketch) {
 function titleHeads(canvas, sketch) {
   const { place, hover, frame } = canvas;
   headBoxes(canvas).forEach(({ x, y, size }, head) => {
-    const [chosen, over] = [head === place.head, hover?.part === "weights" && hover.where.head === head];
+    const [chosen, over] = [head === place.head, hover?.part === "weights" && hover.where?.head === head];
     const name = size > 44 ? `head ${head}` : `${head}`;
     const style = {
       size: 12, bold: chosen ? 650 : 400, fill: chosen || over ? undefined : "var(--bvc-faint)",

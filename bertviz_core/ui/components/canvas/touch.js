@@ -4,6 +4,7 @@
 /** @import { Canvas } from "./canvas.js" */
 
 import { clamp } from "../shared/clamp.js";
+import { findInside, openPen } from "../shared/element.js";
 import { findAt } from "./find.js";
 import { locate } from "./room.js";
 
@@ -41,8 +42,10 @@ function putDown(canvas, event) {
 
 /** @param {Canvas} canvas */
 function startLooking(canvas) {
-  canvas.touch.looks = true;
-  lookCloser(canvas, canvas.touch.last);
+  const { touch } = canvas;
+  if (!touch) return;
+  touch.looks = true;
+  lookCloser(canvas, touch.last);
 }
 
 /** @param {Canvas} canvas @param {PointerEvent} event @returns {void} */
@@ -78,7 +81,7 @@ function lookCloser(canvas, event) {
   const found = findAt(canvas, event);
   if (found?.stage) {
     canvas.hover = found;
-    canvas.chrome.read(found, found, "tap it: how it was made");
+    canvas.chrome.read(found, "tap it: how it was made");
     canvas.draw();
   }
   drawLoupe(canvas, event);
@@ -91,7 +94,7 @@ function drawLoupe(canvas, event) {
   const { x, y } = locate(canvas, event);
   const sharp = painter.sharp;
   const seen = (LOUPE.size / LOUPE.zoom) * sharp;
-  const pen = loupe.getContext("2d");
+  const pen = openPen(loupe);
   pen.imageSmoothingEnabled = false;
   pen.clearRect(0, 0, loupe.width, loupe.height);
   pen.drawImage(
@@ -106,5 +109,5 @@ function drawLoupe(canvas, event) {
 
 /** @param {Canvas} canvas @returns {HTMLCanvasElement} */
 function findLoupe({ root }) {
-  return root.querySelector(".bvc-loupe");
+  return findInside(root, ".bvc-loupe");
 }

@@ -8,7 +8,7 @@
 /** @import { Follow, ListenerData, Lit, Said } from "./types.js" */
 
 import { isSameCell } from "../shared/address.js";
-import { makeElement } from "../shared/element.js";
+import { findAround, findInside, makeElement } from "../shared/element.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import {
@@ -46,7 +46,7 @@ export class Listener {
   /** @type {object | null} */ lighter = null; // who lit it
   /** @type {Record<string, { what: string, place: number }>} */ brought = {}; // by what it was searched with
   // The cell whose drawer was closed here, and until when the server's word for it is waited for.
-  /** @type {{ cell: string | null | undefined, until: number } | null} */ left = null;
+  /** @type {{ cell: string | null, until: number } | null} */ left = null;
   /** @type {{ cell: string, until: number } | null} */ wanted = null;
   /** @type {string | null} */ opening = null;
   /** @type {{ pressed: Element | null } | null} */ closing = null;
@@ -61,7 +61,7 @@ export class Listener {
   /** @param {Element} root @param {{ tell(said: Said | null): void }} trail */
   constructor(root, trail) {
     this.trail = trail;
-    this.live = /** @type {Element} */ (root.querySelector(".bv-live"));
+    this.live = findInside(root, ".bv-live");
     this.app = /** @type {Element} */ (root.closest(PARTS.app) ?? document.body);
   }
 
@@ -76,7 +76,7 @@ export class Listener {
       document.documentElement.style.setProperty(`--bv-${name}`, color);
     }
     if (!this.stopped) this.start();
-    if (moved) this.wanted = data.cell && { cell: data.cell, until: Infinity };
+    if (moved) this.wanted = data.cell ? { cell: data.cell, until: Infinity } : null;
     this.sayExplained();
     for (const plot of this.plots.values()) plot.draw();
     this.sync();
@@ -145,8 +145,9 @@ export class Listener {
     }
     for (const drawn of this.app.querySelectorAll(CHART)) {
       if (this.plots.has(drawn)) continue;
-      this.plots.set(drawn, new Plot(drawn, this));
-      this.plots.get(drawn).listen();
+      const plot = new Plot(drawn, this);
+      this.plots.set(drawn, plot);
+      plot.listen();
     }
     for (const each of this.app.querySelectorAll(SCROLLED)) makeReachable(each);
     this.bringChosen();
@@ -160,7 +161,7 @@ export class Listener {
     for (const [selector, row] of Object.entries(CHOSEN)) {
       const chosen = document.querySelector(selector);
       if (!chosen) continue;
-      const [around, before] = [chosen.closest(row), this.brought[selector]];
+      const [around, before] = [findAround(chosen, row), this.brought[selector]];
       const what = `${location.pathname} ${chosen.dataset.token}`;
       const place = around.scrollLeft + chosen.getBoundingClientRect().left - around.getBoundingClientRect().left;
       if (before?.what === what && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
@@ -173,14 +174,16 @@ export class Listener {
 
   /** @param {PointerEvent} event */
   click(event) {
-    const said = event.target.closest?.(SAYING);
-    const pressed = event.target.closest?.(PRESSED);
-    if (event.target.closest?.(EDITOR)) enterEditor();
-    if (event.target.closest?.('[class*="st-key-example-"] button')) turnMenu(EDITOR, true);
+    const target = /** @type {Element} */ (event.target);
+    const said = target.closest?.(SAYING);
+    const pressed = target.closest?.(PRESSED);
+    if (target.closest?.(EDITOR)) enterEditor();
+    if (target.closest?.('[class*="st-key-example-"] button')) turnMenu(EDITOR, true);
     // Another page has a menu of its own, which is closed; the same page has not.
-    const link = /** @type {HTMLAnchorElement | null} */ (event.target.closest?.(LINK));
+    const link = /** @type {HTMLAnchorElement | null} */ (target.closest?.(LINK));
     if (link?.pathname === location.pathname) turnMenu(PAGES, true);
-    const named = this.plots.get(event.target.closest?.(CHART))?.readName(event);
+    const drawn = target.closest?.(CHART);
+    const named = drawn && this.plots.get(drawn)?.readName(event);
     if (named) return named.asKey ? this.send("choose", `key_token=${named.token}`) : this.send("token", named.token);
     if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
     if (said.matches("a[href]")) {
@@ -198,10 +201,12 @@ export class Listener {
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
     if (copy) return copyText(copy === "link" ? writeLink(this.data) : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);
-    const value = SENT[name](said.dataset[name]);
+    const given = name === undefined ? undefined : said.dataset[name];
+    if (name === undefined || given === undefined) return;
+    const value = SENT[name](given);
     if (name === "cell") return this.explain(String(value), said);
     if (name === "close") return this.leave(said);
-    const again = () => document.querySelector(`[data-${name}="${CSS.escape(said.dataset[name])}"]`);
+    const again = () => document.querySelector(`[data-${name}="${CSS.escape(given)}"]`);
     this.held = { element: said, follow: FOLLOWED[name] ?? again };
     this.send(name, value);
   }
@@ -294,7 +299,7 @@ export class Listener {
 
   goBack() {
     const { element, again } = this.opener ?? {};
-    const there = element?.isConnected ? element : again && document.querySelector(again);
+    const there = element?.isConnected ? element : again ? document.querySelector(again) : null;
     there?.focus({ preventScroll: true });
   }
 
@@ -320,7 +325,7 @@ export class Listener {
 
   // lit: the token whose row is lit, and the one whose column as a key is. Only who lit it puts it out: a chart says late
   // that the pointer has left it.
-  /** @param {Lit | null} lit @param {object} by */
+  /** @param {Lit | null} lit @param {object | null} by */
   light(lit, by) {
     if (!lit && by !== this.lighter) return;
     this.lighter = by;

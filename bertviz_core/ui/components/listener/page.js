@@ -39,7 +39,7 @@ export function enterPicture() {
   const stops = seen.flatMap((each) => [each, ...each.querySelectorAll('[tabindex="0"], button, a[href]')]);
   const stop = stops.find((each) => each.tabIndex >= 0);
   if (stop) stop.focus();
-  else document.activeElement.blur();
+  else document.activeElement?.blur();
 }
 
 // What has the focus, also inside of a component that is isolated from the page.
@@ -74,7 +74,7 @@ export function findScroller(element) {
     each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
   let scroller = element.parentElement;
   while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
-  return scroller ?? document.scrollingElement;
+  return scroller ?? document.scrollingElement ?? document.documentElement;
 }
 
 /** @param {Element} element */
@@ -102,9 +102,9 @@ export function makeReachable(element) {
 
 // The framework writes the first page's address as that of whichever page one is on: opened in a tab of its own, it were
 // another page than the one that a click leads to.
-/** @param {EventTarget} element */
+/** @param {EventTarget | null} element */
 export function mendLink(element) {
-  const link = element.closest?.(`${PARTS["page-link"]} a:is([href=""], [href^="?"])`);
+  const link = element?.closest?.(`${PARTS["page-link"]} a:is([href=""], [href^="?"])`);
   link?.setAttribute("href", `.${link.getAttribute("href")}`);
 }
 

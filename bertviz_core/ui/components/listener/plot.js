@@ -46,7 +46,7 @@ export class Plot {
   // Plotly forgets who listens when it draws a chart anew from the start.
   listen() {
     if (hears(this.drawn, "plotly_click", this.handlers.plotly_click) !== false) return;
-    for (const [name, handler] of Object.entries(this.handlers)) this.drawn.on(name, handler);
+    for (const [name, handler] of Object.entries(this.handlers)) this.drawn.on?.(name, handler);
     if (isDrawn(this.drawn)) this.read();
   }
 
@@ -131,7 +131,7 @@ export class Plot {
     const { left, top } = this.drawn.getBoundingClientRect();
     for (const offer of this.offers) {
       const axis = offer.columnsAxis;
-      if (axis !== "key" && !ROW_TOKENS.includes(axis)) continue;
+      if (!axis || (axis !== "key" && !ROW_TOKENS.includes(axis))) continue;
       const texts = findTicks(this.drawn, offer.xaxis);
       if (!texts.some((text) => isInside(text.getBoundingClientRect(), clientX, clientY))) continue;
       const token = offer.columnNamed(clientX - left, clientY - top);
@@ -179,8 +179,9 @@ export class Plot {
 
   // Where the cursor is; to begin with at the cell that is explained, or at the chosen token's row.
   current() {
-    const offer = this.offers.find(({ trace }) => trace.index === this.cursor?.trace);
-    if (offer) return { offer, place: offer.within(this.cursor) };
+    const { cursor } = this;
+    const offer = cursor && this.offers.find(({ trace }) => trace.index === cursor.trace);
+    if (offer) return { offer, place: offer.within(cursor) };
     const [shown] = this.list(this.listener.data.cell);
     if (shown) return shown;
     const [first] = this.offers;
@@ -214,7 +215,7 @@ export class Plot {
   // Marks.
 
   // Where a cell is drawn, once in every part of the chart.
-  /** @param {string} address */
+  /** @param {string | null} address */
   list(address) {
     if (!address) return [];
     const found = new Map();

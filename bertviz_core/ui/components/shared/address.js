@@ -26,10 +26,11 @@ export function matchAddress(template, address) {
   const found = {};
   for (const [axis, place] of index) {
     const given = cell.index.get(axis);
+    if (given === undefined) return null;
     if (/^\{[xyn]\}$/.test(place)) found[place[1]] = given;
     else if (place !== given) return null;
   }
-  return Object.values(found).includes(undefined) ? null : found;
+  return found;
 }
 
 // The tokens whose row and whose column a cell belongs to; null where it has none.

@@ -21,7 +21,7 @@ export function writeShort(value) {
   const texts = splitNumber(value).length === 1
     ? places(Math.max(2, countDecimals(value))).map((decimals) => writeFixed(value, decimals))
     : places(1).map((decimals) => writePower(value, decimals));
-  return texts.find((text) => text.length <= SHORT_WIDTH);
+  return texts.find((text) => text.length <= SHORT_WIDTH) ?? texts[texts.length - 1];
 }
 
 // A part of a whole, 1 being all of it.

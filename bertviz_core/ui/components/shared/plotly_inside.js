@@ -28,7 +28,7 @@ export function listTraces({ calcdata = [], _fullLayout: layout }) {
 
 /** @param {string | undefined} id */
 function nameAxis(id) {
-  return id && `${id[0]}axis${id.slice(1)}`;
+  return id ? `${id[0]}axis${id.slice(1)}` : "";
 }
 
 // Where an axis begins in its chart and how long it is, in pixels.

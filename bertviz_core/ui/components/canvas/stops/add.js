@@ -53,7 +53,7 @@ export function drawAdd(canvas, sketch, box, worked, time) {
   drawSteps(canvas, sketch, placeSteps(box, [listNormalized(worked)]), digits, time);
   const input = canvas.place.layer ? `output.${canvas.place.layer - 1}` : "embedding";
   const cells = [input, "added", "sum", "norm"].map((part) => ringSpoken(canvas, sketch, part));
-  leadToCaption(sketch, cells.at(-1), box);
+  leadToCaption(sketch, cells[cells.length - 1], box);
 }
 
 /** @param {Normalized} worked */

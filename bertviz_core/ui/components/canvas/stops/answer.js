@@ -25,7 +25,7 @@ export function drawDivide(canvas, sketch, box, worked, time) {
   }));
   const hidden = worked.shares.reduce((all, share, i) => all + (isSeen(frame, i) ? 0 : share), worked.others);
   drawSoftmax(sketch, box, {
-    items, others: { name: "out of sight", share: hidden }, denominator: worked.denominator, kind: "attention",
+    items, others: { name: "out of sight", share: hidden, listed: null }, denominator: worked.denominator, kind: "attention",
     titles: ["key", "score"], top: frame.top, high: frame.row * frame.count, row: frame.row, digits: worked.digits,
     decimals: 2,
   }, time);
@@ -46,7 +46,8 @@ export function drawAnswer(canvas, sketch, box, worked, time) {
   const items = worked.words.map(([name, score, term, share], i) => ({ name, score, term, share, ...at(i) }));
   const rest = worked.denominator - items.reduce((all, { term }) => all + term, 0);
   const others = {
-    name: `${writeCount(worked.total - items.length)} others`, share: worked.others, term: rest, ...at(items.length),
+    name: `${writeCount(worked.total - items.length)} others`, share: worked.others,
+    listed: { term: rest, ...at(items.length) },
   };
   return drawSoftmax(sketch, right, {
     items, others, denominator: worked.denominator, kind: "prediction", titles: ["word", "logit"], top, high,

@@ -25,7 +25,7 @@ export function drawCollect(canvas, sketch, box, worked, time) {
   const columns = placeFactors(canvas, box, worked);
   const hidden = values.reduce((all, value, i) => all + (isSeen(frame, i) ? 0 : value), worked.others);
   const rest = hidden ? `; out of sight: ${writeFixed(hidden, digits.terms)}` : "";
-  const how = columns.share ? "each token’s share times its value, added from row to row" : "share · value, added";
+  const how = columns.factors ? "each token’s share times its value, added from row to row" : "share · value, added";
   drawCaption(
     sketch, box, [[quote(canvas, canvas.place.token), "prediction"], ["collects", "value"]],
     `component ${component}: ${how}${rest}`
@@ -49,7 +49,7 @@ export function drawCollect(canvas, sketch, box, worked, time) {
 }
 
 // Where share, value and their product end, one under the other; the product alone where there is no room.
-/** @param {Canvas} canvas @param {Box} box @param {Collected} worked */
+/** @param {Canvas} canvas @param {Box} box @param {Collected} worked @returns {Columns} */
 function placeFactors(canvas, { x, w }, { digits, shares, values, component }) {
   const widest = (/** @type {number[]} */ numbers, /** @type {number} */ decimals) => Math.max(
     ...numbers.map((each) => measure(writeFixed(each, decimals), 12, true, 600))
@@ -58,8 +58,8 @@ function placeFactors(canvas, { x, w }, { digits, shares, values, component }) {
   const recorded = readColumn(canvas, component);
   const [share, value] = [widest(shares, digits.factors), widest(recorded ?? [0], digits.factors)];
   const all = share + value + product + 36;
-  if (!recorded || w < all + 180) return { end: x + product };
-  return { share: x + share, value: x + share + 18 + value, end: x + all };
+  if (!recorded || w < all + 180) return { factors: null, end: x + product };
+  return { factors: { share: x + share, value: x + share + 18 + value }, end: x + all };
 }
 
 // One component of the chosen head's values, row by row; null while they are on their way.
@@ -67,7 +67,7 @@ function placeFactors(canvas, { x, w }, { digits, shares, values, component }) {
 function readColumn(canvas, component) {
   const stage = stageOf(canvas, "value");
   const column = stage?.columns.indexOf(component) ?? -1;
-  return column < 0 ? null : canvas.data.tokens.map((_, row) => readValue(stage, { row, column }));
+  return !stage || column < 0 ? null : canvas.data.tokens.map((_, row) => readValue(stage, { row, column }));
 }
 
 // All shares together, and where the sum stands in the result.
@@ -127,12 +127,13 @@ function drawFactors(canvas, sketch, i, { columns, worked, shown }) {
   const faint = { ...style, fill: FAINT };
   const bold = of[i] === largest ? 600 : 400;
   sketch.text(`value ${i}`, columns.end, y, writeFixed(values[i], digits.terms), { ...style, bold });
-  if (!columns.share) return;
-  const factor = readColumn(canvas, component)[i];
-  sketch.text(`share of ${i}`, columns.share, y, writeFixed(shares[i], digits.factors), faint);
-  sketch.text(`times ${i}`, columns.share + 12, y, "·", faint);
-  sketch.text(`factor ${i}`, columns.value, y, writeFixed(factor, digits.factors), faint);
-  sketch.text(`is ${i}`, columns.value + 12, y, "=", faint);
+  const factor = readColumn(canvas, component)?.[i];
+  if (!columns.factors || factor === undefined) return;
+  const { share, value } = columns.factors;
+  sketch.text(`share of ${i}`, share, y, writeFixed(shares[i], digits.factors), faint);
+  sketch.text(`times ${i}`, share + 12, y, "·", faint);
+  sketch.text(`factor ${i}`, value, y, writeFixed(factor, digits.factors), faint);
+  sketch.text(`is ${i}`, value + 12, y, "=", faint);
 }
 
 // The component that is collected, in the values of all rows.

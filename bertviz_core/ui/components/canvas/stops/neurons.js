@@ -35,13 +35,13 @@ export function drawNeurons(canvas, sketch, box, worked, time) {
 }
 
 // The strongest; then, unless it is one of these, what the activation function takes most from, and what it shuts off.
-/** @param {Neuron[]} strongest @param {boolean} alone @param {Neuron | null} damped @param {Neuron | null} shut */
+/** @param {Neuron[]} strongest @param {boolean} alone @param {Neuron | null} damped @param {Neuron | null} shut @returns {ToldNeuron[]} */
 export function listNeurons(strongest, alone, damped, shut) {
   /** @type {[neuron: Neuron | null, role: string][]} */
   const about = [[damped, "damped"], [shut, "shut off"]];
-  const told = about.filter(
-    ([neuron]) => neuron && !strongest.some(([index]) => index === neuron[0])
-  ).map(([neuron, role]) => ({ neuron, role }));
+  const told = about.flatMap(([neuron, role]) => (
+    neuron && !strongest.some(([index]) => index === neuron[0]) ? [{ neuron, role }] : []
+  ));
   const others = strongest.map((neuron, i) => ({ neuron, role: i || !alone ? "" : "strongest" }));
   return [...others, ...told];
 }

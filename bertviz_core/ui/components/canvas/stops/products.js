@@ -106,6 +106,7 @@ function drawRunning(sketch, { x, wide, y, run, digits, kind, from }) {
 export function drawProduct(sketch, { x, y, w }, terms, landed, { digits, kinds }) {
   if (!landed) return;
   const [component, one, other, product, finer = digits] = terms[atProduct(landed, terms)];
+  /** @type {[text: string, kind: Kind | null][]} */
   const parts = [
     [writeFixed(one, finer), kinds[0]], ["·", null], [writeFixed(other, finer), kinds[1]], ["=", null],
     [writeFixed(product, digits), kinds[2]],
