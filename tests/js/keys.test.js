@@ -90,6 +90,13 @@ test("brackets change the layer, braces the head, round and round", () => {
   assert.equal(canvas.place.head, 0);
 });
 
+test("brackets change the layer of a strip that is seen whole, before its numbers have come", () => {
+  const { canvas } = openCanvas({ level: "layer", strip: "norm" });
+  press(canvas, "[");
+  assert.deepEqual([canvas.place.layer, canvas.place.strip], [0, "norm"]);
+  assert.match(canvas.chrome.crumbs.innerHTML, /Layer 0.*LayerNorm/);
+});
+
 test("keys that mean something elsewhere are left alone", () => {
   const { canvas } = openCanvas();
   for (const more of [{ metaKey: true }, { altKey: true }]) assert.ok(!press(canvas, "ArrowRight", more).defaultPrevented);

@@ -97,6 +97,17 @@ test("only one message is on its way; what is not answered is said again", () =>
   assert.deepEqual(sent[1], ["go", { layer: 0, token: 3 }]);
 });
 
+test("what was to be said of one sentence is not said of the next", () => {
+  const { canvas, sent } = openCanvas();
+  canvas.go({ layer: 0 });
+  canvas.show({ ...canvas.data, sentence: "another one" }, canvas.send);
+  clock.pass(3000);
+  assert.deepEqual(sent, []);
+  canvas.go({ token: 2 });
+  clock.pass(3000);
+  assert.deepEqual(sent, [["go", { token: 2 }]]);
+});
+
 test("an answer to an older question does not move the picture back, the one to this question does not move it", () => {
   const { canvas } = openCanvas();
   clock.pass(1600);

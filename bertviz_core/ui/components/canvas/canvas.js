@@ -7,6 +7,7 @@
 /** @import { CanvasData, Cursor, Frame, Place, Region, Send, Target } from "./types.js" */
 
 import { readComponent, readLayer } from "../shared/addresses.js";
+import { findInside } from "../shared/element.js";
 import { isSeen } from "./cells.js";
 import { Chrome } from "./chrome.js";
 import { Colors } from "./colors.js";
@@ -40,7 +41,7 @@ export class Canvas {
   /** @type {Stages} */ stages;
   /** @type {Colors} */ colors;
   /** @type {Send} */ send;
-  /** @type {Frame | null} */ frame;
+  /** @type {Frame} */ frame; // from when there is room for a picture on
   /** @type {Frame | null} */ from;
   /** @type {Frame | null} */ to;
   /** @type {{ width: number, height: number }} */ size;
@@ -52,7 +53,7 @@ export class Canvas {
   /** @type {AbortController | null} */ stopped;
   /** @type {ResizeObserver} */ watching;
   /** @type {{ x: number, y: number, last: PointerEvent, looks: boolean, resting: number } | null} */ touch;
-  /** @type {{ of: Record<string, unknown>, since: number } | null} */ asked;
+  /** @type {{ of: Partial<Place>, since: number } | null} */ asked;
   /** @type {number | undefined} */ window;
   /** @type {number | undefined} */ first;
   /** @type {number | undefined} */ wanted;
@@ -62,19 +63,21 @@ export class Canvas {
   /** @type {number} */ scale;
   /** @type {number} */ since;
   /** @type {number} */ sending;
-  /** @type {number | null} */ moving;
+  /** @type {number | null} */ moving = null;
   turn = 0;
   sent = -TURN;
   group = 0;
 
   /** @param {HTMLElement} parent */
   constructor(parent) {
-    this.root = /** @type {HTMLElement & { readCell: (address: string) => number | undefined }} */ (parent.querySelector(".bvc"));
-    this.stage = /** @type {HTMLElement} */ (this.root.querySelector(".bvc-stage"));
-    this.painter = new Painter(this.root.querySelector(".bvc-cells"));
-    this.sketches = openLayers(this.root.querySelector(".bvc-drawn"));
+    /** @type {HTMLElement & { readCell?: (address: string) => number | undefined }} */
+    this.root = findInside(parent, ".bvc");
+    this.stage = findInside(this.root, ".bvc-stage");
+    this.painter = new Painter(findInside(this.root, ".bvc-cells"));
+    this.sketches = openLayers(findInside(this.root, ".bvc-drawn"));
     this.chooseRows();
     this.quiet = false; // the attention on special tokens is not drawn
+    /** @type {{ cell: string, operands: string[] }} */
     this.explained = { cell: "", operands: [] };
     this.unsent = false;
     this.visited = new Visited();
@@ -94,15 +97,15 @@ export class Canvas {
     this.sent = -TURN;
     this.stages = new Stages(data);
     this.hover = null;
-    if (this.cursor?.stage) this.cursor.stage = this.stages.get(this.cursor.stage.id) ?? null;
+    if (this.cursor?.stage) this.cursor.stage = this.stages.get(this.cursor.stage.id);
     this.colors = new Colors(data.colors);
     this.visited.keep(data, this.stages);
     this.adopt(data.place, fresh || other);
     this.visited.recall(data, this.stages, this.place);
     if (fresh || other) this.explain(data, false);
     if (other || (moved && this.wanted === undefined)) this.chooseRows();
-    else if (moved) this.first = this.wanted - data.window.start;
-    if (this.holds(this.wanted)) this.wanted = undefined;
+    else if (moved && this.wanted !== undefined) this.first = this.wanted - data.window.start;
+    if (this.wanted !== undefined && this.holds(this.wanted)) this.wanted = undefined;
     if (!this.stopped) this.start();
     this.chrome.style();
     this.refresh(!fresh && !moved);
@@ -117,7 +120,7 @@ export class Canvas {
     if (turn !== this.turn) return;
     clearTimeout(this.sending);
     this.player.playing = false;
-    this.stopped.abort();
+    this.stopped?.abort();
     this.watching.disconnect();
     this.stopped = null;
   }
@@ -157,12 +160,13 @@ export class Canvas {
   // The place that the server says, unless it still answers an older question.
   /** @param {Place} place @param {boolean} surely */
   adopt(place, surely) {
-    const waiting = this.isWaiting;
-    const answered = waiting && !this.unsent && Object.keys(this.asked.of).every(
-      (name) => place[name] === this.asked.of[name]
+    const { waitingFor } = this;
+    const answered = waitingFor && !this.unsent && PLACE.every(
+      (name) => !(name in waitingFor) || place[name] === waitingFor[name]
     );
-    if (waiting && !answered && !surely) return;
+    if (waitingFor && !answered && !surely) return;
     this.asked = null;
+    this.unsent = false;
     this.window = undefined;
     const { level, stop } = this.place ?? {};
     const moved = this.place && PLACE.some((name) => this.place[name] !== (place[name] ?? null));
@@ -199,7 +203,7 @@ export class Canvas {
   tell(change) {
     const { window, ...place } = change;
     if (window !== undefined) this.window = window;
-    this.asked = { of: { ...(this.isWaiting ? this.asked.of : {}), ...place }, since: performance.now() };
+    this.asked = { of: { ...this.waitingFor, ...place }, since: performance.now() };
     this.unsent = true;
     this.plan();
   }
@@ -210,14 +214,15 @@ export class Canvas {
   }
 
   flush() {
-    if (!this.unsent) return;
+    if (!this.unsent || !this.asked) return;
     this.send("go", { ...this.asked.of, ...(this.window === undefined ? {} : { window: this.window }) });
     this.unsent = false;
     this.sent = performance.now();
   }
 
-  get isWaiting() {
-    return this.asked && performance.now() - this.asked.since < PATIENCE;
+  // What was asked for and is not answered yet; null for nothing.
+  get waitingFor() {
+    return this.asked && performance.now() - this.asked.since < PATIENCE ? this.asked.of : null;
   }
 
   // One level up; out of a stop or a strip first, at the top out of a component.
@@ -237,7 +242,7 @@ export class Canvas {
     this.hover = null;
     if (cell) this.rolled = false;
     lightRow(this, null);
-    const component = readComponent(cell);
+    const component = readComponent(this.explained.cell);
     if (component !== undefined) this.place.component = component; // the URL says so too: see `note` in ui/frame/follow.py
     if (cell && this.stages.lacks(cell)) this.tell({});
     showRows(this);
@@ -296,14 +301,14 @@ export class Canvas {
 
   /** @param {Frame} frame */
   arrive(frame) {
-    cancelAnimationFrame(this.moving);
+    if (this.moving !== null) cancelAnimationFrame(this.moving);
     Object.assign(this, { moving: null, frame, from: null, to: null });
     this.draw();
   }
 
   step() {
     this.moving = null;
-    if (!this.to || !this.stopped) return;
+    if (!this.from || !this.to || !this.stopped) return;
     const part = Math.min(1, (performance.now() - this.since) / ZOOM);
     this.frame = part < 1 ? mixFrames(this.from, this.to, ease(part)) : this.to;
     this.draw();
@@ -321,7 +326,7 @@ export class Canvas {
       rows: data.tokens.length, beside: findBeside(this), total: data.window.total, open: this.open,
       phone: innerWidth <= PHONE, narrow: width < NARROW, covered: countUncovered(this),
       numbers: data.size[place.strip === "neurons" ? "neurons" : "width"],
-      shown: explained?.row ?? at, spoken: [explained?.row, explained?.key].filter(Number.isInteger),
+      shown: explained?.row ?? at, spoken: [explained?.row, explained?.key].filter((row) => row !== undefined),
     };
   }
 

@@ -1,7 +1,7 @@
 // Where rows and cells stand in the picture.
 
 /** @import { Canvas } from "./canvas.js" */
-/** @import { Box, Frame, PartBox, Stage, Where } from "./types.js" */
+/** @import { Box, Frame, PartBox, Stage, StripPlace, Where } from "./types.js" */
 
 import { clampIndex } from "../shared/clamp.js";
 import { drawnColumns, isWhole, stageOf } from "./parts.js";
@@ -43,7 +43,7 @@ export function headBoxes({ frame, data }) {
 
 /** @param {PartBox} weights @param {number} heads */
 function packHeads(weights, heads) {
-  let best = { side: 0 };
+  let best = { side: 0, across: 1, down: heads };
   for (let across = 1; across <= heads; across++) {
     const down = Math.ceil(heads / across);
     const side = Math.min((weights.w - 12 * (across - 1)) / across, weights.h / down - TITLE);
@@ -59,7 +59,7 @@ function packHeads(weights, heads) {
 
 // How the cells of a strip stand. columns: the places of its columns; box(row, i): of the i-th of them in a row;
 // find(row, x, y): the place of the column that is drawn at a point, undefined for none.
-/** @param {Canvas} canvas @param {string} part @param {Stage} stage @param {Box} box */
+/** @param {Canvas} canvas @param {string} part @param {Stage} stage @param {Box} box @returns {StripPlace} */
 export function layStrip(canvas, part, stage, box) {
   const { frame } = canvas;
   const columns = drawnColumns(canvas, stage, box.w);
@@ -68,7 +68,7 @@ export function layStrip(canvas, part, stage, box) {
   const across = Math.ceil(numbers / lines);
   const inset = whole ? FOLDED.blank / 2 : rowInset(frame);
   const [w, h] = [box.w / across, (frame.row - 2 * inset) / lines];
-  const top = (row) => rowTop(frame, row) + inset;
+  const top = (/** @type {number} */ row) => rowTop(frame, row) + inset;
   return {
     columns, w, h,
     box: (row, i) => {
@@ -91,13 +91,14 @@ export function cellBox(canvas, part, where) {
   const stage = stageOf(canvas, part);
   if (!box || !stage || box.a < 0.4 || !isSeen(frame, where.row)) return null;
   if (part === "weights") return smallCell(canvas, where);
-  if (part === "matrix") return isSeen(frame, where.key) ? matrixCell(frame, box, where) : null;
+  const { row, column, key } = where;
+  if (part === "matrix") return key !== undefined && isSeen(frame, key) ? matrixCell(frame, box, { row, key }) : null;
   const strip = layStrip(canvas, part, stage, box);
-  const place = strip.columns.indexOf(where.column);
-  return place < 0 ? null : strip.box(where.row, place);
+  const place = column === undefined ? -1 : strip.columns.indexOf(column);
+  return place < 0 ? null : strip.box(row, place);
 }
 
-/** @param {Frame} frame @param {Box} box @param {Where} where */
+/** @param {Frame} frame @param {Box} box @param {{ row: number, key: number }} where */
 export function matrixCell(frame, box, { row, key }) {
   const w = box.w / frame.count;
   return { x: box.x + (key - frame.first) * w, y: rowTop(frame, row), w: w - 1.5, h: frame.row - 1.5 };
@@ -105,10 +106,10 @@ export function matrixCell(frame, box, { row, key }) {
 
 /** @param {Canvas} canvas @param {Where} where @returns {Box | null} */
 export function smallCell(canvas, { head, row, key }) {
+  if (head === undefined || key === undefined || !isSeen(canvas.frame, key)) return null;
   const { first, count } = canvas.frame;
   const { x, y, size } = headBoxes(canvas)[head];
   const side = size / count;
-  if (!isSeen(canvas.frame, key)) return null;
   return { x: x + (key - first) * side, y: y + (row - first) * side, w: side, h: side };
 }
 
@@ -123,7 +124,10 @@ export function rowBox(frame, part, i) {
 /** @param {Canvas} canvas @param {string} part @param {number} column @returns {Box[]} */
 export function columnBoxes(canvas, part, column) {
   const { frame, data } = canvas;
-  const cells = seenRows(frame, data.tokens.length).flatMap((row) => cellBox(canvas, part, { row, column }) ?? []);
+  const cells = seenRows(frame, data.tokens.length).flatMap((row) => {
+    const cell = cellBox(canvas, part, { row, column });
+    return cell ? [cell] : [];
+  });
   if (isWhole(canvas, part)) return cells;
   return cells.slice(0, 1).map((cell) => ({ ...cell, y: frame.parts[part].y, h: frame.parts[part].h }));
 }

@@ -4,6 +4,7 @@
 /** @import { Level, Palette, Target, Written } from "./types.js" */
 
 import { clampIndex } from "../shared/clamp.js";
+import { findInside } from "../shared/element.js";
 import { writeActions, writeCrumbs, writeReadout, writeStrip, writeTabs, writeTitle } from "./chrome_words.js";
 import { KEYS } from "./keys.js";
 import { listGroups } from "./layout_stops.js";
@@ -12,22 +13,19 @@ import { heading } from "./sizes.js";
 import { tellPart } from "./told.js";
 
 export class Chrome {
-  /** @type {Written} */ crumbs;
-  /** @type {Written} */ title;
-  /** @type {Written} */ actions;
-  /** @type {Written} */ strip;
-  /** @type {Written} */ readout;
-  /** @type {Written} */ tabs;
-  /** @type {HTMLElement} */ live;
-  /** @type {HTMLDialogElement} */ help;
-  /** @type {HTMLButtonElement} */ quiet;
-
   /** @param {Canvas} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    for (const name of ["crumbs", "title", "actions", "strip", "readout", "tabs", "live", "help", "quiet"]) {
-      this[name] = canvas.root.querySelector(`.bvc-${name}`);
-    }
+    const { root } = canvas;
+    /** @type {Written} */ this.crumbs = findInside(root, ".bvc-crumbs");
+    /** @type {Written} */ this.title = findInside(root, ".bvc-title");
+    /** @type {Written} */ this.actions = findInside(root, ".bvc-actions");
+    /** @type {Written} */ this.strip = findInside(root, ".bvc-strip");
+    /** @type {Written} */ this.readout = findInside(root, ".bvc-readout");
+    /** @type {Written} */ this.tabs = findInside(root, ".bvc-tabs");
+    /** @type {HTMLElement} */ this.live = findInside(root, ".bvc-live");
+    /** @type {HTMLDialogElement} */ this.help = findInside(root, ".bvc-help");
+    /** @type {HTMLButtonElement} */ this.quiet = findInside(root, ".bvc-quiet");
     canvas.root.addEventListener("click", (event) => this.click(event));
   }
 
@@ -54,13 +52,14 @@ export class Chrome {
     this.write(this.tabs, writeTabs(canvas));
     this.strip.querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
     canvas.player.show();
-    this.read(canvas.hover?.stage ? canvas.hover : null, canvas.hover);
+    this.read(canvas.hover);
   }
 
   /** @param {Written} element @param {string} html */
   write(element, html) {
     if (element.written === html) return;
-    const held = element.contains(document.activeElement) ? document.activeElement.dataset.does : null;
+    const { activeElement: focus } = document;
+    const held = focus && element.contains(focus) ? focus.dataset.does : null;
     element.innerHTML = element.written = html;
     if (held === null) return;
     const again = held && element.querySelector(`[data-does="${held}"]`);
@@ -70,19 +69,22 @@ export class Chrome {
   // Buttons say what they do: data-does="NAME:VALUE".
   /** @param {Event} given */
   click({ target }) {
-    const [name, value] = target.closest?.("[data-does]")?.dataset.does.split(/:(.*)/s) ?? [];
+    const does = /** @type {Element} */ (target).closest?.("[data-does]")?.dataset.does;
+    if (!does) return;
+    const [name, value] = does.split(/:(.*)/s);
     const { canvas } = this;
-    const does = {
+    /** @type {Record<string, () => unknown>} */
+    const commands = {
       level: () => canvas.go({ level: /** @type {Level} */ (value), stop: 0 }), group: () => this.choose(Number(value)), head: () => canvas.go(
         { head: Number(value) }
       ),
       play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)),
       speed: () => canvas.player.hurry(),
-      end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[value])),
+      end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[Number(value)])),
       quiet: () => this.hush(), component: () => canvas.go({ component: null }),
       close: () => this.hideHelp(), up: () => canvas.leave(),
     };
-    does[name]?.();
+    commands[name]?.();
   }
 
   // Draw the attention on special tokens, or leave it out.
@@ -127,10 +129,11 @@ export class Chrome {
   }
 
   // The line under the picture: address, value, formula, from how many numbers, used by how many.
-  /** @param {Target | null} target @param {Target | null} pointed @param {string} [more] */
-  read(target, pointed, more = "") {
+  /** @param {Target | null} pointed @param {string} [more] */
+  read(pointed, more = "") {
     const { canvas } = this;
-    const shown = target ?? this.readExplained();
+    const { stage, where } = pointed ?? {};
+    const shown = stage && where ? { stage, where } : this.readExplained();
     const hint = more && `<span>${more}</span>`;
     if (shown) return this.write(this.readout, writeReadout(canvas, shown) + hint);
     const idle = matchMedia("(hover: none)").matches ? "Tap any cell: its value and the formula that made it."

@@ -1,7 +1,7 @@
 // What stands around the picture, as HTML.
 
 /** @import { Canvas } from "./canvas.js" */
-/** @import { Place, Target } from "./types.js" */
+/** @import { Cell, Place } from "./types.js" */
 
 import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { isPut, readValue } from "./data.js";
@@ -17,14 +17,22 @@ import { nameCell } from "./told.js";
 export function writeCrumbs(canvas) {
   const { place } = canvas;
   if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
+  /** @type {Record<string, string>} */
   const names = {
     pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}`,
-    strip: place.strip && nameStage(stageOf(canvas, namePart(canvas, place.strip).part), canvas)[0],
+    strip: place.strip === null ? "" : nameStrip(canvas, place.strip),
   };
   const way = [...LEVELS.slice(0, LEVELS.indexOf(place.level) + 1), ...(place.strip ? ["strip"] : [])];
   const crumbs = way.map((level, i) => (i === way.length - 1 ? `<b aria-current="true">${names[level]}</b>`
     : writeButton(`level:${level}`, names[level]))).join("<span>›</span>");
   return crumbs + (place.component === null ? "" : writeComponent(place));
+}
+
+// While a layer's own numbers are on their way, a strip is called as it was of the layer before.
+/** @param {Canvas} canvas @param {string} strip */
+function nameStrip(canvas, strip) {
+  const stage = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
+  return stage ? nameStage(stage, canvas)[0] : strip;
 }
 
 /** @param {Canvas} canvas */
@@ -64,11 +72,14 @@ export function writeTitle(canvas) {
     `<b>${writePercent(most.share)}</b>`;
 }
 
+/** @type {("layer" | "head" | "token")[]} */
+const PLACED = ["layer", "head", "token"]; // what decides where a token looks
+
 // Which token the chosen one looks at most, {text, share}; null where that is not known here.
 /** @param {Canvas} canvas */
 function findMost(canvas) {
   const { data, place, at } = canvas;
-  if (["layer", "head", "token"].every((name) => data.most[name] === place[name])) return data.most;
+  if (PLACED.every((name) => data.most[name] === place[name])) return data.most;
   const stage = stageOf(canvas, "matrix");
   if (!stage || !data.tokens[at] || data.tokens.length < data.window.total) return null;
   const weights = data.tokens.map((_, key) => readValue(stage, { row: at, key }));
@@ -96,8 +107,7 @@ export function writeActions(canvas) {
 export function writeStrip(canvas) {
   const { place, group, size, data } = canvas;
   if (innerWidth > PHONE || !size) return "";
-  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
-  if (place.stop) return data.stops.map(({ name }, i) => write(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
+  if (place.stop) return data.stops.map(({ name }, i) => writeTab(`stop:${i + 1}`, name, place.stop === i + 1)).join("");
   const up = place.level === "pass" ? "" : writeButton("up", "‹ Up");
   return up + listGroups(canvas.survey()).map(([title], i) => {
     const pressed = group === i && !place.strip;
@@ -113,11 +123,15 @@ export function writeTabs({ place }) {
     ["play", "Play", "play"],
   ];
   const now = place.stop ? "play" : place.level;
-  const write = (does, name, pressed) => writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
-  return tabs.map(([does, name, is]) => write(does, name, is === now)).join("");
+  return tabs.map(([does, name, is]) => writeTab(does, name, is === now)).join("");
 }
 
-/** @param {Canvas} canvas @param {Target} target */
+/** @param {string} does @param {string} name @param {boolean} pressed */
+function writeTab(does, name, pressed) {
+  return writeButton(does, name, `aria-pressed="${pressed}" tabindex="${pressed ? 0 : -1}"`);
+}
+
+/** @param {Canvas} canvas @param {Cell} cell */
 export function writeReadout(canvas, { stage, where }) {
   const { data } = canvas;
   const value = readValue(stage, where);

@@ -17,9 +17,9 @@ export class Colors {
     this.text = colors.text;
     this.surface = colors.surface;
     this.negative = colors.negative;
-    this.rgb = Object.fromEntries(
-      ["zero", "negative", "paper", "text", "surface"].map((name) => [name, readColor(colors[name])])
-    );
+    /** @type {Exclude<keyof Palette, "kinds">[]} */
+    const names = ["zero", "negative", "paper", "text", "surface"];
+    this.rgb = Object.fromEntries(names.map((name) => [name, readColor(colors[name])]));
   }
 
   /** @param {string} kind */
@@ -55,7 +55,7 @@ export class Colors {
   /** @param {Kind} kind @param {number} opacity @param {string} under */
   readable(kind, opacity, under) {
     const ground = brightness(blend(this.rgb[under], readColor(this.cell(kind)), opacity));
-    const contrast = (rgb) => {
+    const contrast = (/** @type {number[]} */ rgb) => {
       const own = brightness(rgb);
       return (Math.max(own, ground) + 0.05) / (Math.min(own, ground) + 0.05);
     };

@@ -13,12 +13,14 @@ import { describe } from "./told.js";
 // The parts that the cursor visits, from left to right.
 /** @param {Canvas} canvas */
 export function listStops({ frame }) {
-  const out = ([id, box]) => box.a > 0.5 && box.w > 3 && !["panel", "collect", "tokens"].includes(id);
-  return Object.entries(frame.parts).filter(out).sort(([, a], [, b]) => a.x - b.x).map(([id]) => id);
+  const visited = Object.entries(frame.parts).filter(
+    ([id, box]) => box.a > 0.5 && box.w > 3 && !["panel", "collect", "tokens"].includes(id)
+  );
+  return visited.sort(([, a], [, b]) => a.x - b.x).map(([id]) => id);
 }
 
 // The places of a part along a row: columns, keys, or one for what is opened as a whole.
-/** @param {Canvas} canvas @param {string} part @returns {{ stage?: Stage, at?: Where, layer?: number }[]} */
+/** @param {Canvas} canvas @param {string} part @returns {{ stage?: Stage, at?: Partial<Where>, layer?: number }[]} */
 export function listPlaces(canvas, part) {
   const { frame, data } = canvas;
   if (part.startsWith("ribbons")) return [{ layer: Number(part.split(".")[1]) }];
@@ -39,7 +41,7 @@ export function startCursor(canvas) {
   if (canvas.cursor) return canvas.cursor;
   const { place, at } = canvas;
   const part = { pass: `ribbons.${place.layer}`, layer: "weights", head: "matrix" }[place.level];
-  const column = { layer: place.head, head: strongestKey(canvas) }[place.level] ?? 0;
+  const column = { pass: 0, layer: place.head, head: strongestKey(canvas) }[place.level];
   return makeCursor(canvas, part, Math.max(0, at), column);
 }
 
@@ -61,25 +63,25 @@ function makeCursor(canvas, part, row, column) {
 
 /** @param {Canvas} canvas @param {string} part @param {number} row @param {number} column */
 export function setCursor(canvas, part, row, column) {
-  canvas.cursor = makeCursor(canvas, part, row, column);
-  const { first, frame } = canvas;
+  const cursor = makeCursor(canvas, part, row, column);
+  canvas.cursor = cursor;
+  const { first = 0, frame } = canvas;
   if (row < first) moveWindow(canvas, row + canvas.data.window.start);
   if (row >= first + frame.count) moveWindow(canvas, row + canvas.data.window.start - frame.count + 1);
   lightRow(canvas, row);
-  const { cursor } = canvas;
-  canvas.chrome.read(cursor.stage ? cursor : null, cursor);
+  canvas.chrome.read(cursor);
   canvas.chrome.say(describe(canvas, cursor));
   canvas.draw();
   return true;
 }
 
 // Over the first row, the title of a strip that can be seen whole.
-/** @param {Canvas} canvas */
-export function setTitle(canvas) {
-  const { part, index, where } = canvas.cursor;
-  canvas.cursor = { part, index, where, strip: findStrip(canvas, part) };
-  canvas.chrome.read(null, canvas.cursor);
-  canvas.chrome.say(describe(canvas, canvas.cursor));
+/** @param {Canvas} canvas @param {Cursor} below */
+export function setTitle(canvas, { part, index, where }) {
+  const cursor = { part, index, where, strip: findStrip(canvas, part) ?? undefined };
+  canvas.cursor = cursor;
+  canvas.chrome.read(cursor);
+  canvas.chrome.say(describe(canvas, cursor));
   canvas.draw();
   return true;
 }

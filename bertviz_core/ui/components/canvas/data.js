@@ -23,9 +23,10 @@ export class Stages {
 
   // The address of a cell, its indices the real ones.
   /** @param {Stage} stage @param {Where} where */
-  write(stage, { row, column, key, head }) {
+  write(stage, { row, column = 0, key = 0, head = 0 }) {
+    /** @type {Record<string, number>} */
     const indices = { row: row + this.start, column: stage.columns[column], key: key + this.start, head };
-    return stage.address.replace(/\{(\w+)\}/g, (_, name) => indices[name]);
+    return stage.address.replace(/\{(\w+)\}/g, (_, name) => String(indices[name]));
   }
 
   // Every place where the cell of an address is drawn: [{stage, where}].
@@ -43,6 +44,7 @@ export class Stages {
   lacks(address) {
     const { path, index } = readAddress(address);
     if (this.find(address).length) return false;
+    /** @param {Stage} stage @param {string} axis @param {string} said */
     const there = (stage, axis, said) => {
       if (!said.startsWith("{")) return index.get(axis) === said;
       return said === "{column}" || this.locate(stage, said.slice(1, -1), Number(index.get(axis))) >= 0;
@@ -54,13 +56,14 @@ export class Stages {
   /** @param {Stage} stage @param {Map<string, string>} index @returns {Where | null} */
   place(stage, index) {
     if (index.size !== stage.axes.length) return null; // ribbons stand for several cells each
+    /** @type {Record<string, number>} */
     const where = {};
     for (const [axis, said] of stage.axes) {
       const name = /^\{(\w+)\}$/.exec(said)?.[1];
       if (!name && index.get(axis) !== said) return null;
       if (name) where[name] = this.locate(stage, name, Number(index.get(axis)));
     }
-    return Object.values(where).some((each) => each < 0 || Number.isNaN(each)) ? null : where;
+    return Object.values(where).some((each) => each < 0 || Number.isNaN(each)) ? null : { row: where.row, ...where };
   }
 
   // The place of a real index, -1 where it is not drawn.
@@ -75,7 +78,7 @@ export class Stages {
 /** @param {SentStage} stage @param {Uint8Array} bytes */
 function openStage(stage, bytes) {
   const count = stage.size.reduce((all, size) => all * size, 1);
-  const cut = (at, length) => bytes.slice(at, at + length);
+  const cut = (/** @type {number} */ at, /** @type {number} */ length) => bytes.slice(at, at + length);
   const { path, index } = readAddress(stage.address);
   return {
     ...stage, path, axes: [...index],
@@ -85,12 +88,12 @@ function openStage(stage, bytes) {
   };
 }
 
-// Where in a stage's numbers a cell stands.
+// Where in a stage's numbers a cell stands; what the cell has not, the stage does not go by.
 /** @param {Stage} stage @param {Where} where */
-function indexOf({ size, axes }, { row, column, key, head }) {
+function indexOf({ size, axes }, { row, column = 0, key = 0, head = 0 }) {
   if (size.length === 1) return row;
   const last = axes.some(([, said]) => said === "{key}") ? key : column;
-  return ((size.length === 3 ? head * size[1] : 0) + row) * size.at(-1) + last;
+  return ((size.length === 3 ? head * size[1] : 0) + row) * size[size.length - 1] + last;
 }
 
 /** @param {Stage} stage @param {Where} where */

@@ -31,12 +31,13 @@ export function findAt(canvas, event) {
 export function findTarget(canvas, x, y) {
   const { frame, place, data } = canvas;
   const row = Math.floor(frame.first + (y - frame.top) / frame.row);
-  const under = ([, each]) => each.a > 0.5 && each.w > 1 && x >= each.x - 2 && x <= each.x + each.w + 2;
-  const [part, box] = Object.entries(frame.parts).find(under) ?? [];
+  const [part, box] = Object.entries(frame.parts).find(
+    ([, each]) => each.a > 0.5 && each.w > 1 && x >= each.x - 2 && x <= each.x + each.w + 2
+  ) ?? [];
   const inside = y >= frame.top && row < Math.min(data.tokens.length, frame.first + frame.count);
   if (part === "weights") return findHead(canvas, x, y);
   if (!inside) return y < frame.top && !place.stop ? findTitle(canvas, part, x) : null;
-  if (!part || part === "panel" || part === "collect") return { part: "row", where: { row } };
+  if (!part || !box || part === "panel" || part === "collect") return { part: "row", where: { row } };
   if (part === "tokens") return { part, where: { row } };
   if (part === "words") return { part, ...findWord(canvas, x, y, row) };
   if (part.startsWith("ribbons")) return { part, layer: Number(part.split(".")[1]), where: { row } };
@@ -69,12 +70,14 @@ function findHead(canvas, x, y) {
   );
   if (head < 0 || !stage) return null;
   const { x: left, y: top, size } = headBoxes(canvas)[head];
-  const place = (far) => clampIndex(Math.floor(frame.first + (far / size) * frame.count), data.tokens.length);
+  const place = (/** @type {number} */ far) => (
+    clampIndex(Math.floor(frame.first + (far / size) * frame.count), data.tokens.length)
+  );
   return { part: "weights", stage, where: { head, row: place(y - top), key: place(x - left) } };
 }
 
 // Over the rows: of the pass a layer, of a layer the title of a strip that can be seen whole.
-/** @param {Canvas} canvas @param {string} part @param {number} x @returns {Target | null} */
+/** @param {Canvas} canvas @param {string | undefined} part @param {number} x @returns {Target | null} */
 function findTitle(canvas, part, x) {
   if (canvas.place.level === "pass") return findBlock(canvas, x);
   const strip = canvas.place.level === "layer" && part && canvas.frame.parts[part].w > 24 && findStrip(canvas, part);
@@ -94,7 +97,7 @@ function findBlock({ frame, data }, x) {
 function findWord(canvas, x, y, row) {
   const card = cardBox(canvas);
   const word = Math.floor((y - card.y - 8) / WORD_LINE);
-  const within = x >= card.x && word >= 0 && word < canvas.data.words.best.length;
+  const within = x >= card.x && word >= 0 && word < (canvas.data.words?.best.length ?? 0);
   return within ? { word, where: { row: canvas.at } } : { where: { row } };
 }
 

@@ -8,9 +8,12 @@ function writeIcon(path) {
   return `<svg ${size} aria-hidden="true"><path d="${path}" fill="currentColor"/></svg>`;
 }
 
+/** @type {Record<string, string>} */
+const ESCAPED = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
 /** @param {string | number} text */
 export function escapeHtml(text) {
-  return String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
+  return String(text).replace(/[&<>"]/g, (sign) => ESCAPED[sign]);
 }
 
 /** @param {string} does @param {string} words @param {string} [more] */

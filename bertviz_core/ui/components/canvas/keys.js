@@ -3,6 +3,7 @@
 /** @import { Canvas } from "./canvas.js" */
 
 import { clampIndex } from "../shared/clamp.js";
+import { findInside } from "../shared/element.js";
 import { listPlaces, listStops, setCursor, setTitle, startCursor, strongestKey } from "./cursor.js";
 import { findStrip } from "./parts.js";
 import { act } from "./point.js";
@@ -22,7 +23,7 @@ export function listenToKeys(canvas, signal) {
   canvas.stage.addEventListener("keydown", (event) => pressed(canvas, event) && event.preventDefault(), { signal });
   canvas.stage.addEventListener("focus", () => canvas.draw(), { signal });
   canvas.stage.addEventListener("blur", () => canvas.draw(), { signal });
-  canvas.root.querySelector(".bvc-ask").addEventListener("focus", () => canvas.stage.focus({ preventScroll: true }), {
+  findInside(canvas.root, ".bvc-ask").addEventListener("focus", () => canvas.stage.focus({ preventScroll: true }), {
     signal,
   });
   // At a stop the arrows mean the walk wherever the focus is, as long as nothing else on the page has it.
@@ -56,6 +57,7 @@ function walk({ player, place, chrome }, { key, shiftKey, ctrlKey, metaKey, altK
 function pressed(canvas, { key, ctrlKey, metaKey, altKey }) {
   if (metaKey || altKey) return false;
   if (key in ARROWS) return move(canvas, ARROWS[key][0], ARROWS[key][1], ctrlKey);
+  /** @type {Record<string, () => unknown>} */
   const commands = {
     Enter: () => open(canvas), " ": () => canvas.player.toggle(), "?": () => canvas.chrome.showHelp(),
     "[": () => stepLayer(canvas, -1), "]": () => stepLayer(canvas, 1),
@@ -86,7 +88,8 @@ function stepHead(canvas, by) {
 
 /** @param {Canvas} canvas @param {number} by */
 function page(canvas, by) {
-  moveWindow(canvas, canvas.data.window.start + canvas.first + by * Math.round(canvas.frame.count));
+  const { data, frame, first = 0 } = canvas;
+  moveWindow(canvas, data.window.start + first + by * Math.round(frame.count));
 }
 
 /** @param {Canvas} canvas @param {number} row */
@@ -110,12 +113,12 @@ function open(canvas) {
 function move(canvas, down, right, far) {
   if (!canvas.frame) return true;
   const began = !canvas.cursor;
-  const { part, index, where } = startCursor(canvas);
+  const cursor = startCursor(canvas);
+  const { part, index, where, strip } = cursor;
   if (began) return setCursor(canvas, part, where.row, index);
-  const { strip } = canvas.cursor;
   if (strip && down > 0) return setCursor(canvas, part, where.row, index);
   if (!strip && down < 0 && !where.row && canvas.place.level === "layer" && findStrip(canvas, part)) {
-    return setTitle(canvas);
+    return setTitle(canvas, cursor);
   }
   const row = clampIndex(where.row + down, canvas.data.tokens.length);
   const stops = listStops(canvas);

@@ -59,14 +59,13 @@ function listColumns(scene) {
 /** @param {Scene} scene @param {number} room */
 function foldRows({ width, rows, numbers, phone }, room) {
   const wide = width - (phone ? 110 : 160);
-  /** @type {{ lines: number, least: number, most: number }} */
-  let fold;
-  for (let side = FOLDED.most; side >= FOLDED.least; side -= 0.5) {
+  const fold = (/** @type {number} */ side) => {
     const lines = Math.ceil(numbers / Math.floor(wide / side));
-    fold = { lines, least: lines * side + FOLDED.blank, most: lines * FOLDED.most + FOLDED.blank };
-    if (fold.least * rows <= room) break;
-  }
-  return fold;
+    return { lines, least: lines * side + FOLDED.blank, most: lines * FOLDED.most + FOLDED.blank };
+  };
+  let side = FOLDED.most;
+  while (side > FOLDED.least && fold(side).least * rows > room) side -= 0.5;
+  return fold(side);
 }
 
 // Keys of a head are columns too: no more rows than there is room for as columns.
@@ -112,7 +111,7 @@ function lineUp(columns, left, right, { top, row, count }) {
   const boxes = {};
   let x = left;
   for (const column of columns) {
-    const w = isShown(column) ? column.width ?? column.flex * unit : 0;
+    const w = isShown(column) ? column.width ?? (column.flex ?? 0) * unit : 0;
     boxes[column.id] = { x, w, y: top, h: row * count, a: isShown(column) ? 1 : 0 };
     if (isShown(column)) x += w + (column.gap ?? 0);
   }

@@ -1,6 +1,6 @@
 // What is drawn at each level, from left to right: [{id, width | flex, gap}], hidden parts without either.
 
-/** @import { Column, Scene } from "./types.js" */
+/** @import { Column, Frame, Scene } from "./types.js" */
 
 import { clamp } from "../shared/clamp.js";
 import { hide, hideBlock, INNER, KEY_CELL, listAll } from "./layout_parts.js";
@@ -21,8 +21,8 @@ export function listPass(scene) {
   const { narrow, size, words, width } = scene;
   const gap = narrow || size.layers > 8 ? 8 : 14;
   const [chips, embedding, most] = narrow ? [92, 44, WORD.least + CARD.gap + CARD.narrow] : [112, 72, WORD.most + CARD.wide];
-  const roomFor = (answer) => width - chips - embedding - (words ? answer : 0) - 60 - gap * size.layers;
-  const isTight = (answer) => roomFor(answer) / size.layers < CROWDED;
+  const roomFor = (/** @type {number} */ answer) => width - chips - embedding - (words ? answer : 0) - 60 - gap * size.layers;
+  const isTight = (/** @type {number} */ answer) => roomFor(answer) / size.layers < CROWDED;
   const answer = isTight(most) ? CARD.narrow : most;
   const [room, crowded] = [roomFor(answer), isTight(answer)];
   const chosen = Math.min(151, room / 3);
@@ -37,6 +37,7 @@ export function listPass(scene) {
 /** @param {number} i @param {boolean} here @param {number} wide @param {number} gap @returns {Column[]} */
 function listBlock(i, here, wide, gap) {
   const total = BLOCK.ribbons + BLOCK.neurons + BLOCK.output;
+  /** @param {keyof typeof BLOCK} name */
   const of = (name) => (wide && here ? { width: ((wide - 10) * BLOCK[name]) / total } : { flex: BLOCK[name] });
   const inner = here ? hide(...INNER) : [];
   if (wide && !here) {
@@ -66,8 +67,8 @@ function listSpines({ size, place, narrow }, from, to, last = 12) {
 /** @param {Scene} scene @returns {Column[]} */
 export function listWhole(scene) {
   const { place, phone } = scene;
-  const { part } = namePart(scene, place.strip);
-  const alone = (id) => (id === part ? { id, flex: 1 } : { id });
+  const part = place.strip === null ? null : namePart(scene, place.strip).part;
+  const alone = (/** @type {string} */ id) => (id === part ? { id, flex: 1 } : { id });
   return [{ id: "tokens", width: phone ? 84 : 112, gap: 12 }, ...listAll(scene, 0).map(alone)];
 }
 
@@ -76,6 +77,7 @@ export function listLayer(scene) {
   const { place: { layer }, size, narrow, words } = scene;
   const input = layer ? `output.${layer - 1}` : "embedding";
   const [gap, wide, plus] = narrow ? [7, 16, 28] : [15, 26, 38];
+  /** @param {[id: string, flex: number, gap: number][]} list */
   const strips = (list) => list.map(([id, flex, after]) => ({ id, flex, gap: after }));
   return [
     { id: "tokens", width: narrow ? 84 : 112, gap: 12 }, ...listSpines(scene, -1, layer - 1),
@@ -96,8 +98,9 @@ export function listHead(scene) {
   const { place: { layer }, size, narrow, width } = scene;
   const gap = narrow ? 16 : 30;
   const room = width - (narrow ? 84 : 112) - Math.min(150, 21 * size.layers) - 60;
+  /** @param {Frame} frame */
   const matrix = ({ row, count }) => Math.min(row * count * 1.15, Math.max(KEY_CELL * count, room * 0.42));
-  const strip = (frame) => clamp((room - matrix(frame) - 4 * gap - (narrow ? 40 : 70)) / 4, 36, 160);
+  const strip = (/** @type {Frame} */ frame) => clamp((room - matrix(frame) - 4 * gap - (narrow ? 40 : 70)) / 4, 36, 160);
   return [
     { id: "tokens", width: narrow ? 84 : 112, gap: 12 }, ...listSpines(scene, -1, layer, 18), ...hide(
       `ribbons.${layer}`

@@ -1,10 +1,11 @@
 // Where everything stands at a stop of the walk, and on a phone: what the stop is about, and its picture beside it.
 
-/** @import { Column, Scene } from "./types.js" */
+/** @import { Column, Frame, Scene } from "./types.js" */
 
 import { hide, KEY_CELL, listAll } from "./layout_parts.js";
 
 // The parts that a stop shows: [id, width of the window's in hundredths, gap]; the picture takes the rest.
+/** @type {Record<number, (names: { layer: number, before: string, last: string }) => [id: string, share?: number, gap?: number][]>} */
 const STOP_PARTS = {
   1: () => [["panel"]],
   2: () => [["panel", 0, 44], ["embedding", 15]],
@@ -26,22 +27,28 @@ const PHONE_GROUPS = {
   head: [["Q and K", "query", "key"], ["Weights", "matrix"], ["Values", "value", "collect", "context"]],
 };
 
+/** @type {Record<string, number>} */
+const PHONE_FLEX = { ribbons: 5, neurons: 2.4 }; // of parts that are not as wide as others
+
 /** @param {Scene} scene @returns {Column[]} */
 export function listStop(scene) {
   const { place: { layer, stop }, size, width, narrow } = scene;
   const names = { layer, before: layer ? `output.${layer - 1}` : "embedding", last: `output.${size.layers - 1}` };
-  const shown = new Map(STOP_PARTS[stop](names).map(([id, share, gap = 0]) => [id, { id, share, gap }]));
+  const shown = new Map(STOP_PARTS[stop](names).map(([id, share = 0, gap = 0]) => [id, { id, share, gap }]));
+  /** @param {Frame} frame */
   const matrix = ({ row, count }) => Math.min(
     row * count, Math.max(KEY_CELL * count, width * (stop === 6 ? 0.22 : 0.27))
   );
+  /** @param {{ id: string, share?: number, gap?: number }} part @returns {Column} */
   const place = ({ id, share, gap }) => {
+    if (share === undefined || gap === undefined) return { id };
     if (id === "panel") return { id, flex: 1, gap };
     return { id, gap: narrow ? gap * 0.6 : gap, width: id === "matrix" ? matrix : (width * share) / 100 };
   };
   const order = listAll(scene, stop);
   return [
     { id: "tokens", width: narrow ? 92 : 112, gap: 16 },
-    ...order.map((id) => (shown.has(id) ? place(shown.get(id)) : { id })),
+    ...order.map((id) => place(shown.get(id) ?? { id })),
   ];
 }
 
@@ -55,7 +62,7 @@ export function listGroups({ place: { level, layer }, size, words, phone }) {
     );
     return [["Embedding", "embedding"], ...layers, ...(words ? [["Words", "words"]] : [])];
   }
-  const name = (id) => (["neurons", "output"].includes(id) ? `${id}.${layer}` : id);
+  const name = (/** @type {string} */ id) => (["neurons", "output"].includes(id) ? `${id}.${layer}` : id);
   return PHONE_GROUPS[level].map(([title, ...ids]) => [title, ...ids.map(name)]);
 }
 
@@ -63,11 +70,10 @@ export function listGroups({ place: { level, layer }, size, words, phone }) {
 export function listPhone(scene) {
   const { place: { stop }, group } = scene;
   const groups = listGroups(scene);
-  const flex = (id) => ({ ribbons: 5, neurons: 2.4, output: 3 })[id.split(".")[0]] ?? 3;
   const ids = stop ? ["panel"] : groups[Math.min(group, groups.length - 1)].slice(1);
   const rows = !stop || [1, 5, 6].includes(stop); // the others need the width
   return [
     ...(rows ? [{ id: "tokens", width: 84, gap: 8 }] : hide("tokens")),
-    ...listAll(scene, stop).map((id) => (ids.includes(id) ? { id, flex: flex(id), gap: 8 } : { id })),
+    ...listAll(scene, stop).map((id) => (ids.includes(id) ? { id, flex: PHONE_FLEX[id.split(".")[0]] ?? 3, gap: 8 } : { id })),
   ];
 }

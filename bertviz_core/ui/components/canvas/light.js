@@ -3,11 +3,11 @@
 /** @import { Canvas } from "./canvas.js" */
 
 // A row of the picture lights its token on the whole page, and the other way round; a weight also its key's.
-/** @param {Canvas} canvas @param {number | null} row @param {number | null} [key] */
-export function lightRow(canvas, row, key = row) {
+/** @param {Canvas} canvas @param {number | null} row @param {number} [key] */
+export function lightRow(canvas, row, key) {
   canvas.pointed = row;
   const { start } = canvas.data.window;
-  const detail = row === null ? null : { row: row + start, key: key + start };
+  const detail = row === null ? null : { row: row + start, key: (key ?? row) + start };
   canvas.root.dispatchEvent(new CustomEvent("bv-pointed", { bubbles: true, detail }));
 }
 

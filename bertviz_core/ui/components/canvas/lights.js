@@ -4,9 +4,12 @@
 /** @import { Region, Where } from "./types.js" */
 
 import { isOfQueryAndKey, isPrediction } from "../shared/addresses.js";
-import { isOfStream, namePart, partOf, spokenKey, stageOf } from "./parts.js";
+import { findBeside, isOfStream, namePart, partOf, stageOf } from "./parts.js";
 
+/** @type {("row" | "column")[]} */
+const SHARED = ["row", "column"]; // what many operands may have in common
 const MANY = 3; // more operands than this in one row or column are outlined together
+/** @type {Record<string, string[]>} */
 const SOURCES = {
   query: ["input"], key: ["input"], value: ["input"], sum: ["input", "context"], norm: ["sum"], neurons: ["norm"],
   sum2: ["norm", "neurons"], output: ["sum2"],
@@ -54,16 +57,18 @@ export function listRegions(canvas, cell, operands) {
     const own = { part: shown.part, row, ...(head === undefined ? {} : { head }) };
     return [{ part: "query", row }, { part: "key", row: key }, own];
   }
-  const groups = new Map(listSources(canvas, shown).map((part) => [part, []]));
+  /** @type {Map<string, Where[]>} */
+  const groups = new Map();
+  for (const part of listSources(canvas, shown)) groups.set(part, []);
   for (const { part, where } of operands.flatMap((address) => findDrawn(canvas, address))) {
     groups.set(part, [...(groups.get(part) ?? []), where]);
   }
-  const gathered = (cells) => (cells.length ? gather(cells) : [{ row: shown.where.row }]);
+  const gathered = (/** @type {Where[]} */ cells) => (cells.length || !shown ? gather(cells) : [{ row: shown.where.row }]);
   return [...groups].flatMap(([part, cells]) => gathered(cells).map((region) => ({ part, ...region })));
 }
 
 // The stages from whose rows a cell is made, where its own operands are not all drawn.
-/** @param {Canvas} canvas @param {{ part: string, where: Where } | undefined} shown */
+/** @param {Canvas} canvas @param {{ part: string, where: Where } | undefined} shown @returns {string[]} */
 function listSources(canvas, shown) {
   if (!shown || shown.where.key !== undefined) return [];
   const sources = SOURCES[shown.part.split(".")[0]] ?? [];
@@ -72,9 +77,9 @@ function listSources(canvas, shown) {
   return parts.filter((part) => canvas.frame.parts[part]?.w > 1);
 }
 
-/** @param {Where[]} cells @returns {Where[]} */
+/** @param {Where[]} cells @returns {Partial<Where>[]} */
 function gather(cells) {
-  for (const name of ["row", "column"]) {
+  for (const name of SHARED) {
     if (cells.length > MANY && cells.every((cell) => cell[name] === cells[0][name])) {
       const { head } = cells[0];
       return [{ [name]: cells[0][name], ...(head === undefined ? {} : { head }) }];
@@ -88,7 +93,7 @@ function listStopLights(canvas) {
   const { data, place, at } = canvas;
   const stop = data.stops[place.stop - 1];
   if (!stop) return null;
-  const key = spokenKey(canvas);
+  const key = findBeside(canvas);
   if (place.stop === 3) {
     const input = namePart(canvas, "input");
     return [{ ...input, row: at }, { ...input, row: key }, { part: "query", row: at }, { part: "key", row: key }, {
@@ -103,11 +108,11 @@ function listStopLights(canvas) {
 }
 
 // Where a component of the residual stream is drawn, none being null: [{part, column}].
-/** @param {Canvas} canvas @param {number} component @returns {{ part: string, column: number }[]} */
+/** @param {Canvas} canvas @param {number | null} component @returns {{ part: string, column: number }[]} */
 export function findComponent(canvas, component) {
   return Object.keys(canvas.frame.parts).flatMap((part) => {
     const stage = part.startsWith("ribbons") ? null : stageOf(canvas, part);
-    const column = stage && isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
+    const column = stage && component !== null && isOfStream(canvas, stage) ? stage.columns.indexOf(component) : -1;
     return column < 0 ? [] : [{ part, column }];
   });
 }

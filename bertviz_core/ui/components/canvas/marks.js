@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Sketch } from "./sketch.js" */
-/** @import { Paint, Region, Target, Where } from "./types.js" */
+/** @import { Cursor, Paint, Region, Target, Where } from "./types.js" */
 
 import { isPrediction } from "../shared/addresses.js";
 import { writeCellPercent } from "../shared/numbers.js";
@@ -20,8 +20,8 @@ export function drawMarks(canvas, sketch) {
   drawChosenRow(canvas, sketch);
   drawComponent(canvas, sketch);
   if (explained.cell) drawExplained(canvas, sketch);
-  if (hover?.stage) drawPointed(canvas, sketch, "hover", hover);
-  if (cursor && canvas.stage.matches(":focus-visible")) drawCursor(canvas, sketch);
+  if (hover) drawPointed(canvas, sketch, "hover", hover);
+  if (cursor && canvas.stage.matches(":focus-visible")) drawCursor(canvas, sketch, cursor);
 }
 
 // The chosen row of a head's matrix, with its weights printed where there is room.
@@ -74,14 +74,14 @@ function drawRegion(canvas, sketch, key, region) {
   if (region.row !== undefined && region.column === undefined && region.key === undefined) {
     if (region.part === "matrix" || !isSeen(frame, region.row)) return;
     const row = rowBox(frame, region.part, region.row);
-    return sketch.box(key, { x: row.x - 2.5, y: row.y + 0.5, w: row.w + 5, h: row.h - 1 }, paint);
+    return void sketch.box(key, { x: row.x - 2.5, y: row.y + 0.5, w: row.w + 5, h: row.h - 1 }, paint);
   }
   if (region.column !== undefined && region.row === undefined) {
     return columnBoxes(canvas, region.part, region.column).forEach(({ x, y, w, h }, i) => {
       sketch.box(`${key} ${i}`, { x: x - 2, y, w: w + 4, h }, paint);
     });
   }
-  return ring(canvas, sketch, key, region.part, region, paint);
+  if (region.row !== undefined) ring(canvas, sketch, key, region.part, { ...region, row: region.row }, paint);
 }
 
 /**
@@ -103,8 +103,8 @@ export function ring(canvas, sketch, key, part, where, paint) {
 /** @param {Canvas} canvas @param {Sketch} sketch @param {Where} where */
 function drawWire({ frame }, sketch, { row, key }) {
   const { key: from, matrix } = frame.parts;
+  if (key === undefined || from.a < 0.5 || from.w < 8 || key === row || !isSeen(frame, key)) return;
   const cell = matrixCell(frame, matrix, { row, key });
-  if (from.a < 0.5 || from.w < 8 || key === row || !isSeen(frame, key)) return;
   const [y, x] = [rowMiddle(frame, key), cell.x + cell.w / 2];
   const end = key < row ? cell.y - 2 : cell.y + cell.h + 2;
   sketch.path("wire", `M${cut(from.x + from.w + 3)} ${cut(y)}H${cut(x)}V${cut(end)}`, {
@@ -115,8 +115,9 @@ function drawWire({ frame }, sketch, { row, key }) {
 // A cell that is pointed at; a component of the residual stream also in every other stage of that width.
 /** @param {Canvas} canvas @param {Sketch} sketch @param {string} name @param {Target} target */
 function drawPointed(canvas, sketch, name, { part, stage, where }) {
+  if (!stage || !where) return;
   ring(canvas, sketch, name, part, where, { stroke: "var(--bvc-text)", "stroke-width": 1.5 });
-  if (!isOfStream(canvas, stage)) return;
+  if (where.column === undefined || !isOfStream(canvas, stage)) return;
   for (const twin of findComponent(canvas, stage.columns[where.column])) {
     if (twin.part !== part) {
       ring(canvas, sketch, `${name} ${twin.part}`, twin.part, { row: where.row, column: twin.column }, {
@@ -140,11 +141,9 @@ function drawComponent(canvas, sketch) {
   }
 }
 
-/** @param {Canvas} canvas @param {Sketch} sketch */
-function drawCursor(canvas, sketch) {
-  const { part, where } = canvas.cursor;
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Cursor} cursor */
+function drawCursor(canvas, sketch, { part, where, strip, stage }) {
   const paint = { stroke: "var(--bvc-accent)", "stroke-width": 2.5, "stroke-dasharray": "4 2" };
-  const { strip, stage } = canvas.cursor;
   const { x, w } = canvas.frame.parts[part];
   const box = strip ? { x, w, y: 4, h: heading(canvas).under } : stage ? cellBox(canvas, part, where) : null;
   const round = box ?? rowBox(canvas.frame, part, where.row);

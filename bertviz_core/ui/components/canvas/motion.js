@@ -20,15 +20,16 @@ export function mix(from, to, part) {
   return from + (to - from) * part;
 }
 
-/** @param {Frame} from @param {Frame} to @param {number} part */
+/** @param {Frame} from @param {Frame} to @param {number} part @returns {Frame} */
 export function mixFrames(from, to, part) {
+  /** @type {Frame["parts"]} */
   const parts = {};
   for (const [id, box] of Object.entries(to.parts)) parts[id] = mixNumbers(from.parts[id] ?? box, box, part);
   return { ...to, ...mixNumbers(pick(from), pick(to), part), parts, heads: undefined };
 }
 
 // A frame as wide as its window has become: what moves from there is never cut off.
-/** @param {Frame} frame @param {number} part */
+/** @param {Frame} frame @param {number} part @returns {Frame} */
 export function stretchFrame(frame, part) {
   const parts = Object.entries(frame.parts).map(([id, box]) => [id, { ...box, x: box.x * part, w: box.w * part }]);
   return { ...frame, parts: Object.fromEntries(parts), heads: undefined };
@@ -40,8 +41,9 @@ function pick({ top, row, first, count }) {
   return { top, row, first, count };
 }
 
-/** @template T @param {T} from @param {T} to @param {number} part @returns {T} */
+/** @template {Record<keyof Numbers, number>} Numbers @param {Numbers} from @param {Numbers} to @param {number} part */
 function mixNumbers(from, to, part) {
-  const mixed = Object.entries(to).map(([name, value]) => [name, mix(/** @type {any} */ (from)[name], value, part)]);
-  return Object.fromEntries(mixed);
+  const mixed = { ...to };
+  for (const name in to) Object.assign(mixed, { [name]: mix(from[name], to[name], part) });
+  return mixed;
 }

@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./canvas.js" */
 
-import { makeSvg } from "../shared/element.js";
+import { findInside, makeSvg } from "../shared/element.js";
 import { drawLanes } from "./lanes.js";
 import { drawMarks } from "./marks.js";
 import { drawRibbons } from "./ribbons.js";
@@ -29,7 +29,7 @@ export function openLayers(svg) {
 // Rows that have gone up under their titles are cut off.
 /** @param {Canvas} canvas */
 function clipRows({ frame, sketches, root }) {
-  const rect = root.querySelector("#bvc-rows rect");
+  const rect = findInside(root, "#bvc-rows rect");
   Object.entries({ x: 0, y: frame.ceiling, width: frame.width, height: frame.height }).forEach(
     (each) => rect.setAttribute(...each)
   );

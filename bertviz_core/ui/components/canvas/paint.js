@@ -4,6 +4,7 @@
 /** @import { Colors } from "./colors.js" */
 /** @import { Box, PartBox, Region, Stage, Where } from "./types.js" */
 
+import { openPen } from "../shared/element.js";
 import { headBoxes, layStrip, matrixCell, rowInset, rowTop, seenRows, smallCell } from "./cells.js";
 import { isMarked, readValue } from "./data.js";
 import { ONE_HEAD, spokenKey, stageOf } from "./parts.js";
@@ -20,7 +21,7 @@ export class Painter {
   /** @param {HTMLCanvasElement} element */
   constructor(element) {
     this.element = element;
-    this.pen = element.getContext("2d");
+    this.pen = openPen(element);
   }
 
   /** @param {number} width @param {number} height @param {number} scale */
@@ -54,7 +55,7 @@ export class Painter {
   drawBands(canvas) {
     const { at, pointed, frame, colors, place } = canvas;
     const end = this.findEnd(frame.parts, place.stop);
-    const band = (row, depth) => {
+    const band = (/** @type {number} */ row, /** @type {number} */ depth) => {
       this.pen.globalAlpha = depth;
       this.pen.fillStyle = colors.accent;
       this.pen.beginPath();
@@ -63,7 +64,8 @@ export class Painter {
     };
     if (frame.parts.tokens.w < 20) return;
     if (place.stop !== 1) band(at, 0.085);
-    if (spokenKey(canvas) !== null) band(spokenKey(canvas), 0.085);
+    const key = spokenKey(canvas);
+    if (key !== null) band(key, 0.085);
     for (const row of new Set([pointed, canvas.hover?.where?.key ?? null])) {
       if (row !== null && row !== at) band(row, 0.05);
     }

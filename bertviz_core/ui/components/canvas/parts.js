@@ -15,7 +15,7 @@ export const ONE_HEAD = ["query", "key", "value", "context"];
 export function namePart({ place, frame }, id) {
   const name = id.replace("head.", "");
   if (name === "input") return { part: place.layer ? `output.${place.layer - 1}` : "embedding" };
-  if (name === "scores" || (name === "weights" && frame?.parts.matrix.w > 2)) return { part: "matrix" };
+  if (name === "scores" || (name === "weights" && (frame?.parts.matrix.w ?? 0) > 2)) return { part: "matrix" };
   return { part: ["neurons", "output", "ribbons"].includes(name) ? `${name}.${place.layer}` : name };
 }
 
@@ -94,7 +94,7 @@ export function findBeside({ data, place, at }) {
 function spokenColumns(canvas, stage) {
   const own = canvas.stages.find(canvas.explained.cell).filter((found) => found.stage === stage);
   const component = isOfStream(canvas, stage) ? stage.columns.indexOf(spokenComponent(canvas)) : -1;
-  return [...new Set([component, ...own.map(({ where }) => where.column)])].filter((column) => column >= 0);
+  return [...new Set([component, ...own.map(({ where }) => where.column ?? -1)])].filter((column) => column >= 0);
 }
 
 // Which places among a strip's columns are drawn where it is this wide; what is spoken of among them: at a stop they are

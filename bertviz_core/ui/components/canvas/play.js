@@ -4,6 +4,7 @@
 /** @import { Stop } from "./types.js" */
 
 import { clamp } from "../shared/clamp.js";
+import { findInside } from "../shared/element.js";
 import { pointAtRow } from "./light.js";
 import { readSentence, SIDE, writeIdle, writeSentence, writeTrack } from "./play_words.js";
 import { LANDING } from "./stops/products.js";
@@ -23,10 +24,10 @@ export class Player {
   /** @param {Canvas} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.line = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-say"));
-    this.track = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-player"));
+    this.line = findInside(canvas.root, ".bvc-say");
+    this.track = findInside(canvas.root, ".bvc-player");
     this.line.addEventListener(
-      "pointerover", ({ target }) => this.light(target.closest("[data-part]")?.dataset.part ?? null)
+      "pointerover", ({ target }) => this.light(/** @type {Element} */ (target).closest("[data-part]")?.dataset.part ?? null)
     );
     this.line.addEventListener("pointerleave", () => this.light(null));
   }
@@ -56,6 +57,7 @@ export class Player {
     canvas.draw();
   }
 
+  /** @returns {void} */
   toggle() {
     if (!this.stops.length) return;
     if (this.playing) return void this.pause();
@@ -94,7 +96,7 @@ export class Player {
     if (!this.stop) return false;
     this.playing = false;
     this.goTo(clamp(this.stop + by, 1, this.stops.length));
-    if (this.track.contains(document.activeElement)) this.track.querySelector("[aria-current]").focus();
+    if (this.track.contains(document.activeElement)) findInside(this.track, "[aria-current]").focus();
     return true;
   }
 
@@ -129,6 +131,7 @@ export class Player {
     this.running = requestAnimationFrame(() => this.tick());
   }
 
+  /** @returns {void} */
   tick() {
     const { canvas, stop } = this;
     if (!stop || !canvas.stopped) return;

@@ -22,6 +22,7 @@ export function writeIdle({ data }) {
 
 /** @param {Canvas} canvas @param {Stop} told @param {number} stop @param {number} count */
 export function writeSentence(canvas, { sentence }, stop, count) {
+  /** @param {Stop["sentence"][number]} piece */
   const say = ([text, part]) => {
     if (!part) return escapeHtml(text);
     return `<b data-part="${escapeHtml(part)}" class="bvc-kind-${findKind(canvas, part)}">${escapeHtml(text)}</b>`;

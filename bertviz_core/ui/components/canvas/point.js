@@ -4,6 +4,7 @@
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Stage, Target, Where } from "./types.js" */
 
+import { findInside } from "../shared/element.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import { cellBox } from "./cells.js";
 import { findAt, findSpine, isSameTarget } from "./find.js";
@@ -18,14 +19,21 @@ const STORY = 10000; // milliseconds that the way to a story may take
 /** @param {Canvas} canvas @param {AbortSignal} signal */
 export function listenToPointer(canvas, signal) {
   const { stage, root } = canvas;
+  /**
+   * @template {keyof HTMLElementEventMap} Name
+   * @param {Name} name
+   * @param {(event: HTMLElementEventMap[Name]) => unknown} act
+   * @param {AddEventListenerOptions} [more]
+   */
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
   on("pointermove", (event) => event.pointerType !== "touch" && point(canvas, event));
   on("pointerleave", ({ pointerType }) => pointerType !== "touch" && unpoint(canvas));
   on("click", (event) => press(canvas, event));
   on("wheel", (event) => roll(canvas, event), { passive: false });
   document.addEventListener("pointerover", ({ target }) => {
-    const token = target.closest?.("[data-token]")?.dataset.token;
-    if (!root.contains(/** @type {Node} */ (target))) {
+    const pointed = /** @type {Element} */ (target);
+    const token = pointed.closest?.("[data-token]")?.dataset.token;
+    if (!root.contains(pointed)) {
       pointAtRow(
         canvas, token === undefined ? null : Number(token) - canvas.data.window.start
       );
@@ -40,7 +48,7 @@ function point(canvas, event) {
   canvas.hover = found;
   canvas.stage.style.cursor = found && found.part !== "row" ? "pointer" : "default";
   lightRow(canvas, found?.where?.row ?? null, found?.where?.key);
-  canvas.chrome.read(found?.stage ? found : null, found);
+  canvas.chrome.read(found);
   if (!canvas.moving) canvas.draw();
 }
 
@@ -48,22 +56,22 @@ function point(canvas, event) {
 function unpoint(canvas) {
   canvas.hover = null;
   lightRow(canvas, null);
-  canvas.chrome.read(null, null);
+  canvas.chrome.read(null);
   canvas.draw();
 }
 
 // A touch on a cell that is smaller than a finger first chooses it, a second one explains it.
 /** @param {Canvas} canvas @param {PointerEvent} event */
 function press(canvas, event) {
-  if (event.target.closest("[data-does]")) return;
+  if (/** @type {Element} */ (event.target).closest("[data-does]")) return;
   const found = findAt(canvas, event);
-  const box = found?.stage && found.part !== "weights" ? cellBox(canvas, found.part, found.where) : null;
+  const box = found?.stage && found.where && found.part !== "weights" ? cellBox(canvas, found.part, found.where) : null;
   if (canvas.looked) return void (canvas.looked = false); // the finger looked through the loupe
-  const small = box && Math.min(box.w, box.h) < FINGER && !findSpine(canvas, found.part);
+  const small = found && box && Math.min(box.w, box.h) < FINGER && !findSpine(canvas, found.part);
   if (event.pointerType !== "touch" || !small || isSameTarget(found, canvas.hover)) return act(canvas, found);
   canvas.hover = found;
-  lightRow(canvas, found.where.row);
-  canvas.chrome.read(found, found, "tap again: how it was made");
+  lightRow(canvas, found.where?.row ?? null);
+  canvas.chrome.read(found, "tap again: how it was made");
   return canvas.draw();
 }
 
@@ -72,35 +80,36 @@ function press(canvas, event) {
 export function act(canvas, found) {
   if (!found) return;
   const { place, data } = canvas;
-  const { part, where, stage, strip } = found;
+  const { part, where, stage, strip, word } = found;
   const layer = found.layer ?? findSpine(canvas, part);
   if (strip) canvas.go({ strip: place.strip ? null : strip });
-  else if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
-  else if (part === "words") tellStory(canvas, found);
   else if (layer !== null && layer !== undefined) canvas.go({
     level: place.level === "pass" ? "layer" : place.level, layer,
   });
+  else if (!where) return;
+  else if (part === "row" || part === "tokens") canvas.go({ token: where.row + data.window.start });
+  else if (part === "words") tellStory(canvas, { where, word });
   else if (part === "weights") canvas.go({ level: "head", head: where.head });
   else if (stage) explainCell(canvas, stage, where);
 }
 
 // The page of the shortest story takes the place of this one: by a link, which the server makes when it is asked. Each
 // step waits for the answer to the one before: a page that is left half-way would not know what was chosen in it.
-/** @param {Canvas} canvas @param {Target} found */
+/** @param {Canvas} canvas @param {{ where: Where, word?: number }} found */
 function tellStory(canvas, found) {
   canvas.player.pause();
   canvas.flush();
-  const asked = { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found).id };
+  const asked = { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found)?.id };
   const app = canvas.root.closest(PARTS.app);
-  const findLink = () => !isRunning(app) && app.querySelector(".st-key-canvas-story a");
-  waitFor(canvas, () => !canvas.isWaiting, () => {
+  const findLink = () => !isRunning(app) && app?.querySelector(".st-key-canvas-story a");
+  waitFor(canvas, () => !canvas.waitingFor, () => {
     canvas.send("story", asked);
     waitFor(canvas, findLink, (link) => link.click());
   });
 }
 
 // Act once something is found, unless the picture has gone by then or it takes too long.
-/** @param {Canvas} canvas @param {() => unknown} find @param {(found: any) => void} act @param {number} [until] */
+/** @param {Canvas} canvas @param {() => unknown} find @param {(found: any) => void} act @param {number} [until] @returns {void} */
 function waitFor(canvas, find, act, until = performance.now() + STORY) {
   const found = canvas.stopped && find();
   if (found) return void act(found);
@@ -112,21 +121,22 @@ function waitFor(canvas, find, act, until = performance.now() + STORY) {
 /** @param {Canvas} canvas @param {Stage} stage @param {Where} where */
 function explainCell(canvas, stage, where) {
   canvas.player.pause();
-  const ask = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-ask"));
+  const ask = findInside(canvas.root, ".bvc-ask");
   ask.dataset.cell = canvas.stages.write(stage, where);
   ask.click();
-  if (isOfStream(canvas, stage)) canvas.go({ component: stage.columns[where.column] }, false);
+  const { column } = where;
+  if (column !== undefined && isOfStream(canvas, stage)) canvas.go({ component: stage.columns[column] }, false);
 }
 
 // A wheel over the rows moves the window where not all of them are seen.
 /** @param {Canvas} canvas @param {WheelEvent} event */
 function roll(canvas, event) {
-  const { frame, data } = canvas;
+  const { frame, data, first = 0 } = canvas;
   const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
   if (!frame || data.window.total <= frame.count || event.ctrlKey || sideways) return;
   event.preventDefault();
   canvas.turned = (canvas.turned ?? 0) + event.deltaY / frame.row;
   const by = Math.trunc(canvas.turned);
   canvas.turned -= by;
-  if (by) moveWindow(canvas, (canvas.wanted ?? data.window.start + canvas.first) + by);
+  if (by) moveWindow(canvas, (canvas.wanted ?? data.window.start + first) + by);
 }

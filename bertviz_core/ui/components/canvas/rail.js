@@ -3,6 +3,7 @@
 /** @import { Canvas } from "./canvas.js" */
 
 import { clamp } from "../shared/clamp.js";
+import { findInside } from "../shared/element.js";
 
 export class Rail {
   hold = 0; // pixels from the top of the thumb to where it is held
@@ -10,7 +11,7 @@ export class Rail {
   /** @param {Canvas} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.element = /** @type {HTMLElement} */ (canvas.root.querySelector(".bvc-rail"));
+    this.element = findInside(canvas.root, ".bvc-rail");
     this.thumb = /** @type {HTMLElement} */ (this.element.firstElementChild);
     this.element.addEventListener("pointerdown", (event) => this.grasp(event));
     this.element.addEventListener(
@@ -20,7 +21,7 @@ export class Rail {
   }
 
   draw() {
-    const { frame, data, first } = this.canvas;
+    const { frame, data, first = 0 } = this.canvas;
     this.element.hidden = data.window.total <= frame.count;
     if (this.element.hidden) return;
     const { total, start } = data.window;
@@ -49,7 +50,7 @@ export class Rail {
 }
 
 // Let the rows begin with this token; those that were not sent are asked for, some before and behind them too.
-/** @param {Canvas} canvas @param {number} token */
+/** @param {Canvas} canvas @param {number} token @returns {void} */
 export function moveWindow(canvas, token) {
   const { data, frame } = canvas;
   const { start, total } = data.window;

@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Sketch } from "./sketch.js" */
-/** @import { Bundle, Frame, PartBox, Share } from "./types.js" */
+/** @import { Bundle, DrawnBundle, Frame, PartBox, Share } from "./types.js" */
 
 import { isContext } from "../shared/addresses.js";
 import { clamp } from "../shared/clamp.js";
@@ -72,7 +72,7 @@ function drawBundle(canvas, sketch, { name, box, weights, marked, outside, layer
 function stackEnds({ frame, at }) {
   const row = clamp(at, frame.first - 0.7, frame.first + frame.count - 0.3);
   let used = rowTop(frame, row) + 3;
-  return (weight) => {
+  return (/** @type {number} */ weight) => {
     const h = Math.abs(weight) * (frame.row - 6);
     used += h;
     return { y: used - h / 2, h };
@@ -88,9 +88,9 @@ function paintRibbon({ colors }, weight, depth) {
 // What goes to rows that are not seen: above and below.
 /** @param {number[]} weights @param {Frame} frame @param {Share} [outside] */
 function sumHidden(weights, { first, count }, outside = { before: 0, after: 0 }) {
-  const sum = (from, to) => weights.slice(from, to).reduce((all, weight) => all + weight, 0);
+  const sum = (/** @type {number} */ from, /** @type {number | undefined} */ to) => weights.slice(from, to).reduce((all, weight) => all + weight, 0);
   const start = Math.round(first);
-  return { before: outside.before + sum(0, start), after: outside.after + sum(start + Math.round(count)) };
+  return { before: outside.before + sum(0, start), after: outside.after + sum(start + Math.round(count), undefined) };
 }
 
 // A ribbon to tokens out of sight ends in a stub at the edge of the rows.
@@ -114,7 +114,7 @@ function drawStub({ frame, colors }, sketch, key, box, { weight, end, depth, sid
 
 // The strongest weights, printed where their ribbons begin, on paper: read alike on all of them. Those that a change
 // has moved are underlined as cells are.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Bundle} given2 */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {DrawnBundle} given2 */
 function printShares(canvas, sketch, { name, box, weights, marked, depth, rows, layer }) {
   if (box.w < 36 || depth < 0.05) return;
   const shown = rows.filter((key) => !(canvas.quiet && canvas.data.tokens[key].special) && isSeen(canvas.frame, key));

@@ -13,7 +13,7 @@ const LARGEST = 1.35; // and how much at most in a larger one, such as a project
 
 /** @param {Canvas} canvas */
 function findScroller({ root }) {
-  return root.closest(PARTS.main) ?? document.scrollingElement;
+  return root.closest(PARTS.main) ?? document.scrollingElement ?? document.documentElement;
 }
 
 /** @param {Canvas} canvas */

@@ -10,21 +10,24 @@ import { namePart, stageOf, tellColumns } from "./parts.js";
 import { EDGE } from "./sizes.js";
 
 // The scales that the level uses: [part, name].
-/** @param {Canvas} canvas */
+/** @param {Canvas} canvas @returns {[part: string, name?: string][]} */
 function listScales(canvas) {
   const { place, frame, data: { size } } = canvas;
   if (place.strip) return [[namePart(canvas, place.strip).part]];
   const { layer, level, stop } = place;
   const before = layer ? `output.${layer - 1}` : "embedding";
+  /** @type {Record<number, [part: string, name?: string][]>} */
   const ofStop = {
     2: [["embedding", "embedding"]], 3: [[before, "layer input"], ["query"], ["key"], ["value"]],
     7: [["sum", "attention output, sum"], ["norm", "layer input, LayerNorm"]],
     9: [[`output.${size.layers - 1}`, "layer output"]],
   };
+  /** @type {[part: string, name?: string][]} */
   const inner = [
     ["matrix"], ["weights"], ["query"], ["key"], ["value"], ["sum"], [`output.${layer}`, "LayerNorm"],
     [`neurons.${layer}`, "neurons"],
   ];
+  /** @type {[part: string, name?: string][]} */
   const outer = [["embedding"], [`output.${canvas.open}`, "output"], [`neurons.${canvas.open}`, "neurons"]];
   const wanted = ofStop[stop] ?? (level === "pass" && !stop ? outer : inner);
   return wanted.filter(([part]) => {
@@ -56,8 +59,9 @@ export function drawLegend(canvas, sketch) {
   };
   for (const [part, name] of listScales(canvas)) {
     const stage = stageOf(canvas, part);
-    const words = name ?? stage?.short;
-    if (stage) put(measureScale(canvas, stage, words), (x, y) => drawScale(canvas, sketch, stage, words, x, y));
+    if (!stage) continue;
+    const words = name ?? stage.short;
+    put(measureScale(canvas, stage, words), (x, y) => drawScale(canvas, sketch, stage, words, x, y));
   }
   if (frame.phone || place.stop) return;
   tellNote(canvas).forEach((sentence, i) => put(measure(sentence, 12.5), (left, y) => {
@@ -117,7 +121,7 @@ function tellNote(canvas) {
   if (place.level === "head") return [signs, `Row ${token}: what it asks, and what it is answered.`, ...marks];
   const every = writeCount(data.size.width);
   if (place.level === "layer") return [signs, `Click a strip's title to see all ${every} of its numbers.`, ...marks];
-  const told = (part) => {
+  const told = (/** @type {string} */ part) => {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
   };
@@ -134,7 +138,7 @@ function tellNote(canvas) {
 
 /** @param {Canvas} canvas */
 function tellQuiet({ data, stages, place }) {
-  const { values } = stages.get(`ribbons.${place.layer}`);
-  const share = data.tokens.reduce((all, { special }, i) => all + (special ? values[i] : 0), 0);
+  const values = stages.get(`ribbons.${place.layer}`)?.values ?? [];
+  const share = data.tokens.reduce((all, { special }, i) => all + (special ? values[i] ?? 0 : 0), 0);
   return `Without special tokens: ${writePercent(share)} of layer ${place.layer} is not drawn.`;
 }

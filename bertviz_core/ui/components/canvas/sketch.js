@@ -42,7 +42,8 @@ export class Sketch {
     }
     for (const name in made.attributes) if (!(name in attributes)) made.element.removeAttribute(name);
     made.attributes = attributes;
-    if (made.text !== text) made.element.textContent = made.text = text;
+    if (made.text !== text) made.element.textContent = text ?? null;
+    made.text = text;
     if (made.element === this.next) this.next = this.next.nextSibling;
     else this.group.insertBefore(made.element, this.next);
     return made.element;
@@ -80,6 +81,7 @@ export class Sketch {
    */
   text(key, x, y, text, { size = 13, at, bold, mono, fill, opacity = 1, turn, halo } = {}) {
     if (opacity < 0.02 || text === "") return;
+    /** @type {Paint} */
     const place = { x: cut(x), y: cut(y), "font-size": size, "font-family": mono ? MONO : SANS };
     if (at) place["text-anchor"] = at;
     if (bold) place["font-weight"] = bold === true ? 650 : bold;
@@ -112,7 +114,7 @@ export function cut(value, digits = 1) {
 export function ribbon(x0, x1, lead, from, to) {
   const start = x0 + lead;
   const [a, b] = [start + (x1 - start) * 0.42, start + (x1 - start) * 0.5];
-  const at = (x, y) => `${cut(x)} ${cut(y)}`;
+  const at = (/** @type {number} */ x, /** @type {number} */ y) => `${cut(x)} ${cut(y)}`;
   const [up, down] = [from.y - from.h / 2, from.y + from.h / 2];
   const [high, low] = [to.y - to.h / 2, to.y + to.h / 2];
   return `M${at(x0, up)}H${cut(start)}C${at(a, up)} ${at(b, high)} ${at(x1, high)}L${at(x1, low)}C${at(b, low)} ` +

@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Sketch } from "./sketch.js" */
-/** @import { Box, Frame, Stage } from "./types.js" */
+/** @import { Box, Frame, Name, Stage } from "./types.js" */
 
 import { clamp } from "../shared/clamp.js";
 import { headBoxes, isSeen, seenRows } from "./cells.js";
@@ -59,7 +59,7 @@ function titleInside({ frame }, sketch, layer, [left, right], opacity) {
     const wide = measure(text, 12);
     return { text, kind, x: clamp(x + (w - wide) / 2, left, right - wide), wide };
   });
-  const crowded = (some) => some.some(({ x }, i) => i && x < some[i - 1].x + some[i - 1].wide + 5);
+  const crowded = (/** @type {Pick<Name, "x" | "wide">[]} */ some) => some.some(({ x }, i) => i && x < some[i - 1].x + some[i - 1].wide + 5);
   const lines = crowded(labels) ? 2 : 1;
   const room = labels.every(({ wide }) => wide <= right - left);
   if (!room || (lines === 2 && crowded(labels.filter((_, i) => i % 2 === 0)))) return;
@@ -96,13 +96,13 @@ function titlePart(canvas, sketch, part, box, opacity) {
 // The longest of the names that fits, in one line or, where it has two words, in two.
 /** @param {string[]} names @param {number} room */
 function breakTitle(names, room) {
-  const fits = (text) => measure(text, 13.5, false, 650) <= room;
+  const fits = (/** @type {string} */ text) => measure(text, 13.5, false, 650) <= room;
   for (const name of names) {
     if (fits(name)) return [name];
     const words = name.split(" ");
     if (words.length === 2 && words.every(fits)) return words;
   }
-  return [names.at(-1)].filter(fits);
+  return names.slice(-1).filter(fits);
 }
 
 // What can be pressed is underlined, as the crumbs are.
@@ -128,6 +128,7 @@ function findNext({ parts, width }, box) {
 // Names of a stage from the longest to the shortest.
 /** @param {Stage} stage @param {Canvas} canvas */
 export function nameStage({ id, title, short }, { data, place }) {
+  /** @type {Record<string, string>} */
   const spoken = { query: "Q · asks", key: "K · offers", value: "V · hands over", context: "Head output" };
   const own = id.startsWith("head.") && place.level === "head" ? spoken[id.slice(5)] : null;
   if (id === "weights") return [`Attention weights, ${data.size.heads} heads`, `${data.size.heads} heads`];
@@ -160,7 +161,7 @@ function titleKeys(canvas, sketch) {
   const box = frame.parts.matrix;
   const wide = box.w / frame.count;
   const y = canvas.frame.ceiling - 1;
-  const lit = [hover, cursor].find((each) => each?.part === "matrix")?.where.key;
+  const lit = [hover, cursor].find((each) => each?.part === "matrix")?.where?.key;
   const keys = seenRows(frame, data.tokens.length).filter((key) => isSeen(frame, key));
   const flat = keys.every((key) => measure(data.tokens[key].text, 12) < wide - 4);
   for (const key of keys) {
@@ -176,7 +177,7 @@ function titleKeys(canvas, sketch) {
 function titleHeads(canvas, sketch) {
   const { place, hover, frame } = canvas;
   headBoxes(canvas).forEach(({ x, y, size }, head) => {
-    const [chosen, over] = [head === place.head, hover?.part === "weights" && hover.where.head === head];
+    const [chosen, over] = [head === place.head, hover?.part === "weights" && hover.where?.head === head];
     const name = size > 44 ? `head ${head}` : `${head}`;
     const style = {
       size: 12, bold: chosen ? 650 : 400, fill: chosen || over ? undefined : "var(--bvc-faint)",

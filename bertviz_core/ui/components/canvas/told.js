@@ -1,7 +1,7 @@
 // What is pointed at, in words.
 
 /** @import { Canvas } from "./canvas.js" */
-/** @import { Stage, Target, Where } from "./types.js" */
+/** @import { Cursor, Stage, Target, Where, Word } from "./types.js" */
 
 import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { readValue } from "./data.js";
@@ -12,7 +12,9 @@ import { wordOf } from "./words.js";
 // What happens where the title of a strip is pressed.
 /** @param {Canvas} canvas @param {string} strip @param {string} press */
 function tellStrip(canvas, strip, press) {
-  const { title, total } = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
+  const stage = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
+  if (!stage) return "";
+  const { title, total } = stage;
   if (canvas.place.strip) return `${title}: all ${writeCount(total)} numbers of each token. ${press}: back.`;
   return `${title}. ${press}: all its ${writeCount(total)} numbers of each token.`;
 }
@@ -22,14 +24,14 @@ function tellStrip(canvas, strip, press) {
 export function tellPart(canvas, { part, layer, where, word, strip }) {
   const { data, stages } = canvas;
   if (strip) return tellStrip(canvas, strip, "Click");
-  if (part === "words") {
-    const best = wordOf(canvas, { where, word });
+  const best = part === "words" && where ? wordOf(canvas, { where, word }) : undefined;
+  if (best && where) {
     const [said, at] = [best.word, data.tokens[where.row]?.text ?? canvas.place.token].map(escapeHtml);
     return `“${said}” at “${at}”: ${writePercent(best.share)}. Click it: its shortest story, back to the input.`;
   }
   if (layer === undefined) return "";
   const stage = stages.get(`ribbons.${layer}`);
-  if (!part.startsWith("ribbons") || !stage) return `Layer ${layer}: click to open it.`;
+  if (!part.startsWith("ribbons") || !stage || !where) return `Layer ${layer}: click to open it.`;
   const token = escapeHtml(data.tokens[where.row].text);
   const weight = writePercent(readValue(stage, where));
   return `${escapeHtml(canvas.token)} looks at “${token}” with ${weight}: the mean of the ${data.size.heads} heads of ` +
@@ -39,7 +41,7 @@ export function tellPart(canvas, { part, layer, where, word, strip }) {
 // What a cell is, in the words of the titles.
 /** @param {Canvas} canvas @param {Stage} stage @param {Where} where */
 export function nameCell({ data }, stage, { row, column, key, head }) {
-  const of = (i) => `“${data.tokens[i].text}”`;
+  const of = (/** @type {number} */ i) => `“${data.tokens[i].text}”`;
   const whose = [
     ...(stage.layer === null ? [] : [`layer ${stage.layer}`]), ...(head === undefined ? [] : [`head ${head}`]),
     key === undefined ? of(row) : `${of(row)} on ${of(key)}`,
@@ -48,22 +50,26 @@ export function nameCell({ data }, stage, { row, column, key, head }) {
   return `${stage.title}: ${whose.join(", ")}`;
 }
 
+// The word of a row, or all of the chosen one, for the ear.
+/** @param {{ top: Word[], best: Word[] }} words @param {string} token @param {number} row @param {number | undefined} word */
+function tellWords({ top, best }, token, row, word) {
+  if (word === undefined) return `${token}: ${top[row].word} ${writePercent(top[row].share)}`;
+  return `Words: ${best.map((each) => `${each.word} ${writePercent(each.share)}`).join(", ")}`;
+}
+
 // What the cursor is at, for the ear.
-/** @param {Canvas} canvas @param {Target} target */
+/** @param {Canvas} canvas @param {Cursor} cursor */
 export function describe(canvas, { part, stage, layer, where, word, strip }) {
   const { data } = canvas;
   const token = data.tokens[where.row].text;
-  const words = () => data.words.best.map((each) => `${each.word} ${writePercent(each.share)}`).join(", ");
   if (strip) return tellStrip(canvas, strip, "Enter");
-  if (part === "words") {
-    const { word: best, share } = data.words.top[where.row];
-    return `${word === undefined ? `${token}: ${best} ${writePercent(share)}` : `Words: ${words()}`}, Enter: the story`;
-  }
+  if (part === "words" && data.words) return `${tellWords(data.words, token, where.row, word)}, Enter: the story`;
   if (part === "weights") return `Head ${where.head} of layer ${canvas.place.layer}, Enter opens it`;
   if (layer !== undefined) return `Layer ${layer}, Enter opens it`;
   if (!stage) return token;
   const value = writeNumber(readValue(stage, where));
-  const key = data.tokens[where.key]?.text;
-  const of = key === undefined ? `component ${stage.columns[where.column]}` : `key ${key}`;
+  const { column, key } = where;
+  const named = key === undefined ? undefined : data.tokens[key];
+  const of = named ? `key ${named.text}` : `component ${stage.columns[column ?? 0]}`;
   return `${stage.title}, ${token}, ${of}: ${value}`;
 }

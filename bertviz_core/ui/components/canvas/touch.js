@@ -4,6 +4,7 @@
 /** @import { Canvas } from "./canvas.js" */
 
 import { clamp } from "../shared/clamp.js";
+import { findInside, openPen } from "../shared/element.js";
 import { findAt } from "./find.js";
 import { locate } from "./room.js";
 
@@ -14,7 +15,14 @@ const LOUPE = { size: 132, zoom: 3, lift: 96 };
 /** @param {Canvas} canvas @param {AbortSignal} signal */
 export function listenToTouch(canvas, signal) {
   const { stage } = canvas;
+  /**
+   * @template {keyof HTMLElementEventMap} Name
+   * @param {Name} name
+   * @param {(event: HTMLElementEventMap[Name]) => unknown} act
+   * @param {AddEventListenerOptions} [more]
+   */
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
+  /** @param {(canvas: Canvas, event: PointerEvent) => void} act @returns {(event: PointerEvent) => void} */
   const touched = (act) => (event) => event.pointerType === "touch" && act(canvas, event);
   on("pointerdown", touched(putDown));
   on("pointermove", touched(moveFinger));
@@ -34,11 +42,13 @@ function putDown(canvas, event) {
 
 /** @param {Canvas} canvas */
 function startLooking(canvas) {
-  canvas.touch.looks = true;
-  lookCloser(canvas, canvas.touch.last);
+  const { touch } = canvas;
+  if (!touch) return;
+  touch.looks = true;
+  lookCloser(canvas, touch.last);
 }
 
-/** @param {Canvas} canvas @param {PointerEvent} event */
+/** @param {Canvas} canvas @param {PointerEvent} event @returns {void} */
 function moveFinger(canvas, event) {
   const { touch } = canvas;
   if (!touch) return;
@@ -71,7 +81,7 @@ function lookCloser(canvas, event) {
   const found = findAt(canvas, event);
   if (found?.stage) {
     canvas.hover = found;
-    canvas.chrome.read(found, found, "tap it: how it was made");
+    canvas.chrome.read(found, "tap it: how it was made");
     canvas.draw();
   }
   drawLoupe(canvas, event);
@@ -84,7 +94,7 @@ function drawLoupe(canvas, event) {
   const { x, y } = locate(canvas, event);
   const sharp = painter.sharp;
   const seen = (LOUPE.size / LOUPE.zoom) * sharp;
-  const pen = loupe.getContext("2d");
+  const pen = openPen(loupe);
   pen.imageSmoothingEnabled = false;
   pen.clearRect(0, 0, loupe.width, loupe.height);
   pen.drawImage(
@@ -99,5 +109,5 @@ function drawLoupe(canvas, event) {
 
 /** @param {Canvas} canvas @returns {HTMLCanvasElement} */
 function findLoupe({ root }) {
-  return root.querySelector(".bvc-loupe");
+  return findInside(root, ".bvc-loupe");
 }

@@ -76,7 +76,7 @@ export interface Stage extends SentStage {
 
 /** A cell of a stage, as far as it has it: places in the window of tokens, among the stage's columns, and the head. */
 export interface Where {
-  row?: number;
+  row: number;
   column?: number;
   key?: number;
   head?: number;
@@ -84,7 +84,7 @@ export interface Where {
 
 /** What stands at a point of the picture. */
 export interface Target {
-  part?: string;
+  part: string;
   where?: Where;
   stage?: Stage;
   layer?: number;
@@ -95,10 +95,17 @@ export interface Target {
 /** Where the keyboard is. index: among the places of its part along a row. */
 export interface Cursor extends Target {
   index: number;
+  where: Where;
+}
+
+/** A cell that is drawn. */
+export interface Cell {
+  stage: Stage;
+  where: Where;
 }
 
 /** What is not dimmed, ringed or outlined: a part, or rows, columns and cells of it. */
-export interface Region extends Where {
+export interface Region extends Partial<Where> {
   part: string;
 }
 
@@ -135,13 +142,7 @@ export interface Stop {
   level: Level;
   sentence: [text: string, part: string | null][];
   lights: string[];
-  worked: Worked;
-}
-
-/** The numbers of a stop, as far as it has them (analysis/stop_numbers.py). */
-export interface Worked {
-  adds_up?: boolean;
-  [name: string]: any;
+  worked: any; // one of stops/types.d.ts, by the stop's place
 }
 
 export interface CanvasData {
@@ -179,6 +180,15 @@ export interface Box {
 /** Where a part stands. a: how opaque it is. */
 export interface PartBox extends Box {
   a: number;
+}
+
+/** How the cells of a strip stand (`layStrip`). */
+export interface StripPlace {
+  columns: number[];
+  w: number;
+  h: number;
+  box(row: number, i: number): Box;
+  find(row: number, x: number, y: number): number | undefined;
 }
 
 /** Where everything stands. first: the first row that is drawn; count: how many; lines: that a row of a strip has. */
@@ -262,17 +272,30 @@ export interface Step {
 export interface Item {
   name: string;
   share: number;
-  term?: number;
-  score?: number;
+  term: number;
+  score: number;
   faint?: boolean;
-  y?: number;
-  others?: boolean;
+  y: number;
+}
+
+/** All others together. Their place in the list and their powers of e: where they have one. */
+export interface Others {
+  name: string;
+  share: number;
+  listed: { term: number; y: number } | null;
+}
+
+/** A block of the stack that the shares make; without an item it is the others'. */
+export interface Block {
+  name: string;
+  share: number;
+  item: Item | null;
 }
 
 export type Send = (name: string, value: unknown) => void;
 export type Draw = (canvas: Canvas, sketch: Sketch) => void;
 export type Scale = (value: number) => number;
-export type Columns = { share?: number; value?: number; end: number };
+export type Columns = { factors: { share: number; value: number } | null; end: number };
 export type Name = { x: number; y: number; wide: number };
 
 /** The weights of a layer or a head as ribbons. marked: of which a change has moved; depth: how opaque they are. */
@@ -283,14 +306,18 @@ export interface Bundle {
   marked: boolean[];
   outside?: Share;
   layer: number;
-  depth?: number;
-  rows?: number[];
+}
+
+/** A bundle as it is drawn. */
+export interface DrawnBundle extends Bundle {
+  depth: number;
+  rows: number[];
 }
 
 /** What numbers become shares, from top to bottom, others together as one more. decimals: of the scores. */
 export interface Softmax {
   items: Item[];
-  others: Item;
+  others: Others;
   denominator: number;
   kind: Kind;
   titles: [name: string, score: string];
@@ -311,7 +338,6 @@ export interface SoftmaxPlace {
 
 /** A power of e on its way to its share. */
 export interface Power {
-  item: Item;
   stacked: number;
   tall: number;
   place: SoftmaxPlace;

@@ -15,7 +15,7 @@ export class Visited {
   /** @param {CanvasData} given @param {Stages} stages */
   keep({ key, place: { layer, head }, outside }, stages) {
     const inner = [...stages.byId.values()].filter(({ id, level }) => level !== "pass" && !id.startsWith("whole."));
-    const ofHead = ({ axes }) => axes.some(([axis, said]) => axis === "head" && said !== "{head}");
+    const ofHead = (/** @type {Stage} */ { axes }) => axes.some(([axis, said]) => axis === "head" && said !== "{head}");
     const own = inner.filter((stage) => ofHead(stage) || stage.id === "head.context");
     this.put(`${key} ${layer}`, { stages: inner.filter((stage) => !own.includes(stage)) });
     this.put(`${key} ${layer} ${head}`, { stages: own, outside: outside.head });

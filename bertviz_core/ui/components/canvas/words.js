@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Sketch } from "./sketch.js" */
-/** @import { Box, Target } from "./types.js" */
+/** @import { Box, Where, Word } from "./types.js" */
 
 import { clamp } from "../shared/clamp.js";
 import { writePercent } from "../shared/numbers.js";
@@ -26,8 +26,9 @@ export function drawWords(canvas, sketch) {
     ...(w ? ["the likeliest at each token"] : []), `the likeliest at ${canvas.token}`, "the likeliest",
   ].find((text) => measure(text, 12) < box.w);
   sketch.text("words sub", box.x, third - 2, sub ?? "", { size: 12, fill: "var(--bvc-faint)", opacity: box.a });
-  if (w) for (const row of seenRows(frame, data.tokens.length)) drawWord(canvas, sketch, row, { x: box.x, w });
-  drawCard(canvas, sketch, cardBox(canvas), box.a);
+  const rows = w ? seenRows(frame, data.tokens.length) : [];
+  for (const row of rows) drawWord(canvas, sketch, row, data.words.top[row], { x: box.x, w });
+  drawCard(canvas, sketch, cardBox(canvas), data.words.best, box.a);
 }
 
 // Beside the card, as wide as there is room: a column of the likeliest word of each row, of no width without any.
@@ -41,13 +42,18 @@ function listWords({ frame }) {
 // Whether a row's word is pointed at, or one of the chosen row's.
 /** @param {Canvas} canvas @param {{ row?: number, word?: number }} given1 */
 function isPointed({ hover }, { row, word }) {
-  return hover?.part === "words" && (word === undefined ? hover.where.row === row : hover.word === word);
+  return hover?.part === "words" && (word === undefined ? hover.where?.row === row : hover.word === word);
 }
 
-/** @param {Canvas} canvas @param {Sketch} sketch @param {number} row @param {{ x: number, w: number }} given3 */
-function drawWord(canvas, sketch, row, { x, w }) {
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {number} row
+ * @param {Word} given3
+ * @param {{ x: number, w: number }} given4
+ */
+function drawWord(canvas, sketch, row, { word, share }, { x, w }) {
   if (!isSeen(canvas.frame, row)) return;
-  const { word, share } = canvas.data.words.top[row];
   const lit = row === canvas.at || isPointed(canvas, { row });
   const paint = { opacity: canvas.frame.parts.words.a, fill: lit ? undefined : "var(--bvc-faint)" };
   const number = writePercent(share);
@@ -65,14 +71,20 @@ export function cardBox(canvas) {
   const { x, w } = frame.parts.words;
   const column = listWords(canvas).w;
   const left = column ? column + CARD.gap : 0;
-  const h = WORD_LINE * data.words.best.length + 16;
+  const h = WORD_LINE * (data.words?.best.length ?? 0) + 16;
   const bottom = frame.top + frame.row * frame.count;
   return { x: x + left, w: w - left, h, y: clamp(rowMiddle(frame, at) - 20, frame.top, bottom - h) };
 }
 
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {number} opacity */
-function drawCard(canvas, sketch, { x, y, w, h }, opacity) {
-  const { data: { words: { best } }, explained } = canvas;
+/**
+ * @param {Canvas} canvas
+ * @param {Sketch} sketch
+ * @param {Box} box
+ * @param {Word[]} best
+ * @param {number} opacity
+ */
+function drawCard(canvas, sketch, { x, y, w, h }, best, opacity) {
+  const { explained } = canvas;
   const shown = { opacity: cut(opacity, 3) };
   sketch.box("card", { x, y, w, h }, { rx: 10, fill: "var(--bvc-surface)", stroke: "var(--bvc-line)", ...shown });
   const widest = Math.max(...best.map(({ word }) => measure(word, 15, false, 650)));
@@ -108,7 +120,7 @@ function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, number }
 }
 
 // The likeliest word of a row, or one of the five of the chosen one. {word, share, address}
-/** @param {Canvas} canvas @param {Target} target */
+/** @param {Canvas} canvas @param {{ where: Where, word?: number }} given1 @returns {Word | undefined} */
 export function wordOf({ data: { words } }, { word, where }) {
-  return word === undefined ? words.top[where.row] : words.best[word];
+  return word === undefined ? words?.top[where.row] : words?.best[word];
 }

@@ -4,7 +4,7 @@
 /** @import { MapData } from "./types.js" */
 
 import { clampIndex } from "../shared/clamp.js";
-import { makeElement } from "../shared/element.js";
+import { findInside, makeElement, openPen } from "../shared/element.js";
 
 /** @param {Uint8Array} bytes */
 export function readPacked(bytes) {
@@ -22,12 +22,12 @@ export class HeadMap {
 
   /** @param {ShadowRoot | Element} root */
   constructor(root) {
-    this.frame = /** @type {Element} */ (root.querySelector(".frame"));
-    this.about = root.querySelector(".about");
+    this.frame = findInside(root, ".frame");
+    this.about = findInside(root, ".about");
     this.canvas = document.createElement("canvas");
     this.canvas.setAttribute("aria-hidden", "true");
     this.resized = new ResizeObserver(() => this.draw());
-    this.frame.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
+    this.frame.addEventListener("keydown", (event) => this.key(event));
     this.frame.addEventListener("pointerleave", () => this.describe(this.header.chosen));
   }
 
@@ -42,9 +42,9 @@ export class HeadMap {
     this.header = header;
     this.pixels = pixels;
     this.tints = makeTints(header.scale);
-    const { style } = this.frame.parentElement;
-    for (const [name, color] of Object.entries(header.colors)) style.setProperty(`--${name}`, color);
-    style.setProperty("--scale", `linear-gradient(90deg, ${header.scale.map(([at, c]) => `${c} ${at * 100}%`)})`);
+    const style = this.frame.parentElement?.style;
+    for (const [name, color] of Object.entries(header.colors)) style?.setProperty(`--${name}`, color);
+    style?.setProperty("--scale", `linear-gradient(90deg, ${header.scale.map(([at, c]) => `${c} ${at * 100}%`)})`);
     if (rebuilt) this.build(layers, heads);
     for (const [i, button] of this.buttons.entries()) {
       const [layer, head] = readPlace(button);
@@ -106,9 +106,11 @@ export class HeadMap {
 
   /** @param {KeyboardEvent} event */
   key(event) {
+    /** @type {Record<string, [down: number, right: number]>} */
     const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     const [layers, heads] = this.header.shape;
-    const [layer, head] = readPlace(event.target);
+    const [layer, head] = readPlace(/** @type {Element} */ (event.target));
+    /** @type {Record<string, [layer: number, head: number]>} */
     const ends = { Home: [layer, 0], End: [layer, heads - 1] };
     const move = moves[event.key];
     const [to, across] = ends[event.key] ?? (move ? [layer + move[0], head + move[1]] : []);
@@ -137,9 +139,10 @@ export class HeadMap {
     const [title, ...lines] = this.about.querySelectorAll(".title, .note");
     title.textContent = this.title(layer, head);
     lines.forEach((line, i) => (line.textContent = this.notes(layer, head)[i] ?? ""));
-    const preview = this.about.querySelector("canvas");
+    /** @type {HTMLCanvasElement} */
+    const preview = findInside(this.about, "canvas");
     preview.width = preview.height = this.header.shape[2];
-    preview.getContext("2d").putImageData(this.image(layer, head), 0, 0);
+    openPen(preview).putImageData(this.image(layer, head), 0, 0);
   }
 
   /** @param {number} layer @param {number} head */
@@ -157,11 +160,11 @@ export class HeadMap {
     const sharp = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(frame.width * sharp);
     this.canvas.height = Math.round(frame.height * sharp);
-    const context = this.canvas.getContext("2d");
+    const context = openPen(this.canvas);
     context.imageSmoothingEnabled = false;
     const one = new OffscreenCanvas(this.header.shape[2], this.header.shape[2]);
     for (const button of this.buttons) {
-      one.getContext("2d").putImageData(this.image(...readPlace(button)), 0, 0);
+      openPen(one).putImageData(this.image(...readPlace(button)), 0, 0);
       const box = button.getBoundingClientRect();
       const [x, y] = [box.left - frame.left, box.top - frame.top].map((place) => Math.round(place * sharp));
       context.drawImage(one, x, y, Math.round(box.width * sharp), Math.round(box.height * sharp));

@@ -30,7 +30,7 @@ function nameFamily(face) {
 async function embedFace(face) {
   const [, address] = face.cssText.match(/url\("?([^")]+)"?\)/) ?? [];
   if (!address) return "";
-  const answer = await fetch(new URL(address, face.parentStyleSheet.href ?? location.href));
+  const answer = await fetch(new URL(address, face.parentStyleSheet?.href ?? location.href));
   return answer.ok ? face.cssText.replace(address, await readData(await answer.blob())) : "";
 }
 

@@ -51,9 +51,9 @@ class Trail {
     this.wait();
   }
 
-  /** @param {string | URL} url */
+  /** @param {string | URL | null | undefined} url */
   refuses(url) {
-    const late = this.awaited && new URL(url, location.href).href !== location.href;
+    const late = this.awaited && new URL(url ?? "", location.href).href !== location.href;
     this.refused ||= late;
     return late;
   }
@@ -80,7 +80,7 @@ class Trail {
     const names = Object.keys(here);
     const last = location.pathname.split("/").at(-1);
     return (
-      (pages.includes(last) ? last : "") === page &&
+      (last && pages.includes(last) ? last : "") === page &&
       names.length === Object.keys(query).length && names.every((name) => here[name] === query[name])
     );
   }
@@ -96,7 +96,7 @@ class Trail {
     if (there && !this.refused) return;
     if (this.asked === location.href && this.looks++ < PATIENCE) return this.wait();
     this.refused = false;
-    if (this.asked === location.href) return there || this.settle();
+    if (this.asked === location.href) return there || this.settle(this.said);
     [this.asked, this.looks] = [location.href, 0];
     dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
   }
@@ -114,10 +114,11 @@ class Trail {
     if (answer?.ok) this.reload();
   }
 
-  settle() {
+  /** @param {Said} said */
+  settle({ query }) {
     this.awaited = false;
     const address = new URL(location.href);
-    address.search = String(new URLSearchParams(this.said.query));
+    address.search = String(new URLSearchParams(query));
     history.replaceState(history.state, "", address.href);
   }
 }

@@ -8,7 +8,7 @@
 /** @import { Follow, ListenerData, Lit, Said } from "./types.js" */
 
 import { isSameCell } from "../shared/address.js";
-import { makeElement } from "../shared/element.js";
+import { findAround, findInside, makeElement } from "../shared/element.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import {
@@ -22,11 +22,14 @@ import { copyText, writeLink } from "./taken.js";
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const ANSWER = 2000; // milliseconds in which the server's answer to a closed drawer is waited for
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
+/** @type {Record<string, (said: string) => unknown>} */
 const SENT = {
   cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
 const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "more", "fold"].map((name) => `[data-${name}]`).join();
+/** @type {(keyof DocumentEventMap)[]} */
+const GOING_ON = ["pointerdown", "wheel", "touchmove", "keydown"]; // by hand
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = `[role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
 const SCROLLED = `${PARTS["formula-display"]}, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
@@ -43,7 +46,7 @@ export class Listener {
   /** @type {object | null} */ lighter = null; // who lit it
   /** @type {Record<string, { what: string, place: number }>} */ brought = {}; // by what it was searched with
   // The cell whose drawer was closed here, and until when the server's word for it is waited for.
-  /** @type {{ cell: string | null | undefined, until: number } | null} */ left = null;
+  /** @type {{ cell: string | null, until: number } | null} */ left = null;
   /** @type {{ cell: string, until: number } | null} */ wanted = null;
   /** @type {string | null} */ opening = null;
   /** @type {{ pressed: Element | null } | null} */ closing = null;
@@ -59,7 +62,7 @@ export class Listener {
   /** @param {Element} root @param {{ tell(said: Said | null): void }} trail */
   constructor(root, trail) {
     this.trail = trail;
-    this.live = /** @type {Element} */ (root.querySelector(".bv-live"));
+    this.live = findInside(root, ".bv-live");
     this.app = /** @type {Element} */ (root.closest(PARTS.app) ?? document.body);
   }
 
@@ -97,19 +100,29 @@ export class Listener {
     foldDrawer(isFolded());
     this.stopped = new AbortController();
     const { signal } = this.stopped;
+    /**
+     * @template {keyof DocumentEventMap} Name
+     * @param {Name} name
+     * @param {(event: DocumentEventMap[Name]) => unknown} act
+     * @param {AddEventListenerOptions} [more]
+     */
     const listen = (name, act, more) => document.addEventListener(name, act, { signal, ...more });
     listen("click", (event) => this.click(event));
     listen("keydown", (event) => this.key(event));
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.focus(event));
     listen("bv-pointed", (event) => this.light(event.detail, event.target)); // a component knows which token it is
-    for (const name of ["pointerover", "focusin"]) listen(name, ({ target }) => mendLink(target));
+    for (const name of /** @type {const} */ (["pointerover", "focusin"])) listen(name, ({ target }) => mendLink(target));
     const early = { capture: true, passive: true };
+    /** @param {PointerEvent} event */
     const touch = ({ pointerType, clientX }) =>
       Object.assign(this, { touched: pointerType === "touch", held: null, pressed: clientX });
     listen("pointerdown", touch, early);
-    listen("keydown", ({ key, target }) => key === "Enter" && target.matches?.(TYPED) && turnMenu(EDITOR, true), early);
-    for (const name of ["pointerdown", "wheel", "touchmove", "keydown"]) listen(name, () => this.release(), early);
+    listen("keydown", (event) => {
+      const target = /** @type {Element} */ (event.target);
+      if (event.key === "Enter" && target.matches?.(TYPED)) turnMenu(EDITOR, true);
+    }, early);
+    for (const name of GOING_ON) listen(name, () => this.release(), early);
     this.changed = new MutationObserver(() => this.plan());
     this.changed.observe(this.app, {
       childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"],
@@ -135,8 +148,9 @@ export class Listener {
     }
     for (const drawn of this.app.querySelectorAll(CHART)) {
       if (this.plots.has(drawn)) continue;
-      this.plots.set(drawn, new Plot(drawn, this));
-      this.plots.get(drawn).listen();
+      const plot = new Plot(drawn, this);
+      this.plots.set(drawn, plot);
+      plot.listen();
     }
     for (const each of this.app.querySelectorAll(SCROLLED)) makeReachable(each);
     this.bringChosen();
@@ -150,7 +164,7 @@ export class Listener {
     for (const [selector, row] of Object.entries(CHOSEN)) {
       const chosen = document.querySelector(selector);
       if (!chosen) continue;
-      const [around, before] = [chosen.closest(row), this.brought[selector]];
+      const [around, before] = [findAround(chosen, row), this.brought[selector]];
       const what = `${location.pathname} ${chosen.dataset.token}`;
       const place = around.scrollLeft + chosen.getBoundingClientRect().left - around.getBoundingClientRect().left;
       if (before?.what === what && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
@@ -163,14 +177,16 @@ export class Listener {
 
   /** @param {PointerEvent} event */
   click(event) {
-    const said = event.target.closest?.(SAYING);
-    const pressed = event.target.closest?.(PRESSED);
-    if (event.target.closest?.(EDITOR)) enterEditor();
-    if (event.target.closest?.('[class*="st-key-example-"] button')) turnMenu(EDITOR, true);
+    const target = /** @type {Element} */ (event.target);
+    const said = target.closest?.(SAYING);
+    const pressed = target.closest?.(PRESSED);
+    if (target.closest?.(EDITOR)) enterEditor();
+    if (target.closest?.('[class*="st-key-example-"] button')) turnMenu(EDITOR, true);
     // Another page has a menu of its own, which is closed; the same page has not.
-    const link = /** @type {HTMLAnchorElement | null} */ (event.target.closest?.(LINK));
+    const link = /** @type {HTMLAnchorElement | null} */ (target.closest?.(LINK));
     if (link?.pathname === location.pathname) turnMenu(PAGES, true);
-    const named = this.plots.get(event.target.closest?.(CHART))?.readName(event);
+    const drawn = target.closest?.(CHART);
+    const named = drawn && this.plots.get(drawn)?.readName(event);
     if (named) return named.asKey ? this.send("choose", `key_token=${named.token}`) : this.send("token", named.token);
     if (!said || (pressed && pressed !== said && said.contains(pressed))) return;
     if (said.matches("a[href]")) {
@@ -185,15 +201,17 @@ export class Listener {
     const { save, copy } = said.dataset;
     if ("skip" in said.dataset) return enterPicture();
     if ("write" in said.dataset) return turnMenu(EDITOR, false);
-    if ("more" in said.dataset) return void said.closest("table").classList.add("bv-all");
+    if ("more" in said.dataset) return void said.closest("table")?.classList.add("bv-all");
     if ("fold" in said.dataset) return foldDrawer(!isFolded());
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
     if (copy) return copyText(copy === "link" ? writeLink(this.data) : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);
-    const value = SENT[name](said.dataset[name]);
-    if (name === "cell") return this.explain(value, said);
+    const given = name === undefined ? undefined : said.dataset[name];
+    if (name === undefined || given === undefined) return;
+    const value = SENT[name](given);
+    if (name === "cell") return this.explain(String(value), said);
     if (name === "close") return this.leave(said);
-    const again = () => document.querySelector(`[data-${name}="${CSS.escape(said.dataset[name])}"]`);
+    const again = () => document.querySelector(`[data-${name}="${CSS.escape(given)}"]`);
     this.held = { element: said, follow: FOLLOWED[name] ?? again };
     this.send(name, value);
   }
@@ -213,7 +231,7 @@ export class Listener {
   // Escape belongs to what lies over the page, or to the field that is written in, before it belongs to the drawer.
   /** @param {KeyboardEvent} event */
   escape(event) {
-    const covering = (each) => each.checkVisibility() && !each.querySelector(TITLE);
+    const covering = (/** @type {Element} */ each) => each.checkVisibility() && !each.querySelector(TITLE);
     const over = [...document.querySelectorAll(OVER)].some(covering);
     const typing = findFocus()?.matches("input, textarea, select, [contenteditable=true]");
     if (!this.data.cell || this.data.own || this.isLeaving || over || typing) return;
@@ -259,8 +277,9 @@ export class Listener {
   }
 
   sayExplained() {
-    const { cell, operands } = this.isLeaving ? { cell: "", operands: [] } : this.data;
-    document.dispatchEvent(new CustomEvent("bv-explained", { detail: { cell, operands } }));
+    const { cell, operands } = this.data;
+    const detail = this.isLeaving ? { cell: "", operands: [] } : { cell, operands };
+    document.dispatchEvent(new CustomEvent("bv-explained", { detail }));
   }
 
   // Where the keyboard goes on: in the drawer once it is open, after a step with the next, at the end where it began.
@@ -288,7 +307,7 @@ export class Listener {
 
   goBack() {
     const { element, again } = this.opener ?? {};
-    const there = element?.isConnected ? element : again && document.querySelector(again);
+    const there = element?.isConnected ? element : again ? document.querySelector(again) : null;
     there?.focus({ preventScroll: true });
   }
 
@@ -314,7 +333,7 @@ export class Listener {
 
   // lit: the token whose row is lit, and the one whose column as a key is. Only who lit it puts it out: a chart says late
   // that the pointer has left it.
-  /** @param {Lit | null} lit @param {object} by */
+  /** @param {Lit | null} lit @param {object | null} by */
   light(lit, by) {
     if (!lit && by !== this.lighter) return;
     this.lighter = by;
@@ -332,7 +351,7 @@ export class Listener {
   // The cell of a link, or one that was walked to, is brought into what frame and drawer leave of the window; once.
   reveal() {
     if (!this.wanted || performance.now() > this.wanted.until) return;
-    const onPage = (ring) => ring.checkVisibility() && !ring.closest(DRAWER);
+    const onPage = (/** @type {Element} */ ring) => ring.checkVisibility() && !ring.closest(DRAWER);
     const rings = [...this.app.querySelectorAll(".bv-ring")].filter(onPage);
     if (!rings.length) return;
     if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
@@ -365,6 +384,7 @@ export class Listener {
 
 // After a step on: the operand that matters most. After a crumb: the crumb before it. Where there is none, once all has
 // been drawn: the title.
+/** @type {Record<string, Follow>} */
 const FOLLOWED = {
   step: (running) => document.querySelector("button[data-step]") ?? (running ? null : findTitle()),
   story: (running) => FOLLOWED.step(running),

@@ -102,7 +102,7 @@ export class Offer {
   find(address) {
     const found = [];
     const { meta } = this.trace;
-    const common = Array.isArray(meta) ? null : matchAddress(meta, address);
+    const common = Array.isArray(meta) ? null : matchAddress(meta ?? "", address);
     for (let row = 0; row < this.rows && found.length < 2; row++) {
       const said = Array.isArray(meta) ? matchAddress(this.template(row), address) : common;
       if (!said) continue;
@@ -122,9 +122,10 @@ export class Offer {
     const said = Array.from({ length: this.rows }, (_, row) => {
       const { index } = readAddress(this.template(row));
       const { x, y } = this.place(row, 0);
+      /** @type {Record<string, unknown>} */
       const places = { "{y}": y, "{n}": row, "{x}": this.columns > 1 ? undefined : x };
       const given = axes.map((axis) => index.get(axis)).find((each) => each !== undefined);
-      return given in places ? places[given] : given;
+      return given !== undefined && given in places ? places[given] : given;
     });
     return this.rows > 1 && new Set(said).size === 1 ? [] : said.map(Number);
   }
@@ -137,13 +138,13 @@ export class Offer {
   // The column whose name leads to a point below or above the chart: names are printed at a slant.
   /** @param {number} x @param {number} y */
   columnNamed(x, y) {
-    const { tickmode, tickvals, tickangle = 0, side } = this.xaxis;
+    const { tickmode, tickvals = [], tickangle = 0, side } = this.xaxis;
     if (tickmode !== "array") return null;
     const turn = (tickangle * Math.PI) / 180;
     const { start, length } = measureAxis(this.yaxis);
     const down = y - start - (side === "top" ? 0 : length);
     const across = x - measureAxis(this.xaxis).start - (Math.sin(turn) ? (down * Math.cos(turn)) / Math.sin(turn) : 0);
-    const far = (value) => Math.abs(this.xaxis.c2p(value) - across);
+    const far = (/** @type {unknown} */ value) => Math.abs(this.xaxis.c2p(value) - across);
     return [...tickvals].reduce((near, value) => (near === null || far(value) < far(near) ? value : near), null);
   }
 
@@ -167,10 +168,10 @@ export class Offer {
   /** @param {number} x0 @param {number} x1 @param {number} y0 @param {number} y1 @param {number} [least] */
   makeBox(x0, x1, y0, y1, least = 0) {
     const [across, along] = [measureAxis(this.xaxis), measureAxis(this.yaxis)];
-    const [left, width] = clip(Math.min(x0, x1), Math.max(x0, x1), across.length, least);
-    const [top, height] = clip(Math.min(y0, y1), Math.max(y0, y1), along.length, least);
-    if (width === null || height === null) return null;
-    return { left: left + across.start, top: top + along.start, width, height };
+    const wide = clip(Math.min(x0, x1), Math.max(x0, x1), across.length, least);
+    const high = clip(Math.min(y0, y1), Math.max(y0, y1), along.length, least);
+    if (!wide || !high) return null;
+    return { left: wide.start + across.start, top: high.start + along.start, width: wide.length, height: high.length };
   }
 
   // An entry of an axis in words: as the axis prints it, otherwise the name of what is counted and its index.
@@ -185,13 +186,13 @@ export class Offer {
   }
 }
 
-// A stretch as start and length, at least as long as asked for, as much of it as lies between 0 and the end.
-/** @param {number} from @param {number} to @param {number} end @param {number} [least] */
+// A stretch as start and length, at least as long as asked for, as much of it as lies between 0 and the end; null for none.
+/** @param {number} from @param {number} to @param {number} end @param {number} least */
 function clip(from, to, end, least) {
-  if (to < 0 || from > end) return [null, null];
+  if (to < 0 || from > end) return null;
   const more = Math.max(0, least - (to - from)) / 2;
   const [start, stop] = [Math.max(0, from) - more, Math.min(end, to) + more];
-  return [start, stop - start];
+  return { start, length: stop - start };
 }
 
 // A text as Plotly draws it: without its tags, and the signs that would be read as such (figures/texts.py).

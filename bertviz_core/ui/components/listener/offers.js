@@ -1,7 +1,7 @@
 // The offers of a chart: heat maps, bars and points.
 
 /** @import { Axis, Chart, Point, Trace } from "../shared/types.js" */
-/** @import { Spot } from "./types.js" */
+/** @import { Mark, Spot } from "./types.js" */
 
 import { isSameCell, readAddress } from "../shared/address.js";
 import { clampIndex } from "../shared/clamp.js";
@@ -93,6 +93,7 @@ class Cells extends Offer {
     const across = Math.sign(this.xaxis.c2p(x.at(-1)) - this.xaxis.c2p(x[0]));
     const down = Math.sign(this.yaxis.c2p(y.at(-1)) - this.yaxis.c2p(y[0]));
     const end = { Home: -this.columns * across, End: this.columns * across }[key] ?? 0;
+    /** @type {Record<string, [rows: number, columns: number]>} */
     const steps = { ArrowRight: [0, across], ArrowLeft: [0, -across], ArrowDown: [down, 0], ArrowUp: [-down, 0] };
     const [rows, columns] = steps[key] ?? [far ? Math.sign(end) * across * down * this.rows : 0, end];
     return { row: clampIndex(row + rows, this.rows), column: clampIndex(column + columns, this.columns) };
@@ -127,6 +128,7 @@ class List extends Offer {
     return { x: this.xaxis.c2d(x), y: this.yaxis.c2d(y) };
   }
 
+  /** @returns {Mark | null} */
   columnBox() {
     return null;
   }
@@ -135,6 +137,7 @@ class List extends Offer {
   /** @param {{ row: number }} given @param {string} key */
   move({ row }, key) {
     this.order ??= this.points.map((_, i) => i).sort((one, other) => this.far(one) - this.far(other));
+    /** @type {Record<string, number>} */
     const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -this.rows, End: this.rows };
     return this.at(this.order[clampIndex(this.order.indexOf(row) + steps[key], this.rows)]);
   }
@@ -223,6 +226,7 @@ class Points extends List {
   }
 }
 
+/** @type {Record<string, new (trace: Trace, points: Point[], xaxis: Axis, yaxis: Axis) => Offer>} */
 const OFFERS = { heatmap: Cells, bar: Bars, scatter: Points };
 
 // The offers of a chart that has been drawn.

@@ -60,13 +60,13 @@ export function findTitle() {
 
 // The keyboard goes on in the first picture of the page in which it can.
 export function enterPicture() {
-  const top = (each) => each.getBoundingClientRect().top;
+  const top = (/** @type {Element} */ each) => each.getBoundingClientRect().top;
   const pictures = findRoots().flatMap((root) => [...root.querySelectorAll(PICTURE)]);
   const seen = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
   const stops = seen.flatMap((each) => [each, ...each.querySelectorAll('[tabindex="0"], button, a[href]')]);
   const stop = stops.find((each) => each.tabIndex >= 0);
   if (stop) stop.focus();
-  else document.activeElement.blur();
+  else document.activeElement?.blur();
 }
 
 // What has the focus, also inside of a component that is isolated from the page.
@@ -77,9 +77,10 @@ export function findFocus() {
 }
 
 // The page, and the isolated components in it.
+/** @returns {(Document | ShadowRoot)[]} */
 export function findRoots() {
   const isolated = [...document.querySelectorAll(PARTS.isolated)];
-  return [document, ...isolated.flatMap(({ shadowRoot }) => shadowRoot ?? [])];
+  return [document, ...isolated.flatMap(({ shadowRoot }) => (shadowRoot ? [shadowRoot] : []))];
 }
 
 /** @param {EventTarget[]} path */
@@ -96,11 +97,11 @@ export function findEnd() {
 
 /** @param {Element} element */
 export function findScroller(element) {
-  const scrolls = (each) =>
+  const scrolls = (/** @type {Element} */ each) =>
     each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
   let scroller = element.parentElement;
   while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
-  return scroller ?? document.scrollingElement;
+  return scroller ?? document.scrollingElement ?? document.documentElement;
 }
 
 /** @param {Element} element */
@@ -128,9 +129,9 @@ export function makeReachable(element) {
 
 // The framework writes the first page's address as that of whichever page one is on: opened in a tab of its own, it were
 // another page than the one that a click leads to.
-/** @param {Element} element */
+/** @param {EventTarget | null} element */
 export function mendLink(element) {
-  const link = element.closest?.(`${PARTS["page-link"]} a:is([href=""], [href^="?"])`);
+  const link = element?.closest?.(`${PARTS["page-link"]} a:is([href=""], [href^="?"])`);
   link?.setAttribute("href", `.${link.getAttribute("href")}`);
 }
 
@@ -142,7 +143,7 @@ export function turnMenu(button, open) {
 }
 
 // Whoever opens the editor writes: over the whole sentence, or where they click then.
-/** @param {number} [patience] */
+/** @param {number} [patience] @returns {void} */
 export function enterEditor(patience = 60) {
   const field = /** @type {HTMLInputElement | null} */ (document.querySelector(`${PARTS["popover-body"]} :is(${TYPED})`));
   if (!field) return void (patience && requestAnimationFrame(() => enterEditor(patience - 1)));

@@ -3,7 +3,7 @@
 /** @import { Chart } from "../shared/types.js" */
 /** @import { ListenerData } from "./types.js" */
 
-import { makeSvg } from "../shared/element.js";
+import { findAround, makeSvg, openPen } from "../shared/element.js";
 import { CHART, copyLayers, listScenes } from "../shared/plotly_inside.js";
 import { embedFonts, readData } from "./fonts.js";
 import { download, writeLink } from "./taken.js";
@@ -14,7 +14,7 @@ const LETTERS = "13px sans-serif";
 
 /** @param {Element} asked @param {string} kind @param {ListenerData} data */
 export async function savePicture(asked, kind, data) {
-  const panel = asked.closest('[class*="st-key-panel-"]');
+  const panel = findAround(asked, '[class*="st-key-panel-"]');
   const { address = "" } = asked.dataset;
   const title = asked.dataset.title ?? panel.querySelector(".bv-panel-title b, h1, h2, h3, h4")?.textContent ?? "";
   const { checkpoint = "", sentence = "" } = data.caption ?? {};
@@ -70,19 +70,19 @@ async function paint(svg, picture) {
   const canvas = document.createElement("canvas");
   canvas.width = SHARP * Number(picture.getAttribute("width"));
   canvas.height = SHARP * Number(picture.getAttribute("height"));
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  openPen(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
 // A line in pieces that are no wider than this: between words where it can be.
 /** @param {string} line @param {number} width */
 function breakLine(line, width) {
-  const pen = document.createElement("canvas").getContext("2d");
+  const pen = openPen(document.createElement("canvas"));
   pen.font = LETTERS;
   const lines = [""];
   const words = line.split(/(?<=\s)/).flatMap((word) => (pen.measureText(word).width > width ? [...word] : word));
   for (const word of words) {
-    if (pen.measureText(lines.at(-1) + word.trimEnd()).width > width) lines.push("");
+    if (pen.measureText(lines[lines.length - 1] + word.trimEnd()).width > width) lines.push("");
     lines[lines.length - 1] += word;
   }
   return lines;

@@ -13,6 +13,8 @@ import { findPointerLayer, findTicks, hears, isDrawn, measureAxis, writeInFull }
 import { listOffers } from "./offers.js";
 
 const LOUPE = 40; // pixels; what is smaller is first chosen by a touch, then explained
+/** @type {("left" | "top" | "width" | "height")[]} */
+const SIDES = ["left", "top", "width", "height"];
 const MOVES = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"];
 
 export class Plot {
@@ -31,8 +33,8 @@ export class Plot {
     this.layer = makeElement("div", "bv-marks", this.bands, this.marks, this.pointer);
     this.layer.setAttribute("aria-hidden", "true");
     this.handlers = {
-      plotly_click: (event) => this.click(event),
-      plotly_hover: (event) => this.hover(event),
+      plotly_click: (/** @type {PlotlyEvent} */ event) => this.click(event),
+      plotly_hover: (/** @type {PlotlyEvent} */ event) => this.hover(event),
       plotly_unhover: () => listener.light(null, this),
       plotly_afterplot: () => this.read(),
     };
@@ -44,7 +46,7 @@ export class Plot {
   // Plotly forgets who listens when it draws a chart anew from the start.
   listen() {
     if (hears(this.drawn, "plotly_click", this.handlers.plotly_click) !== false) return;
-    for (const [name, handler] of Object.entries(this.handlers)) this.drawn.on(name, handler);
+    for (const [name, handler] of Object.entries(this.handlers)) this.drawn.on?.(name, handler);
     if (isDrawn(this.drawn)) this.read();
   }
 
@@ -129,7 +131,7 @@ export class Plot {
     const { left, top } = this.drawn.getBoundingClientRect();
     for (const offer of this.offers) {
       const axis = offer.columnsAxis;
-      if (axis !== "key" && !ROW_TOKENS.includes(axis)) continue;
+      if (!axis || (axis !== "key" && !ROW_TOKENS.includes(axis))) continue;
       const texts = findTicks(this.drawn, offer.xaxis);
       if (!texts.some((text) => isInside(text.getBoundingClientRect(), clientX, clientY))) continue;
       const token = offer.columnNamed(clientX - left, clientY - top);
@@ -177,8 +179,9 @@ export class Plot {
 
   // Where the cursor is; to begin with at the cell that is explained, or at the chosen token's row.
   current() {
-    const offer = this.offers.find(({ trace }) => trace.index === this.cursor?.trace);
-    if (offer) return { offer, place: offer.within(this.cursor) };
+    const { cursor } = this;
+    const offer = cursor && this.offers.find(({ trace }) => trace.index === cursor.trace);
+    if (offer) return { offer, place: offer.within(cursor) };
     const [shown] = this.list(this.listener.data.cell);
     if (shown) return shown;
     const [first] = this.offers;
@@ -212,7 +215,7 @@ export class Plot {
   // Marks.
 
   // Where a cell is drawn, once in every part of the chart.
-  /** @param {string} address */
+  /** @param {string | null} address */
   list(address) {
     if (!address) return [];
     const found = new Map();
@@ -227,6 +230,7 @@ export class Plot {
     const { cell, operands = [] } = this.listener.data;
     const under = findPointerLayer(this.drawn);
     if (under && this.layer.nextSibling !== under) under.before(this.layer);
+    /** @type {(name: string) => (found: Found) => Element[]} */
     const outline = (name) => ({ offer, place }) => makeMark(name, offer.box(place));
     this.marks.replaceChildren(
       ...operands.flatMap((address) => this.list(address).flatMap(outline("bv-operand"))),
@@ -284,7 +288,7 @@ function isBetween(down, box) {
 function makeMark(name, box) {
   if (!box) return [];
   const mark = makeElement("div", box.round ? `${name} bv-round` : name);
-  for (const side of ["left", "top", "width", "height"]) mark.style[side] = `${box[side]}px`;
+  for (const side of SIDES) mark.style[side] = `${box[side]}px`;
   return [mark];
 }
 

@@ -18,17 +18,19 @@ export function isSameCell(one, other) {
 }
 
 // What the placeholders of a template stand for in an address; null where it is of another cell.
-/** @param {string} template @param {string} address */
+/** @param {string} template @param {string} address @returns {Record<string, string> | null} */
 export function matchAddress(template, address) {
   const [{ path, index }, cell] = [readAddress(template), readAddress(address)];
   if (path !== cell.path || index.size !== cell.index.size) return null;
+  /** @type {Record<string, string>} */
   const found = {};
   for (const [axis, place] of index) {
     const given = cell.index.get(axis);
+    if (given === undefined) return null;
     if (/^\{[xyn]\}$/.test(place)) found[place[1]] = given;
     else if (place !== given) return null;
   }
-  return Object.values(found).includes(undefined) ? null : found;
+  return found;
 }
 
 // The tokens whose row and whose column a cell belongs to; null where it has none.
@@ -39,10 +41,10 @@ export function readTokens(address) {
   return (own ?? key) === undefined ? null : { row: Number(own ?? key), key: Number(key ?? own) };
 }
 
-/** @param {(text: string) => Address} compute */
+/** @param {(text: string) => Address} compute @returns {(text: string) => Address} */
 function remember(compute) {
   const known = new Map();
-  return (text) => {
+  return (/** @type {string} */ text) => {
     if (!known.has(text)) {
       if (known.size > 50_000) known.clear();
       known.set(text, compute(text));

@@ -16,7 +16,7 @@ interface EventTarget {
 }
 
 interface CSSStyleDeclaration {
-  setProperty(name: string, value: string | number): void;
+  setProperty(name: string, value: string | number | null): void;
 }
 
 interface Storage {

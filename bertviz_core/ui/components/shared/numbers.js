@@ -17,11 +17,11 @@ export function writeNumber(value) {
 export function writeShort(value) {
   const strange = tellStrange(value);
   if (strange) return strange;
-  const places = (from) => Array.from({ length: from + 1 }, (_, i) => from - i);
+  const places = (/** @type {number} */ from) => Array.from({ length: from + 1 }, (_, i) => from - i);
   const texts = splitNumber(value).length === 1
     ? places(Math.max(2, countDecimals(value))).map((decimals) => writeFixed(value, decimals))
     : places(1).map((decimals) => writePower(value, decimals));
-  return texts.find((text) => text.length <= SHORT_WIDTH);
+  return texts.find((text) => text.length <= SHORT_WIDTH) ?? texts[texts.length - 1];
 }
 
 // A part of a whole, 1 being all of it.

@@ -28,7 +28,7 @@ export function listTraces({ calcdata = [], _fullLayout: layout }) {
 
 /** @param {string | undefined} id */
 function nameAxis(id) {
-  return id && `${id[0]}axis${id.slice(1)}`;
+  return id ? `${id[0]}axis${id.slice(1)}` : "";
 }
 
 // Where an axis begins in its chart and how long it is, in pixels.
@@ -56,7 +56,7 @@ export function writeInFull(chart, form, write) {
   const locale = chart._fullLayout?._d3locale;
   if (!locale || locale.inFull) return;
   const { numberFormat } = locale;
-  Object.assign(locale, { inFull: true, numberFormat: (wish) => (wish === form ? write : numberFormat(wish)) });
+  Object.assign(locale, { inFull: true, numberFormat: (/** @type {string} */ wish) => (wish === form ? write : numberFormat(wish)) });
 }
 
 // The layer of what is said at the pointer; our marks lie under it.
@@ -78,10 +78,10 @@ export function copyLayers(chart) {
 }
 
 // What it draws in space, as pictures of how that is turned, and where each stands: {x, y, width, height, href}.
-/** @param {Chart} given */
+/** @param {Chart} given @returns {{ x: number, y: number, width: number, height: number, href: string }[]} */
 export function listScenes({ _fullLayout: layout }) {
   const { l, t, w, h } = layout._size;
-  return (layout._subplots.gl3d ?? []).map((name) => {
+  return (layout._subplots.gl3d ?? []).map((/** @type {string} */ name) => {
     const { domain: { x, y }, _scene: scene } = layout[name];
     return {
       x: l + w * x[0], y: t + h * (1 - y[1]), width: w * (x[1] - x[0]), height: h * (y[1] - y[0]), href: scene.toImage("png"),

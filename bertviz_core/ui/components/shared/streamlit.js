@@ -8,7 +8,7 @@ export const PARTS = Object.fromEntries(Object.entries(SELECTORS).map(([name, pa
 /** @param {{ testid?: string, class?: string, selector?: string }} part */
 function write(part) {
   if (part.testid) return `[data-testid="${part.testid}"]`;
-  return part.class ? `.${part.class}` : part.selector;
+  return part.class ? `.${part.class}` : part.selector ?? "";
 }
 
 // Whether a script runs, whose answer is still on its way; undefined where the page does not say.
@@ -22,5 +22,5 @@ export function isRunning(app) {
 /** @param {Element | null} app */
 export function readLine(app) {
   const state = app?.dataset.testConnectionState;
-  return { CONNECTED: "up", DISCONNECTED_FOREVER: "lost" }[state] ?? "down";
+  return state === "CONNECTED" ? "up" : state === "DISCONNECTED_FOREVER" ? "lost" : "down";
 }

@@ -16,7 +16,7 @@ const LEFT = 84; // pixels for the lanes' names
 /** @param {HTMLElement} way @param {StoryData} data @param {(stop: number) => void} choose */
 export function drawStory(way, data, choose) {
   const focused = way.querySelector(".stop:focus")?.dataset.stop;
-  for (const [name, color] of Object.entries(data.colors)) way.parentElement.style.setProperty(`--${name}`, color);
+  for (const [name, color] of Object.entries(data.colors)) way.parentElement?.style.setProperty(`--${name}`, color);
   way.style.height = `${TOP + (data.lanes.length - 1) * LANE + BELOW}px`;
   way.style.minWidth = `${LEFT + data.stops.length * NARROWEST}px`;
   way.style.setProperty("--wide", `${Math.floor(90 / data.stops.length)}%`);
@@ -26,7 +26,7 @@ export function drawStory(way, data, choose) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    stops[clampIndex(Number(event.target.dataset.stop) + step, stops.length)].focus();
+    stops[clampIndex(Number(/** @type {Element} */ (event.target).dataset.stop) + step, stops.length)].focus();
   };
   if (focused !== undefined) stops[Math.min(Number(focused), stops.length - 1)].focus();
 }

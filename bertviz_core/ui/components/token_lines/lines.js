@@ -5,7 +5,7 @@
 /** @import { LinesData, LinesToken, Side } from "./types.js" */
 
 import { clampIndex } from "../shared/clamp.js";
-import { makeElement, makeSvg } from "../shared/element.js";
+import { findInside, makeElement, makeSvg } from "../shared/element.js";
 import { writeNumber } from "../shared/numbers.js";
 
 /** @type {Side[]} */
@@ -21,11 +21,11 @@ export class TokenLines {
 
   /** @param {ShadowRoot | Element} root */
   constructor(root) {
-    this.frame = /** @type {Element} */ (root.querySelector(".lines"));
-    this.said = root.querySelector(".said");
-    this.svg = /** @type {SVGElement} */ (root.querySelector("svg"));
-    this.sides = { query: root.querySelector(".query"), key: root.querySelector(".key") };
-    this.frame.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
+    this.frame = findInside(root, ".lines");
+    this.said = findInside(root, ".said");
+    /** @type {SVGElement} */ this.svg = findInside(root, "svg");
+    this.sides = { query: findInside(root, ".query"), key: findInside(root, ".key") };
+    this.frame.addEventListener("keydown", (event) => this.key(event));
     this.frame.addEventListener("pointerleave", () => this.leave());
     this.frame.addEventListener("focusout", () => this.point(null));
   }
@@ -57,7 +57,7 @@ export class TokenLines {
   // The token that stands where another one, of what was shown before, stood in the sentence.
   /** @param {DOMStringMap | null | undefined} before */
   same(before) {
-    return before && this.tokens[before.side].find(({ dataset }) => dataset.index === before.index);
+    return before && this.tokens[readSide({ dataset: before })].find(({ dataset }) => dataset.index === before.index);
   }
 
   // What the keyboard points at stays when the pointer goes.
@@ -106,7 +106,7 @@ export class TokenLines {
   }
 
   /** @param {Side | null} side @param {number} [place] */
-  point(side, place) {
+  point(side, place = 0) {
     this.active = side && { ...this.tokens[side][place].dataset };
     this.frame.classList.toggle("at-query", side === "query");
     this.frame.classList.toggle("at-key", side === "key");
@@ -116,7 +116,7 @@ export class TokenLines {
     for (const stroke of this.strokes) stroke.line.classList.toggle("on", stroke[side] === place);
     this.tokens[side].forEach((token, i) => token.classList.toggle("on", i === place));
     this.tokens[other].forEach((token, i) => {
-      token.querySelector(".number").textContent = writeNumber(this.share(side, place, i));
+      findInside(token, ".number").textContent = writeNumber(this.share(side, place, i));
     });
     for (const token of this.tokens[side]) token.tabIndex = Number(token.dataset.place) === place ? 0 : -1;
   }
@@ -146,18 +146,20 @@ export class TokenLines {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const { side, place } = event.target.dataset;
+    const target = /** @type {Element} */ (event.target);
+    /** @type {Record<string, number>} */
     const steps = { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity };
+    /** @type {Record<string, Side>} */
     const sides = { ArrowLeft: "query", ArrowRight: "key" };
-    if (event.key === "Escape") return event.target.blur();
+    if (event.key === "Escape") return target.blur();
     if (!(event.key in steps || event.key in sides)) return;
     event.preventDefault();
-    const tokens = this.tokens[sides[event.key] ?? side];
-    tokens[clampIndex(Number(place) + (steps[event.key] ?? 0), tokens.length)]?.focus();
+    const tokens = this.tokens[sides[event.key] ?? readSide(target)];
+    tokens[clampIndex(Number(target.dataset.place) + (steps[event.key] ?? 0), tokens.length)]?.focus();
   }
 }
 
-/** @param {Element} token @returns {Side} */
+/** @param {Pick<Element, "dataset">} token @returns {Side} */
 function readSide({ dataset }) {
   return dataset.side === "key" ? "key" : "query";
 }

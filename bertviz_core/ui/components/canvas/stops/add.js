@@ -2,14 +2,15 @@
 
 /** @import { Canvas } from "../canvas.js" */
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Worked } from "../types.js" */
+/** @import { LookedUp, Normalized } from "./types.js" */
+/** @import { Box, Step } from "../types.js" */
 
 import { drawCaption, drawLeader, leadToCaption, overCell, quote, ringSpoken } from "./caption.js";
 import { runSums } from "./products.js";
 import { drawSteps, placeSteps } from "./steps.js";
 
 // Three rows of tables, added at one component and normalized.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {LookedUp} worked @param {number} time */
 export function drawLookUp(canvas, sketch, box, worked, time) {
   const token = quote(canvas, canvas.place.token);
   drawCaption(
@@ -26,9 +27,10 @@ export function drawLookUp(canvas, sketch, box, worked, time) {
 }
 
 // The rows that are added; then, on a scale of its own, what LayerNorm makes of the sum.
-/** @param {Worked} worked */
+/** @param {LookedUp} worked */
 function listLookedUp({ rows, sum, normalized }) {
   const ends = runSums(rows.map(([, , operand]) => operand));
+  /** @type {Step[]} */
   const added = rows.map(([name, row, operand], i) => ({
     name, note: `row ${row}`, sign: "+", operand, from: i ? ends[i - 1] : 0, to: ends[i], kind: "embedding",
     reached: i === rows.length - 1 ? "sum" : "",
@@ -38,7 +40,7 @@ function listLookedUp({ rows, sum, normalized }) {
 }
 
 // What passes around, what attention added, and the four steps of LayerNorm, at one component.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Normalized} worked @param {number} time */
 export function drawAdd(canvas, sketch, box, worked, time) {
   const { component, digits, residual, adds_up: whole } = worked;
   const found = ["what was found", "value"];
@@ -51,10 +53,10 @@ export function drawAdd(canvas, sketch, box, worked, time) {
   drawSteps(canvas, sketch, placeSteps(box, [listNormalized(worked)]), digits, time);
   const input = canvas.place.layer ? `output.${canvas.place.layer - 1}` : "embedding";
   const cells = [input, "added", "sum", "norm"].map((part) => ringSpoken(canvas, sketch, part));
-  leadToCaption(sketch, cells.at(-1), box);
+  leadToCaption(sketch, cells[cells.length - 1], box);
 }
 
-/** @param {Worked} worked */
+/** @param {Normalized} worked */
 function listNormalized({ mean, centered, deviation, normal, gamma, scaled, beta, value, ...worked }) {
   const { sum } = worked;
   return [
@@ -67,7 +69,7 @@ function listNormalized({ mean, centered, deviation, normal, gamma, scaled, beta
 }
 
 // What is added to the sum, with what a change put there in its place.
-/** @param {Worked} worked */
+/** @param {Pick<Normalized, "residual" | "skip" | "added" | "sum" | "adds_up">} worked */
 function listSum({ residual, skip, added, sum, adds_up: whole }) {
   const start = residual ? skip : 0;
   const end = whole ? sum : start + added;

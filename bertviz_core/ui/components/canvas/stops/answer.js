@@ -2,7 +2,8 @@
 
 /** @import { Canvas } from "../canvas.js" */
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Worked } from "../types.js" */
+/** @import { Answered, Divided, Ended, Logit } from "./types.js" */
+/** @import { Box } from "../types.js" */
 
 import { writeCount, writeFixed, writeNumber } from "../../shared/numbers.js";
 import { isSeen, rowMiddle } from "../cells.js";
@@ -14,7 +15,7 @@ import { drawSoftmax } from "./softmax.js";
 import { writeOperation } from "./steps.js";
 
 // Scores become powers of e, these stack to the denominator and become shares.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Divided} worked @param {number} time */
 export function drawDivide(canvas, sketch, box, worked, time) {
   const { frame, data } = canvas;
   const rows = worked.of.map((_, i) => i).filter((i) => isSeen(frame, i));
@@ -24,16 +25,16 @@ export function drawDivide(canvas, sketch, box, worked, time) {
   }));
   const hidden = worked.shares.reduce((all, share, i) => all + (isSeen(frame, i) ? 0 : share), worked.others);
   drawSoftmax(sketch, box, {
-    items, others: { name: "out of sight", share: hidden }, denominator: worked.denominator, kind: "attention",
+    items, others: { name: "out of sight", share: hidden, listed: null }, denominator: worked.denominator, kind: "attention",
     titles: ["key", "score"], top: frame.top, high: frame.row * frame.count, row: frame.row, digits: worked.digits,
     decimals: 2,
   }, time);
 }
 
 // The best word's logit, and the last softmax: over the whole vocabulary.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Answered | Ended} worked @param {number} time */
 export function drawAnswer(canvas, sketch, box, worked, time) {
-  if (!worked.words) return drawEnd(canvas, sketch, box, worked);
+  if (!("words" in worked)) return drawEnd(canvas, sketch, box, worked);
   const wide = box.w >= 700;
   const part = wide ? Math.min(390, box.w * 0.4) : box.w;
   drawLogit(canvas, sketch, { ...box, w: part }, worked, wide, time);
@@ -41,11 +42,12 @@ export function drawAnswer(canvas, sketch, box, worked, time) {
   const top = wide ? canvas.frame.top : box.y + 92;
   const high = canvas.frame.top + canvas.frame.row * canvas.frame.count - top;
   const pitch = Math.min(48, high / (worked.words.length + 1));
-  const at = (i) => ({ y: top + (i + 0.5) * pitch });
+  const at = (/** @type {number} */ i) => ({ y: top + (i + 0.5) * pitch });
   const items = worked.words.map(([name, score, term, share], i) => ({ name, score, term, share, ...at(i) }));
   const rest = worked.denominator - items.reduce((all, { term }) => all + term, 0);
   const others = {
-    name: `${writeCount(worked.total - items.length)} others`, share: worked.others, term: rest, ...at(items.length),
+    name: `${writeCount(worked.total - items.length)} others`, share: worked.others,
+    listed: { term: rest, ...at(items.length) },
   };
   return drawSoftmax(sketch, right, {
     items, others, denominator: worked.denominator, kind: "prediction", titles: ["word", "logit"], top, high,
@@ -54,7 +56,7 @@ export function drawAnswer(canvas, sketch, box, worked, time) {
 }
 
 // Without an LM head: what the layers end with.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Ended} worked */
 function drawEnd(canvas, sketch, box, { width, component, value }) {
   const words = `the layers end with ${width} numbers for each piece; component ${component}: ${writeNumber(value)}`;
   drawCaption(sketch, box, [["No LM head", "norm"]], words);
@@ -67,7 +69,7 @@ function drawEnd(canvas, sketch, box, { width, component, value }) {
  * @param {Canvas} canvas
  * @param {Sketch} sketch
  * @param {Box} box
- * @param {Worked} worked
+ * @param {Answered} worked
  * @param {boolean} wide
  * @param {number} time
  */
@@ -88,7 +90,7 @@ function drawLogit(canvas, sketch, box, { words: [[word]], logit }, wide, time) 
 }
 
 // The largest products one by one, all others as one, and the bias; gives how many of the former have landed.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Logit} worked @param {number} time */
 function drawLogitSum(canvas, sketch, box, { terms, rest, width, bias, digits }, time) {
   const more = width - terms.length;
   const parts = [
@@ -99,9 +101,10 @@ function drawLogitSum(canvas, sketch, box, { terms, rest, width, bias, digits },
   const { starts, bottom } = drawWaterfall(canvas, sketch, box, {
     parts, landed, digits: digits.total, kind: "prediction",
   });
-  const names = [[0, `${terms.length} largest in size`], ...(more ? [[terms.length, `${more} more`]] : []), [
-    parts.length - 1, "bias",
-  ]];
+  /** @type {[part: number, name: string][]} */
+  const names = [[0, `${terms.length} largest in size`]];
+  if (more) names.push([terms.length, `${more} more`]);
+  names.push([parts.length - 1, "bias"]);
   for (const [i, name] of names) {
     const style = { size: 12, fill: FAINT, opacity: within(time, 0.3, 0.4) };
     const room = starts[i ? i + 1 : terms.length] - starts[i];

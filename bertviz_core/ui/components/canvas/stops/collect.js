@@ -2,7 +2,8 @@
 
 /** @import { Canvas } from "../canvas.js" */
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Columns, Digits, Scale, Worked } from "../types.js" */
+/** @import { Collected } from "./types.js" */
+/** @import { Box, Columns, Digits, Scale } from "../types.js" */
 
 import { clamp } from "../../shared/clamp.js";
 import { writeFixed } from "../../shared/numbers.js";
@@ -17,14 +18,14 @@ import { drawCaption, FAINT, leadToCaption, quote } from "./caption.js";
 import { runSums } from "./products.js";
 
 // Share times value, token by token: each begins where the one before it ended.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Collected} worked @param {number} time */
 export function drawCollect(canvas, sketch, box, worked, time) {
   const { frame } = canvas;
   const { component, digits, values } = worked;
   const columns = placeFactors(canvas, box, worked);
   const hidden = values.reduce((all, value, i) => all + (isSeen(frame, i) ? 0 : value), worked.others);
   const rest = hidden ? `; out of sight: ${writeFixed(hidden, digits.terms)}` : "";
-  const how = columns.share ? "each token’s share times its value, added from row to row" : "share · value, added";
+  const how = columns.factors ? "each token’s share times its value, added from row to row" : "share · value, added";
   drawCaption(
     sketch, box, [[quote(canvas, canvas.place.token), "prediction"], ["collects", "value"]],
     `component ${component}: ${how}${rest}`
@@ -32,7 +33,7 @@ export function drawCollect(canvas, sketch, box, worked, time) {
   const ends = runSums([...values, worked.others]);
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
   const [left, right] = [columns.end + 22, box.x + box.w - 22];
-  const x = (value) => left + ((value - low) / (high - low || 1)) * (right - left);
+  const x = (/** @type {number} */ value) => left + ((value - low) / (high - low || 1)) * (right - left);
   const bottom = frame.top + frame.row * frame.count;
   sketch.line("zero", x(0), frame.top + 4, x(0), bottom, { stroke: FAINT, "stroke-opacity": 0.6 });
   sketch.text("zero label", x(0), frame.top - 2, "0", { size: 12, mono: true, at: "middle", fill: FAINT });
@@ -48,17 +49,17 @@ export function drawCollect(canvas, sketch, box, worked, time) {
 }
 
 // Where share, value and their product end, one under the other; the product alone where there is no room.
-/** @param {Canvas} canvas @param {Box} box @param {Worked} worked */
+/** @param {Canvas} canvas @param {Box} box @param {Collected} worked @returns {Columns} */
 function placeFactors(canvas, { x, w }, { digits, shares, values, component }) {
-  const widest = (numbers, decimals) => Math.max(
+  const widest = (/** @type {number[]} */ numbers, /** @type {number} */ decimals) => Math.max(
     ...numbers.map((each) => measure(writeFixed(each, decimals), 12, true, 600))
   );
   const product = widest(values, digits.terms);
   const recorded = readColumn(canvas, component);
   const [share, value] = [widest(shares, digits.factors), widest(recorded ?? [0], digits.factors)];
   const all = share + value + product + 36;
-  if (!recorded || w < all + 180) return { end: x + product };
-  return { share: x + share, value: x + share + 18 + value, end: x + all };
+  if (!recorded || w < all + 180) return { factors: null, end: x + product };
+  return { factors: { share: x + share, value: x + share + 18 + value }, end: x + all };
 }
 
 // One component of the chosen head's values, row by row; null while they are on their way.
@@ -66,14 +67,14 @@ function placeFactors(canvas, { x, w }, { digits, shares, values, component }) {
 function readColumn(canvas, component) {
   const stage = stageOf(canvas, "value");
   const column = stage?.columns.indexOf(component) ?? -1;
-  return column < 0 ? null : canvas.data.tokens.map((_, row) => readValue(stage, { row, column }));
+  return !stage || column < 0 ? null : canvas.data.tokens.map((_, row) => readValue(stage, { row, column }));
 }
 
 // All shares together, and where the sum stands in the result.
 /**
  * @param {Canvas} canvas
  * @param {Sketch} sketch
- * @param {Worked} worked
+ * @param {Collected} worked
  * @param {{ x: number, least: number, most: number, bottom: number, panel: Box }} given3
  * @param {number} opacity
  * @param {Digits} digits
@@ -117,7 +118,7 @@ function drawShare({ frame, colors }, sketch, i, { value, start, shown, x }) {
  * @param {Canvas} canvas
  * @param {Sketch} sketch
  * @param {number} i
- * @param {{ columns: Columns, worked: Worked, shown: number }} given3
+ * @param {{ columns: Columns, worked: Collected, shown: number }} given3
  */
 function drawFactors(canvas, sketch, i, { columns, worked, shown }) {
   const { digits, shares, values, largest, component, of } = worked;
@@ -126,12 +127,13 @@ function drawFactors(canvas, sketch, i, { columns, worked, shown }) {
   const faint = { ...style, fill: FAINT };
   const bold = of[i] === largest ? 600 : 400;
   sketch.text(`value ${i}`, columns.end, y, writeFixed(values[i], digits.terms), { ...style, bold });
-  if (!columns.share) return;
-  const factor = readColumn(canvas, component)[i];
-  sketch.text(`share of ${i}`, columns.share, y, writeFixed(shares[i], digits.factors), faint);
-  sketch.text(`times ${i}`, columns.share + 12, y, "·", faint);
-  sketch.text(`factor ${i}`, columns.value, y, writeFixed(factor, digits.factors), faint);
-  sketch.text(`is ${i}`, columns.value + 12, y, "=", faint);
+  const factor = readColumn(canvas, component)?.[i];
+  if (!columns.factors || factor === undefined) return;
+  const { share, value } = columns.factors;
+  sketch.text(`share of ${i}`, share, y, writeFixed(shares[i], digits.factors), faint);
+  sketch.text(`times ${i}`, share + 12, y, "·", faint);
+  sketch.text(`factor ${i}`, value, y, writeFixed(factor, digits.factors), faint);
+  sketch.text(`is ${i}`, value + 12, y, "=", faint);
 }
 
 // The component that is collected, in the values of all rows.

@@ -2,7 +2,8 @@
 
 /** @import { Canvas } from "../canvas.js" */
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Worked } from "../types.js" */
+/** @import { Cut } from "./types.js" */
+/** @import { Box } from "../types.js" */
 
 import { writeCount } from "../../shared/numbers.js";
 import { isSeen, rowMiddle } from "../cells.js";
@@ -12,7 +13,7 @@ import { cut } from "../sketch.js";
 import { drawCaption, FAINT } from "./caption.js";
 
 // The text, cut; and each piece as an entry of the vocabulary, at its place among all entries.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Cut} worked @param {number} time */
 export function drawCut(canvas, sketch, box, worked, time) {
   const narrow = box.w < 420;
   const { pieces, total, padding, vocabulary } = worked;
@@ -68,11 +69,12 @@ function drawPiece(sketch, i, { x, end, text, bold, shown }) {
 }
 
 // Where each piece stands while the text is still one line.
-/** @param {Worked} worked @param {Box} box */
+/** @param {Cut} worked @param {Box} box */
 function measureCut({ pieces }, { x, w }) {
+  /** @type {number[]} */
   const ends = [];
   let at = 0;
   for (const [, text] of pieces) ends.push((at += measure(text, 14.5) + 10));
   const scale = Math.min(1, w / at);
-  return (i) => x + (i ? ends[i - 1] : 0) * scale;
+  return (/** @type {number} */ i) => x + (i ? ends[i - 1] : 0) * scale;
 }

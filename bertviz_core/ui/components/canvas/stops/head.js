@@ -2,7 +2,8 @@
 
 /** @import { Canvas } from "../canvas.js" */
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Stage, Worked } from "../types.js" */
+/** @import { Compared, Offered } from "./types.js" */
+/** @import { Box, Stage } from "../types.js" */
 
 import { writeFixed, writeShort } from "../../shared/numbers.js";
 import { readValue } from "../data.js";
@@ -13,7 +14,7 @@ import { drawCaption, quote } from "./caption.js";
 import { atProduct, drawOutcome, drawProduct, drawWaterfall, LANDING, writeOutcome } from "./products.js";
 
 // The chosen token's query, and the key and value of the token that it is compared with, number for number.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Offered} worked @param {number} time */
 export function drawOffer(canvas, sketch, box, worked, time) {
   const { at, data } = canvas;
   const key = worked.of;
@@ -22,7 +23,7 @@ export function drawOffer(canvas, sketch, box, worked, time) {
     sketch, box, [["Ask,", "query"], ["offer,", "key"], ["hand over", "value"]],
     "one vector each, number for number, and how long it is"
   );
-  /** @type {[part: string, row: number, title: string][]} */
+  /** @type {[part: "query" | "key" | "value", row: number, title: string][]} */
   const rows = [
     ["query", at, `${quote(canvas, canvas.place.token)} asks`], ["key", other, `${quote(canvas, key)} offers`],
     ["value", other, `${quote(canvas, key)} hands over`],
@@ -72,7 +73,7 @@ function drawVector({ colors }, sketch, name, { x, y, w, h }, stage, row, shown)
 }
 
 // The products of a query and a key land, the largest in size first, and the sum runs along.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Compared} worked @param {number} time */
 export function drawCompare(canvas, sketch, box, worked, time) {
   const { terms, key, digits, sum, scale, score, adds_up: whole } = worked;
   const asking = [[`${quote(canvas, canvas.place.token)} asks,`, "query"], [`${quote(canvas, key)} offers`, "key"]];

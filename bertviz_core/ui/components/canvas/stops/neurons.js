@@ -2,7 +2,8 @@
 
 /** @import { Canvas } from "../canvas.js" */
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Name, Neuron, Scale, ToldNeuron, Worked } from "../types.js" */
+/** @import { Fired } from "./types.js" */
+/** @import { Box, Name, Neuron, Scale, ToldNeuron } from "../types.js" */
 
 import { writeCount, writeShort } from "../../shared/numbers.js";
 import { measure } from "../letters.js";
@@ -11,7 +12,7 @@ import { cut } from "../sketch.js";
 import { drawCaption, FAINT, quote } from "./caption.js";
 
 // Neurons on the curve of the activation function, and in figures: the strongest, one that is damped, one shut off.
-/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Worked} worked @param {number} time */
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Fired} worked @param {number} time */
 export function drawNeurons(canvas, sketch, box, worked, time) {
   const { strongest, alone, active, total, damped, shut, function: name, curve } = worked;
   const words = [[`${writeCount(active)} of ${writeCount(total)} neurons`, "ffn"], ["are above 0"]];
@@ -21,9 +22,10 @@ export function drawNeurons(canvas, sketch, box, worked, time) {
   const { chart, list } = placeNeurons(box, listed.length);
   const before = listed.map(({ neuron }) => neuron[1]);
   const [low, high] = [Math.min(-2, ...before) * 1.08, Math.max(2, ...before) * 1.08];
-  const x = (value) => chart.x + ((value - low) / (high - low)) * chart.w;
-  const y = (value) => chart.y + chart.h - ((value + 0.3) / (high + 0.3)) * chart.h;
+  const x = (/** @type {number} */ value) => chart.x + ((value - low) / (high - low)) * chart.w;
+  const y = (/** @type {number} */ value) => chart.y + chart.h - ((value + 0.3) / (high + 0.3)) * chart.h;
   drawCurve(sketch, chart, { x, y, low, high, curve: curve.filter(([point]) => point >= low && point <= high) });
+  /** @type {Name[]} */
   const taken = [];
   listed.forEach((each, i) => {
     const shown = within(time, i * 0.09, 0.3 + i * 0.09);
@@ -33,13 +35,13 @@ export function drawNeurons(canvas, sketch, box, worked, time) {
 }
 
 // The strongest; then, unless it is one of these, what the activation function takes most from, and what it shuts off.
-/** @param {Neuron[]} strongest @param {boolean} alone @param {Neuron | null} damped @param {Neuron | null} shut */
+/** @param {Neuron[]} strongest @param {boolean} alone @param {Neuron | null} damped @param {Neuron | null} shut @returns {ToldNeuron[]} */
 export function listNeurons(strongest, alone, damped, shut) {
   /** @type {[neuron: Neuron | null, role: string][]} */
   const about = [[damped, "damped"], [shut, "shut off"]];
-  const told = about.filter(
-    ([neuron]) => neuron && !strongest.some(([index]) => index === neuron[0])
-  ).map(([neuron, role]) => ({ neuron, role }));
+  const told = about.flatMap(([neuron, role]) => (
+    neuron && !strongest.some(([index]) => index === neuron[0]) ? [{ neuron, role }] : []
+  ));
   const others = strongest.map((neuron, i) => ({ neuron, role: i || !alone ? "" : "strongest" }));
   return [...others, ...told];
 }

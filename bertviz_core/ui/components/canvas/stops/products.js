@@ -48,7 +48,7 @@ export function drawWaterfall(canvas, sketch, box, { parts, landed, digits, kind
   const ends = runSums(parts.map(({ value }) => value));
   const [top, bottom] = [box.y + 100, box.y + box.h - 62];
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-  const y = (value) => top + ((high - value) / (high - low || 1)) * (bottom - top);
+  const y = (/** @type {number} */ value) => top + ((high - value) / (high - low || 1)) * (bottom - top);
   const wide = Math.min(44, box.w * 0.14);
   const fixed = parts.reduce((all, part) => all + (part.wide ?? 0), 0);
   const pitch = (box.w - 14 - wide - 12 - fixed) / parts.filter((part) => !part.wide).length;
@@ -106,6 +106,7 @@ function drawRunning(sketch, { x, wide, y, run, digits, kind, from }) {
 export function drawProduct(sketch, { x, y, w }, terms, landed, { digits, kinds }) {
   if (!landed) return;
   const [component, one, other, product, finer = digits] = terms[atProduct(landed, terms)];
+  /** @type {[text: string, kind: Kind | null][]} */
   const parts = [
     [writeFixed(one, finer), kinds[0]], ["·", null], [writeFixed(other, finer), kinds[1]], ["=", null],
     [writeFixed(product, digits), kinds[2]],

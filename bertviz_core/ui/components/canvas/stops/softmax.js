@@ -1,7 +1,7 @@
 // Numbers that become shares: powers of e that are stacked.
 
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Box, Digits, Item, Power, Softmax, SoftmaxPlace } from "../types.js" */
+/** @import { Block, Box, Digits, Item, Others, Power, Softmax, SoftmaxPlace, TextStyle } from "../types.js" */
 
 import { writeFixed, writePercent } from "../../shared/numbers.js";
 import { fit, measure } from "../letters.js";
@@ -22,16 +22,18 @@ export function drawSoftmax(sketch, box, softmax, time) {
   const most = Math.max(...items.map(({ term }) => term), 1e-9);
   const longest = Math.max(20, place.stack - place.bar - 58) / most;
   titleSoftmax(sketch, box, softmax, place, motion, within(time, 0.55, 0.75));
-  const stack = [...items, ...(others.share > 0.0005 ? [{ ...others, others: true }] : [])];
+  /** @type {Block[]} */
+  const stack = items.map((item) => ({ name: item.name, share: item.share, item }));
+  if (others.share > 0.0005) stack.push({ name: others.name, share: others.share, item: null });
   const ends = runSums(stack.map(({ share }) => share * high));
-  stack.forEach((item, i) => {
-    const tall = item.share * high;
+  stack.forEach(({ item, share }, i) => {
+    const tall = share * high;
     const power = {
-      item, stacked: top + ends[i] - tall, tall, place, longest, row, kind, narrow: box.w < 340, decimals:
-        softmax.decimals, digits: softmax.digits,
+      stacked: top + ends[i] - tall, tall, place, longest, row, kind, narrow: box.w < 340, decimals: softmax.decimals,
+      digits: softmax.digits,
     };
-    if (item.others) drawOthers(sketch, power, motion);
-    else drawPower(sketch, i, power, motion);
+    if (item) drawPower(sketch, i, item, power, motion);
+    else drawOthers(sketch, others, power, motion);
   });
   drawShares(sketch, box, softmax, { place, stack, ends, opacity: motion.name });
 }
@@ -45,6 +47,7 @@ export function drawSoftmax(sketch, box, softmax, time) {
  * @param {number} stacked
  */
 function titleSoftmax(sketch, { w }, { titles, denominator, top, kind, digits }, place, { name }, stacked) {
+  /** @param {string} key @param {number} x @param {string} text @param {TextStyle} style */
   const head = (key, x, text, style) => sketch.text(key, x, top - 10, text, { size: 13, bold: true, ...style });
   if (w >= 340) head("key", place.score - 60, titles[0], { fill: FAINT, at: "end" });
   if (w >= 340) head("score", place.score, titles[1], { fill: FAINT, at: "end" });
@@ -68,39 +71,43 @@ function placeSoftmax({ x, w }) {
  * @param {Sketch} sketch
  * @param {Box} box
  * @param {Softmax} given2
- * @param {{ place: SoftmaxPlace, stack: Item[], ends: number[], opacity: number }} given3
+ * @param {{ place: SoftmaxPlace, stack: Block[], ends: number[], opacity: number }} given3
  */
 function drawShares(sketch, box, { top, high }, { place, stack, ends, opacity }) {
   if (!opacity) return;
   const left = place.stack + place.wide;
-  const bySize = stack.map((item, i) => ({ item, i })).filter(({ item }) => item.share >= 0.012).sort(
-    (a, b) => b.item.share - a.item.share
+  const bySize = stack.map((block, i) => ({ block, i })).filter(({ block }) => block.share >= 0.012).sort(
+    (a, b) => b.block.share - a.block.share
   );
   const named = bySize.slice(0, Math.floor(high / LABEL)).sort((a, b) => a.i - b.i).map(
-    ({ item, i }) => ({ item, i, middle: top + ends[i] - (item.share * high) / 2 })
+    ({ block, i }) => ({ block, i, middle: top + ends[i] - (block.share * high) / 2 })
   );
   const room = box.x + box.w - left - 14;
-  const byName = named.every(({ item }) => item.others || measure(nameShare(item), 13, false, 650) <= room);
+  const byName = named.every(({ block }) => !block.item || measure(nameShare(block), 13, false, 650) <= room);
   const heights = spread(named.map(({ middle }) => middle), top + LABEL / 2, top + high - LABEL / 2);
-  named.forEach(({ item, i, middle }, place) => {
+  named.forEach(({ block, i, middle }, place) => {
     const y = heights[place];
-    const label = byName && measure(nameShare(item), 13, false, 650) <= room ? nameShare(item) : item.others
-      ? `rest ${writePercent(item.share)}` : writePercent(item.share);
+    const label = byName && measure(nameShare(block), 13, false, 650) <= room ? nameShare(block) : block.item
+      ? writePercent(block.share) : `rest ${writePercent(block.share)}`;
     sketch.path(`to ${i}`, `M${cut(left + 1)} ${cut(middle)}L${cut(left + 10)} ${cut(y)}`, {
       stroke: FAINT, opacity: cut(opacity, 3),
     });
-    sketch.text(`share ${i}`, left + 13, y + 4.5, label, { size: 13, bold: item.share > 0.1, opacity });
+    sketch.text(`share ${i}`, left + 13, y + 4.5, label, { size: 13, bold: block.share > 0.1, opacity });
   });
 }
 
 // Heights that are at least a label apart, in the same order, none before `least` or beyond `most`.
 /** @param {number[]} heights @param {number} least @param {number} most */
 export function spread(heights, least, most) {
-  const down = heights.reduce((all, y) => [...all, Math.max(y, all.length ? all.at(-1) + LABEL : least)], []);
-  return down.reduceRight((all, y) => [Math.min(y, all.length ? all[0] - LABEL : most), ...all], []);
+  const spaced = [...heights];
+  spaced.forEach((y, i) => (spaced[i] = Math.max(y, i ? spaced[i - 1] + LABEL : least)));
+  for (let i = spaced.length - 1; i >= 0; i--) {
+    spaced[i] = Math.min(spaced[i], i + 1 < spaced.length ? spaced[i + 1] - LABEL : most);
+  }
+  return spaced;
 }
 
-/** @param {Item} given */
+/** @param {Block} given */
 function nameShare({ name, share }) {
   return `${name} ${writePercent(share)}`;
 }
@@ -108,10 +115,11 @@ function nameShare({ name, share }) {
 /**
  * @param {Sketch} sketch
  * @param {number} i
- * @param {Power} given2
+ * @param {Item} item
+ * @param {Power} given3
  * @param {{ grow: number; fly: number; name: number }} motion
  */
-function drawPower(sketch, i, { item, stacked, tall, place, longest, row, kind, narrow, decimals, digits }, motion) {
+function drawPower(sketch, i, item, { stacked, tall, place, longest, row, kind, narrow, decimals, digits }, motion) {
   const fill = `var(--bvc-${kind})`;
   const high = Math.min(26, row - 8);
   const wide = Math.max(1, item.term * longest * motion.grow);
@@ -136,18 +144,18 @@ function nameRow(sketch, i, { name, faint, y }, place, narrow) {
   });
 }
 
-/** @param {Sketch} sketch @param {number | string} i @param {number} x @param {Item} given3 @param {Digits} digits */
+/** @param {Sketch} sketch @param {number | string} i @param {number} x @param {{ y: number, term: number }} given3 @param {Digits} digits */
 function nameTerm(sketch, i, x, { y, term }, digits) {
   sketch.text(`term ${i}`, x, y + 4.5, writeFixed(term, digits.terms), { size: 12, mono: true, fill: FAINT });
 }
 
 // All that is not listed, as one block of the stack, and in the list where it has a place there.
-/** @param {Sketch} sketch @param {Power} given1 @param {{ grow: number, fly: number }} given2 */
-function drawOthers(sketch, { item, stacked, tall, place, kind, narrow, digits }, { grow, fly }) {
+/** @param {Sketch} sketch @param {Others} given1 @param {Power} given2 @param {{ grow: number, fly: number }} given3 */
+function drawOthers(sketch, { name, listed }, { stacked, tall, place, kind, narrow, digits }, { grow, fly }) {
   sketch.box("others", { x: place.stack, y: stacked, w: place.wide, h: Math.max(0.8, tall - 1.5) }, {
     rx: 2, fill: `var(--bvc-${kind})`, "fill-opacity": 0.14, opacity: cut(fly, 3),
   });
-  if (item.y === undefined || grow < 0.9) return;
-  if (!narrow) sketch.text("others name", place.score, item.y + 4.5, item.name, { size: 13, at: "end", fill: FAINT });
-  nameTerm(sketch, "of others", place.bar + 7, item, digits);
+  if (!listed || grow < 0.9) return;
+  if (!narrow) sketch.text("others name", place.score, listed.y + 4.5, name, { size: 13, at: "end", fill: FAINT });
+  nameTerm(sketch, "of others", place.bar + 7, listed, digits);
 }

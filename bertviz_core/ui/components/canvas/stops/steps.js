@@ -13,8 +13,11 @@ import { mix, within } from "../motion.js";
 import { cut } from "../sketch.js";
 import { FAINT } from "./caption.js";
 
+/** @type {Record<string, string>} */
+const TURNED = { "+": "−", "−": "+" };
+
 // groups: lists of steps, each with a scale of its own over the same zero, so that large and small stand side by side.
-/** @param {Box} box @param {Step[][]} groups */
+/** @param {Box} box @param {Step[][]} groups @returns {StepChart} */
 export function placeSteps(box, groups) {
   const left = box.x + 16; // beside the zero
   const pitch = Math.min(240, (box.x + box.w - left) / groups.flat().length);
@@ -24,11 +27,12 @@ export function placeSteps(box, groups) {
     const ends = steps.flatMap(({ from, to }) => [from, to, 0]);
     return { up: Math.max(...ends), down: -Math.min(...ends) };
   });
+  /** @param {"up" | "down"} side */
   const share = (side) => Math.max(...reach.map((each) => each[side] / (each.up + each.down || 1)));
   const zero = top + ((bottom - top) * share("up")) / (share("up") + share("down") || 1);
-  const fill = (room, size) => (size ? room / size : Infinity);
+  const fill = (/** @type {number} */ room, /** @type {number} */ size) => (size ? room / size : Infinity);
   const units = reach.map(({ up, down }) => Math.min(fill(zero - top, up), fill(bottom - zero, down)));
-  const scales = units.map((unit) => (value) => zero - value * (Number.isFinite(unit) ? unit : 0));
+  const scales = units.map((unit) => (/** @type {number} */ value) => zero - value * (Number.isFinite(unit) ? unit : 0));
   return { groups, pitch, wide, zero, units, scales, x: (i) => left + i * pitch, names: box.y + box.h - 42 };
 }
 
@@ -47,8 +51,7 @@ export function drawSteps(canvas, sketch, chart, digits, time) {
   let i = 0;
   groups.forEach((steps, group) => steps.forEach((step, place) => {
     const shown = within(time, i / count, (i + 0.9) / count);
-    const column = { x: x(i), wide, pitch, y: scales[group], names: chart.names };
-    column.next = steps[place + 1];
+    const column = { x: x(i), wide, pitch, y: scales[group], names: chart.names, next: steps[place + 1] };
     if (shown > 0) drawStep(canvas, sketch, i, step, column, digits, shown);
     if (group && !place && shown > 0) drawScaleChange(sketch, chart, i, steps[0].to, shown);
     i += 1;
@@ -125,18 +128,18 @@ function drawReached(sketch, i, { from, to, reached }, { x, wide, pitch, y }, di
  * @param {number} opacity
  */
 function drawOperation(sketch, i, step, { x, wide, pitch, names }, digits, opacity) {
-  const { name, note, kind, sign, operand } = step;
+  const { name = "", note, kind, sign, operand = 0 } = step;
   const middle = x + wide / 2;
   const style = { at: "middle", opacity };
   if (sign) {
     const decimals = "×÷".includes(sign) ? digits.factors : digits.terms;
-    const long = i ? writeOperation(step, decimals) : writeFixed(operand, decimals);
-    const short = i ? writeTurned(step, decimals) : long;
+    const long = i ? writeOperation({ sign, operand }, decimals) : writeFixed(operand, decimals);
+    const short = i ? writeTurned({ sign, operand }, decimals) : long;
     /** @type {[text: string, size: number][]} */
     const ways = [[long, 13.5], [short, 13.5], [short, 12], [short.replace(" ", ""), 12]];
     const [text, size] = ways.find(
-      ([words, high], last) => last === 3 || measure(words, high, true, 600) < pitch - 8
-    );
+      ([words, high]) => measure(words, high, true, 600) < pitch - 8
+    ) ?? ways[ways.length - 1];
     sketch.text(`operation ${i}`, middle, names, text, { ...style, size, mono: true, bold: 600 });
   }
   const fill = `var(--bvc-${kind})`;
@@ -145,16 +148,16 @@ function drawOperation(sketch, i, step, { x, wide, pitch, names }, digits, opaci
   sketch.text(`note ${i}`, middle, names + 34, fit(note, 12, pitch - 2), { ...style, size: 12, fill: FAINT });
 }
 
-/** @param {{ sign?: string, operand?: number }} given @param {number} decimals */
+/** @param {{ sign: string, operand: number }} given @param {number} decimals */
 export function writeOperation({ sign, operand }, decimals) {
   const text = writeFixed(operand, decimals);
   return `${sign} ${text.startsWith("−") ? `(${text})` : text}`;
 }
 
 // A negative number added is a number taken away, and the other way round: without parentheses.
-/** @param {{ sign?: string, operand?: number }} given @param {number} decimals */
+/** @param {{ sign: string, operand: number }} given @param {number} decimals */
 export function writeTurned({ sign, operand }, decimals) {
-  const turned = { "+": "−", "−": "+" }[sign];
+  const turned = TURNED[sign];
   const text = writeFixed(operand, decimals);
   return turned && text.startsWith("−") ? `${turned} ${text.slice(1)}` : writeOperation({ sign, operand }, decimals);
 }
