@@ -39,6 +39,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
+from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -156,7 +157,7 @@ def _show_best(view: View) -> None:
         step = view.trace.step(SPANS)
         st.latex(view.typeset(step))
         st.latex(style.break_lines(view.trace.explain(best.cell).latex))
-        show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+        show_text(f"{tell_meaning(view, SPANS, step)}  \n:small[:gray[{step.source}]]")
         show_worked_link(view, best.cell)
         with st.container(key="wide-answers"):
             show_passes_html(view, [_render_best(one) for one in view.passes])
