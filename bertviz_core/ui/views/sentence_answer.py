@@ -23,12 +23,13 @@ from bertviz_core.analysis.answers import (
     rank_spans,
     read_span,
 )
-from bertviz_core.analysis.claims import Claim, Said, say
+from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import tell_place
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, style
 from bertviz_core.ui.frame.controls import Example
@@ -69,8 +70,9 @@ def write_headline(view: View, found: Sequence[Span]) -> Said:
     score, part = float(view.trace[found[0].cell]), compute_share(view.trace, found[0])
     asked = f"{escape_markdown(_shorten(view.text, _LONGEST_ASKED))} "
     parts = {"score": tell_number(score), "answer": name_word(_shorten(_read(view, found[0]), _LONGEST_ANSWER)),
+             "place": Part(tell_place(view.trace.tokens, found[0].start, found[0].end)),
              "share": tell_percent(part)}  # fmt: skip
-    return say(asked, Claim("best answer", "**{answer}**, score **{score}**, probability **{share}**", parts))
+    return say(asked, Claim("best answer", "**{answer}{place}**, score **{score}**, probability **{share}**", parts))
 
 
 def offer_question() -> None:
