@@ -23,9 +23,12 @@ from bertviz_core.ui.views import (
     tokenization_lead,
 )
 from bertviz_core.ui.views.add_norm_sums import tell_reach
+from tests.canvas import draw
 from tests.canvas import look as see
 from tests.factory import random_checkpoint
 from tests.test_put import opened, read
+
+PROBS = "cls.predictions.probs"
 
 
 def look(trace, layer, head, token):
@@ -133,3 +136,12 @@ def test_what_is_taken_of_padding_by_a_change_is_said_and_drawn(bundled):
     length = np.linalg.norm(trace["encoder.layer.1.attention.self.value[head=2,key=14]"].astype(float))
     assert f"**{format_short(length)}** from **“\\[PAD\\]” at position 14** in head 2" in said
     assert 14 in attention_output_taken.read_bringing(view).shown
+
+
+@pytest.mark.parametrize(("put", "tied", "listed"), [
+    ({}, 1, 5), ({PROBS: 0.0}, 30_522, 5), ({PROBS: 0.0, f"{PROBS}[vocab=7]": 0.9}, 1, 1),
+    ({PROBS: 0.0, f"{PROBS}[vocab=7]": 0.9, f"{PROBS}[vocab=9]": 0.9}, 2, 2),
+])  # fmt: skip
+def test_words_of_the_canvas_are_likelier_than_those_left_out_or_are_said_to_tie(rome, put, tied, listed):
+    words = draw(see(rome.with_changes(put) if put else rome, token=8, head=(0, 0)))["words"]
+    assert (words["tied"], words["top"][8]["tied"], len(words["best"])) == (tied, tied, listed)

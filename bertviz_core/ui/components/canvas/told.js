@@ -56,8 +56,9 @@ export function describe(canvas, { part, stage, layer, where, word, strip }) {
   const words = () => data.words.best.map((each) => `${each.word} ${writePercent(each.share)}`).join(", ");
   if (strip) return tellStrip(canvas, strip, "Enter");
   if (part === "words") {
-    const { word: best, share } = data.words.top[where.row];
-    return `${word === undefined ? `${token}: ${best} ${writePercent(share)}` : `Words: ${words()}`}, Enter: the story`;
+    const { word: best, share, tied } = data.words.top[where.row];
+    const first = tied > 1 ? `${writeCount(tied)} words tie at` : best;
+    return `${word === undefined ? `${token}: ${first} ${writePercent(share)}` : `Words: ${words()}`}, Enter: the story`;
   }
   if (part === "weights") return `Head ${where.head} of layer ${canvas.place.layer}, Enter opens it`;
   if (layer !== undefined) return `Layer ${layer}, Enter opens it`;
