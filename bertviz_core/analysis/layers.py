@@ -23,6 +23,7 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 COMPONENTS = 3
+_ROUNDING = 1e-6  # of the numbers in a sum that should be 0
 
 
 def list_stages(trace: Trace) -> tuple[Address, ...]:
@@ -284,7 +285,18 @@ def roll_out(layers: Iterable[np.ndarray]) -> np.ndarray:
 def mix_with_residual(attention: np.ndarray) -> np.ndarray:
     """A layer's mean attention (query, key), half of it replaced by the token itself; rows divided by their sum.
 
-    That is 1, unless a change put weights there that do not sum to 1.
+    That is 1, unless a change put weights there that do not sum to 1. A row that sums to 0 cannot be divided: it stays.
     """
-    mixed = 0.5 * attention + 0.5 * np.eye(len(attention), dtype=attention.dtype)
-    return mixed / mixed.sum(axis=-1, keepdims=True)
+    mixed = add_residual(attention)
+    sums = mixed.sum(axis=-1, keepdims=True)
+    return mixed / np.where(find_cancelled(mixed)[:, None], 1.0, sums)
+
+
+def add_residual(attention: np.ndarray) -> np.ndarray:
+    """Half of a layer's mean attention (query, key) and half of the token itself."""
+    return 0.5 * attention + 0.5 * np.eye(len(attention), dtype=attention.dtype)
+
+
+def find_cancelled(rows: np.ndarray) -> np.ndarray:
+    """Which rows of a matrix sum to 0, but for rounding: one bool each."""
+    return np.abs(rows.sum(axis=-1)) <= _ROUNDING * np.abs(rows).sum(axis=-1)
