@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analysis.predictions import PROBS, SCORES
+from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN, VOCAB
@@ -176,25 +176,15 @@ class Lens:
                 env[step.address] = step.expr.value(env)
         return env
 
-    @property
-    def scores(self) -> np.ndarray:
-        """The vocabulary's logits at every stage: (stage, vocab)."""
-        return self._read[0]
-
-    @property
-    def probs(self) -> np.ndarray:
-        """The vocabulary's probabilities at every stage: (stage, vocab)."""
-        return self._read[1]
-
     @cached_property
-    def _read(self) -> tuple[np.ndarray, np.ndarray]:
-        """Logits and probabilities; worked out once for all who read this token."""
-        return remember(self.trace, f"lens at {self.token}", lambda: (self._read_all(SCORES), self._read_all(PROBS)))
+    def probs(self) -> np.ndarray:
+        """The vocabulary's probabilities at every stage: (stage, vocab). Worked out once for all."""
+        return remember(self.trace, f"lens at {self.token}", self._read)
 
-    def _read_all(self, address: Address) -> np.ndarray:
+    def _read(self) -> np.ndarray:
         """What the head gives at every stage; at the last one what the pass has, also where a change put it there."""
-        rows = self.env[address.path].numpy().copy()
-        rows[-1] = self.trace[address.fix(token=self.token)]
+        rows = self.env[PROBS.path].numpy().copy()
+        rows[-1] = self.trace[PROBS.fix(token=self.token)]
         return lock(rows)
 
     def list_best(self, k: int) -> tuple[list[int], ...]:
@@ -205,7 +195,7 @@ class Lens:
 
     def ranks(self, word: int) -> np.ndarray:
         """The place of a vocabulary entry at every stage, 1 for the most probable."""
-        return (self.scores > self.scores[:, [word]]).sum(axis=1) + 1
+        return (self.probs > self.probs[:, [word]]).sum(axis=1) + 1
 
     def worked(self, stage: int, word: int) -> str:
         """One probability with its numbers, as LaTeX."""

@@ -108,7 +108,7 @@ def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
     ids = tokenizer.pieces(text) if known is None else (known,)
     scores, probs = (trace[address.fix(token=token)] for address in (SCORES, PROBS))
     return tuple(
-        Entry(tokenizer.name(i), i, float(scores[i]), float(probs[i]), int((scores > scores[i]).sum()) + 1) for i in ids
+        Entry(tokenizer.name(i), i, float(scores[i]), float(probs[i]), int((probs > probs[i]).sum()) + 1) for i in ids
     )
 
 

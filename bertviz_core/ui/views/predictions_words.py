@@ -232,5 +232,5 @@ def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:
             "never the whole word; each piece has its own rank. The curve marks the first piece."
         )
     above = found[0].rank - 1
-    have = f"{write_count(above, 'entry has', 'entries have')} a higher logit"
+    have = f"{write_count(above, 'entry has', 'entries have')} a higher probability"
     return f"Rank {found[0].rank:,} of {size:,}: {have}."
