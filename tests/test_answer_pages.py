@@ -40,8 +40,7 @@ def predictions():
 def test_a_typed_word_is_shown_with_its_rank_and_probability(predictions, rome, word, row):
     at = predictions.text_input(key="word").set_value(word).run()
     i, probs = rome.model.tokenizer.id(row), rome[f"cls.predictions.probs[token={MASK}]"]
-    scores = rome[f"cls.predictions.decoder[token={MASK}]"].tolist()
-    rank = 1 + sum(score > scores[i] for score in scores)
+    rank = 1 + sum(share > probs[i] for share in probs.tolist())
     assert f'<th scope="row">{row}</th><td>{i:,}</td><td>{rank:,}</td>' in html(at)
     assert any(caption.value.startswith(f"Rank {rank:,} of 30,522") for caption in at.caption)
     assert f'data-cell="cls.predictions.probs[token={MASK},vocab={i}]"' in html(at)

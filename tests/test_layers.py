@@ -14,7 +14,7 @@ from bertviz_core.analysis import layers
 from bertviz_core.analysis.predictions import rank_words
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
-from bertviz_core.ui.views.layers_flow import _make_origin
+from bertviz_core.ui.views.layers_flow import _make_origin, show_rollout
 from tests.canvas import look
 from tests.factory import random_checkpoint
 
@@ -224,3 +224,24 @@ def test_the_roll_outs_card_says_where_rows_are_divided_by_their_sum(rome):
 def test_rows_that_do_not_sum_to_one_are_renormalized():
     attention = np.array([[[0.2, 0.2], [0.5, 0.5]]])
     np.testing.assert_allclose(layers.roll_out(attention)[0], [[0.6 / 0.7, 0.1 / 0.7], [0.25, 0.75]])
+
+
+def test_a_row_that_cannot_be_divided_stays_and_the_card_says_so(rome):
+    """The attention of token 4 in layer 2 is put where with its residual half it sums to 0, once but for rounding."""
+    here, count = PROBS.format(2), len(rome.tokens)
+    puts = {f"{here}[query=4]": 0.0, f"{here}[query=4,key=4]": -1.0}, {f"{here}[query=4]": -1 / count}
+    for changes in puts:
+        trace = rome.with_changes(changes)
+        with np.errstate(all="raise"):
+            found = layers.roll_out_attention(trace)
+            shown = show_rollout.__wrapped__(look(rome, trace, token=4))
+        row = (trace[here].mean(axis=0)[4] + np.eye(count)[4]) / 2
+        np.testing.assert_allclose(found[2][4], row @ found[1], atol=1e-6)
+        others = [i for i in range(count) if i != 4]
+        np.testing.assert_allclose(found[2][others].sum(axis=-1), 1, atol=1e-5)
+        assert np.isfinite(found).all() and abs(found[2][4].sum()) < 1e-6
+        assert "but a row whose sum is 0 stays as it is." in shown.origin.meaning
+        assert shown.note.startswith("Not every row sums to 1; the scale ends at ")
+    for trace in (rome, rome.with_changes({f"{here}[query=4]": 0.0})):
+        shown = show_rollout.__wrapped__(look(rome, trace, token=4))
+        assert "stays as it is" not in shown.origin.meaning and shown.note.startswith("Each row sums to 1; ")

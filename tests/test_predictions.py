@@ -7,6 +7,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis import predictions
+from bertviz_core.analysis.layers import Lens, list_winners
 from tests.factory import random_checkpoint
 
 MASK = 8
@@ -65,11 +66,21 @@ def test_a_word_is_found_as_the_tokenizer_cuts_it(rome, text, tokens):
     found = predictions.find_places(rome, MASK, text)
     assert [entry.token for entry in found] == tokens
     scores, probs = (rome[f"{address}[token={MASK}]"] for address in (predictions.SCORES, predictions.PROBS))
-    order = np.argsort(-scores, kind="stable").tolist()
     for entry in found:
         assert rome.model.tokenizer.token(entry.id) == entry.token
         assert (entry.score, entry.probability) == (scores[entry.id], probs[entry.id])
-        assert entry.rank == order.index(entry.id) + 1
+        assert entry.rank == 1 + sum(share > probs[entry.id] for share in probs.tolist())
+
+
+def test_the_rank_is_that_of_the_probabilities_also_where_a_change_put_them(rome):
+    first, second, word = (i for _, _, i in predictions.rank_words(rome, MASK, 3))
+    put = rome.with_changes({f"{predictions.PROBS}[token={MASK},vocab={word}]": 0.9})
+    for trace, ranks in ((rome, [1, 2, 3]), (put, [2, 3, 1])):
+        found = [predictions.find_places(trace, MASK, trace.model.tokenizer.token(i)) for i in (first, second, word)]
+        assert [entry.rank for (entry,) in found] == ranks
+        lens = Lens(trace, MASK)
+        assert [int(lens.ranks(i)[-1]) for i in (first, second, word)] == ranks
+        assert list_winners(trace, MASK)[-1].final_rank == 1
 
 
 def test_a_lone_surrogate_is_refused(rome):

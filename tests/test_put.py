@@ -117,6 +117,13 @@ def test_rows_that_a_change_put_are_not_said_to_sum_to_1():
     assert meaning.startswith("A change puts other numbers there than this formula gives. Without it: ")
 
 
+def test_the_list_of_formulas_says_beside_which_a_change_put_other_numbers():
+    without = "A change puts other numbers there than this formula gives. Without it: "
+    at = opened("formulas", {f"{TWO}.attention.self.probs[head=1]": 0.0})
+    (step,) = [each.value for each in at.markdown if without in each.value]
+    assert f"`{TWO}.attention.self.probs`" in step and without not in read(opened("formulas", {}))[0]
+
+
 def test_the_softmax_of_scores_stands_beside_the_weight_that_a_change_put(red):
     at = opened("attention", {f"{TWO}.attention.self.probs[head=1]": 0.0})
     table = next(each.proto.body for each in at.get("html") if "masked score S" in each.proto.body)

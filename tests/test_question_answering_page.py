@@ -74,6 +74,13 @@ def test_a_change_is_shown_in_both_passes(folder):
     assert not at.exception and not at.error
 
 
+def test_scores_that_a_change_put_are_not_said_to_be_sums(folder):
+    without = "A change puts other numbers there than this formula gives. Without it: "
+    for changes, told in (("qa_outputs.spans[start=14,end=15]:30", 1), ("qa_outputs[token=14,bound=0]:30", 0)):
+        at = opened("sentence", **ASKED, changes=changes)
+        assert sum(without in each.value for each in at.markdown) == told
+
+
 @pytest.mark.parametrize(("asked", "offers"), [
     ({"text": "Where do the romans play?"}, 1), ({"text": QUESTION.text, "pair": QUESTION.pair}, 0),
 ])  # fmt: skip

@@ -64,4 +64,4 @@ def test_the_lens_is_read_at_each_token_of_each_pass(traces):
             assert [list(row) for row in lens.list_best(k)] == [rank(row, k) for row in lens.probs]
             assert not lens.probs.flags.writeable and len(lens.probs) == len(list_stages(trace))
             word = lens.list_best(k)[0][-1]
-            assert lens.ranks(word).tolist() == [int((row > row[word]).sum()) + 1 for row in lens.scores]
+            assert lens.ranks(word).tolist() == [int((row > row[word]).sum()) + 1 for row in lens.probs]

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analysis.predictions import PROBS, SCORES
+from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN, VOCAB
@@ -23,6 +23,7 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 COMPONENTS = 3
+_ROUNDING = 1e-6  # of the numbers in a sum that should be 0
 
 
 def list_stages(trace: Trace) -> tuple[Address, ...]:
@@ -175,25 +176,15 @@ class Lens:
                 env[step.address] = step.expr.value(env)
         return env
 
-    @property
-    def scores(self) -> np.ndarray:
-        """The vocabulary's logits at every stage: (stage, vocab)."""
-        return self._read[0]
-
-    @property
-    def probs(self) -> np.ndarray:
-        """The vocabulary's probabilities at every stage: (stage, vocab)."""
-        return self._read[1]
-
     @cached_property
-    def _read(self) -> tuple[np.ndarray, np.ndarray]:
-        """Logits and probabilities; worked out once for all who read this token."""
-        return remember(self.trace, f"lens at {self.token}", lambda: (self._read_all(SCORES), self._read_all(PROBS)))
+    def probs(self) -> np.ndarray:
+        """The vocabulary's probabilities at every stage: (stage, vocab). Worked out once for all."""
+        return remember(self.trace, f"lens at {self.token}", self._read)
 
-    def _read_all(self, address: Address) -> np.ndarray:
+    def _read(self) -> np.ndarray:
         """What the head gives at every stage; at the last one what the pass has, also where a change put it there."""
-        rows = self.env[address.path].numpy().copy()
-        rows[-1] = self.trace[address.fix(token=self.token)]
+        rows = self.env[PROBS.path].numpy().copy()
+        rows[-1] = self.trace[PROBS.fix(token=self.token)]
         return lock(rows)
 
     def list_best(self, k: int) -> tuple[list[int], ...]:
@@ -204,7 +195,7 @@ class Lens:
 
     def ranks(self, word: int) -> np.ndarray:
         """The place of a vocabulary entry at every stage, 1 for the most probable."""
-        return (self.scores > self.scores[:, [word]]).sum(axis=1) + 1
+        return (self.probs > self.probs[:, [word]]).sum(axis=1) + 1
 
     def worked(self, stage: int, word: int) -> str:
         """One probability with its numbers, as LaTeX."""
@@ -284,7 +275,18 @@ def roll_out(layers: Iterable[np.ndarray]) -> np.ndarray:
 def mix_with_residual(attention: np.ndarray) -> np.ndarray:
     """A layer's mean attention (query, key), half of it replaced by the token itself; rows divided by their sum.
 
-    That is 1, unless a change put weights there that do not sum to 1.
+    That is 1, unless a change put weights there that do not sum to 1. A row that sums to 0 cannot be divided: it stays.
     """
-    mixed = 0.5 * attention + 0.5 * np.eye(len(attention), dtype=attention.dtype)
-    return mixed / mixed.sum(axis=-1, keepdims=True)
+    mixed = add_residual(attention)
+    sums = mixed.sum(axis=-1, keepdims=True)
+    return mixed / np.where(find_cancelled(mixed)[:, None], 1.0, sums)
+
+
+def add_residual(attention: np.ndarray) -> np.ndarray:
+    """Half of a layer's mean attention (query, key) and half of the token itself."""
+    return 0.5 * attention + 0.5 * np.eye(len(attention), dtype=attention.dtype)
+
+
+def find_cancelled(rows: np.ndarray) -> np.ndarray:
+    """Which rows of a matrix sum to 0, but for rounding: one bool each."""
+    return np.abs(rows.sum(axis=-1)) <= _ROUNDING * np.abs(rows).sum(axis=-1)

@@ -79,6 +79,23 @@ def _rank_words(trace: Trace, token: int, k: int) -> Iterator[tuple[str, float, 
         yield trace.model.tokenizer.name(i), float(probs[i]), i
 
 
+def list_likeliest(trace: Trace, token: int, k: int) -> tuple[tuple[str, float, int], ...]:
+    """The first words of the ranking, at most k: without those that are as probable as one that would be left out,
+    unless the first word is one of them."""
+    ranked = rank_words(trace, token, k + 1)
+    left_out = ranked[k][1] if len(ranked) > k else -np.inf
+    return tuple(word for word in ranked[:k] if word[1] > left_out) or ranked[:k]
+
+
+def count_tied(trace: Trace, token: int) -> int:
+    """How many vocabulary entries are as probable as the first one at a position; worked out once."""
+    return remember(trace, f"words tied at {token}", lambda: _count_highest(trace[PROBS.fix(token=token)]))
+
+
+def _count_highest(values: np.ndarray) -> int:
+    return int((values == values.max()).sum())
+
+
 def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
     """Where a word stands in the ranking at a position, piece by piece as the model's tokenizer cuts it.
 
@@ -91,7 +108,7 @@ def find_places(trace: Trace, token: int, text: str) -> tuple[Entry, ...]:
     ids = tokenizer.pieces(text) if known is None else (known,)
     scores, probs = (trace[address.fix(token=token)] for address in (SCORES, PROBS))
     return tuple(
-        Entry(tokenizer.name(i), i, float(scores[i]), float(probs[i]), int((scores > scores[i]).sum()) + 1) for i in ids
+        Entry(tokenizer.name(i), i, float(scores[i]), float(probs[i]), int((probs > probs[i]).sum()) + 1) for i in ids
     )
 
 

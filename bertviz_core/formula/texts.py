@@ -33,7 +33,16 @@ def _spell(sign: str) -> str:
 
 def name_token(tokens: Sequence[str], i: int) -> str:
     """A token in quotation marks; with its position, where it stands elsewhere as well: `“do” at position 5`."""
-    return f"“{tokens[i]}” at position {i}" if tokens.count(tokens[i]) > 1 else f"“{tokens[i]}”"
+    return f"“{tokens[i]}”{tell_place(tokens, i, i)}"
+
+
+def tell_place(tokens: Sequence[str], first: int, last: int) -> str:
+    """To stand behind tokens that follow each other: their positions, where the same stand elsewhere as well."""
+    count = last + 1 - first
+    own = tuple(tokens[first : last + 1])
+    if sum(tuple(tokens[i : i + count]) == own for i in range(len(tokens))) == 1:
+        return ""
+    return f" at position {first}" if count == 1 else f" at positions {first} to {last}"
 
 
 def join_words(words: Sequence[str]) -> str:

@@ -1,5 +1,7 @@
 """Oracles of the headlines of pages about what comes out: layers, predictions, the sentence; and of tables."""
 
+import re
+
 import numpy as np
 
 from bertviz_core.documents import DOCUMENTS
@@ -7,6 +9,7 @@ from bertviz_core.documents.examples import WORDS
 from bertviz_core.documents.names import AXIS_NAMES, SOURCES, find_names
 from bertviz_core.documents.printed import TENSORS
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.texts import spell_controls
 from bertviz_core.programs.bert import MOST_HEADS, write_bert
 from tests.claims.truths import Truth, angle, oracle, softmax
 
@@ -87,7 +90,7 @@ def _(scene, name):
     angles = np.nan_to_num([angle(x, y) for x, y in zip(scene.stages[1:], scene.stages[:-1], strict=True)])
     most = int(angles.argmax())
     relation = {"turns most": "LARGEST", "turns no more": "HIGHEST"}[name]
-    return Truth({"angle": angles[most], "layer": most, "word": scene.word}, relation, angles, most)
+    return Truth({"angle": angles[most], "layer": most, "word": scene.name(scene.token)}, relation, angles, most)
 
 
 @oracle("names")
@@ -115,7 +118,7 @@ def _(scene):
 
 @oracle("token as numbers")
 def _(scene):
-    return Truth({"word": scene.word, "size": scene.config.hidden_size})
+    return Truth({"word": scene.name(scene.token), "size": scene.config.hidden_size})
 
 
 @oracle("expected word")
@@ -211,7 +214,17 @@ def _(scene):
     start, end = _span(scene.trace)
     first, last = (scene[f"qa_outputs.{side}"] for side in ("start", "end"))
     share = softmax(first)[start] * softmax(last)[end]
-    return Truth({"score": first[start] + last[end], "share": share, "answer": _letters(scene, start, end)})
+    answer, place = _letters(scene, start, end), _place(scene, start, end)
+    return Truth({"score": first[start] + last[end], "share": share, "answer": answer, "place": place})
+
+
+def _place(scene, start, end):
+    """The positions of a span, where its tokens stand in the same order elsewhere too."""
+    spelled = " ".join(map(str, scene.trace.encoding.ids)) + " "
+    own = " ".join(map(str, scene.trace.encoding.ids[start : end + 1])) + " "
+    if len(re.findall(rf"(?<!\S)(?={own})", spelled)) == 1:
+        return ""
+    return f" at position {start}" if start == end else f" at positions {start} to {end}"
 
 
 def _letters(scene, start, end):
@@ -238,6 +251,12 @@ def _guess(scene):
     return i, typed[i], row
 
 
+def _name_typed(scene, i):
+    """A token as it was typed, with its position where it stands more than once."""
+    typed = scene.view.typed.tokens
+    return f"“{spell_controls(typed[i])}” at position {i}" if typed.count(typed[i]) > 1 else typed[i]
+
+
 @oracle("guesses tie")
 def _(scene):
     return _tie(_guess(scene)[2])
@@ -245,14 +264,14 @@ def _(scene):
 
 @oracle("hidden word")
 def _(scene):
-    return Truth({"hidden": scene.view.typed.tokens[_guess(scene)[0]]})
+    return Truth({"hidden": _name_typed(scene, _guess(scene)[0])})
 
 
 @oracle("guess")
 def _(scene):
     i, _typed, row = _guess(scene)
     most = int(row.argmax())
-    return Truth({"hidden": scene.view.typed.tokens[i], "guess": scene.entry(most), "share": row[most]})
+    return Truth({"hidden": _name_typed(scene, i), "guess": scene.entry(most), "share": row[most]})
 
 
 @oracle("place of the typed")

@@ -130,7 +130,7 @@ def _(scene, name):
     sizes = length(one) * length(other)
     cosine = float(one @ other / sizes) if sizes else 0.0
     relation = {"two agree": "ABOVE", "two differ": "ABOVE", "two compared": "SAYS"}[name]
-    return Truth({"cosine": cosine, "limit": 0.9999, "word": scene.word}, relation)
+    return Truth({"cosine": cosine, "limit": 0.9999, "word": scene.name(scene.token)}, relation)
 
 
 @oracle("answer of the left", "answer of the right")

@@ -7,7 +7,7 @@ import { rowMiddle } from "../../bertviz_core/ui/components/canvas/cells.js";
 import { escapeHtml, writeButton } from "../../bertviz_core/ui/components/canvas/html.js";
 import { fit, measure } from "../../bertviz_core/ui/components/canvas/letters.js";
 import { ribbon } from "../../bertviz_core/ui/components/canvas/sketch.js";
-import { nameCell } from "../../bertviz_core/ui/components/canvas/told.js";
+import { describe, nameCell } from "../../bertviz_core/ui/components/canvas/told.js";
 import { openPage } from "./page.js";
 import { drawnTexts, makeData, openCanvas, settle } from "./scene.js";
 
@@ -86,6 +86,25 @@ test("buttons say what they do, and hold no foreign HTML", () => {
   assert.equal(canvas.place.level, "pass");
   press("quiet:");
   assert.deepEqual([canvas.quiet, canvas.chrome.quiet.attributes["aria-checked"]], [true, "true"]);
+});
+
+test("words that are as likely are said to tie, and none of them stands out", () => {
+  const { words } = makeData();
+  const show = (tied, shares, place = {}) => {
+    const best = words.best.map((each, i) => ({ ...each, word: `w${i}`, share: shares[i] }));
+    const top = words.top.map((each, i) => ({ ...each, tied: i === 1 ? tied : 1 }));
+    const { canvas } = openCanvas(place, { more: { words: { top, best, tied } } });
+    return [canvas, drawnTexts(canvas, "words"), shapes(canvas, "words")];
+  };
+  const bold = (drawn) => words.best.map((_, i) => drawn[`best ${i}`]["font-weight"]);
+  const [tied, said, drawn] = show(1042, [0, 0, 0, 0, 0]);
+  assert.deepEqual([said["words sub"], said["word 0"], said["word 1"]], ["1,042 words tie at “the”", "c", "1,042 tie"]);
+  assert.equal(new Set(bold(drawn)).size, 1);
+  assert.match(describe(tied, { part: "words", where: { row: 1 } }), /^the: 1,042 words tie at 15/);
+  const [alone, clear, others] = show(1, [0.5, 0.2, 0.2, 0, 0]);
+  assert.deepEqual([clear["words sub"], clear["word 1"]], ["the likeliest at each token", "c"]);
+  assert.deepEqual(bold(others).map((weight) => weight === bold(others)[0]), [true, false, false, false, false]);
+  assert.match(describe(alone, { part: "words", where: { row: 1 } }), /^the: c 15/);
 });
 
 test("what is not drawn of special tokens is their share", () => {

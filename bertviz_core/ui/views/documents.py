@@ -35,7 +35,7 @@ from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
-from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number, tell_percent
+from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number, tell_percent, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import write_cosine
 
@@ -89,8 +89,8 @@ def write_headline(view: View) -> Said:
     left, right = read_sides(view)
     token = view.chosen.token
     apart = tell_number(measure_layers(left.trace, right.trace)[-1].cosines[token])
-    parts, limit = {"cosine": apart, "word": name_word(view.trace.tokens[token])}, {"limit": tell_nowhere(_SAME)}
-    ask = "Do the two agree at {word}? "
+    parts, limit = {"cosine": apart, "word": tell_token(view.trace.tokens, token)}, {"limit": tell_nowhere(_SAME)}
+    ask = "Do the two agree on {word}? "
     told = [
         Claim(f"answer of the {name}", f"{start} {side.short} {{guess}} **{{share}}**",
               {"share": tell_percent(guess.probability), "guess": name_word(guess.token)})

@@ -132,10 +132,11 @@ def show_rollout(view: View) -> Derived:
     end = float(found[-1, view.trace.encoding.real].max())
     figure = draw_heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,
                           share=True, end=end, selected=token)  # fmt: skip
+    sums = "Each row sums to 1" if np.allclose(found[-1].sum(axis=-1), 1, atol=1e-4) else "Not every row sums to 1"
     return Derived(
         "rollout", "Attention rollout: which input tokens each token draws on", figure, _make_origin(view, found),
         values=Values(found[-1], names, names),
-        note=f"Each row sums to 1; the scale ends at the largest weight, {format_number(end)}."
+        note=f"{sums}; the scale ends at the largest weight, {format_number(end)}."
              + (f" Shown: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""),
     )  # fmt: skip
 
@@ -172,7 +173,7 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
     mixing = rf"{mixed} &= {half}" if whole else (
         rf"M^{{(l)}} &= {half} \\ {mixed}_{{t,u}} &= M^{{(l)}}_{{t,u}} \big/ \textstyle\sum_v M^{{(l)}}_{{t,v}}"
     )  # fmt: skip
-    divided = "" if whole else " As changed, not all attention weights sum to 1: each row is divided by its sum."
+    divided = "" if whole else f" As changed, not all attention weights sum to 1: {_tell_division(view)}."
     return Origin(
         f"{ATTENTION_WEIGHTS.in_layers('{i}')} of all layers", ATTENTION,
         rf"\begin{{aligned}} {mixing} \\ R^{{(l)}} &= {mixed} R^{{(l-1)}} \\ R^{{(-1)}} &= I \end{{aligned}}",
@@ -181,6 +182,13 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
         "left out.",
         _write_worked(view, found), "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
     )  # fmt: skip
+
+
+def _tell_division(view: View) -> str:
+    """What is done about rows of attention weights that do not sum to 1."""
+    attention = layers.average_attention(view.trace)
+    some = any(layers.find_cancelled(layers.add_residual(layer)).any() for layer in attention)
+    return f"each row is divided by its sum{', but a row whose sum is 0 stays as it is' if some else ''}"
 
 
 def _write_worked(view: View, found: np.ndarray) -> str:

@@ -25,7 +25,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
-from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent, tell_tied
+from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent, tell_tied, tell_token
 from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_row, render_stages
 
 PLACES = 5
@@ -57,7 +57,7 @@ def _tell_turn(view: View) -> Said:
     states = layers.stack_vectors(view.trace)[:, view.chosen.token]
     angles = np.nan_to_num(layers.compute_angles(states[1:], states[:-1]))
     most = int(angles.argmax())
-    parts = {"angle": tell_degrees(angles[most]), "word": name_word(view.trace.tokens[view.chosen.token]),
+    parts = {"angle": tell_degrees(angles[most]), "word": tell_token(view.trace.tokens, view.chosen.token),
              "layer": Part(most)}  # fmt: skip
     ask = "How does {word} move? "
     return say_largest(

@@ -25,7 +25,7 @@ from bertviz_core.analysis.canvas import (
 from bertviz_core.analysis.fingerprint import fingerprint
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.analysis.parts import take_apart
-from bertviz_core.analysis.predictions import PROBS, rank_words
+from bertviz_core.analysis.predictions import PROBS, count_tied, list_likeliest, rank_words
 from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
@@ -247,16 +247,16 @@ def _tell_choice(view: View) -> str:
 
 
 def _list_words(view: View, spot: Spot) -> dict[str, object] | None:
-    """The likeliest word at every row, and the chosen token's likeliest ones."""
+    """The likeliest word at every row, and the chosen token's likeliest ones; and how many are as likely as these."""
     trace = view.trace
     if PROBS not in trace:
         return None
     return {
-        "top": [word for i in spot.window for word in _rank_words(trace, i, 1)],
-        "best": _rank_words(trace, spot.token, _BEST),
+        "top": [{**_describe_word(i, *rank_words(trace, i, 1)[0]), "tied": count_tied(trace, i)} for i in spot.window],
+        "best": [_describe_word(spot.token, *word) for word in list_likeliest(trace, spot.token, _BEST)],
+        "tied": count_tied(trace, spot.token),
     }
 
 
-def _rank_words(trace: Trace, token: int, k: int) -> list[dict[str, object]]:
-    return [{"word": word, "share": share, "id": i, "address": str(PROBS.fix(token=token, vocab=i))}
-            for word, share, i in rank_words(trace, token, k)]  # fmt: skip
+def _describe_word(token: int, word: str, share: float, i: int) -> dict[str, object]:
+    return {"word": word, "share": share, "id": i, "address": str(PROBS.fix(token=token, vocab=i))}

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import (
     PROBS,
     SCORES,
@@ -156,8 +157,9 @@ def show_every_position(view: View) -> None:
     with open_card(view, PREDICTION, "Top prediction at every position, read as one text", f"argmax of {SCORES}"):
         st.latex(r"\hat{w}_t = \underset{v}{\mathrm{argmax}}\; L_{t,v}")
         show_passes(view, _show_choices)
+        chosen_by = "By the logits: a change puts other probabilities there. " if is_put(view.trace, PROBS) else ""
         st.caption(
-            "BERT was never trained to "
+            f"{chosen_by}BERT was never trained to "
             r"predict at \[CLS\] and \[SEP\]; ignore these. The notebook ends with "
             "this line; for bert-base-uncased and its sentence about Rome it prints “. when in rome, do as the romans "
             "do..”."

@@ -17,18 +17,18 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.softmax import draw_rank_curve
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.formula.texts import write_count
+from bertviz_core.formula.texts import tell_place, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
-from bertviz_core.ui.frame.labels import escape_markdown, quote
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.panel import open_card, show_values
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_count, tell_number, tell_percent, tell_tied
+from bertviz_core.ui.panels.said import name_word, tell_count, tell_number, tell_percent, tell_tied, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 12
@@ -44,7 +44,8 @@ def write_headline(view: View) -> Said:
         return say("Predictions: this checkpoint makes none")
     probs, ranked = trace[PROBS.fix(token=token)], rank_words(trace, token, 2)
     masked = trace.encoding.ids[token] == trace.model.tokenizer.mask_id
-    question = "Which word fits the blank? " if masked else f"Which word fits at {quote(trace.tokens[token])}? "
+    blank = f"the blank{tell_place(trace.tokens, token, token)}"
+    question = f"Which word fits {blank if masked else f'in place of {tell_token(trace.tokens, token)}'}? "
     (word, share, best), *others = ranked
     parts = {"share": tell_percent(share), "word": name_word(word)}
     first: list[Claim] = [Claim("likeliest", "{word} **{share}**", parts, Relation.HIGHEST, probs, (best,))]
@@ -228,5 +229,5 @@ def _write_reading(trace: Trace, found: Sequence[Entry]) -> str:
             "never the whole word; each piece has its own rank. The curve marks the first piece."
         )
     above = found[0].rank - 1
-    have = f"{write_count(above, 'entry has', 'entries have')} a higher logit"
+    have = f"{write_count(above, 'entry has', 'entries have')} a higher probability"
     return f"Rank {found[0].rank:,} of {size:,}: {have}."

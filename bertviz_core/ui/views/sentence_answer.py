@@ -22,13 +22,13 @@ from bertviz_core.analysis.answers import (
     rank_spans,
     read_span,
 )
-from bertviz_core.analysis.claims import Claim, Said, say
+from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.formula.texts import shorten
+from bertviz_core.formula.texts import shorten, tell_place
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, style
 from bertviz_core.ui.frame.controls import Example
@@ -39,6 +39,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
+from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -68,8 +69,9 @@ def write_headline(view: View, found: Sequence[Span]) -> Said:
     score, part = float(view.trace[found[0].cell]), compute_share(view.trace, found[0])
     asked = f"{escape_markdown(shorten(view.text, _LONGEST_ASKED))} "
     parts = {"score": tell_number(score), "answer": name_word(shorten(_read(view, found[0]), _LONGEST_ANSWER)),
+             "place": Part(tell_place(view.trace.tokens, found[0].start, found[0].end)),
              "share": tell_percent(part)}  # fmt: skip
-    return say(asked, Claim("best answer", "**{answer}**, score **{score}**, probability **{share}**", parts))
+    return say(asked, Claim("best answer", "**{answer}{place}**, score **{score}**, probability **{share}**", parts))
 
 
 def offer_question() -> None:
@@ -156,7 +158,7 @@ def _show_best(view: View) -> None:
         step = view.trace.step(SPANS)
         st.latex(view.typeset(step))
         st.latex(style.break_lines(view.trace.explain(best.cell).latex))
-        show_text(f"{step.meaning}  \n:small[:gray[{step.source}]]")
+        show_text(f"{tell_meaning(view, SPANS, step)}  \n:small[:gray[{step.source}]]")
         show_worked_link(view, best.cell)
         with st.container(key="wide-answers"):
             show_passes_html(view, [_render_best(one) for one in view.passes])

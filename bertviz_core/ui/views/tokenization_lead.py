@@ -11,6 +11,7 @@ import streamlit as st
 from bertviz_core.analysis.claims import Claim, Part, Said, choose, say
 from bertviz_core.analysis.hiding import Guess, guess_token, guess_tokens
 from bertviz_core.analysis.predictions import PROBS
+from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
@@ -22,7 +23,7 @@ from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
-from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_tied
+from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_tied, tell_token
 
 _STYLE = read_css(Path(__file__).with_name("tokenization.css"))
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
@@ -39,7 +40,7 @@ def write_headline(view: View) -> Said:
     trace, typed = view.trace, view.typed
     hidden = [i for i in view.masked if i == view.chosen.token] or view.masked
     if hidden and PROBS in trace:
-        return _tell_guess(trace, hidden[0], typed.tokens[hidden[0]], typed.ids[hidden[0]])
+        return _tell_guess(trace, hidden[0], typed)
     words = [i for i, token in enumerate(trace.tokens) if token not in trace.model.tokenizer.special_tokens]
     i = words[0] if words else 0
     parts = {"tokens": Part(len(typed)), "word": name_word(trace.tokens[i]), "id": Part(trace.encoding.ids[i]),
@@ -48,10 +49,11 @@ def write_headline(view: View) -> Said:
     return say(Claim("tokens read", form, parts))
 
 
-def _tell_guess(trace: Trace, i: int, typed: str, typed_id: int) -> Said:
+def _tell_guess(trace: Trace, i: int, typed: Encoding) -> Said:
     """What is guessed at a hidden token, and where the one that was typed there stands."""
-    guess = guess_token(trace, i, typed_id)
-    parts = {"share": tell_percent(guess.probability), "hidden": name_word(typed), "guess": name_word(guess.word)}
+    guess = guess_token(trace, i, typed.ids[i])
+    parts = {"share": tell_percent(guess.probability), "hidden": tell_token(typed.tokens, i),
+             "guess": name_word(guess.word)}  # fmt: skip
     hidden = "Hidden: {hidden}. "
     told = Claim("guess", f"{hidden}BERT guesses {{guess}} with **{{share}}**; the word that stood there ", parts)
     probs, place = trace[PROBS.fix(token=i)], f"number **{guess.rank:,}** on its list"

@@ -1,7 +1,7 @@
 // What is pointed at, in words.
 
 /** @import { Canvas } from "./canvas.js" */
-/** @import { Cursor, Stage, Target, Where, Word } from "./types.js" */
+/** @import { Cursor, Stage, Target, Where, FirstWord, Word } from "./types.js" */
 
 import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { readValue } from "./data.js";
@@ -51,9 +51,10 @@ export function nameCell({ data }, stage, { row, column, key, head }) {
 }
 
 // The word of a row, or all of the chosen one, for the ear.
-/** @param {{ top: Word[], best: Word[] }} words @param {string} token @param {number} row @param {number | undefined} word */
+/** @param {{ top: FirstWord[], best: Word[] }} words @param {string} token @param {number} row @param {number | undefined} word */
 function tellWords({ top, best }, token, row, word) {
-  if (word === undefined) return `${token}: ${top[row].word} ${writePercent(top[row].share)}`;
+  const { word: first, share, tied } = top[row];
+  if (word === undefined) return `${token}: ${tied > 1 ? `${writeCount(tied)} words tie at` : first} ${writePercent(share)}`;
   return `Words: ${best.map((each) => `${each.word} ${writePercent(each.share)}`).join(", ")}`;
 }
 

@@ -116,6 +116,11 @@ export interface Word {
   address: string;
 }
 
+/** The likeliest word at a token, and how many are as likely. */
+export interface FirstWord extends Word {
+  tied: number;
+}
+
 export interface Share {
   before: number;
   after: number;
@@ -164,7 +169,7 @@ export interface CanvasData {
   stages: SentStage[];
   most: { layer: number; head: number; token: number; key: number; text: string; share: number };
   outside: Record<string, Share>;
-  words: { top: Word[]; best: Word[] } | null;
+  words: { top: FirstWord[]; best: Word[]; tied: number } | null;
   stops: Stop[];
   bytes: string | Uint8Array;
 }

@@ -2,10 +2,10 @@
 
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Sketch } from "./sketch.js" */
-/** @import { Box, Where, Word } from "./types.js" */
+/** @import { Box, FirstWord, Where, Word } from "./types.js" */
 
 import { clamp } from "../shared/clamp.js";
-import { writePercent } from "../shared/numbers.js";
+import { writeCount, writePercent } from "../shared/numbers.js";
 import { isSeen, rowMiddle, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
 import { CARD, heading, WORD, WORD_LINE } from "./sizes.js";
@@ -22,13 +22,19 @@ export function drawWords(canvas, sketch) {
     stroke: "var(--bvc-line)", opacity: cut(box.a, 3),
   });
   const { w } = listWords(canvas);
-  const sub = [
-    ...(w ? ["the likeliest at each token"] : []), `the likeliest at ${canvas.token}`, "the likeliest",
-  ].find((text) => measure(text, 12) < box.w);
+  const sub = listTitles(data.words.tied, canvas.token, w).find((text) => measure(text, 12) < box.w);
   sketch.text("words sub", box.x, third - 2, sub ?? "", { size: 12, fill: "var(--bvc-faint)", opacity: box.a });
   const rows = w ? seenRows(frame, data.tokens.length) : [];
   for (const row of rows) drawWord(canvas, sketch, row, data.words.top[row], { x: box.x, w });
   drawCard(canvas, sketch, cardBox(canvas), data.words.best, box.a);
+}
+
+// What stands over the words, the longest first. w: of the column of each row's word.
+/** @param {number} tied @param {string} token @param {number} w */
+function listTitles(tied, token, w) {
+  const tie = `${writeCount(tied)} words tie`;
+  if (tied > 1) return [`${tie} at ${token}`, tie];
+  return [...(w ? ["the likeliest at each token"] : []), `the likeliest at ${token}`, "the likeliest"];
 }
 
 // Beside the card, as wide as there is room: a column of the likeliest word of each row, of no width without any.
@@ -49,10 +55,10 @@ function isPointed({ hover }, { row, word }) {
  * @param {Canvas} canvas
  * @param {Sketch} sketch
  * @param {number} row
- * @param {Word} given3
+ * @param {FirstWord} given3
  * @param {{ x: number, w: number }} given4
  */
-function drawWord(canvas, sketch, row, { word, share }, { x, w }) {
+function drawWord(canvas, sketch, row, { word, share, tied }, { x, w }) {
   if (!isSeen(canvas.frame, row)) return;
   const lit = row === canvas.at || isPointed(canvas, { row });
   const paint = { opacity: canvas.frame.parts.words.a, fill: lit ? undefined : "var(--bvc-faint)" };
@@ -60,11 +66,13 @@ function drawWord(canvas, sketch, row, { word, share }, { x, w }) {
   const wide = w > WORD.numbered ? measure(number, 12, true) + 8 : 0;
   const size = clamp(canvas.frame.row * 0.6, 12, 13.5);
   const y = rowMiddle(canvas.frame, row) + 5;
-  sketch.text(`word ${row}`, x, y, fit(word, size, w - wide), { size, ...paint });
+  sketch.text(`word ${row}`, x, y, fit(tied > 1 ? `${writeCount(tied)} tie` : word, size, w - wide), {
+    size, ...paint,
+  });
   if (wide) sketch.text(`word ${row} share`, x + w, y, number, { size: 12, mono: true, at: "end", ...paint });
 }
 
-// Where the five likeliest words of the chosen row stand.
+// Where the likeliest words of the chosen row stand, at most five.
 /** @param {Canvas} canvas */
 export function cardBox(canvas) {
   const { frame, at, data } = canvas;
@@ -93,7 +101,7 @@ function drawCard(canvas, sketch, { x, y, w, h }, best, opacity) {
   const longest = Math.min(w - number - 26, widest + 2);
   best.forEach(({ word, share, address }, i) => {
     const line = { x, w, y: y + 8 + i * WORD_LINE, longest, number };
-    drawBest(sketch, i, { word, share, part: share / most }, line, opacity);
+    drawBest(sketch, i, { word, share, part: share / most, first: share === best[0].share }, line, opacity);
     const ringed = { x: x + 3, y: line.y, w: w - 6, h: WORD_LINE };
     const ring = address === explained.cell ? "var(--bvc-text)" : isPointed(canvas, { word: i }) && "var(--bvc-faint)";
     if (ring) sketch.box(`ring ${i}`, ringed, { rx: 6, fill: "none", stroke: ring, "stroke-width": 2 });
@@ -104,22 +112,22 @@ function drawCard(canvas, sketch, { x, y, w, h }, best, opacity) {
 /**
  * @param {Sketch} sketch
  * @param {number} i
- * @param {{ word: string, share: number, part: number }} given2
+ * @param {{ word: string, share: number, part: number, first: boolean }} given2
  * @param {{ x: number, y: number, w: number, longest: number, number: number }} given3
  * @param {number} opacity
  */
-function drawBest(sketch, i, { word, share, part }, { x, y, w, longest, number }, opacity) {
-  const [size, bold, fill] = i ? [14, 400, "var(--bvc-faint)"] : [15, 700, undefined];
+function drawBest(sketch, i, { word, share, part, first }, { x, y, w, longest, number }, opacity) {
+  const [size, bold, fill] = first ? [15, 700, undefined] : [14, 400, "var(--bvc-faint)"];
   sketch.text(`best ${i}`, x + 10, y + 17, fit(word, size, longest, bold), { size, bold, opacity });
   const room = w - longest - number - 34;
   const bar = { x: x + longest + 18, y: y + 7, w: Math.max(1.5, room * part), h: 10 };
-  const paint = { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": i ? 0.5 : 1, opacity: cut(opacity, 3) };
+  const paint = { rx: 2, fill: "var(--bvc-prediction)", "fill-opacity": first ? 1 : 0.5, opacity: cut(opacity, 3) };
   if (room > 12) sketch.box(`bar ${i}`, bar, paint);
   const style = { size: 12, mono: true, at: "end", bold, fill, opacity };
   sketch.text(`share ${i}`, x + w - 8, y + 16.5, writePercent(share), style);
 }
 
-// The likeliest word of a row, or one of the five of the chosen one. {word, share, address}
+// The likeliest word of a row, or one of those of the chosen one. {word, share, address}
 /** @param {Canvas} canvas @param {{ where: Where, word?: number }} given1 @returns {Word | undefined} */
 export function wordOf({ data: { words } }, { word, where }) {
   return word === undefined ? words?.top[where.row] : words?.best[word];
