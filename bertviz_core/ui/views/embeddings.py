@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import vocabulary
+from bertviz_core.analysis.add_norm import is_normal
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.errors import InputError
@@ -155,14 +156,9 @@ def _write_finding(view: View, name: str) -> str:
     if name == "segment":
         rows = len({encoding.segments[i] for i in encoding.real})
         return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens."
-    if name == "normalized" and _is_normal(view.trace[NORM.enter(name)][list(encoding.real)]):
+    if name == "normalized" and is_normal(view.trace[NORM.enter(name)][list(encoding.real)]):
         return "Mean 0 and variance 1 in every row."
     return "The input of layer 0." if name == "embedding" else ""
-
-
-def _is_normal(rows: np.ndarray) -> bool:
-    """Whether every row has mean 0 and variance 1; a row of equal numbers, for one, cannot be given them."""
-    return np.allclose(rows.mean(axis=1), 0, atol=1e-3) and np.allclose(rows.var(axis=1), 1, atol=1e-3)
 
 
 def _tell_repeated(view: View, tokens: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import find_limit
 from bertviz_core.ui.panels.panel import choose_cell, format_shape, write_value
+from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import tell_count
 
 _STRIP = 64  # numbers that are drawn of a row
@@ -65,9 +66,9 @@ def _show_stage(view: View, stage: Stage) -> None:
 def _show_step(view: View, step: Step) -> None:
     """A formula, what it means, and its numbers at the chosen token, of which the strongest is worked out."""
     head = {HEAD.name: view.chosen.head} if HEAD.name in view.trace.dims(step.address) else {}
-    address = f":small[`{step.address}` {format_shape(view.trace, step.address)}]"
-    st.markdown(f"$\\displaystyle {view.typeset(step)}$  \n{step.meaning}  \n{address}")
-    st.html(_render_row(view, step, choose_cell(view, Address(step.address), head)))
+    address, whole = f":small[`{step.address}` {format_shape(view.trace, step.address)}]", Address(step.address)
+    st.markdown(f"$\\displaystyle {view.typeset(step)}$  \n{tell_meaning(view, whole, step)}  \n{address}")
+    st.html(_render_row(view, step, choose_cell(view, whole, head)))
 
 
 def _render_row(view: View, step: Step, cell: Address) -> str:

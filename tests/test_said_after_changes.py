@@ -1,0 +1,105 @@
+"""Sentences that a change makes untrue: another one stands in their place, on the page and at the stops of the walk."""
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analysis.add_norm import follow_direct_path
+from tests.test_put import opened, read
+
+SNOW = "Snow fell on the old bridge."
+L3 = "encoder.layer.3"
+FORWARD = {"where": "feed-forward"}
+
+# The page, what is changed, where it is looked at, what has to be said, and what must not be.
+SAID = {
+    "a skipped LayerNorm": (
+        "add_norm", {f"{L3}.output.LayerNorm": "skip"}, FORWARD,
+        "A change makes the result the layer's input", "result = γ × normalized",
+    ),
+    "a parameter of a skipped layer": (
+        "parameters", {f"{L3}.output.LayerNorm": "skip"}, {"tensor": f"{L3}.output.LayerNorm.weight"},
+        f"{L3}.output.LayerNorm.weight", "Read by",
+    ),
+    "the meaning of a skipped layer": (
+        "formulas", {f"{L3}.output.LayerNorm": "skip"}, {},
+        "The layer's input, unchanged: a change skips the layer.", None,
+    ),
+    "the meaning of a sum without a residual": (
+        "formulas", {f"{L3}.output.residual": "no-residual"}, {},
+        "What the sub-layer gives, alone: a change leaves its input out.",
+        "The residual sum: the feed-forward network's input plus its output.",
+    ),
+    "the meaning of another epsilon": (
+        "formulas", {f"{L3}.output.LayerNorm.normalized": "epsilon=2.0"}, {},
+        "Each token's vector less its mean, divided by √(σ² + ε), with the ε of a change.", None,
+    ),
+    "weights that do not sum to 1": (
+        "formulas", {f"{L3}.attention.self.probs[head=7]": 0.3}, {},
+        "than this formula gives. Without it: The attention weights of each query over all keys; each row sums to 1.",
+        None,
+    ),
+    "an epsilon that matters": (
+        "add_norm", {f"{L3}.attention.output.LayerNorm.normalized": "epsilon=2.0"}, {},
+        "On this token's residual sum it changes a number by up to ", "it changes almost nothing",
+    ),
+    "a sum of equal numbers": (
+        "add_norm", {f"{L3}.output.residual[token=5]": 1.0}, FORWARD,
+        "This token's residual sum has variance 0, so that ε stands alone under the root", "it changes almost nothing",
+    ),
+    "no mean 0 with a put mean": (
+        "add_norm", {f"{L3}.attention.output.LayerNorm.mean[token=5]": 1.0}, {},
+        "but here not all have them. This token's has mean ", "every vector has mean 0 and variance 1. Whatever",
+    ),
+    "no variance 1 with a put variance": (
+        "add_norm", {f"{L3}.output.LayerNorm.variance[token=5]": 9.0}, FORWARD,
+        "but here not all have them. This token's has mean ", "every vector has mean 0",
+    ),
+    "the variance around a put mean": (
+        "add_norm", {f"{L3}.attention.output.LayerNorm.mean[token=5]": 1.0}, {},
+        "Mean squared distance of this token's vector from that: $", "Variance of this token's vector",
+    ),
+    "a root that is no standard deviation": (
+        "add_norm", {f"{L3}.attention.output.LayerNorm.normalized": "epsilon=2.0"}, {},
+        "LayerNorm divides by $", "Standard deviation: $",
+    ),
+    "a direct path that is cut": (
+        "add_norm", {f"{L3}.output.residual": "no-residual"}, {},
+        "Behind a place where a change cuts this path, nothing of the embedding is left: 0.", None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_a_change_makes_untrue_is_not_said(name):
+    page, changes, place, said, not_said = SAID[name]
+    place = {"text": SNOW, "layer": "3", "head": "7", "token": "5"} | place
+    after, before = (read(opened(page, made, **place))[0] for made in (changes, {}))
+    assert said in after
+    if not_said:
+        assert not_said not in after and not_said in before
+
+
+@pytest.mark.parametrize(
+    ("changes", "first", "last"),
+    [
+        ({f"{L3}.output.residual": "no-residual"}, 7, 12),
+        ({f"{L3}.attention.output.residual": "no-residual"}, 6, 12),
+        ({f"{L3}.attention.output.LayerNorm.normalized[token=5]": 0.0}, 6, 12),
+        ({f"{L3}.output.residual": "no-residual", f"{L3}.output.LayerNorm": "skip"}, 12, 12),
+        ({f"{L3}.attention.output.residual": "no-residual", f"{L3}.output.LayerNorm": "skip"}, 6, 7),
+    ],
+)  # fmt: skip
+def test_the_direct_path_ends_where_a_change_cuts_it(bundled, changes, first, last):
+    _, factors = follow_direct_path(bv.run(bundled, SNOW, changes=changes), 5)
+    assert np.flatnonzero(factors == 0).tolist() == list(range(first, last))
+
+
+def test_the_direct_path_passes_around_a_layer_that_is_skipped(bundled):
+    trace = bv.run(bundled, SNOW)
+    skipped = trace.with_changes({f"{L3}.output.LayerNorm": "skip"})
+    factors = follow_direct_path(skipped, 5)[1]
+    np.testing.assert_allclose(factors[:7], follow_direct_path(trace, 5)[1][:7])
+    assert factors[7] == factors[5] != factors[6]
+    variance = float(skipped["encoder.layer.4.attention.output.LayerNorm.variance[token=5]"])
+    np.testing.assert_allclose(factors[8], factors[5] / np.sqrt(variance), rtol=1e-6)
