@@ -45,7 +45,7 @@ SAID = {
     ),
     "a sum of equal numbers": (
         "add_norm", {f"{L3}.output.residual[token=5]": 1.0}, FORWARD,
-        "This token's residual sum has variance 0, so that ε stands alone under the root", "it changes almost nothing",
+        "This token's residual sum has variance 0, so that the root is that of ε", "it changes almost nothing",
     ),
     "no mean 0 with a put mean": (
         "add_norm", {f"{L3}.attention.output.LayerNorm.mean[token=5]": 1.0}, {},
@@ -63,6 +63,35 @@ SAID = {
         "add_norm", {f"{L3}.attention.output.LayerNorm.normalized": "epsilon=2.0"}, {},
         "LayerNorm divides by $", "Standard deviation: $",
     ),
+    "standard deviations apart": (
+        "embeddings", {"embeddings.LayerNorm.normalized": "epsilon=0.5"}, {},
+        "; with this ε LayerNorm makes it ", "; γ and β scale and shift that.",
+    ),
+    "an attention output that goes on alone": (
+        "attention_output", {f"{L3}.attention.output.residual": "no-residual"}, {},
+        "A change leaves the residual connection out: nothing is added to this.",
+        "The residual connection adds this to the layer's input.",
+    ),
+    "neurons on ReLU": (
+        "feed_forward", {f"{L3}.intermediate.activation": "relu"}, {},
+        "on the function that a change applies here", "ReLU would change an activation by at most",
+    ),
+    "neurons on another GELU": (
+        "feed_forward", {f"{L3}.intermediate.activation": "gelu_new"}, {},
+        "GELU (erf) would change an activation by at most", "GELU (tanh) would change an activation by at most",
+    ),
+    "neurons that a change put": (
+        "feed_forward", {f"{L3}.intermediate.activation[token=5]": 0.0}, {},
+        "A change puts them there, not the function whose curve is drawn.", "on the function that this model",
+    ),
+    "padding that a change attends to": (
+        "tokenization", {f"{L3}.attention.self.probs[head=7,query=5,key=9]": 0.4}, {"pad": "12"},
+        "But as changed, not all attention weights on padding are 0.", "So no token attends to padding",
+    ),
+    "padding whose mask a change sets": (
+        "tokenization", {"attention_mask[token=9]": 1}, {"pad": "12"},
+        "But as changed, not all attention weights on padding are 0.", "So no token attends to padding",
+    ),
     "a direct path that is cut": (
         "add_norm", {f"{L3}.output.residual": "no-residual"}, {},
         "Behind a place where a change cuts this path, nothing of the embedding is left: 0.", None,
@@ -70,11 +99,16 @@ SAID = {
 }  # fmt: skip
 
 
+def read_all(at):
+    """What a page says, in Markdown and in HTML."""
+    return "\n".join([read(at)[0], *(each.proto.body for each in at.get("html"))])
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_what_a_change_makes_untrue_is_not_said(name):
     page, changes, place, said, not_said = SAID[name]
     place = {"text": SNOW, "layer": "3", "head": "7", "token": "5"} | place
-    after, before = (read(opened(page, made, **place))[0] for made in (changes, {}))
+    after, before = (read_all(opened(page, made, **place)) for made in (changes, {}))
     assert said in after
     if not_said:
         assert not_said not in after and not_said in before

@@ -12,6 +12,7 @@ from bertviz_core.analysis.attention import DotProduct, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
+from bertviz_core.analysis.feed_forward import find_activation
 from bertviz_core.analysis.made_from import is_put, work_out
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.analysis.predictions import PROBS, SCORES, rank_words, run_softmax
@@ -35,10 +36,9 @@ from bertviz_core.analysis.stop_numbers import (
 )
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.functions import Apply, Function
+from bertviz_core.formula.functions import Function
 from bertviz_core.formula.numbers import format_number, write_fixed
 from bertviz_core.formula.short import name_function
-from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.tracing.trace import Trace
 
@@ -201,7 +201,7 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
     def read(i: int) -> Neuron:
         return i, float(before[i]), float(after[i])
 
-    function = _find_function(trace, spot.layer)
+    function = find_activation(trace, spot.layer)
     strongest = tuple(map(read, rank_top(np.abs(after), _STRONGEST)))
     taken, lowest = np.where(after > 0, before - after, 0.0), int(before.argmin())
     damped = read(int(taken.argmax())) if given and taken.max() > _VISIBLE else None
@@ -212,12 +212,6 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
         strongest, alone, damped, shut, int((after > 0).sum()), len(after), name_function(function) if given else "",
         _draw_function(function, inputs) if given else (), _find_then(trace, spot),
     )  # fmt: skip
-
-
-def _find_function(trace: Trace, layer: int) -> Function:
-    """The activation function that the program applies in a layer."""
-    step = trace.step(Address.in_layer(layer, "intermediate.activation"))
-    return next(node.function for node in walk_nodes(step.expr) if isinstance(node, Apply))
 
 
 def _draw_function(function: Function, inputs: Sequence[float]) -> tuple[tuple[float, float], ...]:

@@ -168,7 +168,7 @@ def _tell_epsilon(view: View) -> str:
     where = Address.in_layer(view.chosen.layer, read_where())
     total = view.trace[where.enter("residual").fix(token=view.chosen.token)].astype(np.float64)
     if not total.var():
-        return "This token's residual sum has variance 0, so that ε stands alone under the root"
+        return "This token's residual sum has variance 0, so that the root is that of ε"
     apart = np.abs(normalize_with(total, read_epsilon(view.trace, where.enter("LayerNorm"))) - normalize_with(total, 0))
     if apart.max() < _LITTLE:
         return "On this token's residual sum it changes almost nothing"
