@@ -1,11 +1,13 @@
 """Sentences that a change makes untrue: another one stands in their place, on the page and at the stops of the walk."""
 
+import re
+
 import numpy as np
 import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.add_norm import follow_direct_path
-from tests.test_put import opened, read
+from tests.test_put import RED, opened, read, tell
 
 SNOW = "Snow fell on the old bridge."
 L3 = "encoder.layer.3"
@@ -137,3 +139,68 @@ def test_the_direct_path_passes_around_a_layer_that_is_skipped(bundled):
     assert factors[7] == factors[5] != factors[6]
     variance = float(skipped["encoder.layer.4.attention.output.LayerNorm.variance[token=5]"])
     np.testing.assert_allclose(factors[8], factors[5] / np.sqrt(variance), rtol=1e-6)
+
+
+L2 = "encoder.layer.2"
+STOPS = {
+    "a mean of a change": (
+        6, {f"{L2}.attention.output.LayerNorm.mean[token=2]": 1.0},
+        r"LayerNorm takes off 1\.0+, which a change makes the mean, divides by [\d.]+, scales by .*: −?[\d.]+\.$",
+    ),
+    "a variance of a change": (
+        6, {f"{L2}.attention.output.LayerNorm.variance[token=2]": 4.0},
+        r"divides by 2\.0+, as a change makes the variance, scales by .*: −?[\d.]+\.$",
+    ),
+    "a quotient of a change": (
+        6, {f"{L2}.attention.output.LayerNorm.normalized[token=2]": 3.0},
+        r"divides by [\d.]+, the result of which a change makes 3\.0+, scales by .*: −?[\d.]+\.$",
+    ),
+    "a result of a change": (
+        6, {f"{L2}.attention.output.LayerNorm[token=2]": 3.0},
+        r"shifts by −?[\d.]+, but a change puts there 3\.0+\.$",
+    ),
+    "a quotient elsewhere": (
+        6, {f"{L2}.attention.output.LayerNorm.normalized[token=2,hidden=383]": 90.0},
+        r"LayerNorm takes off the mean, −?[\d.]+, divides by [\d.]+, scales by −?[\d.]+ and shifts by .*: −?[\d.]+\.$",
+    ),
+    "neurons that are normalized by another variance": (
+        7, {f"{L2}.output.LayerNorm.variance[token=2]": 4.0},
+        r"What they write is added and normalized again, and a change puts numbers there as well\.$",
+    ),
+    "one component of what neurons write": (
+        7, {f"{L2}.output.dense[token=2,hidden=7]": -30.0},
+        r"What they write is added and normalized again, and a change puts numbers there as well\.$",
+    ),
+    "all that neurons write": (
+        7, {f"{L2}.output.dense[token=2]": -30.0},
+        r"What they write would be added and normalized again, but a change puts numbers there\.$",
+    ),
+    "all behind a residual that is cut": (
+        7, {f"{L2}.output.residual": "no-residual", f"{L2}.output.LayerNorm": 1.0},
+        r"What they write goes no further: a change puts numbers there\.$",
+    ),
+    "a row of a change": (
+        1, {"embeddings.word_embeddings[token=2]": 0.5},
+        r" gets 0\.50+ \(by a change, not word 103\), \S+ \(position 2\), \S+ \(segment 0\): together ",
+    ),
+    "one table of a change": (
+        1, {"embeddings.position_embeddings": 0.0},
+        r" \(word 103\), 0\.0+ \(by a change, not position 2\), \S+ \(segment 0\): together ",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_a_stop_tells_what_a_change_decides_and_what_it_leaves(bundled, name):
+    stop, changes, said = STOPS[name]
+    trace = bv.run(bundled, RED)
+    assert re.search(said, tell(trace.with_changes(changes))[stop])
+    assert name == "a quotient elsewhere" or not re.search(said, tell(trace)[stop])
+
+
+def test_a_quotient_that_a_change_put_does_not_decide_by_what_the_others_are_divided(bundled):
+    trace = bv.run(bundled, RED)
+    norm = f"{L2}.attention.output.LayerNorm"
+    elsewhere = trace.with_changes({f"{norm}.normalized[token=2,hidden=383]": 90.0})
+    divisor = re.search(r"divides by ([\d.]+),", tell(elsewhere)[6])[1]
+    assert float(divisor) == pytest.approx(float(np.sqrt(trace[f"{norm}.variance[token=2]"])), rel=0.01)

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from bertviz_core.analysis.add_norm import adds_input, gives_normalized, read_epsilon
 from bertviz_core.analysis.attention import DotProduct, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
 from bertviz_core.analysis.feed_forward import find_activation
-from bertviz_core.analysis.made_from import is_put, work_out
+from bertviz_core.analysis.made_from import is_put, is_put_throughout, work_out
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.analysis.predictions import PROBS, SCORES, rank_words, run_softmax
 from bertviz_core.analysis.ranking import find_strongest, rank_top
@@ -82,11 +83,12 @@ def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
               ("segment", "token_type_embeddings", "token_type_ids"))  # fmt: skip
     at = {"token": spot.token, "hidden": component}
     rows = tuple(
-        (name, int(trace[ids][spot.token]), float(trace[Address(f"embeddings.{table}").fix(**at)]))
+        (name, int(trace[ids][spot.token]), float(trace[cell]), is_put(trace, cell))
         for name, table, ids in tables
+        for cell in [Address(f"embeddings.{table}").fix(**at)]
     )
     total, normalized = (float(trace[address.fix(**at)]) for address in (Address("embeddings.sum"), EMBEDDING))
-    digits = fit_sum([value for _, _, value in rows], total)
+    digits = fit_sum([value for _, _, value, _ in rows], total)
     return LookedUp(rows[0][1], component, rows, total, normalized, _is_norm_put(trace, EMBEDDING, spot), digits)
 
 
@@ -163,17 +165,22 @@ def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
     skip, added, total, value = (
         float(trace[address.fix(**at)]) for address in (before, out.enter("dense"), out.enter("residual"), norm)
     )
-    mean = float(trace[norm.enter("mean").fix(token=spot.token)])
+    own, normalized = (
+        (norm.enter(leaf).fix(token=spot.token) for leaf in ("mean", "variance")),
+        norm.enter("normalized"),
+    )
+    (mean_put, mean), (variance_put, variance) = ((is_put(trace, each), float(trace[each])) for each in own)
     gamma, beta = (float(trace[norm.enter(leaf).fix(hidden=component)]) for leaf in ("weight", "bias"))
-    deviation = _find_deviation(trace, spot, out)
-    centered, normal = total - mean, float(trace[norm.enter("normalized").fix(**at)])
+    centered, normal = total - mean, float(trace[normalized.fix(**at)])
+    deviation = math.sqrt(variance + read_epsilon(trace, norm)) if is_put(
+        trace, normalized.fix(token=spot.token)) else _find_deviation(trace, spot, out)  # fmt: skip
     given = work_out(trace, out.enter("dense").fix(**at))
     residual = before.path in (leaf.address for leaf in trace.step(out.enter("residual")).leaves)
     levels = [residual * skip, total, centered, normal, normal * gamma, value]
     digits = fit_chain(levels, [added, mean, deviation, gamma, beta], "+−÷×+")
     return Normalized(
-        component, residual, _is_norm_put(trace, norm, spot), skip, given, added, total, mean, centered, deviation,
-        normal, gamma, normal * gamma, beta, value, digits,
+        component, residual, skip, given, added, total, mean, centered, deviation, normal, gamma, normal * gamma, beta,
+        value, mean_put, variance_put, is_put(trace, normalized.fix(**at)), is_put(trace, norm.fix(**at)), digits,
     )  # fmt: skip
 
 
@@ -222,12 +229,12 @@ def _draw_function(function: Function, inputs: Sequence[float]) -> tuple[tuple[f
 
 
 def _find_then(trace: Trace, spot: Spot) -> Then:
-    total, norm = (Address.in_layer(spot.layer, f"output.{leaf}") for leaf in ("residual", "LayerNorm"))
-    came_in, normal = Address.in_layer(spot.layer, "attention.output.LayerNorm"), norm.enter("normalized")
-    reads = {each: {leaf.address for leaf in trace.step(each).leaves} for each in (total, norm)}
-    written = Address.in_layer(spot.layer, "output.dense")
-    put = any(is_put(trace, each.fix(token=spot.token)) for each in (written, total))
-    return Then(came_in.path in reads[total], normal.path in reads[norm], put or _is_norm_put(trace, norm, spot))
+    module = Address.in_layer(spot.layer, "output")
+    norm, sums = module.enter("LayerNorm"), [module.enter(leaf).fix(token=spot.token) for leaf in ("dense", "residual")]
+    ways = [*sums, *(each.fix(token=spot.token) for each in (norm.enter("normalized"), norm))]
+    put = any(is_put(trace, each) for each in sums) or _is_norm_put(trace, norm, spot)
+    lost = any(is_put_throughout(trace, each) for each in ways)
+    return Then(adds_input(trace, module), gives_normalized(trace, norm), put, lost)
 
 
 def _answer(trace: Trace, spot: Spot) -> Answered:
