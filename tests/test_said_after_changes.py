@@ -94,6 +94,26 @@ SAID = {
         "tokenization", {"attention_mask[token=9]": 1}, {"pad": "12"},
         "But as changed, not all attention weights on padding are 0.", "So no token attends to padding",
     ),
+    "products of a change": (
+        "query_key_value", {f"{L3}.attention.self.products[head=7]": 7.0}, {},
+        ", which a change makes 7.0000.", None,
+    ),
+    "a row of a repeated token": (
+        "embeddings", {"embeddings.word_embeddings[token=2]": 0.5}, {"text": "no no no", "token": "1"},
+        ": the same row, 2053. A change puts other numbers there.", None,
+    ),
+    "a rollout over what is cut": (
+        "layers", {f"{L3}.output.residual": "no-residual"}, {},
+        "Residual connections that a change cuts, and skipped layers, are counted as before.", None,
+    ),
+    "a rollout over what is skipped": (
+        "layers", {f"{L3}.output.LayerNorm": "skip"}, {},
+        "Residual connections that a change cuts, and skipped layers, are counted as before.", None,
+    ),
+    "a segment that is no second sentence": (
+        "sentence", {"token_type_ids[token=2]": 1}, {},
+        "Does segment 1 follow segment 0?", "Does a second sentence follow? There is none",
+    ),
     "a direct path that is cut": (
         "add_norm", {f"{L3}.output.residual": "no-residual"}, {},
         "Behind a place where a change cuts this path, nothing of the embedding is left: 0.", None,
@@ -204,3 +224,14 @@ def test_a_quotient_that_a_change_put_does_not_decide_by_what_the_others_are_div
     elsewhere = trace.with_changes({f"{norm}.normalized[token=2,hidden=383]": 90.0})
     divisor = re.search(r"divides by ([\d.]+),", tell(elsewhere)[6])[1]
     assert float(divisor) == pytest.approx(float(np.sqrt(trace[f"{norm}.variance[token=2]"])), rel=0.01)
+
+
+def test_the_first_question_names_the_position_of_a_token_that_stands_twice():
+    text = "The lake lies by a lake."
+    asked = [opened("", {}, text, token=token).title[0].value for token in ("2", "3")]
+    assert asked[0].startswith("What does BERT expect at “lake” at position 2?")
+    assert asked[1].startswith("What does BERT expect at “lies”?")
+
+
+def test_tensors_are_counted_as_the_file_has_them():
+    assert "22,893,116 numbers in 110 tensors" in read(opened("parameters", {}))[0]

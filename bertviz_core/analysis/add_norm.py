@@ -50,6 +50,12 @@ def gives_normalized(trace: Trace, norm: Address) -> bool:
     return norm.enter("normalized").path in {leaf.address for leaf in trace.step(norm).leaves}
 
 
+def is_passed_on(trace: Trace, layer: int) -> bool:
+    """Whether the program adds what comes into a layer at both of its sublayers, and normalizes both sums."""
+    modules = [Address.in_layer(layer, sublayer) for sublayer in SUBLAYERS]
+    return all(adds_input(trace, each) and gives_normalized(trace, each.enter("LayerNorm")) for each in modules)
+
+
 def is_normal(rows: np.ndarray) -> bool:
     """Whether every row has mean 0 and variance 1; a row of equal numbers, for one, cannot be given them."""
     return np.allclose(rows.mean(axis=-1), 0, atol=1e-3) and np.allclose(rows.var(axis=-1), 1, atol=1e-3)

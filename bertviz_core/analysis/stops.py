@@ -165,22 +165,19 @@ def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
     skip, added, total, value = (
         float(trace[address.fix(**at)]) for address in (before, out.enter("dense"), out.enter("residual"), norm)
     )
-    own, normalized = (
-        (norm.enter(leaf).fix(token=spot.token) for leaf in ("mean", "variance")),
-        norm.enter("normalized"),
-    )
-    (mean_put, mean), (variance_put, variance) = ((is_put(trace, each), float(trace[each])) for each in own)
+    mean = float(trace[norm.enter("mean").fix(token=spot.token)])
     gamma, beta = (float(trace[norm.enter(leaf).fix(hidden=component)]) for leaf in ("weight", "bias"))
-    centered, normal = total - mean, float(trace[normalized.fix(**at)])
-    deviation = math.sqrt(variance + read_epsilon(trace, norm)) if is_put(
-        trace, normalized.fix(token=spot.token)) else _find_deviation(trace, spot, out)  # fmt: skip
+    deviation = _find_deviation(trace, spot, out)
+    centered, normal = total - mean, float(trace[norm.enter("normalized").fix(**at)])
     given = work_out(trace, out.enter("dense").fix(**at))
     residual = before.path in (leaf.address for leaf in trace.step(out.enter("residual")).leaves)
     levels = [residual * skip, total, centered, normal, normal * gamma, value]
     digits = fit_chain(levels, [added, mean, deviation, gamma, beta], "+−÷×+")
+    moments = (norm.enter(leaf).fix(token=spot.token) for leaf in ("mean", "variance"))
+    put = (is_put(trace, each) for each in (*moments, norm.enter("normalized").fix(**at), norm.fix(**at)))
     return Normalized(
         component, residual, skip, given, added, total, mean, centered, deviation, normal, gamma, normal * gamma, beta,
-        value, mean_put, variance_put, is_put(trace, normalized.fix(**at)), is_put(trace, norm.fix(**at)), digits,
+        value, *put, digits,
     )  # fmt: skip
 
 
@@ -191,8 +188,14 @@ def _is_norm_put(trace: Trace, norm: Address, spot: Spot) -> bool:
 
 
 def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
-    """By what the sum less its mean was divided, epsilon included: read where that leaves most digits."""
+    """By what the sum less its mean was divided, epsilon included: read where that leaves most digits.
+
+    Where a change put some of the quotients, from the variance.
+    """
     norm = out.enter("LayerNorm")
+    if is_put(trace, norm.enter("normalized").fix(token=spot.token)):
+        variance = float(trace[norm.enter("variance").fix(token=spot.token)])
+        return math.sqrt(variance + read_epsilon(trace, norm))
     rows = (trace[address.fix(token=spot.token)].astype(np.float64)
             for address in (out.enter("residual"), norm.enter("mean"), norm.enter("normalized")))  # fmt: skip
     total, mean, normal = rows

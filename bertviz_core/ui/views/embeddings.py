@@ -28,6 +28,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel
 from bertviz_core.ui.panels.passes import show_passes_html
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.embeddings_said import (
     NORM,
@@ -149,13 +150,14 @@ def _write_finding(view: View, name: str) -> str:
     """What one map shows of this sentence."""
     encoding = view.trace.encoding
     tokens = [encoding.tokens[i] for i in encoding.real]
+    put = tell_put(view, PARTS[name]) if name in PARTS else ""
     if name == "word" and (told := _tell_repeated(view, tokens)):
-        return told
+        return f"{told}{put}"
     if name == "position" and np.array_equal(view.trace["position_ids"], np.arange(len(encoding))):
-        return f"Row 0 to row {len(encoding) - 1} of the table, whatever the tokens are."
+        return f"Row 0 to row {len(encoding) - 1} of the table, whatever the tokens are.{put}"
     if name == "segment":
         rows = len({encoding.segments[i] for i in encoding.real})
-        return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens."
+        return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens.{put}"
     if name == "normalized" and is_normal(view.trace[NORM.enter(name)][list(encoding.real)]):
         return "Mean 0 and variance 1 in every row."
     return "The input of layer 0." if name == "embedding" else ""

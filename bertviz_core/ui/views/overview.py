@@ -10,7 +10,7 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.absent import note_absent_heads
-from bertviz_core.ui.panels.said import name_plain, name_word, tell_percent, tell_tied
+from bertviz_core.ui.panels.said import name_plain, name_word, tell_percent, tell_tied, tell_token
 
 BLANK = "▒▒▒"
 _AROUND = 64  # characters that are quoted on each side of the chosen token
@@ -27,7 +27,7 @@ def write_headline(view: View) -> Said:
     (word, share, i), *_ = rank_words(trace, token, 1)
     masked = token in find_masks(trace)
     swapped = token < len(view.typed) and trace.encoding.ids[token] != view.typed.ids[token]
-    ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at {quote(text)}?"
+    ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at {tell_token(trace.tokens, token)}?"
     quoted = quote_around(view, BLANK if masked else text if swapped else None)
     said = f" {quote(quoted)}" if quoted else ""
     parts, probs = {"share": tell_percent(share), "word": name_plain(word)}, trace[PROBS.fix(token=token)]
