@@ -23,10 +23,10 @@ from bertviz_core.analysis.add_norm import (
 )
 from bertviz_core.analysis.feed_forward import (
     ACTIVATIONS,
-    apply_activation,
     measure_neurons,
     sum_contributions,
 )
+from bertviz_core.analysis.walk import sample_function
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views.feed_forward import write_headline
 from tests.derived.reading import find_numbers
@@ -40,15 +40,16 @@ def double(tmp_path_factory):
     return bv.run(bv.load_model(folder, dtype=torch.float64), "The cat sat on the mat.")
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activations_follow_their_formulas(name):
+@pytest.mark.parametrize("function", ACTIVATIONS, ids=ACTIVATIONS.get)
+def test_activations_follow_their_formulas(function):
     formulas = {
-        "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))),
-        "gelu_new": lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
-        "relu": lambda x: max(0.0, x),
+        "GELU (erf)": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))),
+        "GELU (tanh)": lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+        "ReLU": lambda x: max(0.0, x),
     }
     x = np.linspace(-6, 6, 41)
-    assert np.allclose(apply_activation(name, x), [formulas[name](v) for v in x], atol=1e-12)
+    expected = [formulas[ACTIVATIONS[function]](v) for v in x]
+    assert np.allclose(sample_function(function, x), expected, atol=1e-12)
 
 
 def test_all_neurons_and_the_bias_add_up_to_the_output(rome):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from bertviz_core.analysis.layers import compute_angles, compute_norms
+from bertviz_core.analysis.made_from import is_put_throughout
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.rewrites import find_epsilon
 from bertviz_core.tracing.trace import Trace
@@ -38,6 +40,27 @@ def measure_sums(trace: Trace, layer: int, sublayer: str) -> Sums:
     return Sums(compute_norms(skip), compute_norms(added), compute_norms(total), compute_angles(skip, added))
 
 
+def adds_input(trace: Trace, module: Address) -> bool:
+    """Whether the program adds a sublayer's input to its output. module: such as `encoder.layer.0.output`."""
+    return len(trace.step(module.enter("residual")).leaves) > 1
+
+
+def gives_normalized(trace: Trace, norm: Address) -> bool:
+    """Whether the program makes a LayerNorm's result from what it normalized; not where a change skips its layer."""
+    return norm.enter("normalized").path in {leaf.address for leaf in trace.step(norm).leaves}
+
+
+def is_passed_on(trace: Trace, layer: int) -> bool:
+    """Whether the program adds what comes into a layer at both of its sublayers, and normalizes both sums."""
+    modules = [Address.in_layer(layer, sublayer) for sublayer in SUBLAYERS]
+    return all(adds_input(trace, each) and gives_normalized(trace, each.enter("LayerNorm")) for each in modules)
+
+
+def is_normal(rows: np.ndarray) -> bool:
+    """Whether every row has mean 0 and variance 1; a row of equal numbers, for one, cannot be given them."""
+    return np.allclose(rows.mean(axis=-1), 0, atol=1e-3) and np.allclose(rows.var(axis=-1), 1, atol=1e-3)
+
+
 def read_epsilon(trace: Trace, norm: Address) -> float:
     """The ε with which a LayerNorm of the pass divided, which a change may have replaced; 0 without one.
 
@@ -56,12 +79,27 @@ def normalize_with(x: np.ndarray, epsilon: float) -> np.ndarray:
 def follow_direct_path(trace: Trace, token: int) -> tuple[list[str], np.ndarray]:
     """The product of the divisors 1 / sqrt(variance + epsilon) that one token's embedding has met after each place.
 
-    Returns the places' names and the factors, in the order of the computation; gamma is left aside.
+    Returns the places' names and the factors, in the order of the computation; gamma is left aside. The factor is 0
+    behind a residual connection that a change cut, and where it put other numbers; a skipped layer changes nothing.
     """
-    places = [
-        (f"layer {layer} {name}", Address.in_layer(layer, f"{module}.LayerNorm"))
-        for layer in range(trace.model.config.num_hidden_layers)
-        for module, name in SUBLAYERS.items()
-    ]
-    squares = [float(trace[norm.enter("variance").fix(token=token)]) + read_epsilon(trace, norm) for _, norm in places]
-    return [name for name, _ in places], np.cumprod(1 / np.sqrt(squares))
+    factors, factor = dict[str, float](), 1.0
+    for layer in range(trace.model.config.num_hidden_layers):
+        given = factor
+        for module, name in SUBLAYERS.items():
+            factor = _hand_on(trace, Address.in_layer(layer, module), token, given, factor)
+            factors[f"layer {layer} {name}"] = factor
+    return list(factors), np.array(list(factors.values()))
+
+
+def _hand_on(trace: Trace, module: Address, token: int, given: float, factor: float) -> float:
+    """The factor behind a sublayer's LayerNorm. given: that of the layer's input; factor: of the sublayer's."""
+    norm = module.enter("LayerNorm")
+    if is_put_throughout(trace, norm.fix(token=token)):
+        return 0.0
+    if not gives_normalized(trace, norm):
+        return given
+    sums = (module.enter("residual"), norm.enter("normalized"))
+    if not adds_input(trace, module) or any(is_put_throughout(trace, each.fix(token=token)) for each in sums):
+        return 0.0
+    square = float(trace[norm.enter("variance").fix(token=token)]) + read_epsilon(trace, norm)
+    return factor / math.sqrt(square)

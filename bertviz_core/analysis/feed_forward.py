@@ -9,20 +9,22 @@ import numpy as np
 
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.functions import Apply, Function
+from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
-# The functions worth comparing: name in the config, and what to call it.
-ACTIVATIONS = {"gelu": "GELU (erf)", "gelu_new": "GELU (tanh)", "relu": "ReLU"}
+# The functions worth comparing, and what to call them.
+ACTIVATIONS = {FUNCTIONS["gelu"]: "GELU (erf)", FUNCTIONS["gelu_new"]: "GELU (tanh)", FUNCTIONS["relu"]: "ReLU"}
 
 
-def apply_activation(name: str, x: np.ndarray) -> np.ndarray:
-    """An activation function, by its name in the config, of every number of `x`."""
-    return sample_function(FUNCTIONS[name], x)
+def find_activation(trace: Trace, layer: int) -> Function:
+    """The activation function that the program applies in a layer, which a change may have replaced."""
+    step = trace.step(Address.in_layer(layer, "intermediate.activation"))
+    return next(node.function for node in walk_nodes(step.expr) if isinstance(node, Apply))
 
 
 def sum_contributions(strength: np.ndarray, directions: np.ndarray, groups: Collection[list[int]]) -> np.ndarray:

@@ -52,6 +52,15 @@ def is_put(trace: Trace, where: Address) -> bool:
     )
 
 
+def is_put_throughout(trace: Trace, where: Address) -> bool:
+    """Whether one change put numbers everywhere in a tensor, slice or cell."""
+    fixed, axes = where.at, trace.dims(where.whole)
+    return any(
+        all(isinstance(at, slice) or fixed.get(axis) == at for at, axis in zip(override.index, axes, strict=True))
+        for override in trace.overrides(where.path)
+    )
+
+
 def work_out(trace: Trace, cell: Address) -> float:
     """What a cell's formula gives from its recorded operands, in float64: also where a change put another number."""
     at = {axis: range(cell.at[axis.name], cell.at[axis.name] + 1) for axis in trace.axes(cell.whole)}

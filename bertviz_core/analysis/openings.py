@@ -13,6 +13,7 @@ from bertviz_core.analysis.attention import multiply_terms
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.heads import Sentence
 from bertviz_core.analysis.layers import list_winners
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import read_weights
@@ -202,8 +203,8 @@ def open_component(trace: Trace, address: Address, token: int) -> OpenComponent:
 class OpenProduct:
     """The component of one head's queries and keys that a page opens at.
 
-    query, key: its two factors; total: the whole dot product; name, key_name: of the tokens that are compared; alone:
-    whether no other product is as large or written alike.
+    query, key: its two factors; total: the whole dot product; put: what a change put in place of that, if it did; name,
+    key_name: of the tokens that are compared; alone: whether no other product is as large or written alike.
     """
 
     component: int
@@ -212,6 +213,7 @@ class OpenProduct:
     query: float
     key: float
     total: float
+    put: float | None
     alone: bool
 
     @property
@@ -222,9 +224,10 @@ class OpenProduct:
     @property
     def reason(self) -> str:
         brings = "it brings most" if self.alone else "none brings more"
+        put = "" if self.put is None else f", which a change makes {format_number(self.put)}"
         return (
             f"Component {self.component} is shown: {brings} to the dot product of {self.name} and "
-            f"{self.key_name}, {format_number(self.product)} of {format_number(self.total)}."
+            f"{self.key_name}, {format_number(self.product)} of {format_number(self.total)}{put}."
         )
 
 
@@ -236,7 +239,9 @@ def open_product(trace: Trace, layer: int, head: int, token: int, key: int) -> O
     most = int(terms.terms.argmax())
     best, alone = int(terms.order[most]), stands_out(terms.terms, most, format_number)
     name, key_name, total = name_token(trace.tokens, token), name_token(trace.tokens, key), float(terms.running[-1])
-    return OpenProduct(best, name, key_name, float(q[best]), float(k[best]), total, alone)
+    cell = own.enter("products").fix(head=head, query=token, key=key)
+    put = float(trace[cell]) if is_put(trace, cell) else None
+    return OpenProduct(best, name, key_name, float(q[best]), float(k[best]), total, put, alone)
 
 
 @dataclass(frozen=True)

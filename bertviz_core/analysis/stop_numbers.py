@@ -35,12 +35,13 @@ class Cut:
 class LookedUp:
     """One component of the chosen piece's embeddings.
 
-    rows: by table, the index of its row and the value there; put: whether a change put the normalized number there.
+    rows: by table, the index of its row, the value, and whether that is a change's and not the row's; put: whether a
+    change put numbers into the LayerNorm.
     """
 
     id: int
     component: int
-    rows: tuple[tuple[str, int, float], ...]
+    rows: tuple[tuple[str, int, float, bool], ...]
     sum: float
     normalized: float
     put: bool
@@ -48,7 +49,7 @@ class LookedUp:
 
     @property
     def adds_up(self) -> bool:
-        return _agree(sum(value for _, _, value in self.rows), self.sum)
+        return _agree(sum(value for _, _, value, _ in self.rows), self.sum)
 
 
 @dataclass(frozen=True)
@@ -148,14 +149,13 @@ class Normalized:
     """One component through the residual sum and its LayerNorm.
 
     residual: whether the program adds the layer's input, skip; given: what the heads and the bias give, which is added
-    unless a change put another number there; put: whether a change put numbers into what LayerNorm makes of the sum;
-    centered: the sum less the mean; deviation: by which that is divided, epsilon included; normal:
-    the quotient; scaled: that times gamma.
+    unless a change put another number there; centered: the sum less the mean; deviation: by which that is divided,
+    epsilon included; normal: the quotient; scaled: that times gamma; mean_put, variance_put, normal_put, put: whether
+    a change put the mean there, the variance, the quotient, and the result.
     """
 
     component: int
     residual: bool
-    put: bool
     skip: float
     given: float
     added: float
@@ -168,6 +168,10 @@ class Normalized:
     scaled: float
     beta: float
     value: float
+    mean_put: bool
+    variance_put: bool
+    normal_put: bool
+    put: bool
     digits: Digits
 
     @property
@@ -186,12 +190,14 @@ Neuron = tuple[int, float, float]  # its index, pre-activation, activation
 class Then:
     """What the program does with a layer's feed-forward output.
 
-    added: adds what came in; normalized: normalizes the sum; put: but a change put numbers there.
+    added: adds what came in; normalized: normalizes the sum; put: but a change put numbers there; lost: none of what is
+    handed on is made from it, as the change put all of these.
     """
 
     added: bool
     normalized: bool
     put: bool
+    lost: bool
 
 
 @dataclass(frozen=True)

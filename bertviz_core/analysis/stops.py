@@ -8,11 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from bertviz_core.analysis.add_norm import adds_input, gives_normalized, read_epsilon
 from bertviz_core.analysis.attention import DotProduct, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
-from bertviz_core.analysis.made_from import is_put, work_out
+from bertviz_core.analysis.feed_forward import find_activation
+from bertviz_core.analysis.made_from import is_put, is_put_throughout, work_out
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.analysis.predictions import PROBS, SCORES, rank_words, run_softmax
 from bertviz_core.analysis.ranking import find_strongest, rank_top
@@ -35,10 +37,9 @@ from bertviz_core.analysis.stop_numbers import (
 )
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.functions import Apply, Function
+from bertviz_core.formula.functions import Function
 from bertviz_core.formula.numbers import format_number, write_fixed
 from bertviz_core.formula.short import name_function
-from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.tracing.trace import Trace
 
@@ -82,11 +83,12 @@ def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
               ("segment", "token_type_embeddings", "token_type_ids"))  # fmt: skip
     at = {"token": spot.token, "hidden": component}
     rows = tuple(
-        (name, int(trace[ids][spot.token]), float(trace[Address(f"embeddings.{table}").fix(**at)]))
+        (name, int(trace[ids][spot.token]), float(trace[cell]), is_put(trace, cell))
         for name, table, ids in tables
+        for cell in [Address(f"embeddings.{table}").fix(**at)]
     )
     total, normalized = (float(trace[address.fix(**at)]) for address in (Address("embeddings.sum"), EMBEDDING))
-    digits = fit_sum([value for _, _, value in rows], total)
+    digits = fit_sum([value for _, _, value, _ in rows], total)
     return LookedUp(rows[0][1], component, rows, total, normalized, _is_norm_put(trace, EMBEDDING, spot), digits)
 
 
@@ -171,9 +173,12 @@ def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
     residual = before.path in (leaf.address for leaf in trace.step(out.enter("residual")).leaves)
     levels = [residual * skip, total, centered, normal, normal * gamma, value]
     digits = fit_chain(levels, [added, mean, deviation, gamma, beta], "+−÷×+")
+    moments = (norm.enter(leaf).fix(token=spot.token) for leaf in ("mean", "variance"))
+    cells = (*moments, norm.enter("normalized").fix(**at), norm.fix(**at))
+    put_mean, put_variance, put_normal, put_value = (is_put(trace, each) for each in cells)
     return Normalized(
-        component, residual, _is_norm_put(trace, norm, spot), skip, given, added, total, mean, centered, deviation,
-        normal, gamma, normal * gamma, beta, value, digits,
+        component, residual, skip, given, added, total, mean, centered, deviation, normal, gamma, normal * gamma, beta,
+        value, put_mean, put_variance, put_normal, put_value, digits,
     )  # fmt: skip
 
 
@@ -184,8 +189,14 @@ def _is_norm_put(trace: Trace, norm: Address, spot: Spot) -> bool:
 
 
 def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
-    """By what the sum less its mean was divided, epsilon included: read where that leaves most digits."""
+    """By what the sum less its mean was divided, epsilon included: read where that leaves most digits.
+
+    Where a change put some of the quotients, from the variance.
+    """
     norm = out.enter("LayerNorm")
+    if is_put(trace, norm.enter("normalized").fix(token=spot.token)):
+        variance = float(trace[norm.enter("variance").fix(token=spot.token)])
+        return math.sqrt(variance + read_epsilon(trace, norm))
     rows = (trace[address.fix(token=spot.token)].astype(np.float64)
             for address in (out.enter("residual"), norm.enter("mean"), norm.enter("normalized")))  # fmt: skip
     total, mean, normal = rows
@@ -201,7 +212,7 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
     def read(i: int) -> Neuron:
         return i, float(before[i]), float(after[i])
 
-    function = _find_function(trace, spot.layer)
+    function = find_activation(trace, spot.layer)
     strongest = tuple(map(read, rank_top(np.abs(after), _STRONGEST)))
     taken, lowest = np.where(after > 0, before - after, 0.0), int(before.argmin())
     damped = read(int(taken.argmax())) if given and taken.max() > _VISIBLE else None
@@ -214,12 +225,6 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
     )  # fmt: skip
 
 
-def _find_function(trace: Trace, layer: int) -> Function:
-    """The activation function that the program applies in a layer."""
-    step = trace.step(Address.in_layer(layer, "intermediate.activation"))
-    return next(node.function for node in walk_nodes(step.expr) if isinstance(node, Apply))
-
-
 def _draw_function(function: Function, inputs: Sequence[float]) -> tuple[tuple[float, float], ...]:
     """Points of a function's curve, over all of the inputs and around 0, where it bends."""
     x = np.linspace(min(-2.0, *inputs) * _WIDER, max(2.0, *inputs) * _WIDER, _POINTS)
@@ -228,12 +233,12 @@ def _draw_function(function: Function, inputs: Sequence[float]) -> tuple[tuple[f
 
 
 def _find_then(trace: Trace, spot: Spot) -> Then:
-    total, norm = (Address.in_layer(spot.layer, f"output.{leaf}") for leaf in ("residual", "LayerNorm"))
-    came_in, normal = Address.in_layer(spot.layer, "attention.output.LayerNorm"), norm.enter("normalized")
-    reads = {each: {leaf.address for leaf in trace.step(each).leaves} for each in (total, norm)}
-    written = Address.in_layer(spot.layer, "output.dense")
-    put = any(is_put(trace, each.fix(token=spot.token)) for each in (written, total))
-    return Then(came_in.path in reads[total], normal.path in reads[norm], put or _is_norm_put(trace, norm, spot))
+    module = Address.in_layer(spot.layer, "output")
+    norm, sums = module.enter("LayerNorm"), [module.enter(leaf).fix(token=spot.token) for leaf in ("dense", "residual")]
+    ways = [*sums, *(each.fix(token=spot.token) for each in (norm.enter("normalized"), norm))]
+    put = any(is_put(trace, each) for each in sums) or _is_norm_put(trace, norm, spot)
+    lost = any(is_put_throughout(trace, each) for each in ways)
+    return Then(adds_input(trace, module), gives_normalized(trace, norm), put, lost)
 
 
 def _answer(trace: Trace, spot: Spot) -> Answered:

@@ -23,6 +23,11 @@ REWRITES: Mapping[str, str] = {
     SKIP: "the layer returns its input unchanged (…output.LayerNorm)",
     f"{OTHER_EPSILON}=1e-5": "a different epsilon (…LayerNorm.normalized)",
 }
+_MEANINGS = {
+    NO_RESIDUAL: "What the sub-layer gives, alone: a change leaves its input out.",
+    SKIP: "The layer's input, unchanged: a change skips the layer.",
+    OTHER_EPSILON: "Each token's vector less its mean, divided by √(σ² + ε), with the ε of a change.",
+}  # of the rules after which a step does something else than its own meaning says
 _DECIMAL = re.compile(r"[0-9.eE+-]{1,30}")  # the rule is quoted as it came, so nothing else may stand in it
 _EPSILON_SIGNS = {r"\varepsilon", r"\epsilon"}
 
@@ -58,7 +63,10 @@ def rewrite(program: Program, step: Step, rule: Rule) -> Step:
     if rewrite is None or bool(rule.argument) != (rule.word == OTHER_EPSILON):
         raise InputError(_refuse_rule(rule.text[:40]))
     expr = rewrite(program, step, rule.argument or rule.word)
-    return step if expr == step.expr else replace(step, expr=expr, source=f"What if: {rule}", choice="")
+    if expr == step.expr:
+        return step
+    meaning = _MEANINGS.get(rule.word, step.meaning)
+    return replace(step, expr=expr, meaning=meaning, source=f"What if: {rule}", choice="")
 
 
 def _refuse_rule(rule: str) -> str:

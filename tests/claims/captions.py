@@ -66,8 +66,13 @@ def _(scene, name):
 @oracle("sum lies apart")
 def _(scene):
     total, (component, _) = scene["embeddings.sum"][scene.token], _ring(scene)
-    apart = (total[component] - total.mean()) / np.sqrt(total.var() + scene.config.layer_norm_eps)
+    apart = (total[component] - total.mean()) / total.std() if total.std() else 0
     return Truth({"apart": abs(apart), "side": "below" if apart < 0 else "above"})
+
+
+@oracle("epsilon makes it")
+def _(scene):
+    return Truth({"normal": scene["embeddings.LayerNorm.normalized"][scene.token, _ring(scene)[0]]})
 
 
 @oracle("deviations", "deviation, put")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.add_norm import follow_direct_path, normalize_with, read_epsilon
+from bertviz_core.analysis.add_norm import (
+    follow_direct_path,
+    gives_normalized,
+    is_normal,
+    normalize_with,
+    read_epsilon,
+)
 from bertviz_core.analysis.openings import open_component
 from bertviz_core.figures.add_norm import Strip, draw_aligned
 from bertviz_core.figures.bars import draw_bars
@@ -31,6 +35,8 @@ from bertviz_core.ui.views.add_norm_sums import read_where
 
 EPSILONS = (1e-12, 1e-5, 1e-3)
 _NORMED = Key("normed", "")
+_TINTED = ("sum", "normalized")  # the strips with a band around the mean
+_LITTLE = 0.01  # of a standard deviation: what is hardly anything
 
 
 def show_norm(view: View) -> None:
@@ -51,7 +57,7 @@ def show_norm(view: View) -> None:
         charts = [draw_aligned(_read_strips(one, module), chosen, view.colors) for one in view.passes]
         show_passes_chart(view, charts, "strips", f"LayerNorm of {word}, step by step")
         st.caption(
-            f"{tell_words(view)}One column a component. {reason} In every column result = γ × normalized + β. "
+            f"{tell_words(view)}One column a component. {reason} {_tell_result(view, norm)} "
             "Tinted: one standard deviation to each side of the mean. Each strip has its own scale; its largest number "
             "is written, and its bar cut where it stands out far."
             f"{tell_put(view, norm.fix(token=token), norm.enter('normalized').fix(token=token))}"
@@ -59,17 +65,30 @@ def show_norm(view: View) -> None:
         _show_steps(view, norm, norm.fix(token=token, hidden=chosen))
 
 
+def _tell_result(view: View, norm: Address) -> str:
+    """What every column of the strips has in common."""
+    if gives_normalized(view.trace, norm):
+        return "In every column result = γ × normalized + β."
+    return "A change makes the result the layer's input."
+
+
 def _read_strips(view: View, module: Address) -> list[Strip]:
-    """The chosen token's vectors on their way through a LayerNorm."""
+    """The chosen token's vectors on their way through a LayerNorm, as far as the program goes that way."""
     trace, token, kinds, norm = view.trace, view.chosen.token, view.colors.kinds, module.enter("LayerNorm")
-    mean, variance = (float(trace[norm.enter(leaf).fix(token=token)]) for leaf in ("mean", "variance"))
-    rows = {"sum": (module.enter("residual").fix(token=token), kinds[RESIDUAL], (mean, math.sqrt(variance))),
-            "normalized": (norm.enter("normalized").fix(token=token), kinds[NORM], (0.0, 1.0)),
-            "γ": (norm.enter("weight"), view.colors.faint, None),
-            "β": (norm.enter("bias"), view.colors.faint, None),
-            "result": (norm.fix(token=token), kinds[NORM], None)}  # fmt: skip
-    return [Strip(name, trace[address], picks.pick_every(trace, address), ink, band)
-            for name, (address, ink, band) in rows.items()]  # fmt: skip
+    rows = {"sum": (module.enter("residual").fix(token=token), kinds[RESIDUAL]),
+            "normalized": (norm.enter("normalized").fix(token=token), kinds[NORM]),
+            "γ": (norm.enter("weight"), view.colors.faint),
+            "β": (norm.enter("bias"), view.colors.faint),
+            "result": (norm.fix(token=token), kinds[NORM])}  # fmt: skip
+    return [Strip(name, trace[address], picks.pick_every(trace, address), ink,
+                  _find_band(trace[address]) if name in _TINTED else None)
+            for name, (address, ink) in rows.items() if address in trace]  # fmt: skip
+
+
+def _find_band(vector: np.ndarray) -> tuple[float, float]:
+    """A vector's mean and standard deviation."""
+    numbers = vector.astype(np.float64)
+    return float(numbers.mean()), float(numbers.std())
 
 
 def _choose_component(view: View, where: str) -> tuple[int, str]:
@@ -102,12 +121,22 @@ def _show_steps(view: View, norm: Address, cell: Address) -> None:
 def show_forgotten(view: View) -> None:
     """Mean and variance, which LayerNorm takes out of the chosen token's vector."""
     norm = Address.in_layer(view.chosen.layer, read_where()).enter("LayerNorm")
-    st.markdown(
-        "After normalizing, every vector has mean 0 and variance 1. Whatever a layer wrote into the mean or the length "
-        "of a vector is gone, and these two numbers are all that is lost."
-        + tell_put(view, norm.enter("normalized").fix(token=view.chosen.token))
-    )
+    st.markdown(_tell_forgotten(view, norm) + tell_put(view, norm.enter("normalized").fix(token=view.chosen.token)))
     show_moments(view, norm)
+
+
+def _tell_forgotten(view: View, norm: Address) -> str:
+    rows = view.trace[norm.enter("normalized")].astype(np.float64)
+    if is_normal(rows):
+        return (
+            "After normalizing, every vector has mean 0 and variance 1. Whatever a layer wrote into the mean or the "
+            "length of a vector is gone, and these two numbers are all that is lost."
+        )
+    own = rows[view.chosen.token]
+    return (
+        "LayerNorm is there to give every vector mean 0 and variance 1, but here not all have them. This token's has "
+        f"mean {format_number(float(own.mean()))} and variance {format_number(float(own.var()))}."
+    )
 
 
 def show_maps(view: View) -> None:
@@ -128,10 +157,22 @@ def show_epsilon(view: View) -> None:
                      "(0.00001, −0.00001) becomes": ", ".join(format_number(float(v)) for v in flat)})  # fmt: skip
     with st.container(border=True):
         st.markdown(
-            "ε avoids a division by 0 if the variance is 0. On this token's residual sum it changes almost nothing; "
-            "on a vector of two tiny numbers it decides whether they are scaled up to ±1."
+            f"ε avoids a division by 0 if the variance is 0. {_tell_epsilon(view)}; on a vector of two tiny numbers it "
+            "decides whether they are scaled up to ±1."
         )
         st.dataframe(rows, hide_index=True, width="stretch")
+
+
+def _tell_epsilon(view: View) -> str:
+    """What the ε of the pass does to the chosen token's residual sum."""
+    where = Address.in_layer(view.chosen.layer, read_where())
+    total = view.trace[where.enter("residual").fix(token=view.chosen.token)].astype(np.float64)
+    if not total.var():
+        return "This token's residual sum has variance 0, so that the root is that of ε"
+    apart = np.abs(normalize_with(total, read_epsilon(view.trace, where.enter("LayerNorm"))) - normalize_with(total, 0))
+    if apart.max() < _LITTLE:
+        return "On this token's residual sum it changes almost nothing"
+    return f"On this token's residual sum it changes a number by up to {format_number(float(apart.max()))}"
 
 
 def _measure_epsilon(view: View, value: float) -> str:
@@ -147,6 +188,7 @@ def show_post_or_pre(view: View) -> Derived:
     """Post-LayerNorm, as in BERT, against pre-LayerNorm: what is left of the embedding on the direct path."""
     trace, token = view.trace, view.chosen.token
     names, factors = follow_direct_path(trace, token)
+    cut = "" if factors.all() else " Behind a place where a change cuts this path, nothing of the embedding is left: 0."
     return Derived(
         "direct-path", f"How LayerNorm scales the embedding of “{trace.tokens[token]}”",
         draw_bars(factors, names, view.colors, view.colors.kinds[NORM], name="factor on the embedding"),
@@ -155,6 +197,6 @@ def show_post_or_pre(view: View) -> Derived:
                r"\\ \text{factor} &= \textstyle\prod 1 / \sqrt{\sigma^2 + \varepsilon} \end{aligned}",
                "BERT normalizes after adding (post-LayerNorm), so each LayerNorm divides the embedding by a standard "
                "deviation. With pre-LayerNorm the residual connection leaves it unchanged: factor 1. The chart "
-               "multiplies all factors so far, following residual connections only and leaving out γ."),
+               f"multiplies all factors so far, following residual connections only and leaving out γ.{cut}"),
         values=Values(np.array([factors]), ["factor"], names),
     )  # fmt: skip

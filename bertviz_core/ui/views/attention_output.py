@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.add_norm import ATTENTION as ATTENTION_OUTPUT
+from bertviz_core.analysis.add_norm import adds_input
 from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.made_from import is_put
@@ -287,7 +289,11 @@ def _write_sum(view: View, cell: Address, parts: np.ndarray) -> str:
 
 def show_all_tokens(view: View) -> None:
     """The output projection for every token."""
-    address = Address.in_layer(view.chosen.layer, "attention.output.dense")
+    module = Address.in_layer(view.chosen.layer, ATTENTION_OUTPUT)
+    address, adds = module.enter("dense"), adds_input(view.trace, module)
+    goes_on = "The residual connection adds this to the layer's input." if adds else (
+        "A change leaves the residual connection out: nothing is added to this."
+    )  # fmt: skip
     figure, note = draw_tensor(view, address)
     show_panel(view, address, "Attention output, for all tokens", figure,
-               note=f"The residual connection adds this to the layer's input. {note}".strip())  # fmt: skip
+               note=f"{goes_on}{tell_put(view, module.enter('residual'))} {note}".strip())  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import vocabulary
+from bertviz_core.analysis.add_norm import is_normal
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.errors import InputError
@@ -27,6 +28,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import open_card, show_panel
 from bertviz_core.ui.panels.passes import show_passes_html
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.embeddings_said import (
     NORM,
@@ -148,21 +150,17 @@ def _write_finding(view: View, name: str) -> str:
     """What one map shows of this sentence."""
     encoding = view.trace.encoding
     tokens = [encoding.tokens[i] for i in encoding.real]
+    put = tell_put(view, PARTS[name]) if name in PARTS else ""
     if name == "word" and (told := _tell_repeated(view, tokens)):
-        return told
+        return f"{told}{put}"
     if name == "position" and np.array_equal(view.trace["position_ids"], np.arange(len(encoding))):
-        return f"Row 0 to row {len(encoding) - 1} of the table, whatever the tokens are."
+        return f"Row 0 to row {len(encoding) - 1} of the table, whatever the tokens are.{put}"
     if name == "segment":
         rows = len({encoding.segments[i] for i in encoding.real})
-        return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens."
-    if name == "normalized" and _is_normal(view.trace[NORM.enter(name)][list(encoding.real)]):
+        return f"{rows} different {'rows' if rows > 1 else 'row'} for {len(tokens)} tokens.{put}"
+    if name == "normalized" and is_normal(view.trace[NORM.enter(name)][list(encoding.real)]):
         return "Mean 0 and variance 1 in every row."
     return "The input of layer 0." if name == "embedding" else ""
-
-
-def _is_normal(rows: np.ndarray) -> bool:
-    """Whether every row has mean 0 and variance 1; a row of equal numbers, for one, cannot be given them."""
-    return np.allclose(rows.mean(axis=1), 0, atol=1e-3) and np.allclose(rows.var(axis=1), 1, atol=1e-3)
 
 
 def _tell_repeated(view: View, tokens: Sequence[str]) -> str:

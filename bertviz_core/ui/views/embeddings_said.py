@@ -84,7 +84,7 @@ def tell_component(view: View) -> Said:
     total = found.pop("sum")
     sizes, names = np.abs(list(found.values())), list(found)
     most = int(sizes.argmax())
-    apart = float(_normalize(view)[component])
+    apart = float(normalize_with(_read_sum(view), 0)[component]) if _read_sum(view).std() else 0.0
     told = {"total": tell_number(total), "component": Part(component), "sum": tell_number(sum(found.values())),
             "summands": Part(write_plain_sum(found.values()))}  # fmt: skip
     adds = Claim("three summands", "Component {component}: {summands} = {total}", told)
@@ -98,9 +98,19 @@ def tell_component(view: View) -> Said:
         say_largest(("largest summand", ", the largest in size from the {name}"),
                     ("no larger summand", ", none larger in size than that of the {name}"), parts, sizes, (most,)),
         Claim("sum lies apart", ". The sum lies {apart} standard deviations {side} the vector's mean", lies),
-        "; γ and β would scale and shift that, but a change puts other numbers there." if _is_norm_put(view)
-        else "; γ and β scale and shift that.",
+        _tell_scaled(view, component, apart),
     )  # fmt: skip
+
+
+def _tell_scaled(view: View, component: int, apart: float) -> Said:
+    """What becomes of the component that lies so many standard deviations apart."""
+    if _is_norm_put(view):
+        return say("; γ and β would scale and shift that, but a change puts other numbers there.")
+    normal = tell_number(float(_normalize(view)[component]))
+    if normal.text == tell_number(apart).text:
+        return say("; γ and β scale and shift that.")
+    form = "; with this ε LayerNorm makes it {normal}, which γ and β scale and shift."
+    return say(Claim("epsilon makes it", form, {"normal": normal}))
 
 
 def _normalize(view: View) -> np.ndarray:

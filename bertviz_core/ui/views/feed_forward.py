@@ -12,12 +12,13 @@ from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, sa
 from bertviz_core.analysis.feed_forward import (
     ACTIVATIONS,
     Neurons,
-    apply_activation,
+    find_activation,
     measure_neurons,
     sum_contributions,
 )
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import center_range, find_strongest
+from bertviz_core.analysis.walk import sample_function
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
@@ -113,11 +114,11 @@ def tell_quiet(view: View) -> Said:
 
 
 def _draw_curve(view: View, found: Neurons, top: list[int]) -> Chart:
-    own = view.trace.model.config.hidden_act
+    own = find_activation(view.trace, view.chosen.layer)
     grid = np.linspace(min(found.before.min(), -3.0) - 0.5, max(found.before.max(), 3.0) + 0.5, 160)
     return draw_neurons(
-        (grid, apply_activation(own, grid)), found.before, found.after, found.lengths, top[:NAMED], view.colors,
-        view.colors.kinds[FFN], _name_activation(view),
+        (grid, sample_function(own, grid)), found.before, found.after, found.lengths, top[:NAMED], view.colors,
+        view.colors.kinds[FFN], ACTIVATIONS[own],
     )  # fmt: skip
 
 
@@ -155,11 +156,6 @@ def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
 
 def _render_cell(value: float, cell: Address) -> str:
     return f'<td><button data-cell="{cell}">{format_number(float(value))}</button></td>'
-
-
-def _name_activation(view: View) -> str:
-    own = view.trace.model.config.hidden_act
-    return ACTIVATIONS.get(own, own)
 
 
 def show_sum(view: View) -> None:

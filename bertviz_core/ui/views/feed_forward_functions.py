@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.feed_forward import ACTIVATIONS, apply_activation, measure_neurons
+from bertviz_core.analysis.feed_forward import ACTIVATIONS, find_activation, measure_neurons
+from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.walk import sample_function
 from bertviz_core.figures.bars import draw_curve
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.functions import Function
 from bertviz_core.formula.numbers import WORTH, format_number
 from bertviz_core.formula.steps import FFN
-from bertviz_core.programs.config import ACTIVATIONS as FUNCTIONS
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -22,25 +25,35 @@ def show_functions(view: View) -> Derived:
     """The functions on one axis with this token's neurons; how far ReLU would be from what the model computes."""
     trace, token = view.trace, view.chosen.token
     found = measure_neurons(trace, view.chosen.layer, token)
-    own = trace.model.config.hidden_act
+    own = find_activation(trace, view.chosen.layer)
+    rivals = {label: function for function, label in ACTIVATIONS.items() if function != own}
     grid = np.linspace(min(found.before.min(), -3.0) - 0.5, max(found.before.max(), 3.0) + 0.5, 160)
-    others = {label: apply_activation(name, grid) for name, label in ACTIVATIONS.items() if name != own}
+    others = {label: sample_function(rival, grid) for label, rival in rivals.items()}
     after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=token)
-    chart = draw_curve(grid, apply_activation(own, grid), found.before, found.after, view.colors,
+    chart = draw_curve(grid, sample_function(own, grid), found.before, found.after, view.colors,
                        view.colors.kinds[FFN], others)  # fmt: skip
-    apart = {label: np.abs(apply_activation(name, found.before) - apply_activation(own, found.before)).max()
-             for name, label in ACTIVATIONS.items() if name != own}  # fmt: skip
+    given = sample_function(own, found.before)
+    apart = {label: np.abs(sample_function(rival, found.before) - given).max() for label, rival in rivals.items()}
     written = " ".join(f"{label} would change an activation by at most {format_number(float(most))}."
                        for label, most in apart.items())  # fmt: skip
-    formulas = r" \\ ".join(rf"{FUNCTIONS[name].tex}(x) &= {FUNCTIONS[name].definition}" for name in ACTIVATIONS)
+    formulas = r" \\ ".join(rf"{each.tex}(x) &= {each.definition}" for each in ACTIVATIONS)
     return Derived(
         "functions", "The activation function beside others", chart.offer(picks.pick_every(trace, after)),
         Origin(after, FFN, rf"\footnotesize\begin{{aligned}} {formulas} \end{{aligned}}",
-               "The dots are this token's neurons, on the function that this model was trained with."),
+               _tell_dots(trace, own, after)),
         values=Values(np.stack([found.before, found.after]), ["pre-activation", "activation"],
                       [str(i) for i in range(len(found.before))]),
         note=written,
     )  # fmt: skip
+
+
+def _tell_dots(trace: Trace, own: Function, after: Address) -> str:
+    """What the dots are, and the curve. own: the function of the pass; after: the chosen token's activations."""
+    if is_put(trace, after):
+        return "The dots are this token's neurons. A change puts them there, not the function whose curve is drawn."
+    trained = own == trace.model.config.activation
+    chosen = "that this model was trained with" if trained else "that a change applies here"
+    return f"The dots are this token's neurons, on the function {chosen}."
 
 
 def show_table(view: View) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
+from bertviz_core.analysis.add_norm import is_passed_on
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.heatmap import Side, draw_heatmap
@@ -174,12 +175,14 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
         rf"M^{{(l)}} &= {half} \\ {mixed}_{{t,u}} &= M^{{(l)}}_{{t,u}} \big/ \textstyle\sum_v M^{{(l)}}_{{t,v}}"
     )  # fmt: skip
     divided = "" if whole else f" As changed, not all attention weights sum to 1: {_tell_division(view)}."
+    cut = " Residual connections that a change cuts, and skipped layers, are counted as before." if any(
+        not is_passed_on(view.trace, layer) for layer in range(len(found))) else ""  # fmt: skip
     return Origin(
         f"{ATTENTION_WEIGHTS.in_layers('{i}')} of all layers", ATTENTION,
         rf"\begin{{aligned}} {mixing} \\ R^{{(l)}} &= {mixed} R^{{(l-1)}} \\ R^{{(-1)}} &= I \end{{aligned}}",
         "Each layer counts half as attention weights, averaged over heads, and half as residual connection; the "
-        f"layers are multiplied.{divided} This is an approximation: values, feed-forward networks and LayerNorms are "
-        "left out.",
+        f"layers are multiplied.{divided}{cut} This is an approximation: values, feed-forward networks and LayerNorms "
+        "are left out.",
         _write_worked(view, found), "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
     )  # fmt: skip
 

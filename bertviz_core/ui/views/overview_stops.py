@@ -80,7 +80,8 @@ def _tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
 
 def _tell_look_up(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     look, width = found.looked_up, trace.model.config.hidden_size
-    rows = ", ".join(f"{write_fixed(value, look.digits.terms)} ({name} {row})" for name, row, value in look.rows)
+    rows = ", ".join(f"{write_fixed(value, look.digits.terms)} ({'by a change, not ' if put else ''}{name} {row})"
+                     for name, row, value, put in look.rows)  # fmt: skip
     total = write_fixed(look.sum, look.digits.total)
     end = f"together {total}" if look.adds_up else f"but a change puts {total} there"
     then = "once a change has put numbers into LayerNorm" if look.put else "once normalized"
@@ -177,12 +178,16 @@ def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     gives: list[Said] = [f"{does} ", (added, "added")]
     if not norm.is_given:
         gives = [f"would {does} {given}, but a change puts ", (added, "added"), " there"]
+    takes = f"{mean}, which a change makes the mean" if norm.mean_put else f"the mean, {mean}"
+    by = f"{deviation}, as a change makes the variance" if norm.variance_put else deviation
+    then = f"scales by {gamma} and shifts by {beta}"
+    if norm.normal_put:
+        then = f"the result of which a change makes {write_fixed(norm.normal, norm.digits.total)}, {then}"
     last = ", but a change puts there " if norm.put else ": "
     return [
         f"At component {norm.component} ", _name(trace, spot.token), " comes with ", (skip, "input"), f"{left}; the "
         f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} with the bias behind them ", *gives, end,
-        (total, "sum"), f". LayerNorm takes off the mean, {mean}, divides by {deviation}, scales by {gamma} and shifts "
-        f"by {beta}{last}", (value, "norm"), ".",
+        (total, "sum"), f". LayerNorm takes off {takes}, divides by {by}, {then}{last}", (value, "norm"), ".",
     ]  # fmt: skip
 
 
@@ -208,14 +213,17 @@ def _tell_neurons(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
 def _tell_then(spot: Spot, then: Then) -> list[Said]:
     """What becomes of what the neurons write."""
     added, normalized = ("added", "sum2"), ("normalized", f"output.{spot.layer}")
-    if then.put:
-        return ["What they write would be ", added, " and ", normalized, " again, but a change puts numbers there."]
-    if not then.normalized:
+    if not then.normalized and not then.put:
         return ["What they write is lost: a change makes the ", ("output", normalized[1]), " of the layer its input."]
+    if then.lost and then.added and then.normalized:
+        return ["What they write would be ", added, " and ", normalized, " again, but a change puts numbers there."]
+    if then.lost or not then.normalized:
+        return ["What they write goes no further: a change puts numbers there."]
+    also = ", and a change puts numbers there as well." if then.put else "."
     if not then.added:
         return ["What they write is not ", added, " to anything, as a change leaves the residual out; it is ",
-                normalized, " again."]  # fmt: skip
-    return ["What they write is ", added, " and ", normalized, " again."]
+                normalized, f" again{also}"]  # fmt: skip
+    return ["What they write is ", added, " and ", normalized, f" again{also}"]
 
 
 def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:

@@ -67,7 +67,7 @@ def show_sizes(view: View) -> None:
     """How large each part of the model is, as areas, and the sums of its groups beside them."""
     model = view.trace.model
     tensors = analysis.list_tensors(model)
-    sums = analysis.count_groups(tensors)
+    sums, own = analysis.count_groups(tensors), [tensor for tensor in tensors if not tensor.same_as]
     with open_card(view, KIND, "Where the numbers are", "of all tensors of the checkpoint"):
         drawn, side = st.columns([2, 1], gap="medium")
         with drawn.container():  # of its own: on a phone it scrolls
@@ -82,7 +82,7 @@ def show_sizes(view: View) -> None:
             st.caption(
                 "Per layer: four matrices and biases in attention; two in the feed-forward network. Areas are counts; "
                 f"layers are added up. {escape_markdown(model.name)}, revision {escape_markdown(model.revision)}: "
-                f"{model.parameter_count:,} numbers in {len(tensors)} tensors, {model.nbytes:,} bytes as "
+                f"{model.parameter_count:,} numbers in {len(own)} tensors, {model.nbytes:,} bytes as "
                 f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
             )
 

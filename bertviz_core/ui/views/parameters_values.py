@@ -14,6 +14,7 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram, name_intervals
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
@@ -45,31 +46,36 @@ def choose_window(view: View, tensor: Tensor, places: Sequence[DeltaGenerator]) 
 @derived
 def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callable[[], None]) -> Derived:
     """A window of the tensor's own numbers, to be moved over the whole, and beside it what it is called."""
-    matrix = _make_matrix(view, tensor)
+    trace, matrix = _find_trace(view, tensor), _make_matrix(view, tensor)
     rows, columns = window
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
-    axes = ["", *view.trace.dims(tensor.address)][-2:]
+    axes = ["", *trace.dims(tensor.address)][-2:]
     sides = _make_side(view, axes[0], rows), _make_side(view, axes[1], columns)
     figure = draw_heatmap(part, *sides, view.colors, end=find_robust_limit(part))
     where = Address(tensor.address)
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
-    first = view.trace.explain(where.fix(**at))
+    first, read = trace.explain(where.fix(**at)), tensor.address in view.trace
     drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
     return Derived(
         tensor.address if axes[0] else f"numbers-{tensor.address}", "Values of the tensor",
-        figure.offer(picks.pick_matrix(view.trace, where) or picks.pick_vectors(view.trace, [where])),
+        figure.offer(picks.pick_matrix(trace, where) or picks.pick_vectors(trace, [where])) if read else figure,
         Origin(tensor.address, KIND, first.latex,
                "A parameter is not computed: it was learned in training and is read from the checkpoint. The formula "
                "gives the number at the top left."),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
         note=f"Shown: {', '.join(drawn)}. The download has only these values.",
-        start=first.cell, beside=show_names,
+        start=first.cell if read else None, beside=show_names,
     )  # fmt: skip
+
+
+def _find_trace(view: View, tensor: Tensor) -> Trace:
+    """The pass that reads the tensor: the one before, where a change leaves out what does."""
+    return view.trace if tensor.address in view.trace else view.outcome.before
 
 
 def _make_matrix(view: View, tensor: Tensor) -> np.ndarray:
     """The tensor as a matrix: a vector is one row."""
-    values = view.trace[tensor.address]
+    values = _find_trace(view, tensor)[tensor.address]
     return values if values.ndim > 1 else values[None]
 
 
@@ -87,7 +93,7 @@ def _write_span(axis: str, shown: range, size: int) -> str:
 @derived
 def show_sizes(view: View, tensor: Tensor) -> Derived:
     """How often each size occurs in the tensor, with its mean, spread and extremes."""
-    values = view.trace[tensor.address]
+    values = _find_trace(view, tensor)[tensor.address]
     found, symbol = analysis.summarize(values), tensor.symbol.tex
     counts, edges = analysis.count_sizes(values, _BINS)
     return Derived(
@@ -129,7 +135,7 @@ def show_blocks(view: View, tensor: Tensor) -> Derived:
     count = found.height * found.width
     whole = count == 1
     shown = matrix if whole else found.values
-    axes = ["", *view.trace.dims(tensor.address)][-2:]
+    axes = ["", *_find_trace(view, tensor).dims(tensor.address)][-2:]
     note = "Every cell is one number." if whole else (
         f"Pooled: a cell is the root mean square of {found.height} × {found.width} numbers, fewer at the edges. The "
         "scale starts at 0. The axes count the tensor's rows and columns."

@@ -51,9 +51,11 @@ def write_headline(view: View) -> Said:
         return sentence_answer.write_headline(view, rank_spans(trace, 1))
     if _NEXT in trace:
         parts = {"share": tell_percent(trace[_NEXT.enter("probs")][0])}
-        pair = view.pair or max(trace.encoding.segments)
-        form = "Does the second sentence follow the first? **{share}** that it does" if pair else (
-            "Does a second sentence follow? There is none; BERT says **{share}** all the same")  # fmt: skip
+        form = "Does a second sentence follow? There is none; BERT says **{share}** all the same"
+        if view.pair:
+            form = "Does the second sentence follow the first? **{share}** that it does"
+        elif any(trace.encoding.segments):
+            form = "Does segment 1 follow segment 0? **{share}** that it does"
         return say(Claim("next sentence", form, parts))
     if _CLASSES in trace and "token" not in trace.dims(_CLASSES):
         shares = trace[_CLASSES.enter("probs")]

@@ -9,7 +9,8 @@ import streamlit as st
 
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.programs.names import SELF_ATTENTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import choices, site, state
 from bertviz_core.ui.frame.keys import PAD, Key
 from bertviz_core.ui.frame.labels import label_tokens
@@ -62,7 +63,8 @@ def show_padding(view: View) -> None:
         return
     show_passes_html(view, [_render_effect(one, size) for one in view.passes])
     with st.container(horizontal=True):
-        site.show_link(site.get_page("attention"), "Attention weights: the columns of [PAD] are 0")
+        hidden = "" if _is_padding_seen(view.trace, size) else ": the columns of [PAD] are 0"
+        site.show_link(site.get_page("attention"), f"Attention weights{hidden}")
         site.show_link(site.get_page("embeddings"), "Embeddings: [PAD] has a vector like every token")
 
 
@@ -88,16 +90,25 @@ def _render_effect(view: View, size: int) -> str:
     ]  # fmt: skip
     together = f"all {len(names) - size} padding tokens together"
     rows = [f"{names[best]} (largest weight)", f"{names[size]} (first padding)", together]
-    return f"<p>{_write_story(view)}</p>" + render_table(f"{names[chosen.token]} attends to", rows, columns)
+    return f"<p>{_write_story(view, size)}</p>" + render_table(f"{names[chosen.token]} attends to", rows, columns)
 
 
-def _write_story(view: View) -> str:
+def _is_padding_seen(trace: Trace, size: int) -> bool:
+    """Whether a change made any attention weight on padding, which begins behind so many tokens, other than 0."""
+    layers = range(trace.model.config.num_hidden_layers) if trace.before else ()
+    return any(bool(trace[ATTENTION_WEIGHTS.in_layer(layer)][..., size:].any()) for layer in layers)
+
+
+def _write_story(view: View, size: int) -> str:
     chosen, lowest = view.chosen, float(np.finfo(view.trace["attention_mask"].dtype).min)
     token = escape(view.trace.tokens[chosen.token])
+    ends = (
+        "But as changed, not all attention weights on padding are 0."
+        if _is_padding_seen(view.trace, size) else
+        "So no token attends to padding, and its vectors are the same as without padding, except for rounding."
+    )  # fmt: skip
     return (
         f"Layer {chosen.layer}, head {chosen.head}, query “{token}”: (1 − attention_mask) · ({format_number(lowest)}) "
-        f"is "
-        "added to every score. Scores of tokens stay the same; scores of padding become so low "
-        "that the softmax gives them a weight of exactly 0. So no token attends to padding, and its vectors are the "
-        "same as without padding, except for rounding."
+        "is added to every score. Where the mask is 1, scores stay the same; where it is 0, as for padding, they "
+        f"become so low that the softmax gives them a weight of exactly 0. {ends}"
     )

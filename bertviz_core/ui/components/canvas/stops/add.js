@@ -31,8 +31,9 @@ export function drawLookUp(canvas, sketch, box, worked, time) {
 function listLookedUp({ rows, sum, normalized }) {
   const ends = runSums(rows.map(([, , operand]) => operand));
   /** @type {Step[]} */
-  const added = rows.map(([name, row, operand], i) => ({
-    name, note: `row ${row}`, sign: "+", operand, from: i ? ends[i - 1] : 0, to: ends[i], kind: "embedding",
+  const added = rows.map(([name, row, operand, put], i) => ({
+    name, note: put ? "a change" : `row ${row}`, sign: "+", operand, from: i ? ends[i - 1] : 0, to: ends[i],
+    kind: "embedding",
     reached: i === rows.length - 1 ? "sum" : "",
   }));
   const norm = { name: "LayerNorm", note: "see stop 7", kind: "embedding", leap: true, reached: "result" };

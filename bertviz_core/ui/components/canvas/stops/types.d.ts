@@ -12,7 +12,7 @@ export interface Cut {
 
 export interface LookedUp {
   component: number;
-  rows: [table: string, index: number, value: number][];
+  rows: [table: string, index: number, value: number, put: boolean][];
   sum: number;
   normalized: number;
   digits: Digits;
