@@ -1,0 +1,128 @@
+"""The drawer's pictures, read back: lengths and places are those of the numbers."""
+
+import re
+
+import numpy as np
+import pytest
+
+from bertviz_core.analysis.walk import sample_function
+from bertviz_core.formula.functions import GELU
+from bertviz_core.ui.walk.pictures import (
+    WIDTH,
+    Piece,
+    Share,
+    draw_curve,
+    draw_histogram,
+    draw_shares,
+    draw_spread,
+    draw_strip,
+    draw_terms,
+    draw_waterfall,
+)
+
+RECT = re.compile(r'<rect class="([^"]*)" x="([-\d.]+)" y="([-\d.]+)" width="([-\d.]+)" height="([-\d.]+)"')
+TEXT = re.compile(r'<text class="([^"]*)" x="([-\d.]+)" y="([-\d.]+)">([^<]*)<')
+BARS = re.compile(r"M([-\d.]+) ([-\d.]+)h([-\d.]+)v([-\d.]+)")
+
+
+def rects(picture):
+    return [(look, *map(float, numbers)) for look, *numbers in RECT.findall(picture)]
+
+
+def texts(picture):
+    return [text for _, _, _, text in TEXT.findall(picture)]
+
+
+def test_shares_stand_end_to_end_as_long_as_they_are():
+    picture = draw_shares([Share("a", 0.5, own=True), Share("b", 0.3), Share("8 others", 0.2, rest=True)])
+    found = rects(picture)
+    assert [look for look, *_ in found] == ["bv-own", "bv-own bv-pale", "bv-zero"]
+    for (_, left, _, width, _), (start, part) in zip(found, ((0, 0.5), (0.5, 0.3), (0.8, 0.2)), strict=True):
+        assert (left, width) == (pytest.approx(start * WIDTH + 0.5, abs=0.1), pytest.approx(part * WIDTH - 1, abs=0.1))
+    assert "a: 50\N{NO-BREAK SPACE}%" in texts(picture) and "8 others" in texts(picture)
+
+
+def test_a_share_too_narrow_for_its_name_has_none():
+    assert "narrow" not in texts(draw_shares([Share("a", 0.99, own=True), Share("narrow", 0.01)]))
+
+
+def test_terms_are_bars_in_order_up_and_down():
+    terms = np.array([1.0, -2.0, 3.0])
+    picture = draw_terms(terms, -0.5)
+    up, down = (
+        BARS.findall(re.search(rf'<path class="{look}" d="([^"]*)"', picture)[1]) for look in ("bv-own", "bv-neg")
+    )
+    heights = [float(height) for *_, height in (*up, *down)]
+    assert np.allclose(np.array(heights) / heights[0], [1, 1 / 3, 2 / 3], atol=0.01)
+    bottoms = [float(top) + float(height) for _, top, _, height in up]
+    assert len(set(np.round(bottoms, 0))) == 1 and float(down[0][1]) == pytest.approx(bottoms[0], abs=0.2)
+    said = texts(picture)
+    assert "2 raise it  +4.00" in said and "1 lower it  −2.00" in said and "left over +2.00, bias −0.50" in said
+
+
+def test_for_and_against_are_lengths_of_one_scale():
+    against = [width for look, *_, width, _ in rects(draw_terms(np.array([1.0, -4.0]), None)) if "half" in look]
+    assert against == [pytest.approx(WIDTH / 4, abs=0.1), pytest.approx(WIDTH, abs=0.1)]
+
+
+def test_of_many_terms_as_many_bars_stand_as_have_room():
+    picture = draw_terms(np.linspace(-1, 1, 30_522), None)
+    assert 100 <= len(BARS.findall(picture)) <= 124
+    assert "15,261 raise it" in picture and len(picture) < 8000
+
+
+def test_a_waterfall_begins_where_the_part_before_ended():
+    picture = draw_waterfall([Piece("a", 2.0), Piece("b", -3.0)], Piece("sum", -1.0))
+    (_, a, _, a_wide, _), (look, b, _, b_wide, _), (last, total, _, total_wide, _) = rects(picture)
+    assert a + a_wide == pytest.approx(b + b_wide, abs=0.2) and b_wide / a_wide == pytest.approx(1.5, abs=0.02)
+    assert total == pytest.approx(b, abs=0.2) and total + total_wide == pytest.approx(a, abs=0.2)
+    assert "bv-neg" in look and "bv-neg" in last
+    assert texts(picture)[-2:] == ["sum", "−1.0000"]
+
+
+def test_a_part_has_the_colour_of_its_kind():
+    (first, *_), _ = rects(draw_waterfall([Piece("a", 2.0, "value")], Piece("sum", 2.0)))
+    assert "bv-of-value" in first
+
+
+def test_a_number_is_as_far_from_the_mean_as_it_is():
+    values = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    picture = draw_spread(values, "residual", 4.0)
+    (_, band, _, wide, _), *_ = rects(picture)
+    own = float(re.search(r'bv-strongmark" d="M([\d.]+) ', picture)[1])
+    assert (own - (band + wide / 2)) / (wide / 2) == pytest.approx(2 / values.std(), abs=0.02)
+    assert f"this one: {2 / values.std():.2f} σ" in texts(picture)
+
+
+def test_a_curve_leads_from_the_input_to_the_result():
+    picture = draw_curve(lambda x: sample_function(GELU, x), 2.0, np.linspace(-3, 3, 50), "note")
+    x, y = map(float, re.search(r'cx="([\d.]+)" cy="([\d.]+)"', picture).groups())
+    lead = re.search(r'bv-lead" d="M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)"', picture).groups()
+    assert (float(lead[0]), float(lead[2])) == (x, y)
+    assert texts(picture)[:2] == ["2.00", "1.95"]
+
+
+def test_the_number_is_ringed_at_its_place_in_its_row():
+    strip = draw_strip("data:,", 96, 384, "the numbers")
+    assert "calc(25.00% - 4px)" in strip and ">383<" in strip
+
+
+def test_a_parameter_stands_among_those_of_its_table():
+    picture = draw_histogram(np.linspace(-1, 1, 1001), 0.5)
+    x = float(re.search(r'bv-strongmark" d="M([\d.]+) ', picture)[1])
+    assert x == pytest.approx(WIDTH * 0.75, abs=1)
+
+
+@pytest.mark.parametrize(
+    "values", [np.zeros(4), np.full(4, 2.0), np.array([1e30, -1e30])], ids=["zeros", "equal", "huge"]
+)
+def test_what_has_no_spread_is_drawn_without_a_warning(values):
+    pieces = [Piece("a", float(value)) for value in values]
+    with np.errstate(all="raise"):
+        pictures = [
+            draw_terms(values, 0.0),
+            draw_spread(values, "value", float(values[0])),
+            draw_histogram(values, 0.0),
+            draw_waterfall(pieces, Piece("sum", float(values.sum()))),
+        ]
+    assert all("nan" not in picture and "inf" not in picture for picture in pictures)

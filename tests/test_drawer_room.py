@@ -1,0 +1,123 @@
+"""Whether a number's explanation has room: one screen, nothing cut, and nothing of the page moved by a click."""
+
+import random
+
+import pytest
+
+from bertviz_core.formula.address import Address
+from tests.browser import CLICKED, visit
+
+SIZES = {"1440": {"width": 1440, "height": 900}, "1280": {"width": 1280, "height": 720}}
+MOST = 0.1  # of the kinds of number, that may have to be scrolled
+# Whether the drawer's middle has to be scrolled, what of the formula is cut, in how many lines it stands, and the
+# lowest text.
+MEASURED = """() => {
+    const drawer = document.querySelector('.st-key-drawer'), line = drawer.querySelector('.bv-line');
+    const around = drawer.querySelector('.st-key-drawer-body').parentElement;
+    const parts = [...line?.children ?? []].map(each => each.getBoundingClientRect());
+    const says = each => each.checkVisibility()
+        && [...each.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+    const small = [...drawer.querySelectorAll('*')].filter(says)
+        .filter(each => parseFloat(getComputedStyle(each).fontSize) < 11);
+    return {
+        over: around.scrollHeight - around.clientHeight,
+        cut: parts.some(part => part.right > line.getBoundingClientRect().right + 1),
+        lines: new Set(parts.map(part => Math.round(part.top / 12))).size,
+        small: small.map(each => each.textContent),
+        buttons: drawer.querySelectorAll('.bv-operands button').length,
+    };
+}"""
+
+
+def list_kinds(trace):
+    """A number of every kind: of each step outside of the layers and in one of them, of parameters, of inputs."""
+    chance = random.Random(11)
+    steps = [path for path in trace.addresses if ".layer." not in path or ".layer.2." in path]
+    weights = [path for path in trace.model.parameters if ".layer." not in path or ".layer.2.output" in path]
+    inputs = ["input_ids", "position_ids", "token_type_ids"]
+    for path in (*steps, *weights, *inputs):
+        shape = zip(trace.dims(path), trace.shape(path), strict=True)
+        yield str(Address(path).fix(**{axis: chance.randrange(size) for axis, size in shape}))
+
+
+def walk_to(app, cell):
+    """Explain another number, as a row of the drawer's table does."""
+    with app.rerun():
+        app.page.evaluate(
+            """cell => {
+                const button = document.createElement('button');
+                button.dataset.step = cell;
+                document.body.append(button);
+                button.click();
+                button.remove();
+            }""",
+            cell,
+        )
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_nearly_every_kind_of_number_is_explained_on_one_screen(chromium, server, rome, size):
+    cells = list(list_kinds(rome))
+    assert len(cells) >= 60
+    scrolled = []
+    with visit(chromium, server, size) as app:
+        app.open("attention")
+        for cell in cells:
+            walk_to(app, cell)
+            assert app.explained == cell
+            found = app.page.evaluate(MEASURED)
+            assert not found["cut"] and found["lines"] <= 2 and found["small"] == [], (cell, found)
+            if found["over"] > 0:
+                scrolled.append((cell, found["over"]))
+    assert len(scrolled) <= MOST * len(cells), scrolled
+
+
+PLACES = """() =>
+    [...document.querySelectorAll('.st-key-headline, [class*="st-key-panel-"], [data-cell], .js-plotly-plot')]
+    .filter(each => !each.closest('.st-key-drawer')).map(each => {
+        const { left, top, width, height } = each.getBoundingClientRect();
+        return [left, top, width, height].map(Math.round).join();
+    })"""
+
+
+@pytest.mark.parametrize("page", ["attention", "feed_forward", "predictions"])
+def test_a_click_moves_nothing_on_the_page(still, page):
+    still.open(page)
+    still.settle()
+    before = still.page.evaluate(PLACES)
+    assert len(before) > 8
+    shown = still.page.locator('[class*="st-key-panel-"] [data-cell]:visible').last
+    shown.scroll_into_view_if_needed()
+    before = still.page.evaluate(PLACES)
+    with still.rerun():
+        shown.click()
+    still.page.locator(CLICKED).wait_for()
+    assert still.page.evaluate(PLACES) == before
+
+
+def test_the_drawer_is_folded_and_stays_so(app):
+    app.open("attention")
+    wide = app.drawer.bounding_box()["width"]
+    app.drawer.get_by_role("button", name="Fold the drawer").click()
+    assert app.drawer.bounding_box()["width"] < 60 < wide
+    app.page.reload()
+    app.settle()
+    assert app.drawer.bounding_box()["width"] < 60
+    app.drawer.get_by_role("button", name="Fold the drawer").click()
+    assert app.drawer.bounding_box()["width"] == wide
+
+
+def test_where_it_lies_over_the_page_it_lies_beside_what_was_clicked(chromium, server):
+    with visit(chromium, server, {"width": 1000, "height": 800}) as app:
+        app.open("attention")
+        assert not app.drawer.is_visible()  # the page's own number comes where there is room for it
+        for cell in (app.page.locator('[class*="st-key-panel-"] [data-cell]:visible').nth(i) for i in (0, -1)):
+            cell.scroll_into_view_if_needed()
+            with app.rerun():
+                cell.click()
+            drawer, clicked = app.drawer.bounding_box(), cell.bounding_box()
+            middle = clicked["x"] + clicked["width"] / 2
+            assert not drawer["x"] <= middle <= drawer["x"] + drawer["width"]
+            with app.rerun():
+                app.page.keyboard.press("Escape")
+            app.wait_closed()
