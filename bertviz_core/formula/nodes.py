@@ -1,4 +1,4 @@
-"""A formula as data: one small tree, six readings.
+"""A formula as data: one small tree, seven readings.
 
 value(env)        the torch tensor (differentiable)
 dims()            its named axes
@@ -7,6 +7,8 @@ code()            the PyTorch expression that computes it
 work(env, at), worked(env, at), operands(env, at)
                   one cell recomputed in float64, its formula with numbers, and the cells it was made from
 write_short(step) the equation of one cell, short enough for one line: in `short`, off the same tree
+work_short(expr, env, at)
+                  the same cell's numbers in that line: in `short_worked`
 
 The leaves, arithmetic and the matrix product stand here; functions of one tensor in `functions`, what puts numbers at
 other places in `shapes`. A node says what it does once, in `apply`; everything about a single cell follows from `pull`,
