@@ -107,6 +107,8 @@ def test_the_search_of_a_word_stands_in_full():
     struck = re.findall(r'<s data-cut="(·*)">(.*?)</s>', body)
     assert ("·", "electroencephalograph") in struck and ("", "##encephalography") in struck
     assert [len(cut) for cut, candidate in struck if candidate.startswith("electro")] == list(range(15))
+    counts = f"{len(struck) + len(found)} candidates: {len(struck)} rejected, {len(found)} found."
+    assert len(struck) > len(found) == 5 and counts in caption(at)
     buttons = re.findall(r'data-choose="split=(\w+)"', " ".join(html(at)))
     assert set(buttons) == {"unbelievably", "tokenizers"}
 

@@ -51,6 +51,9 @@ test("rows are counted from the first one that was sent", () => {
   const [{ stage, where }] = stages.find("embeddings.LayerNorm[token=12,hidden=0]");
   assert.deepEqual(where, { row: 2, column: 0 });
   assert.equal(stages.write(stage, where), "embeddings.LayerNorm[token=12,hidden=0]");
+  const weight = "encoder.layer.1.attention.self.probs[head=1,query=12,key=13]";
+  const [found] = stages.find(weight);
+  assert.deepEqual([found.where, stages.write(found.stage, found.where)], [{ head: 1, row: 2, key: 3 }, weight]);
   assert.deepEqual([...stages.find("embeddings.LayerNorm[token=2,hidden=0]"), ...stages.find("embeddings.LayerNorm[token=14,hidden=0]")], []);
 });
 
