@@ -172,7 +172,7 @@ def test_an_example_of_the_canvas_is_run_as_far_as_the_field_would_take_it(sessi
 def test_a_padding_token_can_be_chosen():
     at = open_app(pad="16", token="13", level="head")
     assert read_canvas(at)["place"]["token"] == 13
-    assert r"expect at “\[PAD\]”?" in at.title[0].value
+    assert r"expect at “\[PAD\]” at position 13?" in at.title[0].value
 
 
 def test_what_arrives_from_a_component_that_is_gone_is_forgotten(session):
