@@ -2,10 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.analysis.openings import open_key
-from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views.heads import read_heads, show_heads, write_headline
 from bertviz_core.ui.views.heads_ablation import show_ablation
@@ -19,9 +16,6 @@ view = open_page(
     write_headline,
 )
 all_heads = read_heads(view.trace)
-at = view.chosen
-weights = ATTENTION_WEIGHTS.in_layer(at.layer).fix(head=at.head, query=at.token)
-offer_number(weights.fix(key=open_key(view.trace, at.layer, at.head, at.token).key))
 show_heads(view, all_heads)
 show_ablation(view, all_heads)
 with fold("lines", "**Token to token** · this head, or all heads of the layer, as lines between the tokens") as opened:

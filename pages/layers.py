@@ -2,10 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import layers, layers_flow, layers_ladder, layers_way
 
@@ -16,9 +13,6 @@ view = open_page(
     layers_ladder.write_headline,
 )
 lens = layers_ladder.read_lens(view)
-if lens:
-    answers = Address("cls.predictions.probs").fix(token=view.chosen.token)
-    offer_number(answers.fix(vocab=rank_top(view.trace[answers], 1)[0]))
 way, near = st.columns([27, 10], gap="small")
 with way:
     if lens:

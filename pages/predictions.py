@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import predictions, predictions_reason, predictions_words
 
@@ -18,7 +16,6 @@ if "cls.predictions.probs" in view.trace:
     predictions_words.bind_word()
     left, right = st.columns([4, 8], gap="small")
     word = predictions_words.read_word(view)
-    offer_number(Address("cls.predictions.probs").fix(token=view.chosen.token, vocab=word))
     with left:
         predictions_words.show_words(view)
         predictions_words.show_any_word(view)

@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenization_lead, tokenization_vocabulary
 
@@ -14,7 +12,6 @@ view = open_page(
     "The index of a piece in the vocabulary is its token id.",
     tokenization_lead.write_headline,
 )
-offer_number(Address("input_ids").fix(token=view.chosen.token))
 tokenization_lead.show_tokens(view)
 tokenization.bind_word()
 tokenization.show_search(view)

@@ -18,7 +18,7 @@ MEASURED = """() => {
     const says = each => each.checkVisibility()
         && [...each.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
     const small = [...drawer.querySelectorAll('*')].filter(says)
-        .filter(each => parseFloat(getComputedStyle(each).fontSize) < 11);
+        .filter(each => parseFloat(getComputedStyle(each).fontSize) < 12);
     return {
         over: around.scrollHeight - around.clientHeight,
         cut: parts.some(part => part.right > line.getBoundingClientRect().right + 1),
@@ -73,7 +73,7 @@ def test_nearly_every_kind_of_number_is_explained_on_one_screen(chromium, server
 
 
 PLACES = """() =>
-    [...document.querySelectorAll('.st-key-headline, [class*="st-key-panel-"], [data-cell], .js-plotly-plot')]
+    [...document.querySelectorAll('.st-key-headline, [class*="st-key-panel-"], [data-cell], [class*="st-key-chart-"]')]
     .filter(each => !each.closest('.st-key-drawer')).map(each => {
         const { left, top, width, height } = each.getBoundingClientRect();
         return [left, top, width, height].map(Math.round).join();

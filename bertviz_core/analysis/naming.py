@@ -11,6 +11,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.texts import name_token
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.tracing.trace import Trace
 
 
@@ -43,15 +44,15 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({
     "LayerNorm.normalized": Noun("Normalized vector", "normalized"),
     "LayerNorm": Noun("LayerNorm output", "LayerNorm"),
     "encoder.input": Noun("Input of the first layer", "layer input"),
-    "attention.self.query": Noun("Query"),
-    "attention.self.key": Noun("Key"),
-    "attention.self.value": Noun("Value"),
-    "attention.self.products": Noun("Dot product"),
-    "attention.self.scaled": Noun("Scaled dot product", "scaled"),
-    "attention.self.scores": Noun("Attention score", "score"),
-    "attention.self.probs": Noun("Attention weight", "weight"),
-    "attention.self.heads": Noun("Head output"),
-    "attention.self.context": Noun("Head output"),
+    SELF_ATTENTION.enter("query").path: Noun("Query"),
+    SELF_ATTENTION.enter("key").path: Noun("Key"),
+    SELF_ATTENTION.enter("value").path: Noun("Value"),
+    SELF_ATTENTION.enter("products").path: Noun("Dot product"),
+    SELF_ATTENTION.enter("scaled").path: Noun("Scaled dot product", "scaled"),
+    SELF_ATTENTION.enter("scores").path: Noun("Attention score", "score"),
+    SELF_ATTENTION.enter("probs").path: Noun("Attention weight", "weight"),
+    SELF_ATTENTION.enter("heads").path: Noun("Head output"),
+    SELF_ATTENTION.enter("context").path: Noun("Head output"),
     "attention.output.dense": Noun("Attention output"),
     "attention.output.dropout": Noun("Attention output after dropout", "after dropout"),
     "attention.output.residual": Noun("Residual sum after attention", "residual sum"),

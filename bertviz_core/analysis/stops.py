@@ -173,12 +173,11 @@ def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
     residual = before.path in (leaf.address for leaf in trace.step(out.enter("residual")).leaves)
     levels = [residual * skip, total, centered, normal, normal * gamma, value]
     digits = fit_chain(levels, [added, mean, deviation, gamma, beta], "+−÷×+")
-    moments = (norm.enter(leaf).fix(token=spot.token) for leaf in ("mean", "variance"))
-    cells = (*moments, norm.enter("normalized").fix(**at), norm.fix(**at))
-    put_mean, put_variance, put_normal, put_value = (is_put(trace, each) for each in cells)
+    mean_put, variance_put = (is_put(trace, norm.enter(leaf).fix(token=spot.token)) for leaf in ("mean", "variance"))
+    normal_put, put = (is_put(trace, each.fix(**at)) for each in (norm.enter("normalized"), norm))
     return Normalized(
         component, residual, skip, given, added, total, mean, centered, deviation, normal, gamma, normal * gamma, beta,
-        value, put_mean, put_variance, put_normal, put_value, digits,
+        value, mean_put, variance_put, normal_put, put, digits,
     )  # fmt: skip
 
 

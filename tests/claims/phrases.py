@@ -69,7 +69,6 @@ PHRASES = {
     "the first in an order, or nothing but": {
         "documents_alignment": ["The first layer again"],
         "documents_slips": ["first sum", "the first LayerNorm's output", "the article's first row"],
-        "names": ["first-child"],
         "notebook": ["the first three and last three rows", "and the first and last three", "shows only the printed",
                      "offers other models only"],
         "parameters": ["where it first appears"],

@@ -129,7 +129,7 @@ def areas(s: Scene) -> Truth:
             base.append(sum(column[:i]) / sum(column))
             y.append(count / sum(column))
     return Truth(
-        [points(x=x, width=width, base=base, y=y)], told=[total, len(s.trace.model.program.parameters), 4 * total],
+        [points(x=x, width=width, base=base, y=y)], told=[total, len(sizes), 4 * total],
         tables=[{"numbers": [groups[row] for row in table.rows],
                  "% of all": [100 * groups[row] / total for row in table.rows]}],
         worked=[groups["attention"], groups["feed-forward"]],

@@ -73,7 +73,7 @@ def weights(s: Scene, layer: str, head: str) -> Truth:
     whole, count = softmax(s.own("attention.self.scores")[s.head]), len(s.names)
     told = [] if count <= LINKS else [LINKS, EACH, 1.0]
     assert count <= DRAWN_WHOLE, "an overview stands beside the matrix: test_attention_pages"
-    return Truth([Map(whole)], whole, told=told, worked=[whole[s.token, s.key]] * 2)
+    return Truth([Map(whole)], whole, told=told, worked=[whole[s.token, s.key]])
 
 
 @truth("attention", "How “*” divides its attention, step by step")

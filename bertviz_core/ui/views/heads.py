@@ -13,7 +13,7 @@ import streamlit as st
 from bertviz_core.analysis.ablation import list_outcomes
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.heads import ROLES, Summary, find_roles, is_silent, summarize
-from bertviz_core.analysis.openings import open_head
+from bertviz_core.analysis.openings import open_head, open_key
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heads import LARGEST, draw_head
 from bertviz_core.formula.address import Address
@@ -29,6 +29,7 @@ from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.state import Sent
+from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
@@ -103,6 +104,8 @@ def show_heads(view: View, all_heads: Summary) -> None:
     """Every head's attention as a small picture, the chosen one large, and what it looks at on average."""
     address, count = _find_weights(view), all_heads.pictures.shape[0] * all_heads.pictures.shape[1]
     st.html(_STYLE)
+    at, row = view.chosen, address.fix(query=view.chosen.token)
+    offer_number(row.fix(key=open_key(view.trace, at.layer, at.head, at.token).key))
     shape = format_shape(view.trace, address)
     with open_card(view, ATTENTION, f"All {count} heads", address, shape, name="heads") as tools:
         every, one, role = st.columns([45, 36, 19], gap="medium")

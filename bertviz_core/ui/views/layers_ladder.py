@@ -13,12 +13,14 @@ from bertviz_core.analysis import layers
 from bertviz_core.analysis.claims import Claim, Part, Said, choose, say, say_largest
 from bertviz_core.analysis.openings import open_layer_for_answer
 from bertviz_core.analysis.predictions import PROBS
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import LAYER, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
+from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.derived import Values, show_values
@@ -83,6 +85,7 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
     probs = lens.probs
     url.bind(_FOLLOWED)
     word = _read_word(view, int(probs[-1].argmax()))
+    offer_number(Address("cls.predictions.probs").fix(token=view.chosen.token, vocab=int(probs[-1].argmax())))
     best = lens.list_best(PLACES)
     see, token = "The answer, read after every layer", view.trace.tokens[view.chosen.token]
     with open_card(view, PREDICTION, see, "the LM head, on every stage of the token's way") as tools:

@@ -24,6 +24,7 @@ from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.panel import open_card, show_values
@@ -71,6 +72,7 @@ def show_words(view: View) -> None:
     st.html(_STYLE)
     trace, token = view.trace, view.chosen.token
     probs, place = PROBS.fix(token=token), f"“{trace.tokens[token]}” at position {token}"
+    offer_number(probs.fix(vocab=read_word(view)))
     with open_card(view, PREDICTION, f"Top predictions for {place}", probs) as tools:
         with tools:
             show_values(trace, probs)

@@ -12,6 +12,7 @@ from bertviz_core.analysis.claims import Claim, Part, Said, choose, say
 from bertviz_core.analysis.hiding import Guess, guess_token, guess_tokens
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.checkpoint.encoding import Encoding
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
@@ -20,6 +21,7 @@ from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import MASK, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
+from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
@@ -67,6 +69,7 @@ def _tell_guess(trace: Trace, i: int, typed: Encoding) -> Said:
 def show_tokens(view: View) -> None:
     """The text, cut into tokens, with what the model reads of each, and what it guesses where one is hidden."""
     st.html(_STYLE)
+    offer_number(Address("input_ids").fix(token=view.chosen.token))
     count = len(view.trace.tokens)
     offered = PROBS in view.trace and bool(view.trace.model.tokenizer.maskable(view.typed))
     with open_card(view, PREDICTION, "The sentence, cut into tokens", "input_ids", f"(token {count})") as tools:

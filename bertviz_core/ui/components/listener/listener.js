@@ -51,7 +51,7 @@ export class Listener {
   /** @type {string | null} */ opening = null;
   /** @type {{ pressed: Element | null } | null} */ closing = null;
   /** @type {{ element: Element, follow: Follow } | null} */ held = null;
-  /** @type {{ element: Element, again?: string } | null} */ opener = null;
+  /** @type {{ element: Element, again?: string, cell: string } | null} */ opener = null;
   /** @type {AbortController | null} */ stopped = null;
   /** @type {MutationObserver} */ changed;
   /** @type {number | null} */ planned = null;
@@ -242,7 +242,7 @@ export class Listener {
   /** @param {string} address @param {Element} opener */
   explain(address, opener) {
     if (!opener.closest(DRAWER)) {
-      this.opener = { element: opener, again: nameAgain(opener) };
+      this.opener = { element: opener, again: nameAgain(opener), cell: address };
       placeDrawer(this.pressed);
     }
     this.opening = address;
@@ -348,9 +348,17 @@ export class Listener {
     for (const plot of this.plots.values()) plot.drawBands();
   }
 
+  // Whether a cell was clicked where it is still seen: then nothing moves under the pointer.
+  /** @param {string} cell */
+  isClicked(cell) {
+    if (!this.opener?.element.isConnected || !isSameCell(this.opener.cell, cell)) return false;
+    const { top, bottom } = this.opener.element.getBoundingClientRect();
+    return top >= BAR && bottom <= findEnd();
+  }
+
   // The cell of a link, or one that was walked to, is brought into what frame and drawer leave of the window; once.
   reveal() {
-    if (!this.wanted || performance.now() > this.wanted.until) return;
+    if (!this.wanted || performance.now() > this.wanted.until || this.isClicked(this.wanted.cell)) return;
     const onPage = (/** @type {Element} */ ring) => ring.checkVisibility() && !ring.closest(DRAWER);
     const rings = [...this.app.querySelectorAll(".bv-ring")].filter(onPage);
     if (!rings.length) return;
