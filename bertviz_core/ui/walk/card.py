@@ -15,7 +15,7 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
 
 ROWS = 12  # of a table, beside those that close its sum
-_LOW = 5  # of them in a low window, until the others are asked for
+_LOW = 4  # of them in a low window, until the others are asked for
 _SPARE = 2  # so few are shown there as well
 _SHORT = 36  # letters of a heading beside which there is room
 _BAR = 34  # pixels of the longest bar

@@ -23,6 +23,7 @@ from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.pictures import draw_histogram, draw_strip
 
 _SAMPLE = 60_000  # numbers of a table that its histogram is drawn from
+_WAY = 10  # steps of the walk that are listed, the last ones
 _NEIGHBOURS = 2  # entries of the vocabulary before and after one
 
 
@@ -131,11 +132,11 @@ def _list_neighbours(trace: Trace, value: int) -> Table:
 
 
 def _list_way(trace: Trace, way: tuple[Address, ...]) -> str:
-    """The walk that led here, each step a way back."""
+    """The walk that led here, the last steps of it, each a way back."""
     rows = "".join(
         f'<tr data-keep="{i}"><td><button data-keep="{i}">{card.escape(name_number(trace, cell))}</button></td>'
         f"<td>{format_number(trace[cell].item())}</td></tr>"
-        for i, cell in enumerate(way[:-1], 1)
+        for i, cell in [*enumerate(way[:-1], 1)][-_WAY:]
     )
     steps = len(way) - 1
     title = f"The way you came, {steps} step{'' if steps == 1 else 's'}"
