@@ -23,7 +23,12 @@ from tests.test_explain import random_cell
 
 LAYER = "encoder.layer.2"
 STEPS = re.compile(r'data-step="([^"]*)"')
-ADDING = ("product", "part", "part of the mean")  # columns whose numbers are the parts of the number
+ADDING = (
+    "product",
+    "part",
+    "part of the mean",
+    "part of the variance",
+)  # columns whose numbers are the parts of the number
 CHANGES = (
     {},
     {f"{LAYER}.attention.self.probs[head=0]": 0.0},
@@ -69,7 +74,8 @@ def read(text):
 
 def add_up(table):
     rows = [*(row for row in table.rows if not row.lead), *table.ends]
-    return sum(read(row.cells[-1].text) for row in rows if row.cells[-1].text), len(rows)
+    numbers = [row.cells[-1].text for row in rows if row.cells[-1].text not in ("", "adds 0")]
+    return sum(map(read, numbers)), len(rows)
 
 
 def test_the_last_column_of_a_table_adds_up(trace):
@@ -207,7 +213,7 @@ def test_a_number_that_somebody_set_says_so(rome):
     ("cls.seq_relationship[relation=1]", "Next-sentence logit, B is a random sentence", "logit"),
     ("input_ids[token=8]", "Token id", "token id"),
     (f"{LAYER}.attention.self.query.weight[hidden=3,concat=40]",
-     "Weight for: query, component 3, concatenated component 40", "weight"),
+     "Weight, learned, component 3, concatenated component 40", "weight"),
     ("embeddings.LayerNorm.weight[hidden=3]", "Scale γ, component 3", "γ"),
 ])  # fmt: skip
 def test_a_number_is_called_by_a_name_in_words(rome, cell, title, crumb):

@@ -77,7 +77,7 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({
     "qa_outputs.probs": Noun("Start and end probability", "probability"),
     "qa_outputs.spans": Noun("Score of an answer", "answer"),
 })  # fmt: skip
-_PARAMETERS = {"weight": Noun("Weight"), "bias": Noun("Bias")}
+_PARAMETERS = {"weight": Noun("Weight, learned", "weight"), "bias": Noun("Bias, learned", "bias")}
 _OF_NORM = {"weight": Noun("Scale γ", "γ"), "bias": Noun("Shift β", "β")}
 
 
@@ -92,10 +92,10 @@ def find_noun(path: str) -> Noun:
         return Noun(" ".join(parts[-2:]).replace("_", " ").capitalize())
     if module[-1] == "LayerNorm":
         return _OF_NORM[name]
-    owner = find_noun(".".join(module))
     if module[-1].endswith("embeddings"):
+        owner = find_noun(".".join(module))
         return Noun(f"{owner.title}, learned", owner.word)
-    return Noun(f"{_PARAMETERS[name].title} for: {owner.word}", _PARAMETERS[name].word)
+    return _PARAMETERS[name]
 
 
 def name_number(trace: Trace, cell: Address) -> str:

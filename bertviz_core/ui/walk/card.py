@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
 from bertviz_core.analysis.claims import Part, Said
 from bertviz_core.analysis.naming import find_noun
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
@@ -18,16 +20,19 @@ ROWS = 12  # of a table, beside those that close its sum
 _LOW = 4  # of them in a low window, until the others are asked for
 _SPARE = 2  # so few are shown there as well
 _SHORT = 36  # letters of a heading beside which there is room
+WORD, SIGN = "bv-word", "bv-sign"
+_POWER = re.compile(r"e\^\((.*)\)")
 _BAR = 34  # pixels of the longest bar
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one cell of a table. step: the number that it opens, if any; word: whether it is no number."""
+    """What stands in one cell of a table. step: the number that it opens, if any; look: the class of what is no
+    number, WORD or SIGN."""
 
     text: str
     step: Address | None = None
-    word: bool = False
+    look: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,13 +62,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Card:
-    """A number explained. sentence: about this sentence; note: one line below the formula; picture, more: HTML."""
+    """A number explained. sentence: about this sentence; note: one line below the formula; picture, more: HTML; steps:
+    what stands between the number and what is listed."""
 
     sentence: Said
     table: Table | None = None
     picture: str = ""
     note: str = ""
-    more: str = field(default="")
+    more: str = ""
+    steps: tuple[Explanation, ...] = ()
 
 
 def count(amount: int, one: str = "") -> Part:
@@ -80,7 +87,7 @@ def number(trace: Trace, where: Address) -> Cell:
 def lead(trace: Trace, where: Address, columns: int) -> Row:
     """A row above the others, for an operand that these are made into; it stands in no sum."""
     blanks = (Cell("") for _ in range(columns - 2))
-    return Row((Cell(find_noun(where.path).title, where), number(trace, where), *blanks), lead=True)
+    return Row((Cell(find_noun(where.path).title, where), *blanks, number(trace, where)), lead=True)
 
 
 def name_place(trace: Trace, axis: str, i: int) -> str:
@@ -105,7 +112,8 @@ def name_place(trace: Trace, axis: str, i: int) -> str:
 def render_table(table: Table) -> str:
     """The table as HTML: the first button of a row walks to its operand, and so does the row."""
     longest = max((abs(row.amount) for row in table.rows if row.amount is not None), default=0.0)
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in table.columns)
+    titles = (_POWER.sub(r"e<sup>\1</sup>", escape(title)) for title in table.columns)
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     first = _LOW if len(table.rows) > _LOW + _SPARE else len(table.rows)
     rows = [_render_row(row, longest, i >= first) for i, row in enumerate(table.rows)]
     hidden = len(table.rows) - first
@@ -130,13 +138,16 @@ def _render_row(row: Row, longest: float, late: bool) -> str:
     said = f' data-step="{escape(str(step))}"' if step else ""
     *before, last = row.cells
     cells = [_render_cell(cell, first=not i, step=step) for i, cell in enumerate(before)]
-    cells.append(f"<td>{_render_bar(row.amount, longest)}{_render_content(last, None)}</td>")
+    cells.append(f"<td{_write_look(last)}>{_render_bar(row.amount, longest)}{_render_content(last, None)}</td>")
     return f'<tr class="{" ".join(looks)}"{said}>{"".join(cells)}</tr>'
 
 
 def _render_cell(cell: Cell, first: bool, step: Address | None) -> str:
-    look = ' class="bv-word"' if cell.word and not first else ""
-    return f"<td{look}>{_render_content(cell, step if first else None)}</td>"
+    return f"<td{_write_look(cell)}>{_render_content(cell, step if first else None)}</td>"
+
+
+def _write_look(cell: Cell) -> str:
+    return f' class="{cell.look}"' if cell.look else ""
 
 
 def _render_content(cell: Cell, step: Address | None) -> str:

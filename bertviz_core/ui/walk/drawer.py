@@ -82,7 +82,7 @@ def _show_page_link(view: View, cell: Address) -> None:
     link = site.find_link(view.trace, cell)
     if link.page.name != url.read_page():
         place = site.name_place(cell, view.chosen)
-        site.show_link(link.page, f"Page: {link.page.title}", query={**place, **link.query})
+        site.show_link(link.page, f"{link.page.short or link.page.title} ›", query={**place, **link.query})
 
 
 def _show_refused(view: View, way: tuple[Where, ...], error: AddressError) -> None:

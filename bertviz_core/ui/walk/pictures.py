@@ -206,11 +206,16 @@ def draw_curve(function: Callable[[np.ndarray], np.ndarray], at: float, others: 
 
 def draw_strip(image: str, at: int, length: int, note: str) -> str:
     """A row of a table as a strip of colours, one number ringed. image: a data URL, one pixel a number."""
-    left = at / length * 100
     return (
-        f'<div class="bv-rowstrip"><img src="{image}" alt=""><i style="left:calc({left:.2f}% - 4px)"></i></div>'
+        f"{ring_strip(image, at, length)}"
         f'<div class="bv-rowends"><span>0</span><span>{escape(note)}</span><span>{length - 1:,}</span></div>'
     )
+
+
+def ring_strip(image: str, at: int, length: int) -> str:
+    """A strip of colours with one of its numbers ringed."""
+    left = at / length * 100
+    return f'<div class="bv-rowstrip"><img src="{image}" alt=""><i style="left:calc({left:.2f}% - 4px)"></i></div>'
 
 
 def draw_histogram(values: np.ndarray, own: float) -> str:

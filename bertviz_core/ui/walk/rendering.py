@@ -14,7 +14,7 @@ from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.short import write_short_cell
-from bertviz_core.formula.steps import PARAMETER
+from bertviz_core.formula.steps import INPUT, PARAMETER
 from bertviz_core.formula.texts import join_words, write_count
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
@@ -65,7 +65,7 @@ def show_body(view: View, shown: Explained, card: Card) -> None:
     """All that is said of a number. What is plain HTML may hold no SVG; what is Markdown may."""
     why = shown.why
     say = f'<p class="bv-say">{render_text(str(card.sentence))}</p>'
-    _show(view, why, say + _render_line(shown, card.note) + _render_change(view, why))
+    _show(view, why, say + _render_line(view, shown, card) + _render_change(view, why))
     if card.picture:
         st.markdown(_wrap(view, why, card.picture), unsafe_allow_html=True)
     table = render_table(card.table) if card.table else ""
@@ -95,19 +95,34 @@ _STORY = (
 )
 
 
-def _render_line(shown: Explained, note: str) -> str:
-    """The formula with number indices, in letters and with numbers, and what it gives; at most two lines."""
+def _render_line(view: View, shown: Explained, card: Card) -> str:
+    """The formula with number indices, in letters and with numbers, and what it gives; at most two lines. Below it the
+    steps that lie between."""
     why = shown.why
     if why.step is None:
-        return ""
+        symbol = view.trace.program.symbol(why.cell.path)
+        place = ",".join(str(i) for _, i in why.cell.index)
+        value = int(why.value) if symbol and symbol.kind == INPUT else why.value
+        line = f"<span>{write_html(f'{{{symbol.tex}}}_{{{place}}}')} = {_render_result(value)}</span>" if symbol else ""
+    else:
+        line = _write_line(why)
+    between = "".join(f"<small>where {_write_line(step)}</small>" for step in card.steps)
+    below = between + (f"<small>{escape(card.note)}</small>" if card.note else "")
+    return f'<div class="bv-formula"><p class="bv-line">{line}</p>{below}</div>' if line else ""
+
+
+def _write_line(why: Explanation) -> str:
+    """A cell's equation: its symbol and formula, and behind them the numbers."""
+    assert why.step is not None
     left, right = write_short_cell(why.step, (i for axis, i in why.cell.index if axis != "head"), _paint)
     worked = f"= {write_html(why.short)} " if why.short else ""
-    result = f"<span>{worked}= <b>{write_html(format_latex(why.recomputed))}</b></span>"
-    below = f"<small>{escape(note)}</small>" if note else ""
     return (
-        f'<div class="bv-formula"><p class="bv-line"><span>{write_html(left)} = {write_html(right)}</span> {result}</p>'
-        f"{below}</div>"
+        f"<span>{write_html(left)} = {write_html(right)}</span> <span>{worked}= {_render_result(why.recomputed)}</span>"
     )
+
+
+def _render_result(value: float) -> str:
+    return f"<b>{write_html(format_latex(value))}</b>"
 
 
 def _paint(symbol: Symbol) -> str:

@@ -14,7 +14,7 @@ from bertviz_core.analysis.parts import Parts
 from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
-from bertviz_core.formula.numbers import format_short
+from bertviz_core.formula.numbers import format_percent, format_short
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import choices, site, state, url
@@ -25,7 +25,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_cell
 
 _LISTENER: Key[Sent] = Key("listener", None)
-_CRUMBS = 4  # of a walk, that are shown
+_CRUMBS = 3  # of a walk, that are shown
 _BACK = '<button data-keep="{}" aria-label="One step back" title="One step back">‹</button>'
 _CLOSE = '<button data-close="yes" aria-label="Close" title="Close">✕</button>'
 _FOLD = '<button class="bv-fold" data-fold="drawer" aria-label="Fold the drawer" title="Fold">›</button>'
@@ -85,14 +85,14 @@ def render_crumbs(trace: Trace, way: tuple[Where, ...], own: bool = False) -> st
     own number, to which nobody walked."""
     places = [*range(1, len(way))]
     shown = places if len(places) < _CRUMBS else [1, *places[-_CRUMBS + 2 :]]
-    crumbs = [f'<button data-keep="{i}">{escape(_name_crumb(trace, way[i - 1]))}</button>' for i in shown]
+    crumbs = [f'<button data-keep="{i}">{_name_crumb(trace, way[i - 1])}</button>' for i in shown]
     if len(shown) < len(places):
         crumbs.insert(1, "…")
     back = _BACK.format(len(places)) if places else ""
     here = "This page’s number" if own else "<b>here</b>" if places else "From the page"
     return (
         f'<nav class="bv-crumbs{" bv-own-number" if own else ""}" aria-label="The walk so far">{back}'
-        f"<span>{' › '.join([*crumbs, here])}</span>{'' if own else _CLOSE}{_FOLD}</nav>"
+        f"<span>{'<i>›</i>'.join([*crumbs, here])}</span>{'' if own else _CLOSE}{_FOLD}</nav>"
     )
 
 
@@ -101,8 +101,10 @@ def _name_crumb(trace: Trace, place: Where) -> str:
     with suppress(AddressError):
         if isinstance(place, Address):
             trace.axes(place)
-            return f"{name_crumb(trace, place)} {format_short(float(trace[place]))}"
-    return str(place)
+            value, share = float(trace[place]), place.path.endswith("probs")
+            written = format_percent(value) if share else format_short(value)
+            return f"{escape(name_crumb(trace, place))} <code>{escape(written)}</code>"
+    return escape(str(place))
 
 
 def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:

@@ -23,6 +23,7 @@ from bertviz_core.ui.walk.templates.terms import divide, list_terms
 
 _GATES = (GELU, GELU_TANH, RELU, MAX_ZERO)  # what leaves a number above 0 nearly as it is, and one below nearly at 0
 _TERMS = 5
+_WHOLE = 0.005  # of a number, that may be missing of the whole
 
 
 def explain_curve(view: View, why: Explanation, found: Parts, applied: Apply) -> Card:
@@ -41,7 +42,7 @@ def explain_curve(view: View, why: Explanation, found: Parts, applied: Apply) ->
         table = list_terms(view, many, single, _TERMS, [lead])
         table = Table(table.heading.replace("Made from", "Its input is", 1), table.columns, table.rows, table.ends)
     else:
-        table = Table("Made from 1 number", ("what", "value", "", ""), [lead])
+        table = Table("Made from 1 number", ("what", "", "", "value"), [lead])
     return Card(tell_curve(trace, why, applied, x), table, picture)
 
 
@@ -55,5 +56,9 @@ def tell_curve(trace: Trace, why: Explanation, applied: Apply, x: float) -> Said
         return say(made)
     if x <= 0:
         return say(made, " Below 0 it lets next to nothing through: this one is silent.")
-    let = Part(why.value / x, format_percent)
-    return say(made, Claim("how much a gate lets through", " That is {share} of it: this one fires.", {"share": let}))
+    let = why.value / x
+    if abs(let - 1) < _WHOLE:
+        form = f"{{where}}{name} lets {{x}} through whole: this one fires."
+        return say(Claim("what a gate lets through whole", form, {"x": parts["x"], "where": parts["where"]}))
+    share = {"share": Part(let, format_percent)}
+    return say(made, Claim("how much a gate lets through", " That is {share} of it: this one fires.", share))

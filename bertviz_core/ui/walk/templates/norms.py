@@ -70,7 +70,13 @@ def _list_row(trace: Trace, symbol: Symbol, at: dict[str, int]) -> Row:
     cell = _cut(symbol, at)
     signs = {"mean": "μ", "variance": "σ²", "sigma": "σ", "normalized": "n", "weight": "γ", "bias": "β"}
     sign = signs.get(cell.name, "x")
-    return Row((Cell(find_noun(cell.path).title, cell), Cell(sign), Cell(format_number(trace[cell].item()), cell)))
+    return Row(
+        (
+            Cell(find_noun(cell.path).title, cell),
+            Cell(sign, look=card.SIGN),
+            Cell(format_number(trace[cell].item()), cell),
+        )
+    )
 
 
 def _list_pieces(trace: Trace, why: Explanation, norm: Norm) -> tuple[list[Piece], Piece | None]:
@@ -109,10 +115,14 @@ def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card
              Cell(format_number(float(amounts[i])))), float(amounts[i]))
         for i in order
     ]  # fmt: skip
-    shared = [card.lead(trace, cell, 3) for cell in found.shared]
+    shared = [
+        Row((Cell(find_noun(cell.path).title, cell), card.number(trace, cell), Cell("")), lead=True)
+        for cell in found.shared
+    ]
     rest = len(amounts) - len(order)
     ends = [card.close_sum(f"{rest:,} others", 3, float(amounts.sum() - amounts[order].sum()))] if rest else []
-    columns = ("component" if axis in ("hidden", "transform") else axis, "number", "part of the mean")
+    part = "part of the variance" if found.shared else "part of the mean"
+    columns = ("component" if axis in ("hidden", "transform") else axis, "number", part)
     table = Table(f"Made from {len(amounts):,} numbers, largest part first", columns, [*shared, *rows], ends)
     return Card(tell_mean(trace, why, vector, axis), table, draw_spread(vector, x.kind, None))
 
@@ -143,4 +153,6 @@ def tell_mean(trace: Trace, why: Explanation, vector: np.ndarray, axis: str) -> 
     parts = {"where": Part(where), "all": card.count(len(vector)), "number": Part(float(vector[far]), format_short),
              "name": Part(f"{axis} {far}" if axis not in ("hidden", "transform") else f"component {far}")}  # fmt: skip
     form = "{where}{all} numbers, of which {name} lies farthest from the middle: {number}."
-    return say(Claim("mean of a vector", form, parts))
+    spread = why.cell.name == "variance"
+    before = "How widely they are spread: the mean of the squared distances from their mean. " if spread else ""
+    return say(before, Claim("mean of a vector", form, parts))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.made_from import is_put
-from bertviz_core.analysis.naming import name_number
-from bertviz_core.analysis.parts import Parts
+from bertviz_core.analysis.naming import find_noun, name_number
+from bertviz_core.analysis.parts import Parts, unwrap
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.dims import TOKEN
 from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.nodes import Expr, MatMul, Symbol
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.shapes import Lookup
-from bertviz_core.formula.steps import EMBEDDING
+from bertviz_core.formula.steps import EMBEDDING, walk_nodes
 from bertviz_core.formula.texts import name_token
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
@@ -90,16 +94,51 @@ def explain_end(view: View, why: Explanation, way: tuple[Address, ...]) -> Card:
 def _explain_parameter(trace: Trace, cell: Address) -> Card:
     values = trace[cell.whole].ravel()
     sample = values[:: max(1, len(values) // _SAMPLE)]
+    picture = draw_histogram(sample.astype(np.float64), float(trace[cell]))
+    return Card(tell_parameter(trace, cell, values), _list_uses(trace, cell) or _list_places(trace, cell), picture)
+
+
+def _list_places(trace: Trace, cell: Address) -> Table:
     rows = [Row((Cell(axis.replace("_", " ")), Cell(card.name_place(trace, axis, i)))) for axis, i in cell.index]
-    return Card(tell_parameter(values, float(trace[cell])), Table("Where it stands", ("axis", "index"), rows),
-                draw_histogram(sample.astype(np.float64), float(trace[cell])))  # fmt: skip
+    return Table("Where it stands", ("axis", "index"), rows)
 
 
-def tell_parameter(values: np.ndarray, own: float) -> Said:
-    """That training set it, and how many of its table are smaller in size."""
-    smaller = np.count_nonzero((values < abs(own)) & (values > -abs(own))) / len(values)
+def _list_uses(trace: Trace, cell: Address) -> Table | None:
+    """What a weight of a matrix does at each token: the number that it is multiplied with, and their product."""
+    read = [x for step in trace.program.readers.get(cell.path, ()) for x in _find_factors(step.expr, cell)]
+    if not read:
+        return None
+    weight, inside = float(trace[cell]), read[0].axes[-1].name
+    column = Address(read[0].address).fix(**{inside: cell.at[inside]})
+    numbers = trace[column].astype(np.float64)
+    rows = [
+        Row((Cell(card.name_place(trace, TOKEN.name, i), column.fix(token=i).sort(trace.dims(column.whole))),
+             Cell(format_number(float(numbers[i]))), Cell(format_number(weight)),
+             Cell(format_number(float(numbers[i]) * weight))), float(numbers[i]) * weight)
+        for i in sorted(rank_top(np.abs(numbers), card.ROWS))
+    ]  # fmt: skip
+    largest = f", the {card.ROWS} largest" if len(numbers) > card.ROWS else ""
+    columns = ("token", f"{find_noun(column.path).word} {cell.at[inside]}", "weight", "product")
+    return Table(f"What it does at each token{largest}", columns, rows)
+
+
+def _find_factors(expr: Expr, cell: Address) -> Iterator[Symbol]:
+    """What a formula multiplies a matrix with, where that has a row for each token."""
+    for node in walk_nodes(expr):
+        if isinstance(node, MatMul) and isinstance(node.right, Symbol) and node.right.address == cell.path:
+            left, _ = unwrap(node.left)
+            if isinstance(left, Symbol) and left.axes[0] == TOKEN and left.axes[-1].name in cell.at:
+                yield left
+
+
+def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
+    """What it is a parameter of, and how many of its table are smaller in size."""
+    own = abs(float(trace[cell]))
+    smaller = np.count_nonzero((values < own) & (values > -own)) / len(values)
     parts = {"share": Part(smaller, format_percent), "all": card.count(len(values))}
-    return say("A parameter: training set it, and it is the same for every sentence.",
+    layer = f" of layer {cell.layer}" if cell.layer is not None else ""
+    owner = find_noun(cell.path.rpartition(".")[0]).word
+    return say(f"Of the {owner}{layer}; learned in training, the same for every sentence.",
                Claim("parameters smaller in size", " {share} of the {all} in its table are smaller in size.", parts),
                " The walk ends here.")  # fmt: skip
 
@@ -107,10 +146,10 @@ def tell_parameter(values: np.ndarray, own: float) -> Said:
 def _explain_input(trace: Trace, cell: Address, way: tuple[Address, ...]) -> Card:
     token, value = cell.at["token"], int(trace[cell].item())
     tokens = "".join(
-        f'<span class="bv-idchip{" bv-hot" if i == token else ""}">{card.escape(text)}<sub>{int(each):,}</sub></span>'
+        f'<span class="bv-idchip{" bv-hot" if i == token else ""}">{card.escape(text)}<sub>{int(each)}</sub></span>'
         for i, (text, each) in enumerate(zip(trace.tokens, trace[cell.whole], strict=True))
     )
-    told = _TELLS.get(cell.path, "an input.").format(value=f"{value:,}")
+    told = _TELLS.get(cell.path, "an input.").format(value=value)
     said = f"{name_token(trace.tokens, token)}: {told} The walk ends here."
     table = _list_neighbours(trace, value) if cell.path == "input_ids" else None
     return Card(say(said), table, f'<div class="bv-idchips">{tokens}</div>', more=_list_way(trace, way))
@@ -127,7 +166,7 @@ _TELLS = {
 def _list_neighbours(trace: Trace, value: int) -> Table:
     words = trace.model.tokenizer.vocabulary
     near = range(max(0, value - _NEIGHBOURS), min(len(words), value + _NEIGHBOURS + 1))
-    rows = [Row((Cell(f"{i:,}"), Cell(words[i], word=True)), own=i == value) for i in near]
+    rows = [Row((Cell(str(i)), Cell(words[i], look=card.WORD)), own=i == value) for i in near]
     return Table("Its neighbours in the vocabulary", ("id", "entry"), rows)
 
 

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say, say_largest
 from bertviz_core.analysis.naming import find_noun, tell_where
 from bertviz_core.analysis.parts import ALONE, SUMMAND, TERM, Group, Parts, take_apart
+from bertviz_core.analysis.parts import Part as PartOf
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address, Block
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.numbers import format_number, format_short
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
-from bertviz_core.ui.walk.pictures import Piece, draw_terms, draw_waterfall
+from bertviz_core.ui.walk.pictures import Piece, draw_terms, draw_waterfall, ring_strip
 
 _DEEP = 3  # steps down to a sum of many terms, at most
 _ROWS = card.ROWS - 2  # of terms, beside the others and a bias
@@ -68,12 +72,26 @@ def find_terms(trace: Trace, why: Explanation, found: Parts) -> tuple[Explanatio
 def explain_through(view: View, why: Explanation, found: Parts, below: tuple[Explanation, Parts]) -> Card:
     """A number that comes from one sum alone, over a step or two: its own operands, and the terms of that sum."""
     trace, (source, inside) = view.trace, below
-    lead = [card.lead(trace, operand, 4) for part in found for operand in part.operands]
+    made = [part for part in found if part.amount]
+    lead = [card.lead(trace, operand, 4) for part in made for operand in part.operands]
     shown = explain_terms(view, source, inside, lead=lead)
     assert shown.table is not None
     heading = shown.table.heading.replace("Made from", f"The {find_noun(source.cell.path).word} is", 1)
+    idle = [_list_idle(operand) for part in found if not part.amount for operand in part.operands]
     said = tell_terms(trace, why, np.concatenate([group.amounts for group in divide(inside)[0]]))
-    return replace(shown, sentence=said, table=replace(shown.table, heading=heading))
+    table = replace(shown.table, heading=heading, ends=[*shown.table.ends, *idle])
+    return replace(shown, sentence=said, table=table, steps=_list_steps(trace, made))
+
+
+def _list_idle(operand: Address) -> Row:
+    """An operand that makes no difference to the number, such as a mask that hides nothing."""
+    return Row((Cell(find_noun(operand.path).word, operand), Cell(""), Cell(""), Cell("adds 0")), quiet=True)
+
+
+def _list_steps(trace: Trace, made: Sequence[PartOf]) -> tuple[Explanation, ...]:
+    """How the operands came about that stand between a number and the sum that it comes from."""
+    found = (trace.explain(operand) for part in made for operand in part.operands)
+    return tuple(why for why in found if why.short)
 
 
 def is_long(found: Parts) -> bool:
@@ -171,28 +189,58 @@ def explain_sum(view: View, why: Explanation, found: Parts) -> Card:
     """A sum of a few parts, each with a name of its own; or a number taken as it is."""
     trace = view.trace
     parts = [(group, i) for group in found.groups for i in range(len(group.amounts))]
-    rows = [_list_part(trace, found, k, *parts[k]) for k in range(len(parts))]
+    rows = [_list_part(trace, why, k, part) for k, part in enumerate(found)]
     names = [row.cells[0].text for row in rows]
     pieces = [Piece(name, float(found.amounts[k]), _find_kind(trace, parts[k][0])) for k, name in enumerate(names)]
     result = Piece(find_noun(why.cell.path).word, why.value)
     heading = f"Made from {write_count(len(parts), 'part')}" if len(parts) > 1 else "It is this number"
     return Card(
         tell_sum(trace, why, found, names),
-        Table(heading, ("what", "from", "value", "part"), rows),
-        draw_waterfall(pieces, result) if len(parts) > 1 else "",
+        Table(heading, ("what", "from", "part"), rows),
+        draw_waterfall(pieces, result) + _draw_strips(view, why, names, parts) if len(parts) > 1 else "",
     )
 
 
-def _list_part(trace: Trace, found: Parts, k: int, group: Group, i: int) -> Row:
-    """One part: its name, the layer that it comes from, its numbers, and what it adds."""
-    blocks = [block for block in group.blocks if block.path] or list(group.blocks)
-    operands = [block[i if len(block) > 1 else 0] for block in blocks]
-    first = operands[0]
-    name = " × ".join(find_noun(operand.path).word for operand in operands[:2])
-    origin = f"layer {first.layer}" if first.layer is not None else ""
-    values = " × ".join(format_number(trace[operand].item()) for operand in operands[:2])
-    amount = float(found.amounts[k])
-    return Row((Cell(name, first), Cell(origin, word=True), Cell(values, first), Cell(format_number(amount))), amount)
+def _name_part(why: Explanation, k: int, operands: Sequence[Address]) -> str:
+    """What a part is called: by its part in a residual sum, by what it stands for among embeddings."""
+    if why.cell.name == "residual" and len(operands) == 1 and why.count > 1:
+        return ("brought along", "added")[min(k, 1)]
+    words = [find_noun(operand.path).word for operand in operands[:2]]
+    return " × ".join(word.removesuffix(" embedding") if why.cell.name == "sum" else word for word in words)
+
+
+def _list_part(trace: Trace, why: Explanation, k: int, part: PartOf) -> Row:
+    """One part: its name, where it comes from, and what it adds."""
+    first, amount = part.operands[0], part.amount or 0.0
+    name = Cell(_name_part(why, k, part.operands), first)
+    return Row((name, Cell(_find_origin(trace, first), look=card.WORD), Cell(format_number(amount))), amount)
+
+
+def _find_origin(trace: Trace, operand: Address) -> str:
+    """Where a part comes from: the row of a table that was read, or a step of a layer."""
+    step = trace.program.by_address.get(operand.path)
+    if step and isinstance(step.expr, Lookup):
+        ids = trace.explain(operand).sources[-1]
+        return f"{find_noun(ids.block.path).word} {int(ids.values[0])}"
+    layer = f", layer {operand.layer}" if operand.layer is not None else ""
+    return f"{find_noun(operand.path).word}{layer}"
+
+
+def _draw_strips(view: View, why: Explanation, names: Sequence[str], parts: Sequence[tuple[Group, int]]) -> str:
+    """The vectors of which the number is a component, and their sum's, this component ringed in each."""
+    if not why.cell.index or why.cell.index[-1][0] != "hidden":
+        return ""
+    cells = [(name, group.blocks[0][0]) for name, (group, _) in zip(names, parts, strict=True)]
+    vectors = [(name, cell) for name, cell in cells if {"token", "hidden"} <= cell.at.keys()]
+    place, drawn = why.cell.index[-1][1], [*vectors, (find_noun(why.cell.path).word, why.cell)]
+    rows = [view.trace[cell.without("hidden")] for _, cell in drawn]
+    end = float(max(np.abs(row).max() for row in rows))
+    strips = ""
+    for (name, cell), row in zip(drawn, rows, strict=True):
+        symbol = view.trace.program.symbol(cell.path)
+        image = draw_thumbnail(row[None], view.colors, end=end, kind=symbol.kind if symbol else "")
+        strips += f"<span>{escape(name)}</span>{ring_strip(image, place, len(row))}"
+    return f'<div class="bv-strips">{strips}</div>'
 
 
 def _find_kind(trace: Trace, group: Group) -> str:
@@ -205,18 +253,28 @@ def tell_sum(trace: Trace, why: Explanation, found: Parts, names: Sequence[str])
     where, amounts = tell_where(trace, why.cell), found.amounts
     if len(amounts) < 2:
         return say(f"{where}taken as it is.")
+    parts = {name: Part(float(amount), format_short) for name, amount in zip(("one", "other"), amounts, strict=False)}
+    if why.cell.name == "residual" and len(amounts) == 2:
+        form = "{where}what it brings along, {one}, plus what the sub-layer adds, {other}."
+        return say(Claim("a residual sum", form, {**parts, "where": Part(where)}), _tell_direction(amounts))
     begin = Claim("a sum", "{where}{count} added up.",
                   {"where": Part(where), "count": card.count(len(amounts), "number")})  # fmt: skip
     best = int(np.abs(amounts).argmax())
-    parts = {"size": Part(float(np.abs(amounts)[best]), format_number), "name": Part(names[best]),
-             "amount": Part(float(amounts[best]), format_short)}  # fmt: skip
     largest = say_largest(("largest part in size", " Largest in size: {name}, {amount}."),
                           ("no part larger in size", " None is larger in size than {name}, {amount}."),
-                          parts, np.abs(amounts), (best,))  # fmt: skip
+                          {"size": Part(float(np.abs(amounts)[best]), format_number), "name": Part(names[best]),
+                           "amount": Part(float(amounts[best]), format_short)}, np.abs(amounts), (best,))  # fmt: skip
     return say(begin, largest, _tell_direction(amounts))
 
 
-def _tell_direction(amounts: np.ndarray) -> str:
+def _tell_direction(amounts: np.ndarray) -> Said:
+    """Whether two parts go the same way, and how much of the first one the second takes away."""
     if len(amounts) != 2 or not amounts.all():
-        return ""
-    return " Both go the same way." if amounts[0] * amounts[1] > 0 else " They go against each other."
+        return say()
+    one, other = map(float, amounts)
+    if one * other > 0:
+        return say(" Both go the same way.")
+    if abs(other) >= abs(one):
+        return say(" The second outweighs the first.")
+    return say(Claim("how much is taken away", " The addition takes {share} of it away.",
+                     {"share": Part(abs(other / one), format_percent)}))  # fmt: skip
