@@ -41,7 +41,7 @@ def explain_terms(view: View, why: Explanation, found: Parts, lead: Sequence[Row
     bias = float(sum(group.amounts.sum() for group in single)) if single else None
     return Card(
         tell_terms(view.trace, why, terms),
-        list_terms(view, many, single, _ROWS - len(lead), lead),
+        list_terms(view, many, single, _ROWS - 2 * len(lead), lead),
         draw_terms(terms, bias),
     )
 
