@@ -26,7 +26,7 @@ from bertviz_core.ui.views import heads_ablation, predictions_reason, sentence, 
 from bertviz_core.ui.views.documents_slips import _tell_changed
 from bertviz_core.ui.views.parameters import write_size
 from bertviz_core.ui.views.tokenization_lead import _render_guess
-from bertviz_core.ui.walk.explain import work_out
+from bertviz_core.ui.walk.explain import work_out, write_text
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from tests.canvas import look
 from tests.factory import random_checkpoint
@@ -265,7 +265,7 @@ def test_the_signs_in_a_grid_are_those_of_its_key():
 def test_what_is_recorded_is_told_apart_from_what_is_recomputed(rome):
     cells = (f"cls.predictions.decoder[token={MASK},vocab={i}]" for i in range(1000))
     why = next(why for cell in cells if tell_apart(why := rome.explain(cell)))
-    text = work_out(look(rome), why.cell).text
+    text = write_text(look(rome), why)
     assert f"Recorded: {format_number(why.value)}. Recomputed" in text
     assert f"operands: {format_number(why.recomputed)}. Difference" in text
 

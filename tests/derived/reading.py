@@ -17,7 +17,7 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame.site import PAGES
-from bertviz_core.ui.walk.explain import work_out
+from bertviz_core.ui.walk.explain import write_text
 
 APP = str(Path(__file__).parents[2] / "app.py")
 TITLE = 'class="bv-panel-title"'
@@ -230,7 +230,7 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
 def _read_drawer(panel: Panel, view) -> None:
     """Add what the drawer says of the cell that a tensor's panel offers: the formula worked, and how exact it is."""
     if panel.offered and panel.name.partition("[")[0] in view.trace:
-        text = work_out(view, panel.offered).text
+        text = write_text(view, view.trace.explain(panel.offered))
         panel.formulas += _MATH.findall(text)
         panel.texts += [part.removeprefix(":small[:gray[").removesuffix("]]") for part in text.split("\n\n")
                         if part.startswith(":small[:gray[")]  # fmt: skip

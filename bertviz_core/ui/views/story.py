@@ -28,7 +28,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.story_words import render_hidden, render_steps, render_without, tell_choice, tell_passed
-from bertviz_core.ui.walk.explain import draw_operands, work_out
+from bertviz_core.ui.walk.explain import draw_operands, work_out, write_text, write_words
 
 _SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
 _HIDDEN = 48  # tokens that are hidden in turn at most; of more, those on the way
@@ -225,7 +225,8 @@ def show_stop(view: View, story: Story, number: int) -> None:
             said += [tell_passed(view.trace, turn) for turn in walked]
             if any(said):
                 st.caption(escape_markdown(" ".join(filter(None, said))))
-            st.markdown(f"{shown.words}\n\n{shown.text}")
+            words, text = write_words(view.trace, shown.why, shown.found), write_text(view, shown.why)
+            st.markdown(f"{words}\n\n{text}")
             with st.container(horizontal=True, vertical_alignment="center"):
                 show_worked_link(view, cell)
                 link = site.find_link(view.trace, cell)

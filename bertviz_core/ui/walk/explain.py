@@ -25,19 +25,16 @@ from bertviz_core.ui.walk.what_if_cell import describe_change
 
 @dataclass(frozen=True)
 class Explained:
-    """A number with all that is said about it. words, text: Markdown; a sentence, and the formula worked."""
+    """A number, worked out and taken apart."""
 
     why: Explanation
     found: Parts
-    words: str
-    text: str
 
 
 def work_out(view: View, cell: Where) -> Explained:
     """Work out a cell. Raises AddressError for what is none."""
     why = view.trace.explain(cell)
-    found = take_apart(view.trace, why)
-    return Explained(why, found, _write_words(view.trace, why, found), _write_text(view, why))
+    return Explained(why, take_apart(view.trace, why))
 
 
 def draw_operands(view: View, key: str, shown: Explained, **size: int) -> None:
@@ -47,8 +44,8 @@ def draw_operands(view: View, key: str, shown: Explained, **size: int) -> None:
     st.caption(note)
 
 
-def _write_text(view: View, why: Explanation) -> str:
-    """The formula in letters and with numbers, and how exactly they give the number."""
+def write_text(view: View, why: Explanation) -> str:
+    """Markdown: the formula in letters and with numbers, and how exactly they give the number."""
     if why.step is None:
         return "\n\n".join([_write_end(view, why), _mark_change(view, why)])
     operands = write_count(why.count, "operand")
@@ -76,8 +73,8 @@ def _write_end(view: View, why: Explanation) -> str:
     return escape_markdown(f"An input of the forward pass, made by the tokenizer for “{token}”. The walk ends here.")
 
 
-def _write_words(trace: Trace, why: Explanation, found: Parts) -> str:
-    """The numbers as a sentence, where they support one."""
+def write_words(trace: Trace, why: Explanation, found: Parts) -> str:
+    """Markdown: the numbers as a sentence, where they support one."""
     if found.measure is WITHOUT and "key" in why.cell.at:
         return escape_markdown(_write_share(trace, why))
     if not found.measure.sums or len(found) < 2:
