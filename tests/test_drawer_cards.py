@@ -42,7 +42,7 @@ CHANGES = (
 def explain(trace, address):
     view = look(trace)
     shown = work_out(view, address)
-    return view, shown, explain_number(view, shown.why, shown.found, (shown.why.cell,))
+    return view, shown, explain_number(view, shown.why, shown.found)
 
 
 def sample(trace, seed, count=1):
@@ -180,11 +180,11 @@ def test_a_score_shows_the_products_that_it_comes_from(rome):
 
 
 def test_an_id_ends_the_walk_with_the_way_that_led_there(rome):
-    vectors = (f"embeddings.{name}[token=8,hidden=267]" for name in ("sum", "word_embeddings"))
-    way = tuple(map(read_address, (*vectors, "input_ids[token=8]")))
+    cells = ("embeddings.sum[token=8,hidden=267]", "embeddings.word_embeddings[token=8,hidden=267]")
     view = look(rome)
-    shown = work_out(view, way[-1])
-    card = explain_number(view, shown.why, shown.found, way)
+    shown = work_out(view, "input_ids[token=8]")
+    card = explain_number(view, shown.why, shown.found, ((1, read_address(cells[0])), (4, read_address(cells[1]))))
+    assert re.findall(r'<tr data-keep="(\d)"', card.more) == ["1", "4"]
     assert "it id 103." in str(card.sentence) and "The walk ends here." in str(card.sentence)
     assert "The way you came, 2 steps" in card.more and card.more.count("<tr") == 2
     assert [row.cells[1].text for row in card.table.rows if row.own] == ["[MASK]"]

@@ -19,6 +19,8 @@ from bertviz_core.ui.walk.pictures import (
     draw_terms,
     draw_waterfall,
 )
+from bertviz_core.ui.walk.rendering import _wrap
+from tests.canvas import look
 
 RECT = re.compile(r'<rect class="([^"]*)" x="([-\d.]+)" y="([-\d.]+)" width="([-\d.]+)" height="([-\d.]+)"')
 TEXT = re.compile(r'<text class="([^"]*)" x="([-\d.]+)" y="([-\d.]+)">([^<]*)<')
@@ -126,3 +128,12 @@ def test_what_has_no_spread_is_drawn_without_a_warning(values):
             draw_waterfall(pieces, Piece("sum", float(values.sum()))),
         ]
     assert all("nan" not in picture and "inf" not in picture for picture in pictures)
+
+
+def test_a_name_that_holds_a_line_break_splits_no_picture(rome):
+    """What is drawn goes through Markdown, in which an empty line ends the HTML."""
+    view = look(rome)
+    body = _wrap(
+        view, rome.explain("embeddings.sum[token=1,hidden=1]"), draw_shares([Share("x\n\n# y", 1.0, own=True)])
+    )
+    assert "\n" not in body and "␊␊# y" in body

@@ -8,6 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.numbers import format_number, format_short
+from bertviz_core.ui.frame import overflow, shell
+from bertviz_core.ui.walk import drawer
 from tests.test_explain import random_cell, scale
 from tests.test_pages import APP
 
@@ -83,3 +85,43 @@ def test_a_page_explains_its_own_number_until_another_one_is_clicked():
 def test_a_number_that_was_clicked_is_not_the_pages_own(page):
     text = opened(page, f"{LAYER}.attention.self.probs[head=0,query=8,key=6]")
     assert "This page’s number" not in text and 'data-close="yes"' in text
+
+
+@pytest.mark.parametrize("before", [
+    "embeddings.sum", "embeddings.sum[token=1]", "nonsense.path[x=1]", "embeddings.sum[token=99,hidden=0]",
+    "grad:embeddings.word_embeddings.weight[vocab=19,hidden=2]", "J", "embeddings.word_embeddings.weight",
+])  # fmt: skip
+@pytest.mark.parametrize("last", ["input_ids[token=0]", "embeddings.LayerNorm[token=0,hidden=0]"])
+def test_a_step_that_is_no_number_of_this_pass_stands_as_it_was_written(page, before, last):
+    """Such as a tensor, or a number of a longer sentence than the one that is read now."""
+    text = opened(page, f"{before}~{last}")
+    assert f'<button data-keep="1">{before}</button>' in text
+    assert ADDRESS.search(text)["address"] == last
+
+
+@pytest.mark.parametrize("changes", ["embeddings.sum:1e18", "embeddings.sum[token=1]:1e17", "embeddings.sum:-3e37"])
+def test_a_vector_of_one_huge_number_is_explained(changes):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["changes"] = changes
+    for cell in ("embeddings.LayerNorm.mean[token=1]", "embeddings.LayerNorm[token=1,hidden=0]"):
+        assert ADDRESS.search(opened(at, cell))["address"] == cell
+
+
+def test_what_is_not_finite_keeps_the_drawer_from_drawing_and_no_more(monkeypatch):
+    """Also where only the drawer runs: a sentence, and no traceback."""
+
+    def fail(*_):
+        raise ValueError("cannot convert float NaN to integer")
+
+    monkeypatch.setattr(drawer, "explain_number", fail)
+    monkeypatch.setattr(overflow, "find_overflow", lambda _: "somewhere")
+    monkeypatch.setattr(shell, "tell_overflow", lambda _: ())
+    at = AppTest.from_file(APP, default_timeout=60)
+    opened(at, "embeddings.LayerNorm.mean[token=1]")
+    assert any("cannot be drawn from numbers that are not finite" in error.value for error in at.error)
+
+
+def test_signs_that_turn_or_split_text_are_spelled(page):
+    text = opened(page, "\u202eabc\n\n**x**~embeddings.sum[token=1,hidden=1]")
+    crumbs = text[text.index("bv-crumbs") :]
+    assert "\u202e" not in crumbs and "⟨U+202E⟩abc" in crumbs and "\n\n" not in crumbs[: crumbs.index("</nav>")]

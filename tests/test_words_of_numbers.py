@@ -244,7 +244,7 @@ def test_operands_that_are_not_listed_are_told_as_others(bundled, text, more):
     trace = bv.run(bundled, text)
     view = look(trace)
     shown = work_out(view, "encoder.layer.0.attention.self.probs[head=0,query=1,key=2]")
-    table = explain_number(view, shown.why, shown.found, ()).table
+    table = explain_number(view, shown.why, shown.found).table
     assert len(table.rows) == len(trace.tokens) - more
     assert [row.cells[0].text for row in table.ends] == ([f"{more} others"] if more else [])
 

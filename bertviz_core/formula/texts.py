@@ -15,7 +15,7 @@ _UNSEEN = frozenset("\u00ad\u061c\u180e\u200b\u200e\u200f\ufeff\ufff9\ufffa\ufff
 
 def spell_controls(text: str) -> str:
     """The text with a visible sign for each character that is none: line breaks, controls, marks of direction."""
-    if text.isprintable():  # none of them is; nor are spaces of other kinds, which stay
+    if text.replace("\N{NO-BREAK SPACE}", " ").isprintable():  # none of them is
         return text
     return "".join(map(_spell, text))
 

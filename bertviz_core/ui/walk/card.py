@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -160,7 +161,7 @@ def _render_content(cell: Cell, step: Address | None) -> str:
 
 
 def _render_bar(amount: float | None, longest: float) -> str:
-    if amount is None or not longest:
+    if amount is None or not longest or not math.isfinite(amount / longest):
         return ""
     look = "bv-minus" if amount < 0 else ""
     return f'<i class="{look}" style="width:{max(1, round(abs(amount) / longest * _BAR))}px"></i>'

@@ -15,6 +15,7 @@ from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.overflow import kept_usable
 from bertviz_core.ui.frame.told import Told, find_told, read_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import find_other_page, read_cell, read_walk
@@ -22,7 +23,7 @@ from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.walk.explain import Explained, work_out
 from bertviz_core.ui.walk.rendering import render_head, render_title, show_body
 from bertviz_core.ui.walk.templates.choosing import explain_number
-from bertviz_core.ui.walk.way import list_lit, listen, render_crumbs
+from bertviz_core.ui.walk.way import is_cell, list_lit, listen, render_crumbs
 from bertviz_core.ui.walk.what_if_cell import show_menu
 
 _ANOTHER = Key("another", "")
@@ -42,7 +43,8 @@ def show_drawer(view: View) -> None:
     with st.container(key="drawer", gap=None):
         listen(view, way, list_lit(shown.found) if isinstance(shown, Explained) else [], own=own is not None)
         if isinstance(shown, Explained):
-            _show(view, shown, way, own is not None)
+            with kept_usable(view.trace):  # also where only the drawer runs
+                _show(view, shown, way, own is not None)
         elif isinstance(shown, Told):
             _show_told(view, shown, way)
         elif shown is not None:
@@ -64,8 +66,8 @@ def _try(view: View, cell: Where) -> Explained | Told | AddressError:
 
 def _show(view: View, shown: Explained, way: tuple[Where, ...], own: bool) -> None:
     why = shown.why
-    cells = tuple(cell for cell in way if isinstance(cell, Address))
-    card = explain_number(view, why, shown.found, (*cells[:-1], why.cell))
+    steps = tuple((i, cell) for i, cell in enumerate(way[:-1], 1) if is_cell(cell, view.trace))
+    card = explain_number(view, why, shown.found, steps)
     st.html(render_head(view, shown, render_crumbs(view.trace, way, own)))
     _show_address_menu(why.address)
     with st.container(key="drawer-body"):

@@ -144,7 +144,8 @@ def draw_spread(
 
     kind: of the vector, whose colour they have; own: the one that is explained; pieces, result: of a sum below them.
     """
-    mean, spread = float(values.mean()), float(values.std()) or 1.0
+    mean = float(values.mean())
+    spread = float(values.std()) or max(1.0, abs(mean))
     ends = [mean - 4 * spread, mean + 4 * spread, *([] if own is None else [own - spread / 2, own + spread / 2])]
     low, high = min(ends), max(ends)
 

@@ -15,7 +15,7 @@ from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.short import write_short_cell
 from bertviz_core.formula.steps import INPUT, PARAMETER
-from bertviz_core.formula.texts import join_words, write_count
+from bertviz_core.formula.texts import join_words, spell_controls, write_count
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
 from bertviz_core.ui.walk.card import Card, render_table
@@ -41,7 +41,7 @@ def render_title(view: View, kind: str, name: str, value: str, address: str) -> 
     color = view.colors.kinds.get(kind, view.colors.faint)
     return (
         f'<h2 id="bv-drawer-title" tabindex="-1" data-address="{escape(address)}" style="--kind:{color}">'
-        f"{escape(name)}</h2>"
+        f"{escape(spell_controls(name))}</h2>"
         f'<p class="bv-value" style="color:{color}">{value}</p>'
     )
 
@@ -86,7 +86,7 @@ def _wrap(view: View, why: Explanation, text: str) -> str:
     """HTML in the colours of the number's kind."""
     kind = why.step.kind if why.step else PARAMETER
     cell, own = (colors.get(kind, view.colors.faint) for colors in (view.colors.cells, view.colors.kinds))
-    return f'<div class="bv-explained" style="--cell:{cell};--kind:{own}">{text}</div>'
+    return f'<div class="bv-explained" style="--cell:{cell};--kind:{own}">{spell_controls(text)}</div>'
 
 
 _STORY = (

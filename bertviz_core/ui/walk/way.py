@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from html import escape
+from typing import TypeGuard
 
 from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.parts import Parts
@@ -15,6 +16,7 @@ from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.formula.texts import spell_controls
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import choices, site, state, url
@@ -96,15 +98,20 @@ def render_crumbs(trace: Trace, way: tuple[Where, ...], own: bool = False) -> st
     )
 
 
+def is_cell(place: Where, trace: Trace) -> TypeGuard[Address]:
+    """Whether a step of a walk names one number of a pass, and not a tensor, another pass's number, or nothing."""
+    with suppress(AddressError):
+        return isinstance(place, Address) and not trace.dims(place)
+    return False
+
+
 def _name_crumb(trace: Trace, place: Where) -> str:
     """What a cell is called, with its value; what names no cell of the pass as it was written."""
-    with suppress(AddressError):
-        if isinstance(place, Address):
-            trace.axes(place)
-            value, share = float(trace[place]), place.path.endswith("probs")
-            written = format_percent(value) if share else format_short(value)
-            return f"{escape(name_crumb(trace, place))} <code>{escape(written)}</code>"
-    return escape(str(place))
+    if not is_cell(place, trace):
+        return escape(spell_controls(str(place)))
+    value, share = float(trace[place]), place.path.endswith("probs")
+    written = format_percent(value) if share else format_short(value)
+    return f"{escape(spell_controls(name_crumb(trace, place)))} <code>{escape(written)}</code>"
 
 
 def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:

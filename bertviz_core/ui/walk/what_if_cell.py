@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from bertviz_core.analysis.what_if import Offer, list_scopes, offer_for_cell
@@ -27,7 +29,13 @@ def show_menu(view: View, why: Explanation) -> None:
     around = list_scopes(view.trace, why.cell)
     with st.popover("Change this number", key="what-if-cell"):
         scope = st.selectbox("Set", list(around), key="what-if-scope") or next(iter(around))
-        number = st.number_input("to", value=why.value, format="%.6g", step=None, key=f"what-if-number-{why.address}")
+        number = st.number_input(
+            "to",
+            value=why.value if math.isfinite(why.value) else 0.0,
+            format="%.6g",
+            step=None,
+            key=f"what-if-number-{why.address}",
+        )
         st.button("Run with this value", key="what-if-run", on_click=add_changes,
                   args=({around[scope]: number},), kwargs=FROM_FRAGMENT)  # fmt: skip
         _show_offers(offer_for_cell(view.trace, why.cell))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bertviz_core.analysis.parts import ALONE, SUMMAND, TERM, WITHOUT, Parts, unwrap
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.document_nodes import Argmax
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Apply, Mean
@@ -13,13 +12,13 @@ from bertviz_core.ui.walk.card import Card
 from bertviz_core.ui.walk.templates.curves import explain_curve
 from bertviz_core.ui.walk.templates.norms import explain_mean, explain_scale, find_norm, is_spread
 from bertviz_core.ui.walk.templates.others import explain_other
-from bertviz_core.ui.walk.templates.reads import explain_end, explain_largest, explain_lookup
+from bertviz_core.ui.walk.templates.reads import Way, explain_end, explain_largest, explain_lookup
 from bertviz_core.ui.walk.templates.share import explain_share
 from bertviz_core.ui.walk.templates.terms import explain_sum, explain_terms, explain_through, find_terms, is_long
 
 
-def explain_number(view: View, why: Explanation, found: Parts, way: tuple[Address, ...]) -> Card:
-    """A cell, explained in the way of its formula. way: the cells walked through, this one last."""
+def explain_number(view: View, why: Explanation, found: Parts, way: Way = ()) -> Card:
+    """A cell, explained in the way of its formula. way: the steps that led to it."""
     if why.step is None:
         return explain_end(view, why, way)
     expr, _ = unwrap(why.step.expr)

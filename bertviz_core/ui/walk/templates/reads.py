@@ -19,7 +19,7 @@ from bertviz_core.formula.nodes import Expr, MatMul, Symbol
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.steps import EMBEDDING, walk_nodes
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
@@ -27,6 +27,7 @@ from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.pictures import draw_histogram, draw_strip
 
 _SAMPLE = 60_000  # numbers of a table that its histogram is drawn from
+Way = tuple[tuple[int, Address], ...]  # the steps of a walk: each with its number in it, and its cell
 _WAY = 10  # steps of the walk that are listed, the last ones
 _NEIGHBOURS = 2  # entries of the vocabulary before and after one
 
@@ -80,8 +81,8 @@ def explain_largest(view: View, why: Explanation, found: Parts) -> Card:
     return Card(said, Table(f"Chosen from {len(values):,} numbers, largest first", ("", "place", "value"), rows))
 
 
-def explain_end(view: View, why: Explanation, way: tuple[Address, ...]) -> Card:
-    """A number at which the walk ends. way: the cells that led to it."""
+def explain_end(view: View, why: Explanation, way: Way) -> Card:
+    """A number at which the walk ends. way: the steps that led to it."""
     trace, cell = view.trace, why.cell
     if cell.path in trace.model.parameters:
         return _explain_parameter(trace, cell)
@@ -143,7 +144,7 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
                " The walk ends here.")  # fmt: skip
 
 
-def _explain_input(trace: Trace, cell: Address, way: tuple[Address, ...]) -> Card:
+def _explain_input(trace: Trace, cell: Address, way: Way) -> Card:
     token, value = cell.at["token"], int(trace[cell].item())
     tokens = "".join(
         f'<span class="bv-idchip{" bv-hot" if i == token else ""}">{card.escape(text)}<sub>{int(each)}</sub></span>'
@@ -170,13 +171,12 @@ def _list_neighbours(trace: Trace, value: int) -> Table:
     return Table("Its neighbours in the vocabulary", ("id", "entry"), rows)
 
 
-def _list_way(trace: Trace, way: tuple[Address, ...]) -> str:
+def _list_way(trace: Trace, way: Way) -> str:
     """The walk that led here, the last steps of it, each a way back."""
     rows = "".join(
         f'<tr data-keep="{i}"><td><button data-keep="{i}">{card.escape(name_number(trace, cell))}</button></td>'
         f"<td>{format_number(trace[cell].item())}</td></tr>"
-        for i, cell in [*enumerate(way[:-1], 1)][-_WAY:]
+        for i, cell in way[-_WAY:]
     )
-    steps = len(way) - 1
-    title = f"The way you came, {steps} step{'' if steps == 1 else 's'}"
+    title = f"The way you came, {write_count(len(way), 'step')}"
     return f'<h3 class="bv-made">{title}</h3><table class="bv-operands"><tbody>{rows}</tbody></table>' if rows else ""
