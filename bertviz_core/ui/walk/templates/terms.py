@@ -29,6 +29,8 @@ from bertviz_core.ui.walk.pictures import Piece, draw_terms, draw_waterfall, rin
 _DEEP = 3  # steps down to a sum of many terms, at most
 _ROWS = card.ROWS - 2  # of terms, beside the others and a bias
 _COMPARED = 3  # numbers of a row in which a place says something
+_BROUGHT, _ADDED = "brought along", "added"  # the parts of a residual sum
+_OUTPUTS = ("dense", "dropout")  # what a sub-layer gives, by the end of its path
 _FEW = 6  # parts of a sum that are drawn one below the other
 _PLACES = {"hidden": "component", "concat": "component", "head_dim": "component", "transform": "component",
            "pooled": "component", "intermediate": "neuron", "key": "token", "vocab": "entry"}  # fmt: skip
@@ -189,7 +191,7 @@ def explain_sum(view: View, why: Explanation, found: Parts) -> Card:
     """A sum of a few parts, each with a name of its own; or a number taken as it is."""
     trace = view.trace
     parts = [(group, i) for group in found.groups for i in range(len(group.amounts))]
-    rows = [_list_part(trace, why, k, part) for k, part in enumerate(found)]
+    rows = [_list_part(trace, why, part) for part in found]
     names = [row.cells[0].text for row in rows]
     pieces = [Piece(name, float(found.amounts[k]), _find_kind(trace, parts[k][0])) for k, name in enumerate(names)]
     result = Piece(find_noun(why.cell.path).word, why.value)
@@ -201,18 +203,18 @@ def explain_sum(view: View, why: Explanation, found: Parts) -> Card:
     )
 
 
-def _name_part(why: Explanation, k: int, operands: Sequence[Address]) -> str:
+def _name_part(why: Explanation, operands: Sequence[Address]) -> str:
     """What a part is called: by its part in a residual sum, by what it stands for among embeddings."""
     if why.cell.name == "residual" and len(operands) == 1 and why.count > 1:
-        return ("brought along", "added")[min(k, 1)]
+        return _ADDED if operands[0].name in _OUTPUTS else _BROUGHT
     words = [find_noun(operand.path).word for operand in operands[:2]]
     return " × ".join(word.removesuffix(" embedding") if why.cell.name == "sum" else word for word in words)
 
 
-def _list_part(trace: Trace, why: Explanation, k: int, part: PartOf) -> Row:
+def _list_part(trace: Trace, why: Explanation, part: PartOf) -> Row:
     """One part: its name, where it comes from, and what it adds."""
     first, amount = part.operands[0], part.amount or 0.0
-    name = Cell(_name_part(why, k, part.operands), first)
+    name = Cell(_name_part(why, part.operands), first)
     return Row((name, Cell(_find_origin(trace, first), look=card.WORD), Cell(format_number(amount))), amount)
 
 
@@ -253,10 +255,11 @@ def tell_sum(trace: Trace, why: Explanation, found: Parts, names: Sequence[str])
     where, amounts = tell_where(trace, why.cell), found.amounts
     if len(amounts) < 2:
         return say(f"{where}taken as it is.")
-    parts = {name: Part(float(amount), format_short) for name, amount in zip(("one", "other"), amounts, strict=False)}
-    if why.cell.name == "residual" and len(amounts) == 2:
-        form = "{where}what it brings along, {one}, plus what the sub-layer adds, {other}."
-        return say(Claim("a residual sum", form, {**parts, "where": Part(where)}), _tell_direction(amounts))
+    if sorted(names) == [_ADDED, _BROUGHT]:
+        brought, added = (float(amounts[names.index(name)]) for name in (_BROUGHT, _ADDED))
+        parts = {"brought": Part(brought, format_short), "added": Part(added, format_short), "where": Part(where)}
+        form = "{where}what it brings along, {brought}, plus what the sub-layer adds, {added}."
+        return say(Claim("a residual sum", form, parts), _tell_direction(brought, added))
     begin = Claim("a sum", "{where}{count} added up.",
                   {"where": Part(where), "count": card.count(len(amounts), "number")})  # fmt: skip
     best = int(np.abs(amounts).argmax())
@@ -264,17 +267,16 @@ def tell_sum(trace: Trace, why: Explanation, found: Parts, names: Sequence[str])
                           ("no part larger in size", " None is larger in size than {name}, {amount}."),
                           {"size": Part(float(np.abs(amounts)[best]), format_number), "name": Part(names[best]),
                            "amount": Part(float(amounts[best]), format_short)}, np.abs(amounts), (best,))  # fmt: skip
-    return say(begin, largest, _tell_direction(amounts))
+    return say(begin, largest)
 
 
-def _tell_direction(amounts: np.ndarray) -> Said:
-    """Whether two parts go the same way, and how much of the first one the second takes away."""
-    if len(amounts) != 2 or not amounts.all():
+def _tell_direction(brought: float, added: float) -> Said:
+    """Whether what is added goes the same way, and if not, how much it takes away."""
+    if not brought * added:
         return say()
-    one, other = map(float, amounts)
-    if one * other > 0:
+    if brought * added > 0:
         return say(" Both go the same way.")
-    if abs(other) >= abs(one):
-        return say(" The second outweighs the first.")
+    if abs(added) >= abs(brought):
+        return say(" What is added outweighs it.")
     return say(Claim("how much is taken away", " The addition takes {share} of it away.",
-                     {"share": Part(abs(other / one), format_percent)}))  # fmt: skip
+                     {"share": Part(abs(added / brought), format_percent)}))  # fmt: skip
