@@ -97,7 +97,8 @@ def tell_component(view: View) -> Said:
         adds,
         say_largest(("largest summand", ", the largest in size from the {name}"),
                     ("no larger summand", ", none larger in size than that of the {name}"), parts, sizes, (most,)),
-        Claim("sum lies apart", ". The sum lies {apart} standard deviations {side} the vector's mean", lies),
+        say(Claim("sum lies apart", ". The sum lies {apart} standard deviations {side} the vector's mean", lies))
+        if apart else say(". The sum lies at the vector's mean"),
         _tell_scaled(view, component, apart),
     )  # fmt: skip
 

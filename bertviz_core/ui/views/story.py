@@ -216,7 +216,7 @@ def show_stop(view: View, story: Story, number: int) -> None:
     kind = shown.why.step.kind if shown.why.step else PARAMETER
     see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
     with open_card(view, kind, see, str(cell)):
-        words, picture, onward = st.columns([5, 6, 8], gap="medium")
+        words, picture, onward = st.columns([4, 7, 7], gap="medium")
         with words:
             st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
             told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
