@@ -246,3 +246,12 @@ def test_a_residual_sum_tells_what_is_brought_along_from_what_is_added(bundled, 
             assert said.endswith("Both go the same way.")
         elif abs(added) < abs(brought):
             assert f"takes {format_percent(abs(added / brought))} of it away".replace("\N{NO-BREAK SPACE}", " ") in said
+
+
+def test_a_gate_tells_how_much_of_a_number_below_0_it_lets_through(rome):
+    """GELU is not shut at −0.5: what it leaves is told, not that it were nothing."""
+    row = rome[f"{LAYER}.intermediate.dense[token=8]"]
+    i = int(np.abs(row + 0.5).argmin())
+    value = rome[f"{LAYER}.intermediate.activation[token=8,intermediate={i}]"].item()
+    said = tell(rome, f"{LAYER}.intermediate.activation[token=8,intermediate={i}]")
+    assert said.endswith(f"That is {100 * value / row[i]:.0f} % of it: the rest is held back.")

@@ -53,7 +53,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """What a number was made from. heading: what all rows share; columns: one a cell, the first ""-able."""
+    """What a number was made from.
+
+    heading: what all rows share; columns: the titles of the cells; ends: the rows that close the sum.
+    """
 
     heading: str
     columns: tuple[str, ...]

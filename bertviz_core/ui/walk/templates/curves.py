@@ -52,13 +52,12 @@ def tell_curve(trace: Trace, why: Explanation, applied: Apply, x: float) -> Said
     name = name_function(applied.function)
     parts = {"where": Part(where), "x": Part(x, format_short), "y": Part(why.value, format_short)}
     made = Claim("what a function makes", f"{{where}}{name} makes {{y}} of {{x}}.", parts)
-    if applied.function not in _GATES or not np.isfinite(x):
+    if applied.function not in _GATES or not np.isfinite(x) or not x:
         return say(made)
-    if x <= 0:
-        return say(made, " Below 0 it lets next to nothing through: this one is silent.")
     let = why.value / x
     if abs(let - 1) < _WHOLE:
         form = f"{{where}}{name} lets {{x}} through whole: this one fires."
         return say(Claim("what a gate lets through whole", form, {"x": parts["x"], "where": parts["where"]}))
     share = {"share": Part(let, format_percent)}
-    return say(made, Claim("how much a gate lets through", " That is {share} of it: this one fires.", share))
+    then = "this one fires" if x > 0 else "the rest is held back"
+    return say(made, Claim("how much a gate lets through", f" That is {{share}} of it: {then}.", share))
