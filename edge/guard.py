@@ -29,7 +29,11 @@ _METHODS = ("GET", "HEAD", "OPTIONS")
 _CLOSED = re.compile(rf"/({'|'.join(CLOSED)})(/|$)")
 _FILES = re.compile(rf"/({'|'.join(FILES)})/")
 _KNOWN = re.compile(rf"(^|;\s*){VISITOR}=([0-9a-f]{{32}})(;|$)")
+_UNHEARD = (b"range", b"if-range")  # parts of a file, any number of them in one answer: no page of ours asks for any
+_PART = 1 << 16  # bytes of an answer that are handed on at a time: the server keeps no more for who reads slowly
 _RULES = re.compile(r";\s*(samesite=\w*|secure|partitioned)(?=;|$)", re.IGNORECASE)
+_PORTS = {"http": 80, "https": 443}
+_PLACE = re.compile(r"(?P<name>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -64,7 +68,7 @@ class Guard:
             await refused(scope, receive, send)
             return
         try:
-            await self._app(scope, receive, note)
+            await self._app(_leave_out(scope, _UNHEARD), receive, note)
         except Exception:
             if not begun:
                 await PlainTextResponse("The server failed. Load the page again.\n", 500)(scope, receive, send)
@@ -73,10 +77,13 @@ class Guard:
     async def _talk(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a page have its web socket, if its visitor has not too many."""
         heard = Headers(scope=scope)
+        origin = find_origin(heard, is_encrypted(scope, heard))
         with self._sockets.hold(read_visitor(heard)) as admitted:
-            if admitted and is_own_page(heard) and not self._refuse_name(scope):
+            if admitted and origin is not None and not self._refuse_name(scope):
                 said = tell_if_gone(send)
-                await self._app(scope, hear_wanted(receive, said), said)
+                told = [(b"origin", origin.encode("latin-1"))] if origin else []
+                scope = _leave_out(scope, (b"origin",))
+                await self._app({**scope, "headers": [*scope["headers"], *told]}, hear_wanted(receive, said), said)
             else:
                 await send({"type": "websocket.close", "code": TOO_MUCH})
 
@@ -102,10 +109,10 @@ class Guard:
                 told = [
                     (name, _rewrite_cookie(value, rules) if name.lower() == b"set-cookie" else value)
                     for name, value in message["headers"]
-                    if name.lower() not in self._named
+                    if name.lower() not in (*self._named, b"accept-ranges")
                 ]
                 message = {**message, "headers": [*told, *given, *self._headers]}
-            await send(message)
+            await send_in_parts(message, send)
 
         return send_dressed
 
@@ -138,20 +145,50 @@ def refuse(scope: Scope) -> Response | None:
     return refused
 
 
-def is_own_page(heard: Headers) -> bool:
-    """Whether a web socket was asked for by a page of this server, or by no browser.
+async def send_in_parts(message: Message, send: Send) -> None:
+    """Send what may be a large file so that no more than a part of it waits for who reads it."""
+    body = message.get("body", b"")
+    for start in range(_PART, len(body), _PART):
+        await send({**message, "body": body[start - _PART : start], "more_body": True})
+    last = (len(body) - 1) // _PART * _PART
+    await send({**message, "body": body[last:]} if last > 0 else message)
 
+
+def _leave_out(scope: Scope, names: Collection[bytes]) -> Scope:
+    """A request without headers of these names, in small letters."""
+    return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name.lower() not in names]}
+
+
+def find_origin(heard: Headers, encrypted: bool) -> str | None:
+    """Where the page is from that asks for a web socket, in the words of its Host header; "" where no browser asks.
+
+    None where it is not a page of this server: of the same name and port, and over TLS where this connection is.
     Streamlit lets in pages of any server of this machine; of others it first asks a server elsewhere for this machine's
-    address, and answers nobody meanwhile. Pages of `server.corsAllowedOrigins` are left to it.
+    address, and answers nobody meanwhile. It compares letter by letter, and so is told the same words. Pages of
+    `server.corsAllowedOrigins` are left to it.
     """
-    origin = heard.get("origin")
-    if origin is None:
-        return True
-    try:
-        own = urlsplit(origin)
-    except ValueError:  # no address at all
-        return False
-    return own.netloc == heard.get("host") or origin in st.get_option("server.corsAllowedOrigins")
+    origins, hosts = heard.getlist("origin"), heard.getlist("host")
+    if not origins:
+        return ""
+    if len(origins) > 1 or len(hosts) != 1:  # one of them is somebody's who would be taken for another
+        return None
+    if origins[0] in st.get_option("server.corsAllowedOrigins"):
+        return origins[0]
+    scheme, _, place = origins[0].partition("://")
+    scheme = scheme.lower()
+    if scheme not in _PORTS or (encrypted and scheme != "https"):
+        return None
+    asked = read_place(place, scheme)
+    return f"{scheme}://{hosts[0]}" if asked is not None and asked == read_place(hosts[0], scheme) else None
+
+
+def read_place(place: str, scheme: str) -> tuple[str, int] | None:
+    """The name and the port of `name:port`; without one it is the scheme's. None where it is anything else."""
+    found = _PLACE.fullmatch(place)
+    if found is None:
+        return None
+    port = int(found["port"] or _PORTS[scheme])
+    return (found["name"].lower(), port) if port < 1 << 16 else None
 
 
 def list_hosts() -> frozenset[str]:

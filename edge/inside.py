@@ -18,6 +18,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
+READ_S = 15.0  # who takes an answer reads on
 _SLICE = 4096  # bytes that are taken apart before anybody looks whether they are too many messages
 
 
@@ -88,7 +89,8 @@ def tell_if_gone(send: Send) -> Send:
 
 def bound_server(receive: Receive, largest: int) -> None:
     """Have the server that starts refuse messages of more bytes, and floods of small ones, before it has them in
-    memory; and whoever connects and asks for nothing. receive: what it gives the app at its start.
+    memory; and whoever connects and asks for nothing, or asks and does not read. receive: what it gives the app at
+    its start.
 
     `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
     its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
@@ -102,19 +104,35 @@ def bound_server(receive: Receive, largest: int) -> None:
 
 
 def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
-    """uvicorn's end of a connection, made to hang up on whoever has not asked for anything within HEAD_S.
+    """uvicorn's end of a connection, made to hang up on whoever has not asked for anything within HEAD_S, and on
+    whoever has not read anything of an answer for READ_S.
 
-    It waits for ever for the first request. Instead: an option of uvicorn's.
+    It waits for ever for the first request, and for room for the rest of an answer. Instead: options of uvicorn's.
     """
 
     class Hurried(protocol):
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._late = asyncio.get_running_loop().call_later(HEAD_S, self._look, transport)
+            self._own, self._unread = transport, None
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._late.cancel()
+            self._stop_waiting()
             super().connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._unread = asyncio.get_running_loop().call_later(READ_S, self._own.abort)
+
+        def resume_writing(self) -> None:
+            self._stop_waiting()
+            super().resume_writing()
+
+        def _stop_waiting(self) -> None:
+            if self._unread is not None:
+                self._unread.cancel()
+                self._unread = None
 
         def _look(self, transport: Any) -> None:
             if transport.get_protocol() is self and getattr(self, "cycle", None) is None:  # nor a web socket's

@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import http.server
+import queue
 import shutil
 import socket
 import socketserver
@@ -17,16 +18,33 @@ from deploy.proxy import Place, render_config
 
 
 class Stub(http.server.BaseHTTPRequestHandler):
-    """A replica as nginx sees it: says its number, and has one file that only it has."""
+    """A replica as nginx sees it: says its number, and has one file that only it has, and one that is long."""
 
     number = -1
+    taken = queue.SimpleQueue()  # of long files, whether nginx took them whole
 
     def do_GET(self):
-        missing = self.path.startswith("/media/") and self.path != f"/media/{self.number}"
+        if self.path == "/media/long":
+            self.send_long()
+            return
+        missing = self.path.startswith("/media/") and self.path not in (f"/media/{self.number}", "/media/range")
         self.send_response(404 if missing else 200)
         self.send_header("Referrer-Policy", "unsafe-url")  # nginx has the last word
         self.end_headers()
-        self.wfile.write(str(self.number).encode())
+        parts = f"{self.headers['Range']} {self.headers['If-Range']}" if self.path.endswith("range") else self.number
+        self.wfile.write(str(parts).encode())
+
+    def send_long(self):
+        self.send_response(200)
+        self.end_headers()
+        self.connection.settimeout(1)
+        try:
+            for _ in range(400):
+                self.connection.sendall(bytes(100_000))
+        except TimeoutError:
+            self.taken.put(False)
+        else:
+            self.taken.put(True)
 
     def address_string(self):
         return ""

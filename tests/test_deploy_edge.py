@@ -1,11 +1,13 @@
 """What nginx says and refuses, before the replicas are asked and where none is there."""
 
+import socket
+
 import pytest
 
 from deploy.proxy import HEALTH, render_config
 from edge.headers import ANCESTORS
 from tests.edge import tells
-from tests.nginx import ask, stub
+from tests.nginx import Stub, ask, stub
 
 
 def test_every_answer_has_the_headers_once_also_where_nginx_gives_it_by_itself(nginx):
@@ -47,3 +49,18 @@ def test_a_page_of_another_site_shows_the_service_where_the_operator_says_so(pla
     monkeypatch.setenv(ANCESTORS, 'https://a.test"; add_header X y')
     with pytest.raises(ValueError, match="separated by spaces"):
         render_config(place, 1)
+
+
+def test_nginx_writes_nothing_to_the_disk_and_gives_files_whole(nginx):
+    """Not of a long answer that nobody reads, nor of a request's body; and no parts of a file, of which one may ask
+    for any number."""
+    with stub(nginx, 0):
+        for path, long in (("/static/js/index.abc.js", 1), ("/media/0", 0)):
+            whole, parts = ask(nginx, path), ask(nginx, path, Range=f"bytes={','.join(['0-', '1-2', '4-'] * 30)}")
+            assert (whole[0], parts[0], parts[2]) == (200, 200, whole[2]) and len(whole[2]) > long
+        assert ask(nginx, "/media/range", Range="bytes=0-0", If_Range="x")[2] == b"None None"
+        with socket.create_connection((nginx.address, nginx.port)) as slow:
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            slow.sendall(b"GET /media/long HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert slow.recv(100).startswith(b"HTTP/1.1 200")
+            assert Stub.taken.get(timeout=30) is False  # 40 MB: there is room for a part of it on the way

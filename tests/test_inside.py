@@ -52,7 +52,7 @@ ATTRIBUTES = {
     SessionClient: ("client_context",),
     uvicorn.Config: ("ws_max_size", "ws_protocol_class", "http_protocol_class"),
     LifespanOn: ("config", "receive"),
-    H11Protocol: ("cycle", "connection_made", "connection_lost"),
+    H11Protocol: ("cycle", "connection_made", "connection_lost", "pause_writing", "resume_writing"),
     WebSocketsSansIOProtocol: ("transport", "data_received", "handle_ping", "handle_cont"),
     go.Figure: ("to_dict", "to_json"),
 }
