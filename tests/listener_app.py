@@ -74,13 +74,15 @@ with st.container(key="panel-weights"):
         '<button data-save="png" data-address="encoder.layer.1.attention.self.probs[head=2]">PNG</button>'
     )
     words = Side("query", names), Side("key", names)
-    show_chart(draw_heatmap(shares, *words, colors, share=True).offer(PROBS), "weights", "Attention weights")
+    show_chart(
+        draw_heatmap(shares, *words, colors, "attention", share=True).offer(PROBS), "weights", "Attention weights"
+    )
 bars = draw_bars(shares[1], names, colors, colors.kinds["attention"], name="weight")
 show_chart(bars.offer([PROBS.format(y=1, x=i) for i in range(SIZE)]), "bars", "Attention weights of one query")
 place(900)
 vectors = numbers.standard_normal((SIZE, HIDDEN))
 vectors[5, :4] = 0.000512, -7.577e-05, 0.0, 23.456789
-map_of_vectors = draw_heatmap(vectors, Side("key", names), Side("head_dim"), colors)
+map_of_vectors = draw_heatmap(vectors, Side("key", names), Side("head_dim"), colors, "query")
 show_chart(map_of_vectors.offer(VECTORS), "vectors", "Values")
 x = np.linspace(-2, 2, 9)
 at = np.array([1.5, -1.0, 0.25])

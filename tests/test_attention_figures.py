@@ -29,7 +29,7 @@ def test_blocks_share_their_rows_and_ring_one_number():
     chart = CASES["draw_blocks"]["two"](LIGHT)
     first, second = chart.traces
     assert (first["xaxis"], second["xaxis"], first["y0"], first["meta"]) == ("x", "x2", 7, "L.query[x={x}]")
-    assert first["colorscale"][-1][1] == LIGHT.kinds["query"] and second["colorscale"][-1][1] == LIGHT.kinds["key"]
+    assert first["colorscale"][-1][1] == LIGHT.cells["query"] and second["colorscale"][-1][1] == LIGHT.cells["key"]
     assert chart.layout["yaxis"]["tickvals"] == list(range(7, 7 + SIZE))
     *rows, ring = chart.layout["shapes"]
     assert [(row["y0"], row["xref"]) for row in rows] == [(7.5, "x"), (7.5, "x2")]

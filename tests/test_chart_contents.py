@@ -31,12 +31,12 @@ def test_only_the_points_on_a_curve_are_cells(variant, lines):
 
 def test_signed_maps_are_symmetric_and_shares_begin_at_nothing():
     (signed,), (share,) = (
-        draw_heatmap(values, *SIDES, LIGHT, share=share, end=end).traces
+        draw_heatmap(values, *SIDES, LIGHT, "key", share=share, end=end).traces
         for values, share, end in ((MATRIX, False, None), (np.abs(MATRIX), True, 0.5))
     )
     largest = float(np.abs(MATRIX).max())
-    assert (signed["zmin"], signed["zmax"], signed["colorscale"]) == (-largest, largest, LIGHT.signed)
-    assert (share["zmin"], share["zmax"], share["colorscale"]) == (0.0, 0.5, LIGHT.share)
+    assert (signed["zmin"], signed["zmax"], signed["colorscale"]) == (-largest, largest, LIGHT.shade("key"))
+    assert (share["zmin"], share["zmax"], share["colorscale"]) == (0.0, 0.5, LIGHT.rise("key"))
     assert share["colorbar"]["ticktext"] == ["≥ 0.5000", "0"] and share["colorbar"]["tickvals"] == [0.5, 0.0]
     assert not any(text[0] in "≥≤" for text in signed["colorbar"]["ticktext"])
     assert np.array_equal(signed["z"], MATRIX)
@@ -45,9 +45,9 @@ def test_signed_maps_are_symmetric_and_shares_begin_at_nothing():
 def test_a_map_frames_what_is_marked_where_it_is_drawn():
     rows, columns = Side("token", WORDS, 10), Side("hidden", None, 100)
     for selected, drawn in ((9, 0), (10, 1), (15, 1), (16, 0)):
-        shapes = draw_heatmap(MATRIX, rows, columns, LIGHT, selected=selected).layout.get("shapes", [])
+        shapes = draw_heatmap(MATRIX, rows, columns, LIGHT, "key", selected=selected).layout.get("shapes", [])
         assert len(shapes) == drawn
-    frame = draw_heatmap(MATRIX, rows, columns, LIGHT, selected=12).layout["shapes"][0]
+    frame = draw_heatmap(MATRIX, rows, columns, LIGHT, "key", selected=12).layout["shapes"][0]
     assert [frame[key] for key in ("x0", "x1", "y0", "y1")] == [99.5, 107.5, 11.5, 12.5]
     (frame,) = draw_head_grid(MATRIX, 1.0, (2, 3), LIGHT).layout["shapes"]
     assert [frame[key] for key in ("x0", "x1", "y0", "y1")] == [2.5, 3.5, 1.5, 2.5]
@@ -55,7 +55,7 @@ def test_a_map_frames_what_is_marked_where_it_is_drawn():
 
 def test_the_words_beside_a_map_stand_at_their_rows():
     words = [f"{i} word" for i in range(7, 107)]
-    axis = draw_heatmap(numbers(100, 3), Side("token", words, 7), Side("b"), LIGHT).layout["yaxis"]
+    axis = draw_heatmap(numbers(100, 3), Side("token", words, 7), Side("b"), LIGHT, "key").layout["yaxis"]
     assert axis["ticktext"] == [f"{i} word" for i in axis["tickvals"]]
     assert axis["tickvals"][0] == 7 and len(axis["tickvals"]) < 50 and axis["autorange"] == "reversed"
 

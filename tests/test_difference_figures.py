@@ -21,7 +21,9 @@ ONE, OTHER = RANDOM.normal(size=(2, 3, 3))
 
 
 def draw_map(values, words=WORDS):
-    return draw_heatmap(values, Side("token", words), Side("key", words), COLORS).offer("embeddings.sum[token={y}]")
+    return draw_heatmap(values, Side("token", words), Side("key", words), COLORS, "key").offer(
+        "embeddings.sum[token={y}]"
+    )
 
 
 def test_a_map_is_subtracted_around_zero():
@@ -29,7 +31,7 @@ def test_a_map_is_subtracted_around_zero():
     (drawn,) = chart.traces
     np.testing.assert_allclose(drawn["z"], OTHER - ONE, atol=1e-6)
     assert largest == pytest.approx(np.abs(OTHER - ONE).max(), abs=1e-6) == drawn["zmax"] == -drawn["zmin"]
-    assert drawn["colorscale"] == COLORS.signed and next(iter(drawn["colorbar"]["tickvals"])) == drawn["zmax"]
+    assert drawn["colorscale"] == COLORS.shade("key") and next(iter(drawn["colorbar"]["tickvals"])) == drawn["zmax"]
     assert "after − before <b>" in drawn["hovertemplate"]
     assert chart.cells == draw_map(OTHER).cells and chart.layout["xaxis"] == draw_map(OTHER).layout["xaxis"]
 
@@ -51,6 +53,16 @@ def test_bars_and_lines_are_subtracted_on_a_symmetric_axis():
     assert chart.layout["yaxis"]["range"][0] == -chart.layout["yaxis"]["range"][1]
 
 
+def test_what_is_below_nothing_is_slate_and_the_rest_keeps_its_colour():
+    before, after = (
+        draw_bars(np.array(values), ["a", "b"], COLORS, "#123456", name="x") for values in ([1, 2], [3, 1])
+    )
+    drawn, _ = subtract_charts(before, after, COLORS)
+    assert drawn.traces[0]["marker"]["color"] == ["#123456", COLORS.negative]
+    bars = draw_bars(np.array([2.0, -1.0]), ["a", "b"], COLORS, "#123456", name="x").traces[0]
+    assert bars["marker"]["color"] == ["#123456", COLORS.negative]
+
+
 def test_maps_on_one_scale_stay_on_one():
     def draw(values):
         blocks = [Block(name, name, values[:, [i]], "") for i, name in enumerate(("query", "key"))]
@@ -70,7 +82,7 @@ def test_a_swapped_token_is_the_same_place():
 @pytest.mark.parametrize(("before", "after"), {
     "a ranking": (draw_bars(ONE[0], WORDS, COLORS, "#123456", name="cosine"),
                   draw_bars(ONE[0], WORDS[::-1], COLORS, "#123456", name="cosine")),
-    "another window": (draw_map(ONE), draw_heatmap(ONE, Side("token", WORDS, 4), Side("key", WORDS), COLORS)),
+    "another window": (draw_map(ONE), draw_heatmap(ONE, Side("token", WORDS, 4), Side("key", WORDS), COLORS, "key")),
     "another size": (draw_map(ONE[:2, :2], WORDS[:2]), draw_map(OTHER)),
     "a histogram": (draw_histogram(np.array([1, 2]), np.array([0.0, 1.0, 2.0]), COLORS, "#123456", name="value"),
                     draw_histogram(np.array([1, 2]), np.array([0.0, 3.0, 6.0]), COLORS, "#123456", name="value")),

@@ -52,7 +52,9 @@ SHARE = np.exp(SIGNED.astype(float)) / np.exp(SIGNED.astype(float)).sum()
 LINE = np.linspace(-3, 3, 50)
 SIDES = Side("token", WORDS), Side("hidden")
 SERIES = {"first": SHARE, "second": SHARE[::-1]}
-PROJECTION = Projection(SIGNED, numbers(4, SIZE), {"XW": numbers(4), "b": numbers(4, seed=1)}, (1.0, 2.0, 3.0), 5)
+PROJECTION = Projection(
+    SIGNED, numbers(4, SIZE), {"XW": numbers(4), "b": numbers(4, seed=1)}, (1.0, 2.0, 3.0), 5, "query"
+)
 BLOCKS = [Block(kind, kind, numbers(SIZE, 4, seed=i), f"L.{kind}[x={{x}}]") for i, kind in enumerate(("query", "key"))]
 TERMS = Terms(SIGNED, numbers(SIZE, seed=2), ("L.x[i={x}]", "L.w[i={x}]"), (1.0, 2.0), 3)
 WEIGHTS = np.exp(numbers(SIZE, SIZE)) / np.exp(numbers(SIZE, SIZE)).sum(axis=1, keepdims=True)
@@ -99,12 +101,12 @@ CASES = {
                                                              signed=True),
     },
     "draw_heatmap": {
-        "signed": lambda c: draw_heatmap(MATRIX, *SIDES, c, selected=2),
-        "shares": lambda c: draw_heatmap(np.abs(MATRIX), *SIDES, c, share=True, end=1.0),
-        "large": lambda c: draw_heatmap(LARGE, Side("token", list(map(str, range(60)))), Side("hidden"), c),
+        "signed": lambda c: draw_heatmap(MATRIX, *SIDES, c, "key", selected=2),
+        "shares": lambda c: draw_heatmap(np.abs(MATRIX), *SIDES, c, "key", share=True, end=1.0),
+        "large": lambda c: draw_heatmap(LARGE, Side("token", list(map(str, range(60)))), Side("hidden"), c, "key"),
         "in blocks": lambda c: draw_heatmap(MATRIX, Side("row", start=1.5, step=4, labelled=False),
-                                            Side("column", step=2), c, gaps=False, name_inside=True, height=300),
-        "empty of numbers": lambda c: draw_heatmap(np.zeros((2, 3)), Side("a"), Side("b"), c),
+                                            Side("column", step=2), c, "key", gaps=False, name_inside=True, height=300),
+        "empty of numbers": lambda c: draw_heatmap(np.zeros((2, 3)), Side("a"), Side("b"), c, "key"),
     },
     "draw_histogram": {"sizes": lambda c: draw_histogram(np.array([3, 0, 5]), np.linspace(-1, 1, 4), c, INK, "value")},
     "draw_losses": {
@@ -124,8 +126,8 @@ CASES = {
     },
     "draw_projection": {"a head": lambda c: draw_projection(PROJECTION, 2, c)},
     "draw_cut": {
-        "cut": lambda c: draw_cut(MATRIX.ravel(), SIZE, 2, 1.0, c),
-        "merged": lambda c: draw_cut(MATRIX.ravel(), SIZE, 0, 1.0, c, merged=True),
+        "cut": lambda c: draw_cut(MATRIX.ravel(), SIZE, 2, 1.0, c, "query"),
+        "merged": lambda c: draw_cut(MATRIX.ravel(), SIZE, 0, 1.0, c, "value", merged=True),
     },
     "draw_softmax_row": {
         "whole": lambda c: draw_softmax_row(np.append(SIGNED[:-1], np.nan), SHARE, WORDS, 1, c, INK),
@@ -175,7 +177,7 @@ CASES = {
     },
     "draw_enlarged_strips": {
         "two scales": lambda c: draw_enlarged_strips(
-            [Strip(word, row, end, f"{word}[hidden={{x}}]")
+            [Strip(word, row, end, f"{word}[hidden={{x}}]", "embedding")
              for word, row, end in zip(WORDS, numbers(3, 40), (1.0, 1.0, 3.0), strict=False)], range(4, 11), 7, c),
     },
     "draw_nearness": {"two": lambda c: draw_nearness(SERIES, 2, c, INK)},

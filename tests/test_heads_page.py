@@ -104,7 +104,7 @@ def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, r
         drawn = app.page.locator(".about canvas").evaluate(
             "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]"
         )
-    png = draw_thumbnail(rome[PROBS.format(1, 8)], PALETTES[theme], share=True, end=1.0)
+    png = draw_thumbnail(rome[PROBS.format(1, 8)], PALETTES[theme], "attention", share=True, end=1.0)
     expected = np.array(Image.open(io.BytesIO(base64.b64decode(png.partition(",")[2]))), dtype=int)
     pixels = np.array(drawn).reshape(12, 12, 4)
     assert (pixels[..., 3] == 255).all()

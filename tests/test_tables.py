@@ -10,7 +10,8 @@ from bertviz_core.ui.panels.aligned import Numbers
 from bertviz_core.ui.panels.charts import _note_window
 from bertviz_core.ui.panels.tables import Column, render_table
 
-STOPS = re.compile(r"transparent ([\d.]+)%,#12345655 [\d.]+%,#12345655 ([\d.]+)%")
+TINT = r"color-mix\(in srgb,(#123456|var\(--bv-negative\)) 33%,transparent\)"
+STOPS = re.compile(rf"transparent ([\d.]+)%,{TINT} [\d.]+%,{TINT} ([\d.]+)%")
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,9 @@ STOPS = re.compile(r"transparent ([\d.]+)%,#12345655 [\d.]+%,#12345655 ([\d.]+)%
 )
 def test_a_bar_lies_to_the_side_of_its_sign(signed, value, bar):
     (cell,) = Column("x", [value], "#123456", 2.0, signed).cells()
-    assert tuple(map(float, STOPS.search(cell).groups())) == bar
+    start, tint, same, stop = STOPS.search(cell).groups()
+    assert (float(start), float(stop)) == bar
+    assert tint == same == ("#123456" if value > 0 else "var(--bv-negative)")
 
 
 def test_where_some_are_below_0_bars_begin_and_end_in_the_middle():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from bertviz_core.figures.palette import PALETTES
+from bertviz_core.figures.palette import GREY, PALETTES
 from bertviz_core.figures.thumbnails import draw_thumbnail
 
 
@@ -21,25 +21,23 @@ def pixels(url):
 def test_ends_and_middle_have_the_colours_of_the_scale(theme):
     colors = PALETTES[theme]
     values = np.array([[-2.0, 0.0, 2.0], [1.0, -1.0, 5.0]])
-    drawn = pixels(draw_thumbnail(values, colors, end=2.0))
+    drawn = pixels(draw_thumbnail(values, colors, "key", end=2.0))
     assert drawn.shape == (2, 3, 3)
-    tints = dict(colors.signed)
-    expected = {(0, 0): tints[0.0], (0, 1): tints[0.5], (0, 2): tints[1.0], (1, 0): tints[0.75], (1, 1): tints[0.25],
-                (1, 2): tints[1.0]}  # fmt: skip
-    assert {place: tuple(map(int, drawn[place])) for place in expected} == {
-        place: ImageColor.getrgb(tint) for place, tint in expected.items()
-    }
+    low, zero, high = (np.array(ImageColor.getrgb(c)) for c in (colors.negative, colors.zero, colors.cells["key"]))
+    expected = np.array([[low, zero, high], [(zero + high) / 2, (zero + low) / 2, high]])
+    assert np.abs(drawn - expected).max() <= 0.5
 
 
 def test_probabilities_begin_at_zero():
     colors = PALETTES["light"]
-    drawn = pixels(draw_thumbnail(np.array([[0.0, 0.6, 1.0]]), colors, share=True, end=1.0))
-    tints = dict(colors.share)
-    assert [tuple(map(int, pixel)) for pixel in drawn[0]] == [ImageColor.getrgb(tints[at]) for at in (0.0, 0.6, 1.0)]
+    drawn = pixels(draw_thumbnail(np.array([[0.0, 0.5, 1.0]]), colors, "attention", share=True, end=1.0))
+    zero, high = (np.array(ImageColor.getrgb(tint)) for tint in (colors.zero, colors.cells["attention"]))
+    assert np.abs(drawn[0] - [zero, (zero + high) / 2, high]).max() <= 0.5
 
 
-def test_signed_numbers_of_a_kind_have_its_colour_above_nothing_and_grey_below():
+@pytest.mark.parametrize("kind", sorted(GREY))
+def test_a_kind_that_is_grey_itself_has_what_is_above_nothing_over_what_is_below(kind):
     colors = PALETTES["light"]
-    drawn = pixels(draw_thumbnail(np.array([[-1.0, 0.0, 1.0]]), colors, kind="key"))[0]
-    tints = (colors.faint, colors.share[0][1], colors.kinds["key"])
-    assert [tuple(map(int, pixel)) for pixel in drawn] == [ImageColor.getrgb(tint) for tint in tints]
+    drawn = pixels(draw_thumbnail(np.array([[-1.0, 0.0, 1.0]]), colors, kind))
+    low, zero, high = map(ImageColor.getrgb, (colors.negative, colors.zero, colors.cells[kind]))
+    assert drawn.tolist() == [[list(zero), list(zero), list(high)], [list(low), list(zero), list(zero)]]

@@ -48,7 +48,8 @@ def draw_products(
                           yanchor="bottom")  # fmt: skip
     return make_chart(
         [
-            {"type": "bar", "x": places, "y": pack(terms), "marker": {"color": color}, "customdata": list(names),
+            {"type": "bar", "x": places, "y": pack(terms), "customdata": list(names),
+             "marker": {"color": colors.ink(terms, color)},
              "hovertemplate": Rich("%{customdata}<br>term: <b>%{y:.4g}</b><extra></extra>")},
             {"type": "scatter", "x": places, "y": pack(running), "mode": "lines+markers", "marker": {"size": 4},
              "line": {"color": colors.text, "width": 1.5, "shape": "hv"}, "customdata": list(names),

@@ -70,7 +70,8 @@ def _draw_rows(
 ) -> Chart:
     """One bar a row on a light track, its number beside it. axis: of the numbers."""
     bars = {
-        "type": "bar", "x": pack(values), "y": list(range(len(values))), "orientation": "h", "marker": {"color": color},
+        "type": "bar", "x": pack(values), "y": list(range(len(values))), "orientation": "h",
+        "marker": {"color": colors.ink(values, color)},
         "text": texts, "textposition": "outside", "textfont": set_font(colors.text), "cliponaxis": False,
         "customdata": list(words), "hovertemplate": hover,
     }  # fmt: skip

@@ -21,6 +21,7 @@ BAR_GAP = 0.25  # between horizontal bars, of what a row has
 _CLEAR = "rgba(0,0,0,0)"
 LETTER = 7.3  # pixels: the width of a letter of `set_font`
 NUMBER_SHIFT, _SPARE = 8, 4  # pixels before and behind the number beside a bar
+SANS = '"Source Sans", sans-serif'  # of words; numbers are monospace
 MONOSPACE = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
 
 
@@ -96,7 +97,8 @@ def make_chart(
     """A chart of these traces, transparent, without zoom or legend. layout: what it has besides, axes above all."""
     usual = {
         "template": {}, "height": height, "margin": {"l": left, "r": right, "t": top, "b": bottom}, "dragmode": False,
-        "paper_bgcolor": _CLEAR, "plot_bgcolor": _CLEAR, "font": {"color": colors.text}, "showlegend": False,
+        "paper_bgcolor": _CLEAR, "plot_bgcolor": _CLEAR, "font": {"color": colors.text, "family": SANS, "size": 12},
+        "showlegend": False,
         "hoverlabel": {"bgcolor": colors.surface, "bordercolor": colors.faint,
                        "font": {"family": MONOSPACE, "color": colors.text}},
     }  # fmt: skip
@@ -123,10 +125,12 @@ def set_font(color: str, size: int = 12) -> Spec:
 
 
 def set_axis(colors: Palette, title: str = "", grid: bool = False, *, standoff: int = 6, **settings: Any) -> Spec:
-    """Settings of one axis: fixed, numbers in monospace. standoff: pixels from the ticks' texts to the title."""
+    """Settings of one axis: fixed, numbers in monospace, words not. standoff: pixels from ticks' texts to the title."""
+    family = SANS if "ticktext" in settings else MONOSPACE
     return {
         "showgrid": grid, "gridcolor": colors.line, "zeroline": grid, "zerolinecolor": colors.faint, "fixedrange": True,
-        "automargin": True, "ticks": "", "tickfont": set_font(colors.text),
+        "automargin": True, "ticks": "",
+        "tickfont": {**set_font(colors.text), "family": family},
         "title": {"text": title, "font": {"size": 12, "color": colors.faint}, "standoff": standoff}, **settings,
     }  # fmt: skip
 

@@ -132,7 +132,7 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
     place = shown.start + best
     bars = {
         "type": "bar", "x": list(range(shown.start, shown.start + len(products))), "y": pack(products),
-        "marker": {"color": [colors.kinds[kind] if x >= 0 else colors.faint for x in products]},
+        "marker": {"color": colors.ink(products, colors.cells[kind])},
         "hovertemplate": Rich(f"{escape(names[2])} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }  # fmt: skip
     numbers = (float(shown.x[best]), float(shown.weights[best]), float(products[best]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec
 from bertviz_core.figures.heatmap import make_color_bar
-from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.palette import Palette, Scale
 from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.numbers import format_number, format_short
 
@@ -134,7 +134,7 @@ def _find_ends(traces: Sequence[Spec], apart: Sequence[np.ndarray]) -> dict[obje
 
 
 def _draw_map(trace: Spec, apart: np.ndarray, end: float, colors: Palette) -> Spec:
-    drawn = {**trace, "z": apart.astype(np.float32), "zmin": -end, "zmax": end, "colorscale": colors.signed}
+    drawn = {**trace, "z": apart.astype(np.float32), "zmin": -end, "zmax": end, "colorscale": _diverge(trace, colors)}
     if "colorbar" in trace:
         bar = make_color_bar(apart, -end, end, colors)
         drawn["colorbar"] = {**trace["colorbar"], "tickvals": bar["tickvals"], "ticktext": bar["ticktext"]}
@@ -143,12 +143,19 @@ def _draw_map(trace: Spec, apart: np.ndarray, end: float, colors: Palette) -> Sp
     return _say(drawn)
 
 
+def _diverge(trace: Spec, colors: Palette) -> Scale:
+    """A signed scale that ends in the colour in which the map's own ends."""
+    return (0.0, colors.negative), (0.5, colors.zero), (1.0, trace["colorscale"][-1][1])
+
+
 def _draw_values(trace: Spec, apart: np.ndarray, colors: Palette) -> Spec:
-    """Bars or a line. Bars have the colour of their sign."""
+    """Bars or a line. Bars keep their colour, or are slate below 0."""
     drawn = {**trace, _name_values(trace): apart.astype(np.float32)}
     if trace["type"] == "bar":
-        low, high = colors.signed[0][1], colors.signed[-1][1]
-        drawn["marker"] = {**trace.get("marker", {}), "color": [high if x >= 0 else low for x in apart]}
+        own = trace["marker"]["color"]
+        tints = [own] * len(apart) if isinstance(own, str) else own
+        inks = [colors.negative if x < 0 else ink for ink, x in zip(tints, apart, strict=True)]
+        drawn["marker"] = {**trace["marker"], "color": inks}
         if "text" in trace:
             drawn["text"] = [format_number(float(x)) for x in apart]
     return _say(drawn)

@@ -12,6 +12,7 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold
 from bertviz_core.formula.numbers import format_short
+from bertviz_core.formula.steps import FFN
 
 _LARGEST, _BINS = 24, 30  # pixels across the largest circle; bars of the histogram
 _LEFT = 3.0  # pre-activations further below 0 than this are not drawn if they are few: there the curve is flat
@@ -70,7 +71,7 @@ def _draw_counts(before: np.ndarray, edges: np.ndarray, color: str, colors: Pale
     counts, _ = np.histogram(before, edges)
     middles = (edges[:-1] + edges[1:]) / 2
     return {"type": "bar", "x": pack(middles), "y": pack(counts), "width": float(edges[1] - edges[0]), "yaxis": "y2",
-            "marker": {"color": [color if x > 0 else colors.faint for x in middles.tolist()], "opacity": 0.6},
+            "marker": {"color": colors.ink(middles.tolist(), color), "opacity": 0.6},
             "hovertemplate": Rich("%{y:,.0f} neurons<extra></extra>")}  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def _find_edges(low: float, high: float) -> np.ndarray:
 
 def draw_parts(parts: np.ndarray, names: Sequence[str], shares: Sequence[str], end: float, colors: Palette) -> Chart:
     """Parts of a sum (part, component) as strips on one scale, their share of it at the right; the last is the sum."""
-    chart = draw_heatmap(parts, Side("", names), Side("component"), colors, end=end, gaps=False,
+    chart = draw_heatmap(parts, Side("", names), Side("component"), colors, FFN, end=end, gaps=False,
                          height=len(names) * _ROW + 96)  # fmt: skip
     count = len(names)
     texts: list[Spec] = [

@@ -11,6 +11,7 @@ from bertviz_core.figures.base import Chart, Spec, pack, set_axis, set_font
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import bold
+from bertviz_core.formula.steps import ATTENTION
 
 LARGEST = 40  # tokens; with more of them the lines would be a thicket
 _MAP, _LINES = 0.68, (0.69, 1)  # parts of the width
@@ -28,7 +29,7 @@ def draw_head(
     line, as those have none whose weights are all 0. The marked line is as thick as its weight is large.
     """
     rows, columns = Side("query", tokens), Side("key", tokens)
-    base = draw_heatmap(weights, rows, columns, colors, share=True, end=1.0, selected=chosen)
+    base = draw_heatmap(weights, rows, columns, colors, ATTENTION, share=True, end=1.0, selected=chosen)
     looked = weights.argmax(axis=1)
     lined = [i for i in range(len(tokens)) if i not in padding and weights[i].any()]
     others, own = [i for i in lined if i != chosen], [i for i in lined if i == chosen]

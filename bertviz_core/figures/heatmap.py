@@ -56,6 +56,7 @@ def draw_heatmap(
     rows: Side,
     columns: Side,
     colors: Palette,
+    kind: str,
     *,
     share: bool = False,
     end: float | None = None,
@@ -67,18 +68,18 @@ def draw_heatmap(
 ) -> Chart:
     """A matrix (row, column) as a heat map.
 
-    share: values lie between 0 and 1 (attention, probabilities) and are drawn from 0 to `end`; otherwise they are
-    signed and drawn from -end to end. end: the scale's end, by default the largest absolute value; what lies beyond it
-    has the end's colour. selected: a row to mark; cell: a row and column to mark. gaps: between cells, where these are
-    few. name_inside: the rows' name stands above the map, where numbers leave it no room beside it. height: of the
-    chart in pixels, by default as the rows need it.
+    kind: of vector, whose colour the largest values have. share: values lie between 0 and 1 (attention, probabilities)
+    and are drawn from 0 to `end`; otherwise they are signed and drawn from -end to end. end: the scale's end, by
+    default the largest absolute value; what lies beyond it has the end's colour. selected: a row to mark; cell: a row
+    and column to mark. gaps: between cells, where these are few. name_inside: the rows' name stands above the map,
+    where numbers leave it no room beside it. height: of the chart in pixels, by default as the rows need it.
     """
     limit = float(end if end is not None else np.abs(values).max(initial=0.0)) or 1.0
     low = 0.0 if share else -limit
     count, width = values.shape
     drawn = {
         "type": "heatmap", "z": pack(values), "x0": columns.start, "dx": columns.step, "y0": rows.start,
-        "dy": rows.step, "zmin": low, "zmax": limit, "colorscale": colors.share if share else colors.signed,
+        "dy": rows.step, "zmin": low, "zmax": limit, "colorscale": colors.rise(kind) if share else colors.shade(kind),
         "colorbar": make_color_bar(values, low, limit, colors), "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
         "hovertemplate": Rich(

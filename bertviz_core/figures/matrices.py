@@ -20,7 +20,7 @@ from bertviz_core.figures.base import (
     write_text,
 )
 from bertviz_core.figures.heatmap import make_color_bar
-from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.palette import Palette, Scale
 from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.numbers import format_short
 
@@ -32,7 +32,8 @@ _MAX_HEIGHT = 520
 class Projection:
     """A vector times a matrix, lying down: x (hidden,), weight (head_dim, hidden), the first hidden index drawn.
 
-    results: columns (head_dim,) by name, on one scale; ends: of the scales of x, weight and results.
+    results: columns (head_dim,) by name, on one scale; ends: of the scales of x, weight and results; kind: of
+    the results.
     """
 
     x: np.ndarray
@@ -40,6 +41,7 @@ class Projection:
     results: Mapping[str, np.ndarray]
     ends: tuple[float, float, float]
     start: int
+    kind: str
 
 
 def draw_projection(shown: Projection, row: int, colors: Palette) -> Chart:
@@ -50,14 +52,15 @@ def draw_projection(shown: Projection, row: int, colors: Palette) -> Chart:
     x_end, weight_end, end = shown.ends
     columns = np.stack(list(shown.results.values()), axis=1)
     height, width = shown.weight.shape
+    scale = colors.shade(shown.kind)
     place = {"x0": shown.start, "dx": 1, "showscale": False}
     name = write_text(f"W to ±{format_short(weight_end)}", 0, 0.86, set_font(colors.text), xref="paper", yref="paper",
                       xanchor="right", yanchor="bottom", xshift=-2)  # fmt: skip
     return make_chart(
         [
-            _make_map(shown.x[None], x_end, colors, "hidden %{x}<br>X ", **place, yaxis="y2"),
-            _make_map(shown.weight, weight_end, colors, "component %{y}<br>hidden %{x}<br>weight ", **place),
-            _make_map(columns, end, colors, "component %{y}<br>", xaxis="x2", xgap=1,
+            _make_map(shown.x[None], x_end, scale, "hidden %{x}<br>X ", **place, yaxis="y2"),
+            _make_map(shown.weight, weight_end, scale, "component %{y}<br>hidden %{x}<br>weight ", **place),
+            _make_map(columns, end, scale, "component %{y}<br>", xaxis="x2", xgap=1,
                       colorbar=_make_bar(columns, end, colors)),
         ],
         min(_MAX_HEIGHT, height * 9 + 190), colors, top=48, right=30, bottom=44, annotations=[name],
@@ -78,16 +81,18 @@ def _set_projection_axes(names: Sequence[str], x_end: float, colors: Palette) ->
     }
 
 
-def draw_cut(vector: np.ndarray, heads: int, head: int, end: float, colors: Palette, *, merged: bool = False) -> Chart:
+def draw_cut(
+    vector: np.ndarray, heads: int, head: int, end: float, colors: Palette, kind: str, *, merged: bool = False
+) -> Chart:
     """A vector of all heads side by side above the matrix with one row a head; merged: below it. One scale."""
     rows = vector.reshape(heads, -1)
-    width = rows.shape[1]
+    width, scale = rows.shape[1], colors.shade(kind)
     matrix, strip = ([0.3, 1.0], [0.0, 0.12]) if merged else ([0.0, 0.7], [0.88, 1.0])
     long = {"xref": "x2", "yref": "y2"}
     return make_chart(
         [
-            _make_map(vector[None], end, colors, "concat %{x}<br>", xaxis="x2", yaxis="y2", showscale=False),
-            _make_map(rows, end, colors, "head %{y}<br>component %{x}<br>", xgap=1, ygap=1,
+            _make_map(vector[None], end, scale, "concat %{x}<br>", xaxis="x2", yaxis="y2", showscale=False),
+            _make_map(rows, end, scale, "head %{y}<br>component %{x}<br>", xgap=1, ygap=1,
                       colorbar=_make_bar(rows, end, colors)),
         ],
         max(280, heads * 18 + 190), colors, top=48, right=30,
@@ -101,10 +106,10 @@ def draw_cut(vector: np.ndarray, heads: int, head: int, end: float, colors: Pale
     )  # fmt: skip
 
 
-def _make_map(values: np.ndarray, end: float, colors: Palette, where: str, **settings: object) -> Spec:
+def _make_map(values: np.ndarray, end: float, scale: Scale, where: str, **settings: object) -> Spec:
     """A signed map without an axis name of its own. where: what a cell is called, pointed at."""
     return {
-        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.signed,
+        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": scale,
         "hovertemplate": Rich(f"{where}<b>%{{z:.4g}}</b><extra></extra>"), **settings,
     }  # fmt: skip
 

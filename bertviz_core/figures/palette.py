@@ -1,21 +1,25 @@
-"""Colours: one per kind of vector, the same in formulas, charts and text; and the two scales for heat maps.
+"""Colours: one per kind of vector, the same in formulas, charts and text; and the scales for heat maps.
 
 From the Okabe-Ito set, darkened (light theme) or lightened (dark theme) until text in them has a contrast of 4.5 to 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 LIGHT, DARK = "light", "dark"
+GREY = frozenset({"residual", "prediction"})  # kinds whose hue hardly differs from that below 0
+Scale = tuple[tuple[float, str], ...]  # colours from low to high, and where from 0 to 1 each stands
 
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of one theme. kinds: by kind of vector; signed, share: colour scales from low to high.
+    """The colours of one theme. kinds: by kind of vector, of texts and lines.
 
-    cells: by kind, of a cell as large as its scale goes; negative: of one as far below 0; surface, paper: of panels and
-    of the page behind them; notice: of the line that says what was changed.
+    cells: by kind, of a cell or bar as large as its scale goes; negative: of one as far below 0; zero: of one that is
+    0, and of the track behind a bar, as long as the scale; surface, paper: of panels and of the page behind them;
+    notice: of the line that says what was changed.
     """
 
     kinds: dict[str, str]
@@ -27,18 +31,20 @@ class Palette:
     surface: str
     paper: str
     notice: str
-    signed: tuple[tuple[float, str], ...]
-    share: tuple[tuple[float, str], ...]
+    zero: str
     segments: tuple[str, str]
 
-    @property
-    def zero(self) -> str:
-        """Of a cell that is 0, and of the track behind a bar, as long as the scale: nearly the surface."""
-        return self.share[0][1]
+    def shade(self, kind: str) -> Scale:
+        """A signed scale from slate below 0 to a kind's own colour above it."""
+        return (0.0, self.negative), (0.5, self.zero), (1.0, self.cells[kind])
 
-    def shade(self, kind: str) -> tuple[tuple[float, str], ...]:
-        """A signed scale from grey below 0 to a kind's own colour above it."""
-        return (0.0, self.faint), (0.5, self.zero), (1.0, self.kinds[kind])
+    def rise(self, kind: str) -> Scale:
+        """A scale from 0 up to a kind's own colour."""
+        return (0.0, self.zero), (1.0, self.cells[kind])
+
+    def ink(self, values: Iterable[float], color: str) -> list[str]:
+        """Of bars, one a number: their own colour, or slate below 0."""
+        return [self.negative if value < 0 else color for value in values]
 
 
 PALETTES = {
@@ -53,8 +59,7 @@ PALETTES = {
         },
         negative="#484E5A",
         text="#1B1D21", faint="#5A6069", line="#DEDDD8", surface="#FFFFFF", paper="#FAFAF8", notice="#FFF7E0",
-        signed=((0.0, "#7A4206"), (0.25, "#D5A55B"), (0.5, "#F0EFEB"), (0.75, "#5DB3A6"), (1.0, "#00584F")),
-        share=((0.0, "#F0EFEB"), (0.25, "#CFC2E0"), (0.6, "#9579BC"), (1.0, "#66449C")),
+        zero="#F0EFEB",
         segments=("#EFEAF6", "#E3F1EC"),
     ),
     DARK: Palette(
@@ -68,8 +73,7 @@ PALETTES = {
         },
         negative="#6F7A8F",
         text="#F2F3F5", faint="#A3AAB4", line="#333842", surface="#171A20", paper="#0F1115", notice="#2B2615",
-        signed=((0.0, "#FFC57A"), (0.25, "#A8742F"), (0.5, "#1C2027"), (0.75, "#2E8F83"), (1.0, "#7FF0DF")),
-        share=((0.0, "#1C2027"), (0.25, "#47366B"), (0.6, "#8465C4"), (1.0, "#D9C7FF")),
+        zero="#1C2027",
         segments=("#2A2438", "#1D2F2A"),
     ),
 }  # fmt: skip

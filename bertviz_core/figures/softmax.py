@@ -23,7 +23,7 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
     up = int((terms > 0).sum())
     bars = {
         "type": "bar", "x": list(range(len(terms))), "y": pack(terms[order]), "customdata": [names[i] for i in order],
-        "marker": {"color": [color] * up + [colors.faint] * (len(terms) - up), "line": {"width": 0}},
+        "marker": {"color": colors.ink(terms[order], color), "line": {"width": 0}},
         "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
     }  # fmt: skip
     said = set_font(colors.faint)

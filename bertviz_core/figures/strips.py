@@ -25,12 +25,14 @@ _UPPER, _LOWER = (0.56, 1.0), (0.0, 0.46)  # of the height: all components, and 
 
 @dataclass(frozen=True)
 class Strip:
-    """A vector (component,) as one row. end: of its scale; cells: its address, with {x} for the component."""
+    """A vector (component,) as one row. end: of its scale; cells: its address, with {x} for the component;
+    kind: of vector."""
 
     name: str
     values: np.ndarray
     end: float
     cells: str
+    kind: str
 
 
 def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, colors: Palette) -> Chart:
@@ -65,6 +67,7 @@ def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarg
                      "ygap": 1, "textfont": {"size": 12}} if enlarged else {}  # fmt: skip
     return {
         "type": "heatmap", "z": pack(part[None, :]), "x0": shown.start, "dx": 1, "y0": row, "dy": 1, "ygap": 3,
-        "zmin": -strip.end, "zmax": strip.end, "colorscale": colors.signed, "showscale": False, "meta": strip.cells,
+        "zmin": -strip.end, "zmax": strip.end, "colorscale": colors.shade(strip.kind), "showscale": False,
+        "meta": strip.cells,
         "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"), **numbers,
     }  # fmt: skip

@@ -22,6 +22,7 @@ from bertviz_core.figures.base import (
 from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
+from bertviz_core.formula.steps import VALUE
 
 ROW = 24  # pixels
 _HEAD = 44  # pixels for the columns' names
@@ -55,7 +56,7 @@ def draw_bar_columns(rows: Sequence[str], columns: Sequence[BarColumn], colors: 
     traces, layout, texts = [], {}, []
     for i, column in enumerate(columns):
         start = i * width
-        traces.append(_draw_column(column, i))
+        traces.append(_draw_column(column, i, colors))
         layout[f"xaxis{i + 1 if i else ''}"] = _set_column(column, colors, (start, start + 0.94 * width))
         texts.append(_name_column(column, start, colors))
         texts += _write_numbers(column, start + (1 - _TEXT) * 0.94 * width, colors, last)
@@ -69,10 +70,10 @@ def _set_rows(rows: Sequence[str], colors: Palette) -> Spec:
     return {**name_rows(rows, colors), "autorange": False, "range": [len(rows) - 0.5, -0.5], "tickangle": 0}
 
 
-def _draw_column(column: BarColumn, number: int) -> Spec:
+def _draw_column(column: BarColumn, number: int, colors: Palette) -> Spec:
     drawn = {
         "type": "bar", "x": pack(column.values), "y": list(range(len(column.values))), "orientation": "h",
-        "marker": {"color": column.color}, "customdata": list(column.texts),
+        "marker": {"color": colors.ink(column.values, column.color)}, "customdata": list(column.texts),
         "hovertemplate": Rich(f"%{{y}}<br>{escape(column.title)}: <b>%{{customdata}}</b><extra></extra>"),
     }  # fmt: skip
     if column.cells:
@@ -164,7 +165,7 @@ def draw_row_strips(values: np.ndarray, rows: Sequence[str], end: float, marked:
     """Vectors (row, component) on the rows of `draw_bar_columns`, the last one a sum; from -end to end."""
     bar = {**make_color_bar(values, -end, end, colors), "y": 0, "yanchor": "top", "ypad": 8}
     drawn = {
-        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.signed, "ygap": 3,
+        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.shade(VALUE), "ygap": 3,
         "colorbar": bar, "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.4g}</b><extra></extra>"),
     }  # fmt: skip
     return make_chart(

@@ -11,6 +11,7 @@ from bertviz_core.figures.base import Chart, Spec, make_outline, set_font, write
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
+from bertviz_core.formula.steps import ATTENTION
 
 ROW, LOWEST, HIGHEST = 25, 7, 400  # pixels: of a row, of a row at least, of all rows where these are many
 _BELOW, _RIGHT = 46, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
@@ -44,8 +45,8 @@ def draw_weights(
     query, key = at
     inside = start <= key < start + count
     chart = draw_heatmap(
-        values, Side("query", words, start), Side("key", words, start), colors, share=True, end=end, selected=query,
-        cell=(query, key) if inside else None,
+        values, Side("query", words, start), Side("key", words, start), colors, ATTENTION, share=True, end=end,
+        selected=query, cell=(query, key) if inside else None,
     )  # fmt: skip
     row, top = max(LOWEST, min(ROW, HIGHEST // count)), measure_top(words)
     scale = {**chart.traces[0]["colorbar"], "y": 0, "yanchor": "top"}
@@ -75,8 +76,8 @@ def draw_overview(
     """
     axis = {"start": (side - 1) / 2, "step": side}
     chart = draw_heatmap(
-        blocks, Side("queries", **axis), Side("keys", **axis), colors, share=True, end=end, gaps=False, height=270,
-        name_inside=True,
+        blocks, Side("queries", **axis), Side("keys", **axis), colors, ATTENTION, share=True, end=end, gaps=False,
+        height=270, name_inside=True,
     )  # fmt: skip
     said = Rich(
         "query %{customdata[0]}, key %{customdata[1]}<br><b>%{z:.4g}</b>, the largest of its block<extra></extra>"

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.figures.base import MONOSPACE
+from bertviz_core.figures.base import MONOSPACE, SANS
 from bertviz_core.figures.palette import Palette, choose_palette
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_rules
 
-_SANS = '"Source Sans", sans-serif'
 _RULES = "".join(read_rules(Path(__file__).with_name(name)) for name in ("style.css", "drawer.css"))
 
 
@@ -25,7 +24,7 @@ def write_css(colors: Palette, more: str = "") -> str:
     names = {
         "text": colors.text, "faint": colors.faint, "line": colors.line, "surface": colors.surface,
         "paper": colors.paper, "notice": colors.notice, "track": colors.zero, "first": first, "second": second,
-        "accent": colors.kinds["attention"], "mono": MONOSPACE, "sans": _SANS,
+        "accent": colors.kinds["attention"], "mono": MONOSPACE, "sans": SANS,
         "negative": colors.negative, **colors.kinds, **{f"{kind}-cell": color for kind, color in colors.cells.items()},
     }  # fmt: skip
     variables = "".join(f"--bv-{name}:{color};" for name, color in names.items())

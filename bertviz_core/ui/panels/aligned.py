@@ -51,7 +51,7 @@ class Numbers:
         part = min(abs(value) / self.end, 1.0) if self.end else 0.0
         whole, zero = (50.0, 50.0) if signed else (100.0, 0.0)
         left = zero - (part * whole if value < 0 else 0.0)
-        color = "var(--bv-faint)" if value < 0 else self.color
+        color = "var(--bv-negative)" if value < 0 else self.color
         return f'<i><b style="left:{left:.2f}%;width:{part * whole:.2f}%;background:{color}"></b></i>'
 
 

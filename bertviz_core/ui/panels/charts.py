@@ -37,13 +37,13 @@ def draw_tensor(
     share, end: as in `draw_heatmap`; cells: drawn at most; words: what the columns are called, if not tokens. Masked
     scores do not stretch the scale.
     """
-    chart, note = _draw(view, view.trace[address], view.trace.dims(address), share, end, cells, words)
+    chart, note = _draw(view, address, view.trace[address], share, end, cells, words)
     return chart.offer(picks.pick_matrix(view.trace, address)), note
 
 
 def draw_difference(view: View, before: Trace, after: Trace, address: Address) -> tuple[Chart, str]:
     """How far one trace's matrix lies above or below another's, cell by cell."""
-    return _draw(view, subtract(before, after, address), view.trace.dims(address), False, None, CELLS)
+    return _draw(view, address, subtract(before, after, address), False, None, CELLS)
 
 
 def draw_moved_bars(view: View, before: Trace, after: Trace, address: Address, kind: str) -> Chart:
@@ -57,14 +57,14 @@ def draw_moved_bars(view: View, before: Trace, after: Trace, address: Address, k
 
 def _draw(
     view: View,
+    address: Address,
     values: np.ndarray,
-    dims: tuple[str, ...],
     share: bool,
     end: float | None,
     cells: int,
     words: Sequence[str] | None = None,
 ) -> tuple[Chart, str]:
-    row_axis, column_axis = dims
+    row_axis, column_axis = view.trace.dims(address)
     height, width = values.shape
     rows, columns = choose_window(height, width, view.chosen.token, cells)
     part = values[rows.start : rows.stop, columns.start : columns.stop]
@@ -72,7 +72,7 @@ def _draw(
         end = find_robust_limit(part)
     chart = draw_heatmap(
         part, _make_side(view.trace, row_axis, rows), _make_side(view.trace, column_axis, columns, words), view.colors,
-        share=share, end=end, selected=view.chosen.token,
+        view.trace.step(address).kind, share=share, end=end, selected=view.chosen.token,
     )  # fmt: skip
     return chart, _note_window(values.shape, rows, columns, row_axis, column_axis)
 
@@ -83,7 +83,12 @@ def draw_strips(view: View, addresses: Sequence[Address], names: Sequence[str]) 
     token = view.chosen.token
     vectors = np.stack([view.trace[address.fix(token=token)] for address in addresses])
     return draw_heatmap(
-        vectors, Side("", names), Side(view.trace.dims(addresses[0])[-1]), view.colors, end=find_robust_limit(vectors)
+        vectors,
+        Side("", names),
+        Side(view.trace.dims(addresses[0])[-1]),
+        view.colors,
+        view.trace.step(addresses[0]).kind,
+        end=find_robust_limit(vectors),
     )
 
 

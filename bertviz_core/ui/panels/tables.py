@@ -44,7 +44,7 @@ class Column:
         size = min(abs(value) / end, 1.0) * 100
         start, stop = (50 + min(0, np.sign(value) * size / 2), 50 + max(0, np.sign(value) * size / 2)) if self.signed \
             else (0.0, size)  # fmt: skip
-        tint = f"{self.color}55"
+        tint = f"color-mix(in srgb,{'var(--bv-negative)' if value < 0 else self.color} 33%,transparent)"
         return (
             f' style="background:linear-gradient(to right,transparent {start:.1f}%,{tint} {start:.1f}%,'
             f'{tint} {stop:.1f}%,transparent {stop:.1f}%)"'

@@ -80,7 +80,7 @@ def _draw_brought(rows: np.ndarray, total: np.ndarray, words: Sequence[str], oth
     rest = {f"{others} others": total - rows.sum(axis=0)} if others else {}
     drawn = np.stack([*rows, *rest.values(), total])
     names = Side("from", [*words, *rest, "sum"])
-    return draw_heatmap(drawn, names, Side("head_dim"), colors, end=find_robust_limit(drawn))
+    return draw_heatmap(drawn, names, Side("head_dim"), colors, VALUE, end=find_robust_limit(drawn))
 
 
 def tell_most(view: View) -> Said:
@@ -169,7 +169,7 @@ def _show_merged(view: View) -> Derived:
     column = head * width + find_strongest(vector[head * width : (head + 1) * width])
     return Derived(
         "merged", f"Concatenated heads of “{trace.tokens[token]}”: {heads} head outputs in one vector",
-        draw_cut(vector, heads, head, find_robust_limit(vector), view.colors, merged=True),
+        draw_cut(vector, heads, head, find_robust_limit(vector), view.colors, step.kind, merged=True),
         Origin(address.fix(token=token), step.kind, step.typeset(style.make_painter(view.colors)),
                "Concatenation changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the vector, "
                f"$d_k = {width}$.", trace.explain(address.fix(token=token, concat=column)).latex, step.source),

@@ -105,7 +105,7 @@ def _make_strips(view: View, parts: Mapping[str, Address], values: np.ndarray) -
     ends = [rows] * 4 + [normed] * 2
     cells = picks.pick_vectors(view.trace, [part.fix(token=view.chosen.token) for part in parts.values()])
     signs = ("", "+ ", "+ ", "= ", "", "")
-    return [Strip(f"{sign}{name}", row, end, cell)
+    return [Strip(f"{sign}{name}", row, end, cell, EMBEDDING)
             for sign, name, row, end, cell in zip(signs, parts, values, ends, cells, strict=True)]  # fmt: skip
 
 

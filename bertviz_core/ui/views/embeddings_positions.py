@@ -149,7 +149,8 @@ def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Chart:
     rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     part = table[rows.start : rows.stop, :width]
     return draw_heatmap(part, Side("position", None, rows.start), Side("hidden", standoff=CLEAR), view.colors,
-                        end=end or find_robust_limit(part), selected=view.chosen.token, name_inside=True)  # fmt: skip
+                        EMBEDDING, end=end or find_robust_limit(part), selected=view.chosen.token,
+                        name_inside=True)  # fmt: skip
 
 
 def _note_drawn(view: View, table: np.ndarray) -> str:
@@ -164,7 +165,8 @@ def _draw_all_to_all(view: View, matrix: np.ndarray) -> Chart:
     """A map of cosines, thinned out to every few positions."""
     step = _choose_step(matrix)
     sides = Side("position", step=step), Side("other position", step=step, standoff=CLEAR)
-    return draw_heatmap(matrix[::step, ::step], *sides, view.colors, end=1.0, gaps=False, name_inside=True, height=460)
+    return draw_heatmap(matrix[::step, ::step], *sides, view.colors, EMBEDDING, end=1.0, gaps=False,
+                        name_inside=True, height=460)  # fmt: skip
 
 
 def _thin_out(matrix: np.ndarray) -> str:

@@ -78,7 +78,7 @@ def _render_row(view: View, step: Step, cell: Address) -> str:
     row = view.trace[cell.without(axis)]
     part = row[:_STRIP]
     seen = np.where(part > MASKED, part, 0.0)
-    strip = draw_thumbnail(seen[None], view.colors, end=find_limit(row), kind=step.kind)
+    strip = draw_thumbnail(seen[None], view.colors, step.kind, end=find_limit(row))
     drawn = f"{axis} 0 to {len(part) - 1} of {len(row):,}" if len(row) > len(part) else f"{axis} 0 to {len(row) - 1}"
     name, value = escape(shorten(view.trace, cell)), write_value(view, cell)
     return (

@@ -176,7 +176,7 @@ def _show_map(view: View, all_heads: Summary) -> None:
         "chosen": [view.chosen.layer, view.chosen.head],
         "notes": [_list_notes(all_heads, *place) for place in places],
         "out": [wanted not in (ALL, *names) for names in roles],
-        "scale": view.colors.share,
+        "scale": view.colors.rise(ATTENTION),
         "colors": list_colors(view.colors),
     }
     text = json.dumps(header).encode()

@@ -137,8 +137,8 @@ def show_resemblance(view: View) -> None:
 def _draw_resemblance(view: View, address: Address, shown: range) -> Chart:
     words, own = label_tokens(view.trace, shown), slice(shown.start, shown.stop)
     part = layers.compute_cosines(view.trace[address])[own, own]
-    return draw_heatmap(part, Side("token", words, shown.start), Side("", words, shown.start), view.colors, end=1.0,
-                        selected=view.chosen.token)  # fmt: skip
+    return draw_heatmap(part, Side("token", words, shown.start), Side("", words, shown.start), view.colors, NORM,
+                        end=1.0, selected=view.chosen.token)  # fmt: skip
 
 
 def _describe_resemblance(view: View, found: np.ndarray, address: Address, shown: range) -> None:
@@ -256,7 +256,7 @@ def _draw_by_stage(view: View, found: np.ndarray, names: Sequence[str] = (), sha
     columns = Side("after", names or name_stages(view), angle=0, standoff=CLEAR)
     rows = Side("token", label_tokens(view.trace))
     return draw_heatmap(
-        found.T, rows, columns, view.colors, share=share, end=None if share else 1.0, selected=view.chosen.token
+        found.T, rows, columns, view.colors, NORM, share=share, end=None if share else 1.0, selected=view.chosen.token
     )
 
 

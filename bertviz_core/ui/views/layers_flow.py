@@ -73,6 +73,7 @@ def show_lens_everywhere(view: View) -> Derived:
         Side("token", names, shown.start),
         Side("after", stages, angle=0),
         view.colors,
+        PREDICTION,
         share=True,
         end=1.0,
         selected=token,
@@ -132,7 +133,7 @@ def show_rollout(view: View) -> Derived:
     part, words = found[-1, side.start : side.stop, side.start : side.stop], [names[i] for i in side]
     end = float(found[-1, view.trace.encoding.real].max())
     figure = draw_heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,
-                          share=True, end=end, selected=token)  # fmt: skip
+                          ATTENTION, share=True, end=end, selected=token)  # fmt: skip
     sums = "Each row sums to 1" if np.allclose(found[-1].sum(axis=-1), 1, atol=1e-4) else "Not every row sums to 1"
     return Derived(
         "rollout", "Attention rollout: which input tokens each token draws on", figure, _make_origin(view, found),

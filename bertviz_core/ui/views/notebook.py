@@ -144,7 +144,8 @@ def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | N
     names = columns if comparison is None else [*(f"{name}, printed" for name in columns), *columns]
     return Derived(
         "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
-        draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0, standoff=16), view.colors),
+        draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0, standoff=16), view.colors,
+                     step.kind),
         Origin(f"{printed.address} (token 12 × {axis} {_choose_width(step)})", step.kind,
                step.typeset(style.make_painter(view.colors)), f"{step.meaning}{_write_remark(printed)}",
                _write_worked(view, printed, comparison), f"{NOTEBOOK}, In [{printed.cell}]; {step.source}"),

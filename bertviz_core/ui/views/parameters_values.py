@@ -51,7 +51,7 @@ def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callabl
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
     axes = ["", *trace.dims(tensor.address)][-2:]
     sides = _make_side(view, axes[0], rows), _make_side(view, axes[1], columns)
-    figure = draw_heatmap(part, *sides, view.colors, end=find_robust_limit(part))
+    figure = draw_heatmap(part, *sides, view.colors, _find_kind(trace, tensor), end=find_robust_limit(part))
     where = Address(tensor.address)
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
     first, read = trace.explain(where.fix(**at)), tensor.address in view.trace
@@ -66,6 +66,11 @@ def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callabl
         note=f"Shown: {', '.join(drawn)}. The download has only these values.",
         start=first.cell if read else None, beside=show_names,
     )  # fmt: skip
+
+
+def _find_kind(trace: Trace, tensor: Tensor) -> str:
+    """The kind of what is made with a tensor first, whose colour its numbers have."""
+    return trace.program.readers[tensor.address][0].kind
 
 
 def _find_trace(view: View, tensor: Tensor) -> Trace:
@@ -142,7 +147,7 @@ def show_blocks(view: View, tensor: Tensor) -> Derived:
     )  # fmt: skip
     return Derived(
         f"blocks-{tensor.address}", "The whole tensor" if whole else "The whole tensor, in blocks",
-        _draw_map(view, shown, axes, found, whole),
+        _draw_map(view, _find_kind(_find_trace(view, tensor), tensor), shown, axes, found),
         Origin(tensor.address, KIND, _describe_pooling(tensor.symbol.tex, whole),
                "A row or column that stands out belongs to an input or output with larger or smaller weights.",
                "" if whole else _write_block(matrix, found)),
@@ -152,11 +157,14 @@ def show_blocks(view: View, tensor: Tensor) -> Derived:
     )  # fmt: skip
 
 
-def _draw_map(view: View, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks, whole: bool) -> Chart:
+def _draw_map(view: View, kind: str, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks) -> Chart:
     """Every block in the middle of the rows and columns that it stands for; a single row needs no numbers beside it."""
     rows = Side(axes[0], start=(found.height - 1) / 2, step=found.height, labelled=len(shown) > 1)
     columns = Side(axes[1], start=(found.width - 1) / 2, step=found.width)
-    return draw_heatmap(shown, rows, columns, view.colors, share=not whole, end=find_robust_limit(shown), gaps=False)
+    whole = found.height * found.width == 1
+    return draw_heatmap(
+        shown, rows, columns, view.colors, kind, share=not whole, end=find_robust_limit(shown), gaps=False
+    )
 
 
 def _describe_pooling(symbol: str, whole: bool) -> str:

@@ -80,7 +80,7 @@ def show_scores(view: View, scores: np.ndarray, row: int) -> Derived:
     changed = int((scores != _ORIGINAL).sum())
     return Derived(
         "playground-scores", "Attention scores of six tokens: how well each query matches each key",
-        draw_heatmap(scores, *_SIDES, view.colors, selected=row),
+        draw_heatmap(scores, *_SIDES, view.colors, ATTENTION, selected=row),
         Origin("the encoder article's example, as edited", ATTENTION, r"S = \frac{Q K^\top}{\sqrt{d_k}}",
                f"Each row is one query. {tell_best(view)} {_tell_source(changed)}", source=ARTICLE),
         values=Values(scores, WORDS, WORDS),
@@ -171,7 +171,7 @@ def _show_shares(view: View, scores: np.ndarray, found: np.ndarray, row: int) ->
     sums = ", ".join(format_number(float(total)) for total in found.sum(axis=1))
     return Derived(
         "playground-shares", "Attention weights of all six rows",
-        draw_heatmap(found, *_SIDES, view.colors, share=True, end=1.0, selected=row),
+        draw_heatmap(found, *_SIDES, view.colors, ATTENTION, share=True, end=1.0, selected=row),
         Origin("the edited scores", ATTENTION, r"A = \mathrm{softmax}(S)",
                "The softmax treats each row on its own. Scores that are far apart, like the article's, "
                "give almost all the weight to one token.", source=ARTICLE),
@@ -201,7 +201,7 @@ def show_printed(view: View) -> Derived:
     sums = numbers[1:].sum(axis=1)
     return Derived(
         "playground-printed", "One entry of the article's softmax table is wrong",
-        draw_heatmap(ratios, *_SIDES, view.colors),
+        draw_heatmap(ratios, *_SIDES, view.colors, ATTENTION),
         Origin("the encoder article's two tables", ATTENTION, r"\log_{10} \frac{\text{printed}}{\text{computed}}",
                f"“Hello” to “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}: the "
                "extra 7 in front makes it 30 times too large. No other entry has two digits before the point. The sum "

@@ -46,7 +46,7 @@ def show_sinusoidal(view: View) -> Derived:
     columns += columns > 1 and columns % 2 == 0  # an even step would draw sines only
     figure = draw_heatmap(
         matrix[::rows, ::columns], Side("position", step=rows), Side("component", step=columns, standoff=CLEAR),
-        view.colors, end=1.0, gaps=False, name_inside=True,
+        view.colors, EMBEDDING, end=1.0, gaps=False, name_inside=True,
     )  # fmt: skip
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
     angle = i / BASE ** (even / width)
@@ -88,6 +88,7 @@ def show_divisors(view: View, scores: np.ndarray, row: int) -> Derived:
             Side("key", WORDS),
             Side("d_k (scores are divided by √d_k)", [f"{d:,}" for d in _DIVISORS]),
             view.colors,
+            ATTENTION,
             share=True,
             end=1.0,
             selected=best,

@@ -90,7 +90,7 @@ def show_weighted(view: View, mix: Mix) -> Derived:
                        for w, x in zip(mix.weights, mix.vectors, strict=True) if abs(w) >= 1e-3)  # fmt: skip
     return Derived(
         "playground-weighted", "Weighted value of each token, and below their sum",
-        draw_heatmap(shown, Side("from", [*WORDS, "sum"]), Side("component", examples.COMPONENTS), view.colors,
+        draw_heatmap(shown, Side("from", [*WORDS, "sum"]), Side("component", examples.COMPONENTS), view.colors, VALUE,
                      selected=len(WORDS)),
         Origin("the encoder article's examples", VALUE, r"\mathrm{head}_{i} = \sum_{j} A_{i,j}\, v_j",
                _write_meaning(mix, shown[-1]),

@@ -265,7 +265,7 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     angles = np.degrees(np.arccos(np.clip(parts.cosines, -1, 1)))
     fits = [_locate_products(view).fix(key=i) for i in shown]
     gives = [locate(view, "probs", view.chosen.token).fix(key=i) for i in shown]
-    strips = [draw_thumbnail(terms[i][None], view.colors, end=float(np.abs(terms[shown]).max()), kind=ATTENTION)
+    strips = [draw_thumbnail(terms[i][None], view.colors, ATTENTION, end=float(np.abs(terms[shown]).max()))
               for i in shown]  # fmt: skip
     dots = [float(products[i]) for i in shown]
     return [

@@ -49,7 +49,8 @@ def show_token(view: View, name: str) -> Derived:
     )
     return Derived(
         f"projection-{name}", f"The {name} of “{_read_word(view)}” in head {head}: {len(result)} weighted sums",
-        draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start), row, view.colors),
+        draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start, step.kind), row,
+                        view.colors),
         Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)),
                tell_meaning(view, here, step), trace.explain(here.fix(head_dim=row)).latex, step.source),
         values=Values(np.stack(list(columns.values()), axis=1), [str(i) for i in range(len(result))], list(columns)),
@@ -96,7 +97,7 @@ def show_split(view: View, name: str) -> Derived:
     number = format_latex(work_out(trace, cell))
     return Derived(
         f"split-{name}", f"{heads} heads: each takes {width} components of one long vector",
-        draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors),
+        draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors, step.kind),
         Origin(at, step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
                f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
                f"$d_k = {width}$.",

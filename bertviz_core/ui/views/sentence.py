@@ -93,7 +93,7 @@ def show_one_vector(view: View) -> Derived:
     several = len(means) > 1
     names = [coding.tokens[0], *(f"mean of {'AB'[i] if i < 2 else i}" if several else "mean" for i in means)]
     vectors = np.stack([rows[0], *means.values()])
-    figure = draw_heatmap(vectors, Side("", names), Side("hidden"), view.colors, end=find_robust_limit(vectors))
+    figure = draw_heatmap(vectors, Side("", names), Side("hidden"), view.colors, NORM, end=find_robust_limit(vectors))
     alike = layers.compute_cosines(vectors)
     told = [f"{a} and {b}: {format_number(float(alike[i, j]))}" for i, a in enumerate(names) for j, b in
             enumerate(names) if i < j]  # fmt: skip
@@ -146,7 +146,7 @@ def _show_projection(view: View) -> None:
     trace = view.trace
     vectors = np.stack([trace[_DENSE], trace[_POOLED]])
     figure = draw_heatmap(
-        vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, end=find_robust_limit(vectors),
+        vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, PREDICTION, end=find_robust_limit(vectors),
         height=_STRIPS,
     )  # fmt: skip
     show_panel(view, _DENSE, f"“{trace.tokens[0]}” after the projection; below it, after tanh",

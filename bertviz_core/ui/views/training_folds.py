@@ -46,8 +46,8 @@ def show_attention(view: View, run: Run) -> None:
         for place, name, weights in maps:
             with place:
                 st.markdown(f"**{name.capitalize()}**")
-                chart = draw_heatmap(weights, Side("query", names), Side("key", names), view.colors, share=True,
-                                     end=1.0)  # fmt: skip
+                chart = draw_heatmap(weights, Side("query", names), Side("key", names), view.colors, ATTENTION,
+                                     share=True, end=1.0)  # fmt: skip
                 show_chart(chart, f"training-attention-{name}", f"Attention weights {name}: {where}")
         st.caption(
             f"First sentence, nothing hidden. The largest change of one attention weight: {format_number(found.moved)}."

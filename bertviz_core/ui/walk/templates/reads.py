@@ -39,7 +39,7 @@ def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
     chosen = [source.block[0] for source in why.sources if source.block.path != lookup.table.address]
     axis = table.index[-1][0]
     row, place = trace[table.without(axis)], table.at[axis]
-    image = draw_thumbnail(row[None], view.colors, kind=EMBEDDING)
+    image = draw_thumbnail(row[None], view.colors, EMBEDDING)
     id_ = table.index[0][1]
     rows = [Row((Cell(name_number(trace, cell), cell), Cell(""), card.number(trace, cell))) for cell in chosen]
     rows.append(Row((Cell(f"the table’s row {id_:,}, column {place}", table), Cell(""), card.number(trace, table))))

@@ -239,8 +239,7 @@ def _draw_strips(view: View, why: Explanation, names: Sequence[str], parts: Sequ
     end = float(max(np.abs(row).max() for row in rows))
     strips = ""
     for (name, cell), row in zip(drawn, rows, strict=True):
-        symbol = view.trace.program.symbol(cell.path)
-        image = draw_thumbnail(row[None], view.colors, end=end, kind=symbol.kind if symbol else "")
+        image = draw_thumbnail(row[None], view.colors, view.trace.step(cell).kind, end=end)
         strips += f"<span>{escape(name)}</span>{ring_strip(image, place, len(row))}"
     return f'<div class="bv-strips">{strips}</div>'
 
