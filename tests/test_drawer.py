@@ -127,9 +127,38 @@ def test_by_keyboard_alone(app):
     assert first
     step(app, lambda: steps(app).first.press("Enter"))
     app.page.wait_for_function("() => document.activeElement.dataset.step !== undefined")
+    step(app, lambda: keyboard.press("Escape"))
+    app.page.wait_for_function("() => document.activeElement.dataset.step !== undefined")
     keyboard.press("Escape")
     app.wait_closed()
     app.page.wait_for_function("() => document.activeElement.getAttribute('role') === 'application'")
+
+
+def test_the_table_is_one_stop_and_escape_goes_one_step_back(app):
+    app.open(PAGE, walk=CELL)
+    rows = app.drawer.locator(".bv-operands td:first-child button")
+    assert rows.count() > 4 and app.drawer.locator('.bv-operands button:not([tabindex="-1"])').count() == 1
+    rows.first.focus()
+    app.page.keyboard.press("ArrowDown")
+    app.page.keyboard.press("ArrowDown")
+    third = rows.nth(2).get_attribute("data-step")
+    step(app, lambda: app.page.keyboard.press("Enter"))
+    assert app.explained == third
+    step(app, lambda: app.page.keyboard.press("Escape"))
+    assert app.explained == CELL
+    app.page.keyboard.press("Escape")
+    app.wait_closed()
+
+
+def test_the_foot_gives_what_the_number_was_made_from(app):
+    app.open(PAGE, walk=CELL)
+    foot = app.drawer.locator(".st-key-drawer-actions")
+    assert re.findall("Change this number|Copy link|Download", foot.inner_text()) == ["Change this number", "Copy link",
+                                                                                      "Download"]  # fmt: skip
+    with app.page.expect_download() as given:
+        foot.get_by_role("button", name="Download").click()
+    lines = given.value.path().read_text().splitlines()
+    assert len(lines) == 14 and lines[-1].startswith(f'"{CELL}",0.')
 
 
 def open_field(app):

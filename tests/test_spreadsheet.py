@@ -8,9 +8,9 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.formula.address import Address
+from bertviz_core.ui.frame.spreadsheet import write_csv
 from bertviz_core.ui.panels import derived, panel
 from bertviz_core.ui.panels.derived import Values
-from bertviz_core.ui.panels.spreadsheet import write_csv
 from tests.factory import VOCABULARY, random_checkpoint
 
 FORMULAS = ('=HYPERLINK("https://example.org";"x")', "+1", "-1+2", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1")

@@ -102,6 +102,28 @@ test("Escape closes the drawer, unless something lies over the page or is writte
   assert.deepEqual(sent, [["close", true], ["close", true]]); // what was sent may have been lost
 });
 
+test("Escape goes one step back before it goes out", () => {
+  const { sent, document } = open({ cell: "b[token=1]" });
+  const back = makeSaying({ keep: "1" });
+  document.found[".st-key-drawer nav > button[data-keep]"] = back;
+  const press = () => document.send("keydown", { key: "Escape", target: document.body });
+  press();
+  document.found[".st-key-drawer nav > button[data-keep]"] = null;
+  press();
+  assert.deepEqual(sent, [["keep", "1"], ["close", true]]);
+});
+
+test("another number is read from its beginning", () => {
+  const { show, document } = open({ cell: "a[token=1]" });
+  const body = makeElement();
+  document.found[".st-key-drawer-body"] = body;
+  body.parentElement.scrollTop = 50;
+  show({ cell: "a[token=1]" });
+  assert.equal(body.parentElement.scrollTop, 50);
+  show({ cell: "b[token=1]" });
+  assert.equal(body.parentElement.scrollTop, 0);
+});
+
 test("without an open drawer Escape is not ours", () => {
   const { sent, document } = open();
   assert.ok(!document.send("keydown", { key: "Escape", target: document.body }).defaultPrevented);
@@ -149,6 +171,24 @@ test("in a group arrow keys lead from one button to the next, and no further", (
   assert.deepEqual(buttons.map(({ tabIndex }) => tabIndex), [0, -1, -1]);
   assert.equal(press(1, "x"), false);
   assert.equal(rove(makeElement(), "ArrowRight"), false);
+});
+
+test("in a table up and down lead from row to row, past those that are not shown, and to the sides along one", () => {
+  const { document } = openPage();
+  const [group, first] = [makeElement(), ":is(td, th):first-child > button"];
+  const rows = [0, 1, 2].map(() => [makeElement("button"), makeElement("button")]);
+  rows[1][0].hidden = true;
+  group.found["button, a[href]"] = rows.flat();
+  group.found[first] = rows.map(([button]) => button);
+  for (const buttons of rows) {
+    const row = makeElement("tr");
+    Object.assign(row.found, { "button, a[href]": buttons, [first]: buttons[0] });
+    for (const button of buttons) Object.assign(button.found, { "[data-roving]": group, tr: row });
+  }
+  const press = (button, key) => rove(button, key) && rows.flat().indexOf(document.activeElement);
+  assert.deepEqual([press(rows[0][0], "ArrowRight"), press(rows[0][1], "ArrowRight"), press(rows[0][1], "ArrowDown")], [1, 1, 4]);
+  assert.deepEqual([press(rows[2][0], "Home"), press(rows[2][1], "ArrowLeft"), press(rows[0][0], "End")], [0, 4, 4]);
+  assert.deepEqual(rows.flat().map(({ tabIndex }) => tabIndex), [-1, -1, -1, -1, 0, -1]);
 });
 
 test("what opened the drawer is found again by its cell, or as the chart of its panel", () => {

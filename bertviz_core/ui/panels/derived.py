@@ -13,10 +13,10 @@ import streamlit as st
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.spreadsheet import write_csv
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.panel import SIDES, open_card, show_downloads, show_worked_link, write_npy
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
-from bertviz_core.ui.panels.spreadsheet import write_csv
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,13 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.menu import show_menu
+from bertviz_core.ui.frame.spreadsheet import write_csv
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.passes import write_passes
 from bertviz_core.ui.panels.put import tell_meaning
-from bertviz_core.ui.panels.spreadsheet import write_csv
 from bertviz_core.ui.panels.versions import show_versions
 
 SIDES = (3, 2)  # the widths of a panel's chart and of its formula

@@ -114,15 +114,19 @@ def name_place(trace: Trace, axis: str, i: int) -> str:
 
 
 def render_table(table: Table) -> str:
-    """The table as HTML: the first button of a row walks to its operand, and so does the row."""
+    """The table as HTML: the first button of a row walks to its operand, and so does the row.
+
+    For the keyboard the table is one stop, its first row.
+    """
     longest = max((abs(row.amount) for row in table.rows if row.amount is not None), default=0.0)
     titles = (_POWER.sub(r"e<sup>\1</sup>", escape(title)) for title in table.columns)
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     first = _LOW if len(table.rows) > _LOW + _SPARE else len(table.rows)
-    rows = [_render_row(row, longest, i >= first) for i, row in enumerate(table.rows)]
+    stop = next((i for i, row in enumerate(table.rows) if _find_step(row)), 0)
+    rows = [_render_row(row, longest, i >= first, i == stop) for i, row in enumerate(table.rows)]
     hidden = len(table.rows) - first
     more = _render_more(hidden, len(table.columns)) if hidden else ""
-    ends = "".join(_render_row(row, longest, late=False) for row in table.ends)
+    ends = "".join(_render_row(row, longest) for row in table.ends)
     opens = len(table.heading) <= _SHORT and any(_find_step(row) for row in table.rows)
     asked = "<span>a row opens its number</span>" if opens else ""
     return (
@@ -136,31 +140,31 @@ def _find_step(row: Row) -> Address | None:
     return next((cell.step for cell in row.cells if cell.step), None)
 
 
-def _render_row(row: Row, longest: float, late: bool) -> str:
+def _render_row(row: Row, longest: float, late: bool = False, stop: bool = False) -> str:
     step = _find_step(row)
     looks = [name for name, on in (("bv-hot", row.own or row.lead), ("bv-quiet", row.quiet), ("bv-late", late)) if on]
     said = f' data-step="{escape(str(step))}"' if step else ""
     *before, last = row.cells
-    cells = [_render_cell(cell, first=not i, step=step) for i, cell in enumerate(before)]
+    cells = [_render_cell(cell, step if not i else None, stop) for i, cell in enumerate(before)]
     cells.append(f"<td{_write_look(last)}>{_render_bar(row.amount, longest)}{_render_content(last, None)}</td>")
     return f'<tr class="{" ".join(looks)}"{said}>{"".join(cells)}</tr>'
 
 
-def _render_cell(cell: Cell, first: bool, step: Address | None) -> str:
-    return f"<td{_write_look(cell)}>{_render_content(cell, step if first else None)}</td>"
+def _render_cell(cell: Cell, step: Address | None, stop: bool) -> str:
+    return f"<td{_write_look(cell)}>{_render_content(cell, step, stop)}</td>"
 
 
 def _write_look(cell: Cell) -> str:
     return f' class="{cell.look}"' if cell.look else ""
 
 
-def _render_content(cell: Cell, step: Address | None) -> str:
-    """A cell's text; the first one of a row is the button that the keyboard reaches."""
+def _render_content(cell: Cell, step: Address | None, stop: bool = False) -> str:
+    """A cell's text; the first one of a row is the button that walks to the row's operand. stop: of the Tab key."""
     target = step or cell.step
     if not target:
         return escape(cell.text)
-    stop = "" if step else ' tabindex="-1"'
-    return f'<button data-step="{escape(str(target))}"{stop}>{escape(cell.text)}</button>'
+    reached = "" if step and stop else ' tabindex="-1"'
+    return f'<button data-step="{escape(str(target))}"{reached}>{escape(cell.text)}</button>'
 
 
 def _render_bar(amount: float | None, longest: float) -> str:
@@ -171,7 +175,8 @@ def _render_bar(amount: float | None, longest: float) -> str:
 
 
 def _render_more(count: int, columns: int) -> str:
-    return f'<tr class="bv-more"><td colspan="{columns}"><button data-more="rows">{count} more rows</button></td></tr>'
+    button = f'<button data-more="rows" tabindex="-1">{count} more rows</button>'
+    return f'<tr class="bv-more"><td colspan="{columns}">{button}</td></tr>'
 
 
 def close_sum(name: str, columns: int, amount: float) -> Row:

@@ -6,6 +6,9 @@ template of the number's formula. While nothing was clicked it explains the page
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -22,6 +25,7 @@ from bertviz_core.ui.frame.walked import find_other_page, read_cell, read_walk
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.walk.explain import Explained, work_out
 from bertviz_core.ui.walk.rendering import render_head, render_title, show_body
+from bertviz_core.ui.walk.table_file import write_table, write_told
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.way import is_cell, list_lit, listen, render_crumbs
 from bertviz_core.ui.walk.what_if_cell import show_menu
@@ -70,21 +74,30 @@ def _show(view: View, shown: Explained, way: tuple[Where, ...], own: bool) -> No
     card = explain_number(view, why, shown.found, steps)
     st.html(render_head(view, shown, render_crumbs(view.trace, way, own)))
     _show_address_menu(why.address)
+    if why.step is not None:
+        _show_page_link(view, why.cell)
     with st.container(key="drawer-body"):
         show_body(view, shown, card)
     with st.container(horizontal=True, key="drawer-actions", gap=None):
         show_menu(view, why)
         st.html(_render_copy(), width="content")
-        if why.step is not None:
-            _show_page_link(view, why.cell)
+        _show_download(why.address, partial(write_table, shown))
 
 
 def _show_page_link(view: View, cell: Address) -> None:
-    """A link to the page that shows the number's stage, where that is another one."""
+    """Beside the number's name: the page that shows its stage, where that is another one."""
     link = site.find_link(view.trace, cell)
     if link.page.name != url.read_page():
         place = site.name_place(cell, view.chosen)
-        site.show_link(link.page, f"{link.page.short or link.page.title} ›", query={**place, **link.query})
+        with st.container(key="drawer-page"):
+            site.show_link(link.page, f"shown on {link.page.short or link.page.title} ›", query={**place, **link.query})
+
+
+def _show_download(address: str, make: Callable[[], bytes]) -> None:
+    """What the number was made from as a file, which is written only when it is asked for."""
+    name = re.sub(r"\W+", "-", address).strip("-")
+    st.download_button("Download", data=make, file_name=f"{name}.csv", mime="text/csv", key="drawer-download",
+                       on_click="ignore", help="All that it was made from, with every digit (.csv)")  # fmt: skip
 
 
 def _show_refused(view: View, way: tuple[Where, ...], error: AddressError) -> None:
@@ -117,6 +130,7 @@ def _show_told(view: View, told: Told, way: tuple[Where, ...]) -> None:
             st.caption(told.note)
     with st.container(horizontal=True, key="drawer-actions", gap=None):
         st.html(_render_copy(), width="content")
+        _show_download(address, partial(write_told, told, address))
 
 
 def _render_parts(told: Told) -> str:

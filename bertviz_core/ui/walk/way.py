@@ -28,9 +28,9 @@ from bertviz_core.ui.frame.walked import read_cell
 
 _LISTENER: Key[Sent] = Key("listener", None)
 _CRUMBS = 3  # of a walk, that are shown
-_BACK = '<button data-keep="{}" aria-label="One step back" title="One step back">‹</button>'
+_BACK = '<button data-keep="{}" aria-label="One step back" title="One step back"></button>'
 _CLOSE = '<button data-close="yes" aria-label="Close" title="Close">✕</button>'
-_FOLD = '<button class="bv-fold" data-fold="drawer" aria-label="Fold the drawer" title="Fold">›</button>'
+_FOLD = '<button class="bv-fold" data-fold="drawer" aria-label="Fold the drawer" title="Fold"></button>'
 OFFERED = 12  # operands to walk on to
 
 _listener = load_component("listener", isolated=False)

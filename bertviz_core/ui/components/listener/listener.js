@@ -12,8 +12,9 @@ import { findAround, findInside, makeElement } from "../shared/element.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import {
-  DRAWER, enterEditor, enterPicture, findEnd, findFocus, findMiddle, findRoots, findScroller, findTitle, findToken,
-  foldDrawer, isFolded, makeReachable, mendLink, nameAgain, placeDrawer, rove, TITLE, turnMenu, TYPED,
+  DRAWER, enterEditor, enterPicture, findBack, findEnd, findFocus, findMiddle, findRoots, findScroller, findTitle,
+  findToken, foldDrawer, isFolded, makeReachable, mendLink, nameAgain, placeDrawer, rove, scrollDrawerUp, TITLE, turnMenu,
+  TYPED,
 } from "./page.js";
 import { savePicture } from "./picture.js";
 import { Plot } from "./plot.js";
@@ -77,6 +78,7 @@ export class Listener {
       document.documentElement.style.setProperty(`--bv-${name}`, color);
     }
     if (!this.stopped) this.start();
+    if (moved) scrollDrawerUp();
     if (moved) this.wanted = data.cell && !data.own ? { cell: data.cell, until: Infinity } : null;
     this.sayExplained();
     for (const plot of this.plots.values()) plot.draw();
@@ -228,7 +230,8 @@ export class Listener {
     }
   }
 
-  // Escape belongs to what lies over the page, or to the field that is written in, before it belongs to the drawer.
+  // Escape belongs to what lies over the page, or to the field that is written in, before it belongs to the drawer: there it
+  // leads one step back, from the first one out.
   /** @param {KeyboardEvent} event */
   escape(event) {
     const covering = (/** @type {Element} */ each) => each.checkVisibility() && !each.querySelector(TITLE);
@@ -236,7 +239,9 @@ export class Listener {
     const typing = findFocus()?.matches("input, textarea, select, [contenteditable=true]");
     if (!this.data.cell || this.data.own || this.isLeaving || over || typing) return;
     event.preventDefault();
-    this.leave(null);
+    const back = findBack();
+    if (back) this.obey(back);
+    else this.leave(null);
   }
 
   /** @param {string} address @param {Element} opener */
@@ -390,11 +395,10 @@ export class Listener {
   }
 }
 
-// After a step on: the operand that matters most. After a crumb: the crumb before it. Where there is none, once all has
-// been drawn: the title.
+// After a step on or back: the operand that matters most. Where there is none, once all has been drawn: the title.
 /** @type {Record<string, Follow>} */
 const FOLLOWED = {
-  step: (running) => document.querySelector("button[data-step]") ?? (running ? null : findTitle()),
+  step: (running) => document.querySelector(`${DRAWER} td button[data-step]`) ?? (running ? null : findTitle()),
   story: (running) => FOLLOWED.step(running),
-  keep: (running) => [...document.querySelectorAll("[data-keep]")].at(-1) ?? (running ? null : findTitle()),
+  keep: (running) => FOLLOWED.step(running),
 };

@@ -14,17 +14,38 @@ const PICTURE = `${CHART}, [data-picture]`;
 export const DRAWER = ".st-key-drawer";
 export const TYPED = '[class*="st-key-text-field-"] input, [class*="st-key-pair-field-"] input';
 
-// In a group of which only one is a stop of the Tab key, arrow keys lead from one to the next.
+// In a group of which only one is a stop of the Tab key, arrow keys lead from one to the next; in a table up and down from
+// row to row, and to the sides along one.
+const STOPS = "button, a[href]", FIRST = ":is(td, th):first-child > button";
+/** @type {Record<string, number>} */
+const ALONG = { ArrowRight: 1, ArrowLeft: -1 };
+/** @type {Record<string, number>} */
+const ACROSS = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+
 /** @param {Element} target @param {string} key */
 export function rove(target, key) {
   const group = target.closest?.("[data-roving]");
-  const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity }[key];
+  const by = ALONG[key] ?? ACROSS[key];
   if (!group || !by) return false;
-  const all = [...group.querySelectorAll("button, a[href]")];
-  const next = all[clampIndex(all.indexOf(target) + by, all.length)];
-  for (const each of all) each.tabIndex = each === next ? 0 : -1;
+  const row = target.closest("tr");
+  const [around, stops, here] = !row ? [group, STOPS, target] : key in ALONG ? [row, STOPS, target]
+    : [group, FIRST, row.querySelector(FIRST)];
+  const all = [...around.querySelectorAll(stops)].filter((each) => each.checkVisibility());
+  const next = all[clampIndex(all.indexOf(/** @type {Element} */ (here)) + by, all.length)];
+  for (const each of group.querySelectorAll(STOPS)) each.tabIndex = each === next ? 0 : -1;
   next.focus();
   return true;
+}
+
+// The way to the step before, if one walked here.
+export function findBack() {
+  return document.querySelector(`${DRAWER} nav > button[data-keep]`);
+}
+
+// Another number is read from its beginning.
+export function scrollDrawerUp() {
+  const body = document.querySelector(`${DRAWER}-body`);
+  if (body?.parentElement) body.parentElement.scrollTop = 0;
 }
 
 // Whoever folds the drawer keeps it folded, in this browser.
