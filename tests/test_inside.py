@@ -16,6 +16,9 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.backend_operation_handler import DeferredFileHandler
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.scriptrunner import ScriptRunContext, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import _coalesce_widget_states
 from streamlit.runtime.session_manager import SessionClient
@@ -48,7 +51,16 @@ ATTRIBUTES = {
     WebSocket: ("receive_bytes",),
     ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started"),
     SafeSessionState: ("_yield_callback",),
-    Runtime: ("is_active_session", "get_client"),
+    Runtime: ("is_active_session", "get_client", "media_file_mgr"),
+    DeferredFileHandler: ("handle",),
+    MediaFileManager: (
+        "_deferred_callables",
+        "_storage",
+        "_file_metadata",
+        "_lock",
+        "_files_by_session_and_coord",
+        "_delete_file",
+    ),
     SessionClient: ("client_context",),
     uvicorn.Config: ("ws_max_size", "ws_protocol_class", "http_protocol_class"),
     LifespanOn: ("config", "receive"),
@@ -62,6 +74,9 @@ SIGNATURES = {
     ScriptRunner._run_script: ["self", "rerun_data"],
     ScriptRunner.request_stop: ["self"],
     WebSocket.receive_bytes: ["self"],
+    DeferredFileHandler.handle: ["self", "request", "session_id"],
+    MediaFileManager._delete_file: ["self", "file_id"],
+    MemoryMediaFileStorage.load_and_get_id: ["self", "path_or_data", "mimetype", "kind", "filename"],
     WebSocketsSansIOProtocol.data_received: ["self", "data"],
     WebSocketsSansIOProtocol.handle_ping: ["self"],
     WebSocketsSansIOProtocol.handle_cont: ["self", "event"],

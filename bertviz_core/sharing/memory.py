@@ -14,15 +14,17 @@ FIXED = 370_000_000  # bytes of its own that a warm process holds: modules, toke
 BUNDLED = 50_000_000  # of the bundled model, which is never let go
 PASS = 50_000_000  # that a pass over 512 tokens takes of the bundled model's size, beside what stays of it
 VISIT = 200_000  # that a visitor's session holds, beside the passes that it looks at
+FILE = 100_000_000  # of the largest that is made for a visitor to save
 FILES = 5  # that a session has open: its socket, and the event loop of its run
 _SHARE = 0.8  # of what the machine or its container has: the rest is for what runs beside the app
 _TRAINING = 0.35  # of the whole: for the process that trains
 # Of what is left of the server's part, by what it is for: the share, and the bytes beyond which more is of no use.
 _SHARES = {
-    "models": (0.30, 4_000_000_000 - BUNDLED),
+    "models": (0.25, 4_000_000_000 - BUNDLED),
     "traces": (0.20, 1_000_000_000),
     "recomputed": (0.10, 500_000_000),
     "drawn": (0.02, 100_000_000),
+    "files": (0.05, 200_000_000),
     "sessions": (0.10, 200_000_000),
     "passes": (0.28, 500_000_000),
 }
@@ -31,13 +33,14 @@ _SHARES = {
 @dataclass(frozen=True)
 class Bounds:
     """Bytes. models: of the parameters of all models, the bundled one among them; traces: of the spines of traces;
-    recomputed: of what was worked out from them; drawn: of what pages draw; sessions: of what visitors hold beside
-    that; passes: of what is at work."""
+    recomputed: of what was worked out from them; drawn: of what pages draw; files: of those that visitors save;
+    sessions: of what visitors hold beside that; passes: of what is at work."""
 
     models: int
     traces: int
     recomputed: int
     drawn: int
+    files: int
     sessions: int
     passes: int
 

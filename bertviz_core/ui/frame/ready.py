@@ -19,6 +19,7 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.figures.plotly_inside import import_plotly
 from bertviz_core.sharing.machine import ask_for_files, settle_allocator
 from bertviz_core.ui.frame.controls import EXAMPLES
+from bertviz_core.ui.frame.files import fit_files
 from bertviz_core.ui.frame.gate import fit_gate
 from bertviz_core.ui.frame.late import pass_over_late_requests
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_store, get_watch, list_models
@@ -33,6 +34,7 @@ def prepare_process() -> None:
     ask_for_files()
     threadpool_limits(1, "blas")  # NumPy's threads wait for more work at full speed: a product of 1 ms costs 100
     fit_gate()
+    fit_files()
     pass_over_late_requests()  # before the gate, which would merge what comes late with what it is late for
     for found in pkgutil.walk_packages([str(_INTERFACE)], "bertviz_core.ui."):
         importlib.import_module(found.name)

@@ -166,7 +166,7 @@ def get_line() -> Line:
 @contextmanager
 def _show_asking() -> Generator[None]:
     """What a page says while it waits for the process that trains; others have its turn meanwhile."""
-    with get_line().pause(), st.spinner("The training is asked between its steps …"):
+    with get_line().pause(), _show("The training is asked between its steps …"):
         yield
 
 
@@ -186,9 +186,14 @@ def _take_turn_beside() -> Generator[None]:
 
 def _show_place(before: int) -> AbstractContextManager[None]:
     """What a page says while it waits for a forward pass."""
-    return st.spinner(f"{before} before you: forward passes of others …" if before else "Running the forward pass …")
+    return _show(f"{before} before you: forward passes of others …" if before else "Running the forward pass …")
 
 
 def _show_line(before: int) -> AbstractContextManager[None]:
     """What a page says before it is run."""
-    return st.spinner(f"{before} before you: this page goes on by itself …") if before else nullcontext()
+    return _show(f"{before} before you: this page goes on by itself …") if before else nullcontext()
+
+
+def _show(text: str) -> AbstractContextManager[None]:
+    """Say it on the page that this thread runs, if it runs one."""
+    return st.spinner(text) if read_session() else nullcontext()

@@ -6,16 +6,23 @@ import csv
 import io
 from collections.abc import Iterable
 
+from bertviz_core.ui.frame.files import check_size
+
 _BEGINS = tuple("=+-@\t\r\n＝＋－＠")  # with one of these a spreadsheet takes a cell for a formula
 _TEXT = "'"
 
 
 def write_csv(rows: Iterable[Iterable[str | float]]) -> bytes:
     """The rows as a file. A text that begins like a formula gets an apostrophe before it, as spreadsheets mark texts;
-    numbers stay as they are."""
-    out = io.StringIO()
-    csv.writer(out).writerows([_mark(cell) for cell in row] for row in rows)
-    return out.getvalue().encode("utf-8")
+    numbers stay as they are. Raises InputError where it gets too large."""
+    out = io.BytesIO()
+    text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text)
+    for row in rows:
+        writer.writerow([_mark(cell) for cell in row])
+        check_size(out.tell())
+    text.detach()
+    return out.getvalue()
 
 
 def _mark(cell: str | float) -> str | float:

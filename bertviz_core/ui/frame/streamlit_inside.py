@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from functools import wraps
-from typing import Any
+from functools import partial, wraps
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
 import streamlit as st
 from starlette.websockets import WebSocket
 from streamlit import runtime
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse, DeferredFileResponsePayload
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.backend_operation_handler import DeferredFileHandler
+from streamlit.runtime.media_file_manager import MediaFileMetadata
+from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import _coalesce_widget_states
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
@@ -27,11 +32,14 @@ from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_
 Request = Callable[[AppSession, ClientState | None], None]  # of a run, by what a browser says of itself; or the server
 Run = Callable[[ScriptRunner, RerunData], None]
 Read = Callable[[WebSocket], Awaitable[bytes]]
+Answer = Callable[[Any, Any, str], Awaitable[Any]]  # to what a browser asks for, of a session
 
 _WRAPPED_BY = "bertviz_wrapped_by"  # what a method has that others stand in: their names
 # What Streamlit, and pyarrow for its tables, import at their first use.
 _LATE_PARTS = ("packaging.tags", "pyarrow.pandas_compat", "pyarrow.vendored.version", "streamlit.material_icon_names")
 _DAY_S = 86_400
+_FILES = "bertviz-files"  # what holds files, where else a session does
+_BYTES = "application/octet-stream"
 
 
 # What stands in methods of the server.
@@ -70,6 +78,77 @@ def _wrap_once(owner: type, method: str, wrap: Callable[[Any], Any]) -> None:
         wrapped = wraps(plain)(wrap(plain))
         setattr(wrapped, _WRAPPED_BY, (*by, wrap.__qualname__))
         setattr(owner, method, wrapped)
+
+
+# Files that are made when they are asked for.
+
+
+def wrap_downloads(wrap: Callable[[Answer], Answer]) -> None:
+    """Have something stand in for what makes the files that buttons offer.
+
+    Streamlit makes every one at once, for whoever names it, in threads of which no line knows, and keeps it until two
+    more pages have been run, whoever by. Instead: a hook around it, and a bound of its own.
+    """
+    _wrap_once(DeferredFileHandler, "handle", wrap)
+
+
+class Wanted(NamedTuple):
+    """A file that somebody asks for: what makes it, its type, and its name."""
+
+    make: Callable[[], bytes]
+    mime: str
+    name: str
+
+
+def find_wanted(request: Any, session: str) -> Wanted | None:
+    """What a session asks for; None where no button of its own page offers that. Instead: a hook's argument."""
+    manager = runtime.get_instance().media_file_mgr
+    with manager._lock:
+        entry = manager._deferred_callables.get(request.deferred_file.file_id)
+    if entry is None or entry["session_id"] != session:
+        return None
+    return Wanted(partial(_read_whole, entry["callable"]), entry["mimetype"] or _BYTES, entry["filename"] or "file")
+
+
+def _read_whole(make: Callable[[], Any]) -> bytes:
+    content = make()
+    if isinstance(content, bytes):
+        return content
+    with content as file:
+        return file.read()
+
+
+def answer_with_file(request: Any, url: str) -> BackendOperationResponse:
+    """Tell the browser where its file is. Instead: what a hook returns."""
+    payload = DeferredFileResponsePayload(url=url)
+    return BackendOperationResponse(request_id=request.request_id, deferred_file=payload)
+
+
+def refuse_file(request: Any, why: str) -> BackendOperationResponse:
+    """Tell the browser why it gets no file: the button shows that. Instead: what a hook raises."""
+    return BackendOperationResponse(request_id=request.request_id, error_msg=why)
+
+
+def put_file(content: bytes, wanted: Wanted) -> str:
+    """Have the server hold a file until `drop_file`, and not only until two pages more were run; its address.
+
+    Instead: a way to give a file to a browser, and to take it away.
+    """
+    manager, kind = runtime.get_instance().media_file_mgr, MediaFileKind.DOWNLOADABLE
+    with manager._lock:
+        name = manager._storage.load_and_get_id(content, wanted.mime, kind, wanted.name)
+        manager._file_metadata[name] = MediaFileMetadata(kind)
+        manager._files_by_session_and_coord[_FILES][name] = name
+        return manager._storage.get_url(name)
+
+
+def drop_file(url: str) -> None:
+    """Have the server let go of a file. Instead: as for `put_file`."""
+    manager, name = runtime.get_instance().media_file_mgr, PurePosixPath(url).stem
+    with manager._lock:
+        manager._files_by_session_and_coord[_FILES].pop(name, None)
+        if name in manager._file_metadata:
+            manager._delete_file(name)
 
 
 # Sessions and their runs, as the server has them.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 from bertviz_core.ui.frame.streamlit_inside import read_cookies, read_session
 
@@ -11,9 +13,28 @@ NOBODY = ""  # all sessions without that are one visitor together
 _LONGEST = 200  # characters of a name
 
 
+class _Work(threading.local):
+    """For which session this thread works, that runs no page."""
+
+    session: str = ""
+
+
+_WORK = _Work()
+
+
+@contextmanager
+def work_for(session: str) -> Generator[None]:
+    """To stand in a thread that runs no page around what it does for a session."""
+    _WORK.session = session
+    try:
+        yield
+    finally:
+        _WORK.session = ""
+
+
 def read_visitor(session: str = "") -> str:
-    """The visitor of a session, without one of that for which the calling thread runs a page; may be NOBODY."""
-    session = session or read_session()
+    """The visitor of a session, without one of that for which the calling thread works; may be NOBODY."""
+    session = session or read_session() or _WORK.session
     return name_visitor(read_cookies(session)) if session else NOBODY
 
 

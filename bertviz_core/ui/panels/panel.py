@@ -20,6 +20,7 @@ from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.files import check_size
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.spreadsheet import write_csv
 from bertviz_core.ui.frame.told import offer_number
@@ -192,7 +193,8 @@ def _list_rows(trace: Trace, address: Address) -> Iterator[list[str | float]]:
 
 
 def write_npy(values: np.ndarray) -> bytes:
-    """An array as a file of NumPy's."""
+    """An array as a file of NumPy's. Raises InputError where that gets too large."""
+    check_size(values.nbytes)
     out = io.BytesIO()
     np.save(out, values)
     return out.getvalue()

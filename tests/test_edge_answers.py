@@ -1,0 +1,88 @@
+"""How answers go out: whole, in parts that wait for who reads them, and not for long."""
+
+import asyncio
+
+import pytest
+
+from edge import guard, inside
+from tests.edge import ask
+from tests.loops import run_alone
+from tests.test_edge import SCRIPT
+
+
+def test_a_file_is_given_whole_however_many_parts_of_it_are_asked_for(server):
+    path = f"/static/js/{SCRIPT}"
+    whole = ask(server, path)
+    for parts in ("0-0,2-2,4-4", "0-", "-5", "5-1", "x", ",".join(f"{i}-{i}" for i in range(0, 180, 2))):
+        status, headers, text = ask(server, path, Range=f"bytes={parts}", If_Range=whole[1]["ETag"] or "x")
+        assert (status, headers["Content-Type"], text) == (200, whole[1]["Content-Type"], whole[2])
+        assert "Accept-Ranges" not in headers
+    assert ask(server, "/media/none.csv", Range="bytes=9-1")[0] == 404
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_who_asks_and_does_not_read_the_answer_is_hung_up_on(monkeypatch, reads):
+    monkeypatch.setattr(inside, "READ_S", 0.2)
+    left = asyncio.Event()
+
+    class Sender(asyncio.Protocol):
+        """Sends 20 MB, as uvicorn does: on, wherever there is room."""
+
+        cycle, paused, rest = object(), False, 200
+
+        def connection_made(self, transport):
+            self.transport = transport
+            asyncio.get_running_loop().call_soon(self.go_on)
+
+        def go_on(self):
+            while self.rest and not self.paused:
+                self.rest -= 1
+                self.transport.write(bytes(100_000))
+            if not self.rest:
+                self.transport.close()
+
+        def pause_writing(self):
+            self.paused = True
+
+        def resume_writing(self):
+            self.paused = False
+            self.go_on()
+
+        def connection_lost(self, exc):
+            left.set()
+
+    async def take():
+        service = await asyncio.get_running_loop().create_server(inside.hurry(Sender), "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
+        read = 0
+        try:
+            if not reads:
+                await asyncio.wait_for(left.wait(), 20)
+            while part := await reader.read(1_000_000):
+                read += len(part)
+        except ConnectionResetError:
+            pass
+        finally:
+            writer.close()
+            service.close()
+        return read
+
+    assert (run_alone(take()) == 20_000_000) == reads
+
+
+def test_a_large_answer_is_handed_on_in_parts():
+    sent = []
+
+    async def keep(message):
+        sent.append(message)
+
+    content = bytes(range(256)) * 1000
+    for body, more in ((content, False), (content[: 1 << 16], False), (content[: 2 << 16], True), (b"", False)):
+        sent.clear()
+        run_alone(guard.send_in_parts({"type": "http.response.body", "body": body, "more_body": more}, keep))
+        assert b"".join(message["body"] for message in sent) == body
+        assert max(len(message["body"]) for message in sent) <= 1 << 16
+        assert [message["more_body"] for message in sent] == [True] * (len(sent) - 1) + [more]
+    sent.clear()
+    run_alone(guard.send_in_parts({"type": "http.response.start", "status": 204}, keep))
+    assert sent == [{"type": "http.response.start", "status": 204}]
