@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.ui.frame import overflow, shell
+from bertviz_core.ui.frame.walked import write_walk
 from bertviz_core.ui.walk import drawer
 from tests.test_explain import random_cell, scale
 from tests.test_pages import APP
@@ -48,6 +49,21 @@ def test_a_link_may_walk_over_what_is_no_address(page, rome):
     crumbs = re.findall(r'<button data-keep="(\d)">(.*?)</button>', text)
     assert [(i, re.sub("<[^>]*>", "", crumb)) for i, crumb in crumbs] == [
         ("1", "&lt;b&gt;nonsense"), ("3", f"LayerNorm {format_short(rome[walk[2]].item())}")]  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", [79, 80, 81, 3000])
+def test_a_walk_has_a_longest_way_and_a_link_that_holds_more_is_told(page, steps):
+    text = opened(page, "~".join(["x"] * (steps - 1) + ["input_ids[token=2]"]))
+    cut = [one.value for one in page.caption if "left out" in one.value]
+    assert cut == ([] if steps <= 80 else
+                   ["This link holds more than the 80 numbers that a walk may have. The rest was left out."])  # fmt: skip
+    assert (text.count('data-keep="79"') == 2) == (steps >= 80)  # one step back, and the last crumb
+    assert (ADDRESS.search(text) is not None) == (steps <= 80)
+
+
+def test_who_walks_on_for_long_goes_on_and_the_first_steps_are_forgotten():
+    way = [f"input_ids[token={i}]" for i in range(100)]
+    assert write_walk(way) == "~".join(way[20:]) and write_walk(way[:80]) == "~".join(way[:80])
 
 
 def number(text):

@@ -9,7 +9,7 @@ from bertviz_core.formula.address import Address, Where, read_address
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import WALK
 
-_LONGEST = 80  # steps that a link may hold
+LONGEST = 80  # numbers of a walk
 _STEP = "~"
 _TRAINING = "training"  # the page that alone can tell of the numbers of its steps
 
@@ -17,7 +17,12 @@ _TRAINING = "training"  # the page that alone can tell of the numbers of its ste
 def read_walk() -> tuple[Where, ...]:
     """The cells, the last one that is explained; none where the drawer is closed. What is no address stays text."""
     way = state.read(WALK)
-    return tuple(map(read_cell, way.split(_STEP)[:_LONGEST])) if way else ()
+    return tuple(map(read_cell, way.split(_STEP, LONGEST)[:LONGEST])) if way else ()
+
+
+def is_cut() -> bool:
+    """Whether a link asks for a longer walk than is read. No link of ours does."""
+    return state.read(WALK).count(_STEP) >= LONGEST
 
 
 def read_cell(text: str) -> Where:
@@ -34,8 +39,8 @@ def read_explained() -> Where | None:
 
 
 def write_walk(way: Iterable[Where]) -> str:
-    """The cells as the URL has them."""
-    return _STEP.join(map(str, way))
+    """The cells as the URL has them; of a long walk the first ones are forgotten."""
+    return _STEP.join([*map(str, way)][-LONGEST:])
 
 
 def find_other_page(page: str, cell: Where | None) -> str:

@@ -21,7 +21,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.overflow import kept_usable
 from bertviz_core.ui.frame.told import Told, find_told, read_number
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.walked import find_other_page, read_cell, read_walk
+from bertviz_core.ui.frame.walked import LONGEST, find_other_page, is_cut, read_cell, read_walk
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.walk.explain import Explained, work_out
 from bertviz_core.ui.walk.rendering import render_head, render_title, show_body
@@ -53,6 +53,8 @@ def show_drawer(view: View) -> None:
             _show_told(view, shown, way)
         elif shown is not None:
             _show_refused(view, way, shown)
+        if is_cut():
+            st.caption(f"This link holds more than the {LONGEST} numbers that a walk may have. The rest was left out.")
     url.publish()
 
 
