@@ -55,8 +55,8 @@ def test_a_link_may_walk_over_what_is_no_address(page, rome):
 def test_a_walk_has_a_longest_way_and_a_link_that_holds_more_is_told(page, steps):
     text = opened(page, "~".join(["x"] * (steps - 1) + ["input_ids[token=2]"]))
     cut = [one.value for one in page.caption if "left out" in one.value]
-    assert cut == ([] if steps <= 80 else
-                   ["This link holds more than the 80 numbers that a walk may have. The rest was left out."])  # fmt: skip
+    told = "This link holds more than the 80 numbers that a walk may have. The rest was left out."
+    assert cut == ([] if steps <= 80 else [told])
     assert (text.count('data-keep="79"') == 2) == (steps >= 80)  # one step back, and the last crumb
     assert (ADDRESS.search(text) is not None) == (steps <= 80)
 

@@ -15,10 +15,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 import bertviz_core as bv
 from bertviz_core.ui.frame import files
 from bertviz_core.ui.frame.files import Files
+from bertviz_core.ui.frame.spreadsheet import write_csv
 from bertviz_core.ui.frame.streamlit_inside import Wanted
 from bertviz_core.ui.frame.visitor import read_visitor
 from bertviz_core.ui.panels.panel import write_npy
-from bertviz_core.ui.panels.spreadsheet import write_csv
 from tests.edge import ENDS, ask, open_line
 from tests.loops import run_alone
 
