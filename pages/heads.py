@@ -5,7 +5,7 @@ import streamlit as st
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views.heads import read_heads, show_heads, write_headline
-from bertviz_core.ui.views.heads_ablation import show_ablation
+from bertviz_core.ui.views.heads_ablation import ask_worth
 from bertviz_core.ui.views.heads_numbers import choose_statistic, show_statistic, show_table, write_rules
 from bertviz_core.ui.views.heads_token_lines import show_token_lines
 
@@ -14,10 +14,10 @@ view = open_page(
     "Every layer has several attention heads, each with its own queries, keys and values, and so its own attention "
     "weights. Compare them all, and see what the answer becomes without one of them.",
     write_headline,
+    ask_worth,
 )
 all_heads = read_heads(view.trace)
 show_heads(view, all_heads)
-show_ablation(view, all_heads)
 with fold("lines", "**Token to token** · this head, or all heads of the layer, as lines between the tokens") as opened:
     if opened:
         show_token_lines(view)

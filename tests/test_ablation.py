@@ -1,6 +1,5 @@
 """What each head is worth: every head zeroed in turn, against Hugging Face's model with the head zeroed by a hook."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,13 @@ from streamlit.testing.v1 import AppTest
 from transformers import BertForPreTraining
 
 import bertviz_core as bv
-from bertviz_core.analysis.ablation import Ablation, drop_zeroed, list_outcomes, run_without_cell, zero_head
+from bertviz_core.analysis.ablation import drop_zeroed, list_outcomes, run_without_cell, zero_head, zero_heads
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import take_changes
-from bertviz_core.ui.views import heads_ablation
+from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.views.heads import read_heads
+from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
+from bertviz_core.ui.views.heads_worth import list_marks
 from tests.factory import random_checkpoint
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -45,26 +47,24 @@ def theirs(trace, layer, head, token, word):
 def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
     token, word = 3, int(trace["cls.predictions.probs[token=3]"].argmax())
     words = (word, 5)
-    found = Ablation(trace, [Address("cls.predictions.probs").fix(token=token, vocab=word) for word in words])
+    every = list(zero_heads(trace, [Address("cls.predictions.probs").fix(token=token, vocab=word) for word in words]))
+    assert [done for done, _ in every] == pytest.approx([i / (LAYERS * HEADS) for i in range(1, LAYERS * HEADS + 1)])
+    found = every[-1][1]
     np.testing.assert_allclose(found.values, trace["cls.predictions.probs"][token, list(words)], atol=1e-12)
-    for left in range(LAYERS * HEADS, 0, -1):
-        assert found.left == left
-        found.step(trace)
-    assert found.left == 0
     for which, word in enumerate(words):
         without = [[theirs(trace, i, j, token, word) for j in range(HEADS)] for i in range(LAYERS)]
         np.testing.assert_allclose(found.without[which], without, rtol=0, atol=1e-10)
-        np.testing.assert_allclose(found.change(which), without - found.values[which], rtol=0, atol=1e-10)
-        assert (np.abs(found.change(which)) > 1e-9).all()
+        np.testing.assert_allclose(found.measure_worth(which), found.values[which] - without, rtol=0, atol=1e-10)
+        assert (np.abs(found.measure_worth(which)) > 1e-9).all()
 
 
-def test_the_last_layer_goes_first_and_more_steps_than_heads_do_no_harm(trace):
-    found = Ablation(trace, list(list_outcomes(trace, 2, 1).values()))
-    found.step(trace)
-    assert np.isfinite(found.without[:, -1, -1]).all() and found.left == LAYERS * HEADS - 1
-    for _ in range(LAYERS * HEADS + 2):
-        found.step(trace)
-    assert found.left == 0
+def test_the_last_layer_goes_first_and_what_was_told_before_stays_as_it_was(trace):
+    steps = zero_heads(trace, list(list_outcomes(trace, 2, 1).values()))
+    first, second = next(steps)[1], next(steps)[1]
+    assert np.isfinite(first.without[:, -1, -1]).all() and np.isnan(first.without[0]).sum() == LAYERS * HEADS - 1
+    assert np.isfinite(second.without[:, -1, -2]).all()
+    with pytest.raises(ValueError, match="read-only"):
+        first.without[:] = 0
 
 
 @pytest.mark.parametrize(
@@ -101,40 +101,32 @@ def test_a_number_without_one_on_the_way_to_it(trace):
     assert run_without_cell(trace, answer, Address("input_ids").fix(token=3)) is None
 
 
-def write_html(at):
-    return "".join(element.proto.body for element in at.get("html"))
-
-
 def read_map(at):
-    """The numbers on the map's buttons, by layer and head."""
-    cells = re.findall(
-        r'<button data-head="(\d+,\d+)" class="[^"]*" style="--part[^>]*>([^<]+)</button>', write_html(at)
-    )
-    return {place: float(text.replace("−", "-")) for place, text in cells}
+    """The numbers under the heads' pictures."""
+    view = at.session_state["view"]
+    found = measure_worth(view, read_heads(view.trace), ask_worth(view).look())
+    return [float(mark["text"].replace("−", "-")) for mark in list_marks(found, view.colors) if mark["text"]]
 
 
 def open_heads(**query):
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"text": "the [MASK]", "layer": "1", "head": "8", **query})
     at.run()
-    return at.switch_page("pages/heads.py").run()
+    at.switch_page("pages/heads.py").run()
+    assert not at.exception and get_findings().settle(60)
+    return at.run()
 
 
-def test_the_map_is_made_on_request_and_stays_when_a_head_is_left_out(monkeypatch):
-    monkeypatch.setattr(heads_ablation, "_AT_ONCE_S", 60)
+def test_the_map_stays_when_a_head_is_left_out():
     at = open_heads()
-    assert not read_map(at) and "without it" not in at.title[0].value
-    at.button("ablation-start").click().run()
-    assert not at.exception
     made = read_map(at)
-    assert len(made) == 72 and "without it" in at.title[0].value
+    assert len(made) == 72 and "falls from" in at.title[0].value
     trace = at.session_state["view"].trace
     word = int(trace["cls.predictions.probs[token=2]"].argmax())
-    for place in ("1,8", "0,3", "5,11"):
-        layer, head = map(int, place.split(","))
+    for layer, head in ((1, 8), (0, 3), (5, 11)):
         without = trace.with_changes({f"encoder.layer.{layer}.attention.self.probs[head={head}]": 0.0})
-        change = 100 * float(without["cls.predictions.probs"][2, word] - trace["cls.predictions.probs"][2, word])
-        assert made[place] == pytest.approx(change, abs=0.051), place
+        worth = 100 * float(trace["cls.predictions.probs"][2, word] - without["cls.predictions.probs"][2, word])
+        assert made[12 * layer + head] == pytest.approx(worth, abs=0.051), (layer, head)
     at.button("ablation-look").click().run()
     assert not at.exception
     assert at.session_state["changes"].startswith("encoder.layer.1.attention.self.probs[head=8]:0")

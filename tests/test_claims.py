@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.analysis.ablation import list_outcomes, run_without_head
 from bertviz_core.analysis.claims import Claim, Part, Relation, choose, say
 from bertviz_core.analysis.heads import summarize
 from bertviz_core.ui import panels, views
 from bertviz_core.ui.frame import site
+from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views import heads_ablation, heads_numbers
 from tests.claims import answers, captions, inside  # noqa: F401 - they register oracles
 from tests.claims.phrases import ELSEWHERE, PHRASES
@@ -103,13 +103,11 @@ def tell_all(models, monkeypatch, states):
 
 
 def leave_out(view, shown):
-    """In half of the states somebody has asked what the answer is without the chosen head."""
-    trace = heads_ablation.find_base(view)
-    offered = tuple(list_outcomes(trace, view.chosen.token, 5).values())
-    if shown.number % 2 and offered:
-        found = heads_ablation.begin(trace, view.chosen.token, offered)
-        here = view.chosen.layer, view.chosen.head
-        found.without[:, *here] = run_without_head(trace, found.addresses, *here)
+    """In half of the states it is known what the answer is without each head."""
+    asked = heads_ablation.ask_worth(view)
+    if shown.number % 2 and asked is not None:
+        asked.look()
+        assert get_findings().settle(60)
 
 
 # Claims themselves.

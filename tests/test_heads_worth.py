@@ -1,54 +1,70 @@
 """The map of what heads are worth, as it is read: which colour, which order, which of two numbers is which."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bertviz_core.analysis.ablation import Ablation, list_outcomes
 from bertviz_core.analysis.heads import summarize
+from bertviz_core.figures.palette import PALETTES
+from bertviz_core.figures.tints import measure_contrast, tint_cell
 from bertviz_core.formula.numbers import format_percent
-from bertviz_core.ui.views.heads_worth import Worth, render_head_grid, render_ranking, render_words
+from bertviz_core.ui.views.heads_worth import Worth, list_marks, render_ranking, render_words
 
 CHANGES = {(0, 1): -0.30, (0, 2): 0.02, (1, 0): -0.10, (1, 3): 0.05}  # of all other heads 0
 
 
 @pytest.fixture(scope="module")
 def worth(rome):
-    weighed = weigh(rome, CHANGES)
-    weighed.found.without[1, 0, 1] = 0.75
-    return weighed
+    return weigh(rome, {**CHANGES, (1, 0, 1): 0.50})
 
 
 def weigh(rome, changes):
     """The answer of 0.5 without each head that is in `changes` so much less or more probable."""
     outcomes = list_outcomes(rome, 8, 2)
-    found = Ablation(rome, list(outcomes.values()))
-    found.values[:2] = 0.5, 0.25
-    found.without[:] = found.values[:, None, None]
+    values = np.array([0.5, 0.25, *[0.1] * (len(outcomes) - 2)])
+    without = np.tile(values[:, None, None], (1, 6, 12))
     for place, change in changes.items():
-        found.without[(0, *place)] += change
-    return Worth(found, 0, tuple(outcomes), summarize(rome, 12), (0, 1))
+        without[place if len(place) == 3 else (0, *place)] += change
+    return Worth(Ablation(tuple(outcomes.values()), values, without), outcomes, 0, summarize(rome, 12), (0, 1))
 
 
-def test_what_the_answer_needs_has_one_colour_and_what_is_in_its_way_the_other(worth):
-    kinds = dict(re.findall(r'data-head="(\d+,\d+)" class="([^"]*)"', render_head_grid(worth)))
-    needed = {place for place, kind in kinds.items() if "bv-needed" in kind}
-    assert needed == {"0,1", "1,0"}
-    assert [place for place, kind in kinds.items() if "bv-chosen" in kind] == ["0,1"]
-    assert [place for place, kind in kinds.items() if "bv-strong" in kind] == ["0,1"]
+@pytest.mark.parametrize("theme", PALETTES)
+def test_what_the_answer_needs_has_one_colour_and_what_is_in_its_way_the_other(worth, theme):
+    colors = PALETTES[theme]
+    marks = list_marks(worth, colors)
+    assert [(i, mark["text"]) for i, mark in enumerate(marks) if mark["text"] != "0"] == [
+        (1, "+30.0"), (2, "−2.0"), (12, "+10.0"), (15, "−5.0")
+    ]  # fmt: skip
+    assert marks[1]["back"].upper() == colors.cells["attention"] and marks[0]["back"].upper() == colors.zero
+    assert tint_cell(-1, "attention", colors).back.upper() == colors.negative
 
 
-def test_a_cell_says_both_probabilities(worth):
-    assert f"{format_percent(0.5)} with it, {format_percent(0.2)} without" in render_head_grid(worth)
+@pytest.mark.parametrize("theme", PALETTES)
+def test_numbers_can_be_read_on_every_tint(theme):
+    colors = PALETTES[theme]
+    least = min(measure_contrast(tint.back, tint.ink) for part in np.linspace(-1, 1, 201)
+                for tint in [tint_cell(float(part), "attention", colors)])  # fmt: skip
+    assert least >= 4.5
+    assert measure_contrast("#FFFFFF", "#000000") == pytest.approx(21)
+    assert measure_contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+
+
+def test_both_probabilities_are_told_and_nothing_of_what_is_not_known(worth):
+    assert worth.write_both(0, 1).endswith(f"{format_percent(0.5)} with it, {format_percent(0.2)} without")
+    unknown = replace(worth, found=None)
+    assert unknown.write_both(0, 1) == "" and {mark["text"] for mark in list_marks(unknown, PALETTES["light"])} == {""}
+    assert render_words(unknown).count("…") == 4
 
 
 def test_without_stands_before_with_and_bars_share_one_scale(worth):
     body = render_words(worth)
-    assert re.findall(r'<th scope="col">([^<]+)', body) == ["word", "without", "with"]
+    assert re.findall(r"<th[^>]*>(?:<span[^>]*>)?([^<]+)", body)[:4] == ["word", "bars", "without", "with"]
     numbers = re.findall(r"<td><b>([^<]+)</b></td><td>([^<]+)</td>", body)
     assert numbers[:2] == [(format_percent(0.2), format_percent(0.5)), (format_percent(0.75), format_percent(0.25))]
-    widths = [float(width) for width in re.findall(r'<i style="width:([\d.]+)%', body)]
+    widths = [float(part) for part in re.findall(r"--(?:part|mark):([\d.]+)%", body)]
     np.testing.assert_allclose(widths[:4], 100 * np.array([0.2, 0.5, 0.75, 0.25]) / 0.75, atol=0.06)
 
 
@@ -56,11 +72,10 @@ def test_the_heads_that_matter_most_stand_first_on_both_sides(worth):
     needed, hinders = render_ranking(worth).split("In the way")
     assert re.findall(r'data-head="([^"]+)" class="bv-needed"', needed) == ["0,1", "1,0"]
     assert re.findall(r'data-head="([^"]+)" class="bv-hinders"', hinders) == ["1,3", "0,2"]
-    assert "it falls" in needed and "it rises" in hinders
 
 
 def test_heads_that_are_in_the_way_a_little_are_listed_beside_many_that_are_needed(rome):
     changes = {**{(2, head): -0.3 - 0.01 * head for head in range(6)}, (3, 1): 0.001, (3, 2): 0.02}
     needed, hinders = render_ranking(weigh(rome, changes)).split("In the way")
-    assert re.findall(r'data-head="([^"]+)"', needed) == ["2,5", "2,4", "2,3", "2,2", "2,1"]
+    assert re.findall(r'data-head="([^"]+)"', needed) == ["2,5", "2,4", "2,3", "2,2"]
     assert re.findall(r'data-head="([^"]+)"', hinders) == ["3,2", "3,1"]

@@ -10,10 +10,11 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.ablation import Ablation
+from bertviz_core.analysis.ablation import zero_heads
 from bertviz_core.analysis.heads import Summary, summarize
 from bertviz_core.checkpoint import shelf as shelf_module
 from bertviz_core.checkpoint.shelf import ModelShelf
+from bertviz_core.formula.address import Address
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.pool import Pool
@@ -250,8 +251,8 @@ def test_arrays_are_measured_wherever_they_lie(model):
     summary = Summary(ten, {"a": ten}, 3)
     assert 160 <= measure_bytes(summary) < 160 + 5 * 64
     trace = bv.run(model, TEXT)
-    ablation = Ablation(trace, ["cls.seq_relationship.probs[relation=0]"])
-    assert 56 <= measure_bytes(ablation) < 56 + 6 * 64
+    *_, (_, ablation) = zero_heads(trace, [Address("cls.seq_relationship.probs").fix(relation=0)])
+    assert 56 <= measure_bytes(ablation) < 56 + 9 * 64
 
 
 def test_a_cache_lets_go_of_what_was_used_longest_ago_and_counts_what_is_left():

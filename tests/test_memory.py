@@ -84,7 +84,8 @@ def test_no_larger_model_is_loaded_than_there_is_room_for(monkeypatch):
 
 
 def test_what_all_sessions_share_is_bounded_by_the_number(monkeypatch, tmp_path):
-    bounds = Bounds(models=10**9, traces=100_000, recomputed=50_000, drawn=30_000, files=0, sessions=0, passes=0)
+    rest = dict.fromkeys(("files", "findings", "sessions", "passes"), 0)
+    bounds = Bounds(models=10**9, traces=100_000, recomputed=50_000, drawn=30_000, **rest)
     monkeypatch.setattr(resources, "read_budget", lambda: SimpleNamespace(server=10**10, bounds=bounds))
     store, drawn = resources.get_store.__wrapped__(), resources.get_drawn.__wrapped__()
     model, held = bv.load_model(random_checkpoint(tmp_path)), []

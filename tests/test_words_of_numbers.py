@@ -146,7 +146,7 @@ def test_a_lead_is_over_what_its_formula_takes_off(tmp_path, count, over):
 
 def test_heads_without_which_the_answer_falls_are_told_from_those_without_which_it_rises(rome):
     worth = weigh(rome, {**{(2, head): -0.1 for head in range(5)}, (0, 1): 0.1, (3, 3): 0.2})
-    told = heads_ablation._write_counts(worth).replace("\\", "")
+    told = heads_ablation.write_counts(worth).replace("\\", "")
     assert told.startswith(f"Without 5 of 72 heads {worth.name} falls, without 2 it rises.")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -15,6 +15,7 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.formula.address import Address
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes
+from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import Turn, remember
 from bertviz_core.tracing.trace import Trace
 
@@ -90,31 +91,29 @@ def _set_to_zero(trace: Trace, address: Address, cell: Address) -> float | None:
         return None
 
 
+@dataclass(frozen=True, eq=False)
 class Ablation:
-    """Every head zeroed in turn, as far as somebody has asked for it. Can be shared: numbers are only filled in.
+    """Numbers of a pass with every head and without each one, as far as that is known.
 
     values: (address,) the cells as they are; without: (address, layer, head) the same without that head, NaN where not
     yet known.
     """
 
-    def __init__(self, trace: Trace, addresses: Sequence[Address]) -> None:
-        config = trace.model.config
-        self.addresses = tuple(addresses)
-        self.values = np.array([float(trace.recomputed(address)) for address in addresses])
-        self.without = np.full((len(addresses), config.num_hidden_layers, config.num_attention_heads), np.nan)
+    addresses: tuple[Address, ...]
+    values: np.ndarray
+    without: np.ndarray
 
-    @property
-    def left(self) -> int:
-        """How many heads have not been zeroed yet."""
-        return int(np.isnan(self.without[0]).sum())
+    def measure_worth(self, which: int) -> np.ndarray:
+        """(layer, head) a cell as it is minus the cell without that head: above 0 where the head raises it."""
+        return self.values[which] - self.without[which]
 
-    def change(self, which: int) -> np.ndarray:
-        """(layer, head) a cell without that head minus the cell as it is."""
-        return self.without[which] - self.values[which]
 
-    def step(self, trace: Trace) -> None:
-        """Zero the next head; the last layer first, where least has to be computed again."""
-        waiting = np.argwhere(np.isnan(self.without[0]))
-        if len(waiting):
-            layer, head = (int(i) for i in waiting[-1])
-            self.without[:, layer, head] = run_without_head(trace, self.addresses, layer, head)
+def zero_heads(trace: Trace, addresses: Sequence[Address]) -> Generator[tuple[float, Ablation]]:
+    """Zero every head in turn, the last layer first, where least has to be computed again; what is known after each."""
+    config, where = trace.model.config, tuple(addresses)
+    values = lock(np.array([float(trace.recomputed(address)) for address in where]))
+    without = np.full((len(where), config.num_hidden_layers, config.num_attention_heads), np.nan)
+    places = list(np.ndindex(without.shape[1:]))
+    for done, (layer, head) in enumerate(reversed(places), 1):
+        without[:, layer, head] = run_without_head(trace, where, layer, head)
+        yield done / len(places), Ablation(where, values, lock(without.copy()))

@@ -64,6 +64,11 @@ class Line:
         self._mine = _Mine()
         self._changed = threading.Condition()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody has a turn, or waits for one."""
+        return not self._busy and not self._waiting
+
     def draw(self) -> int:
         """A place in the line, for who may want a turn later: it is kept free."""
         return next(self._numbers)

@@ -25,8 +25,9 @@ _SHARES = {
     "recomputed": (0.10, 500_000_000),
     "drawn": (0.02, 100_000_000),
     "files": (0.05, 200_000_000),
+    "findings": (0.01, 50_000_000),
     "sessions": (0.10, 200_000_000),
-    "passes": (0.28, 500_000_000),
+    "passes": (0.27, 500_000_000),
 }
 
 
@@ -34,13 +35,15 @@ _SHARES = {
 class Bounds:
     """Bytes. models: of the parameters of all models, the bundled one among them; traces: of the spines of traces;
     recomputed: of what was worked out from them; drawn: of what pages draw; files: of those that visitors save;
-    sessions: of what visitors hold beside that; passes: of what is at work."""
+    findings: of what was worked out unasked; sessions: of what visitors hold beside that; passes: of what is at work.
+    """
 
     models: int
     traces: int
     recomputed: int
     drawn: int
     files: int
+    findings: int
     sessions: int
     passes: int
 

@@ -14,19 +14,23 @@ from bertviz_core.programs.bert import MOST_HEADS, write_bert
 from tests.claims.truths import Truth, angle, oracle, softmax
 
 
-@oracle("answer falls", "answer rises", "answer stays")
+@oracle("needed most", "needed as much", "none needed", "answer falls")
 def _(scene, name):
     def zeroes(address, value):
         return address.endswith("]") and address.count("=") == 1 and ".probs[head=" in address and value == 0
 
-    asked = Address.in_layer(scene.layer, "attention.self.probs").fix(head=scene.head)
     kept = {a: value for a, value in scene.trace.changes.items() if not zeroes(str(a), value)}
     start = scene.trace.before if scene.trace.changes else scene.trace
     base = start.with_changes(kept) if kept else start
-    without = base.with_changes({str(asked): 0.0})
     cell, word = _outcome(base, scene)
-    values = {"was": float(base[cell]), "without": float(without[cell]), "name": word}
-    return Truth(values, {"answer falls": "ABOVE", "answer rises": "ABOVE", "answer stays": "SAME"}[name])
+    places = list(np.ndindex(scene.config.num_hidden_layers, scene.config.num_attention_heads))
+    heads = [str(Address.in_layer(layer, "attention.self.probs").fix(head=head)) for layer, head in places]
+    without = np.array([float(base.with_changes({head: 0.0}).recomputed(cell)) for head in heads])
+    at = int(without.argmin())
+    values = {"was": float(base[cell]), "without": float(without[at]), "name": word, "layer": places[at][0],
+              "head": places[at][1]}  # fmt: skip
+    relation = {"needed most": "SMALLEST", "answer falls": "ABOVE"}.get(name, "LOWEST")
+    return Truth(values, relation, None if relation == "ABOVE" else without, None if relation == "ABOVE" else at)
 
 
 def _outcome(trace, scene):

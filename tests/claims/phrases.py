@@ -53,7 +53,6 @@ PHRASES = {
         "documents_slips": ["σ as printed", "covers only 1/H", "meet only where the squared",
                             "is the first cell after"],
         "embeddings_positions": ["The cosine depends only on the distance", "position and component alone"],
-        "heads_ablation": ["this number of this sentence only"],
         "heads_numbers": ["checked on this sentence only"],
         "heads_token_lines": ["lines can sum to more than 1"],
         "layers_flow": ["trained on the last layer only"],

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.ui.views import heads_ablation
+from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.views.heads import read_heads
+from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
+from bertviz_core.ui.views.heads_worth import list_marks
 from tests.derived.checks import check_cell
 from tests.derived.reading import find_numbers, open_pages, read_html
 from tests.derived.truth import Scene, best, softmax
@@ -90,27 +93,27 @@ def test_how_far_a_tensor_moved(swapped, page, address):
     assert cell[2].value == pytest.approx(cell[1].value - cell[0].value, abs=2e-4)
 
 
-def test_every_head_zeroed_on_the_map(monkeypatch):
-    monkeypatch.setattr(heads_ablation, "_AT_ONCE_S", 60)
+def test_every_head_zeroed_on_the_map():
     shown, at = open_pages(ASKED, ["heads"], keep=True)
-    at.button("ablation-start").click().run()
+    assert get_findings().settle(60)
+    at.run()
     scene = Scene(shown, ASKED)
     probs = softmax(scene.hf_run.prediction_logits[0, TOKEN].double().numpy())
     words, heads = best(probs, 5), range(scene.config.num_attention_heads)
     without = np.array([[zero_head(scene, i, j)[words] for j in heads] for i in scene.layers])
-    found = 100 * (without[..., 0] - probs[words[0]])
-    body = "".join(element.proto.body for element in at.get("html"))
-    power = int(np.floor(np.log10(np.abs(found).max()))) if np.abs(found).max() < 0.1 else 0
-    cells = re.findall(r'<button data-head="(\d+),(\d+)" class="[^"]*" style="--part[^>]*>([^<]+)</button>', body)
-    assert len(cells) == found.size
-    for layer, head, text in cells:
-        printed = float(text.replace("\N{MINUS SIGN}", "-"))
-        assert abs(printed - found[int(layer), int(head)] / 10.0**power) < 0.0501 + 0.01 * (power < 0), (layer, head)
+    worth = 100 * (probs[words[0]] - without[..., 0])
+    view = at.session_state["view"]
+    marks = list_marks(measure_worth(view, read_heads(view.trace), ask_worth(view).look()), view.colors)
+    power = int(np.floor(np.log10(np.abs(worth).max()))) if np.abs(worth).max() < 0.1 else 0
+    assert len(marks) == worth.size
+    for mark, expected in zip(marks, worth.ravel(), strict=True):
+        printed = float(mark["text"].replace("\N{MINUS SIGN}", "-"))
+        assert abs(printed - expected / 10.0**power) < 0.0501 + 0.01 * (power < 0)
     tables = [table for element in at.get("html") for table in read_html(element.proto.body)[0]]
     (table,) = [table for table in tables if list(table.columns)[-2:] == ["without", "with"]]
     for word, without_it, with_it, name in zip(words, *(table.columns[c] for c in ("without", "with")), table.rows,
                                                strict=True):  # fmt: skip
-        assert name.startswith(f"“{scene.word(word)}”")
+        assert name == f"“{scene.word(word)}”"
         check_cell(without_it, float(without[LAYER, HEAD][words.index(word)]), name)
         check_cell(with_it, float(probs[word]), name)
 

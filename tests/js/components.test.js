@@ -141,22 +141,26 @@ function openMap() {
   const root = makeElement();
   const about = root.querySelector(".about");
   about.found[".title, .note"] = [makeElement(), makeElement(), makeElement()];
+  const ends = root.querySelector(".scales").querySelector(".signed");
+  ends.found["span, b"] = [makeElement(), makeElement(), makeElement()];
   about.querySelector("canvas").getContext().putImageData = (image) => (about.image = image);
   const map = new HeadMap(root);
   const chosen = [];
   map.choose = (...head) => chosen.push(head);
-  const header = { shape: [2, 3, 2], chosen: [1, 2], notes: [0, 1, 2, 3, 4, 5].map((i) => [`note ${i}`]), out: [0, 0, 1, 0, 0, 0],
-    scale: [[0, "#ffffff"], [1, "#000000"]], colors: {} };
+  const header = { shape: [2, 3, 2], chosen: [1, 2], notes: [0, 1, 2, 3, 4, 5].map((i) => [`note ${i}`]),
+    worth: [0, 1, 2, 3, 4, 5].map((i) => ({ text: i ? `+${i}` : "", back: "#aaaaaa", ink: "#000000" })), ends: ["-5", "+5", "points"],
+    negative: "#444444", zero: "#eeeeee", scale: [[0, "#ffffff"], [1, "#000000"]], colors: {} };
   map.show(header, Uint8Array.from({ length: 24 }, (_, i) => i * 10));
-  return { map, chosen, about };
+  return { map, chosen, about, ends };
 }
 
 test("each head has its button, with its notes; the chosen one is described", () => {
-  const { map, about, chosen } = openMap();
+  const { map, about, chosen, ends } = openMap();
   assert.deepEqual(map.buttons.map(({ attributes }) => attributes["aria-selected"]), ["false", "false", "false", "false", "false", "true"]);
   assert.equal(map.buttons[4].attributes["aria-label"], "layer 1, head 1, note 4");
   assert.equal(map.buttons[4].style.gridArea, "3 / 3");
-  assert.deepEqual(map.buttons.map(({ classes }) => classes.has("out")), [false, false, true, false, false, false]);
+  assert.deepEqual(map.buttons.map((button) => button.querySelector("b").textContent), ["", "+1", "+2", "+3", "+4", "+5"]);
+  assert.deepEqual(ends.found["span, b"].map(({ textContent }) => textContent), ["-5", "+5", "points"]);
   assert.deepEqual(about.found[".title, .note"].map(({ textContent }) => textContent), ["layer 1, head 2", "note 5", ""]);
   assert.deepEqual([...new Uint8Array(about.image.data.buffer)].filter((_, i) => i % 4 === 0), [55, 45, 35, 25]); // 255 - 200 …
   map.buttons[1].click();

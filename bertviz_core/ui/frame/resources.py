@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -14,17 +15,19 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.errors import BusyError, CheckpointError, TrainingError
 from bertviz_core.learning import Host, Queue
+from bertviz_core.sharing.findings import Findings
 from bertviz_core.sharing.line import Line
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.memory import read_budget
 from bertviz_core.sharing.threads import CORES
 from bertviz_core.sharing.watch import Watch
+from bertviz_core.tracing.remember import measure_bytes
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.keys import VIEW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.streamlit_inside import is_connected, read_session
+from bertviz_core.ui.frame.streamlit_inside import is_connected, is_served, read_session
 from bertviz_core.ui.frame.visitor import read_visitor
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
@@ -149,6 +152,19 @@ def get_drawn() -> ByteLRU[tuple[object, ...], Any]:
     drawn: ByteLRU[tuple[object, ...], Any] = ByteLRU(read_budget().bounds.drawn)
     get_watch().empty_with(drawn.clear)
     return drawn
+
+
+@cache
+def get_findings() -> Findings:
+    """What is worked out unasked, in turns of the store that is there by then; its thread outlives all caches."""
+    found = Findings(read_budget().bounds.findings, take_turn, measure_bytes, lambda: not get_line().is_idle, _is_there)
+    get_watch().empty_with(found.clear)
+    return found
+
+
+def _is_there(session: str) -> bool:
+    """Whether a session's browser is connected; without a server, as in a test, whoever asks is there."""
+    return is_connected(session) or not is_served()
 
 
 @st.cache_resource(show_spinner=False)

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -24,6 +25,7 @@ from bertviz_core.ui.frame import choices, site, state, style, url, what_if
 from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
 from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
 from bertviz_core.ui.frame.fair import await_share, is_admitted
+from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW
@@ -138,10 +140,12 @@ def _is_costly(view: View) -> bool:
     return is_long(len(view.trace.tokens)) or are_many_open()
 
 
-def open_page(name: str, what_happens: str, write_headline: Callable[[View], Said | str] | None = None) -> View:
+def open_page(name: str, what_happens: str, write_headline: Callable[[View], Said | str] | None = None,
+              ask: Callable[[View], Wanted[Any] | None] = lambda _: None) -> View:  # fmt: skip
     """Open a page: its headline, and under it its name and what happens there. Returns what to draw from.
 
     write_headline: answers the page's question with this sentence's numbers, as Markdown; without, the page's title.
+    ask: the finding that the headline waits for, if it does.
     """
     view = state.read(VIEW)
     if view is None:  # a deep link into a server that has just started: the page was run without the app around it
@@ -151,7 +155,15 @@ def open_page(name: str, what_happens: str, write_headline: Callable[[View], Sai
     info = site.get_page(name)
     view = view.unchanged if info.unchanged else view
     with st.container(key="headline", gap=None):
-        st.title(str(write_headline(view)) if write_headline else info.title, anchor=False)
+        asked = ask(view)
+
+        def show_headline(_: object = None) -> None:
+            st.title(str(write_headline(view)) if write_headline else info.title, anchor=False)
+
+        if asked is None:
+            show_headline()
+        else:
+            show_finding("headline", asked, show_headline)
         padding = tell_padding(view.trace.encoding) if info.of_sentence else ""
         told = " ".join(filter(None, (what_happens, padding)))
         st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(told)}</p>")

@@ -246,6 +246,11 @@ def is_connected(session: str) -> bool:
     return runtime.exists() and runtime.get_instance().is_active_session(session)
 
 
+def is_served() -> bool:
+    """Whether pages are run for browsers, and not by themselves, as in a test. Instead: as for `is_connected`."""
+    return runtime.exists()
+
+
 def read_cookies(session: str) -> Mapping[str, str]:
     """The cookies of a session's browser. `st.context.cookies` has them only in a run, and a request has to be known
     before. Instead: a hook's argument with them."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ablation import list_outcomes
-from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
-from bertviz_core.analysis.heads import ROLES, Summary, find_roles, is_silent, summarize
+from bertviz_core.analysis.ablation import Ablation
+from bertviz_core.analysis.claims import Said, say
+from bertviz_core.analysis.heads import Summary, find_roles, is_silent, summarize
 from bertviz_core.analysis.openings import open_head, open_key
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heads import LARGEST, draw_head
@@ -20,36 +20,44 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import choices, state, url
+from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.findings import show_finding
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels import derived, picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
 from bertviz_core.ui.panels.passes import show_passes, tell_pass
-from bertviz_core.ui.panels.said import name_plain, tell_percent
-from bertviz_core.ui.views.heads_ablation import begin, find_base
-from bertviz_core.ui.views.heads_numbers import render_profile, write_profile
+from bertviz_core.ui.views.heads_ablation import (
+    ask_worth,
+    choose_outcome,
+    measure_worth,
+    show_ranking,
+    show_words,
+    tell_most_needed,
+)
+from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile
+from bertviz_core.ui.views.heads_worth import Worth, list_marks
 
 _MAP: Key[Sent] = Key("head-map", None)
 PICTURE = 32  # cells along one side of a head's small picture, at most
-ALL, NONE = "all", "no role"
+NONE = "no role"
 _SLOW_S = 0.5
-_OUTCOMES = 5
+_FORMULA = "Below each head its worth: $w = P - P(A = 0)$, with it less without it, its weights $A$ zeroed."
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
-_ROLE = Key("role", ALL)
 
 
 def read_heads(trace: Trace) -> Summary:
@@ -70,30 +78,14 @@ def _read(trace: Trace) -> Summary:
 
 
 def write_headline(view: View) -> Said:
-    """Where the chosen head looks; and what the answer loses without it, once somebody has asked for that."""
+    """Which head the answer needs most; of a checkpoint that answers nothing, where the chosen head looks."""
+    told = tell_most_needed(view)
+    if told.pieces:
+        return told
     chosen = view.chosen
     row = view.trace[_find_weights(view).fix(query=chosen.token)]
     looks = tell_hardest(row, chosen.token, view.trace.tokens)
-    return say(f"Which head looks where? In layer {chosen.layer}, head {chosen.head}, ", looks, _tell_loss(view))
-
-
-def _tell_loss(view: View) -> Said:
-    trace = find_base(view)
-    offered = list_outcomes(trace, view.chosen.token, _OUTCOMES)
-    if not offered:
-        return say()
-    found = begin(trace, view.chosen.token, tuple(offered.values()))
-    without = float(found.without[0, view.chosen.layer, view.chosen.head])
-    if np.isnan(without):
-        return say()
-    parts = {"was": tell_percent(found.values[0]), "without": tell_percent(without),
-             "name": name_plain(next(iter(offered)).partition(" at position")[0])}  # fmt: skip
-    risen = dict(sorted(parts.items(), key=lambda part: part[0] != "without"))
-    return say(choose(
-        Claim("answer falls", "; without it {name} falls from {was} to **{without}**", parts, Relation.ABOVE),
-        Claim("answer rises", "; without it {name} rises from {was} to **{without}**", risen, Relation.ABOVE),
-        Claim("answer stays", "; without it {name} stays at **{without}**", parts, Relation.SAME),
-    ))  # fmt: skip
+    return say(f"Which head looks where? In layer {chosen.layer}, head {chosen.head}, ", looks)
 
 
 def _find_weights(view: View) -> Address:
@@ -101,22 +93,44 @@ def _find_weights(view: View) -> Address:
 
 
 def show_heads(view: View, all_heads: Summary) -> None:
-    """Every head's attention as a small picture, the chosen one large, and what it looks at on average."""
-    address, count = _find_weights(view), all_heads.pictures.shape[0] * all_heads.pictures.shape[1]
+    """Every head's attention as a small picture, with what it is worth to the answer; the chosen one large, with the
+    answer without it and its role; and the heads that matter most."""
     st.html(_STYLE)
-    at, row = view.chosen, address.fix(query=view.chosen.token)
+    at, row = view.chosen, _find_weights(view).fix(query=view.chosen.token)
     offer_number(row.fix(key=open_key(view.trace, at.layer, at.head, at.token).key))
-    shape = format_shape(view.trace, address)
-    with open_card(view, ATTENTION, f"All {count} heads", address, shape, name="heads") as tools:
-        every, one, role = st.columns([45, 36, 19], gap="medium")
+    asked = ask_worth(view)
+    if asked is None:
+        _show_cards(view, all_heads, None, None)
+    else:
+        show_finding("worth", asked, lambda found: _show_cards(view, all_heads, found,
+                                                               measure_worth(view, all_heads, found)))  # fmt: skip
+
+
+def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, worth: Worth | None) -> None:
+    address, count = _find_weights(view), all_heads.pictures.shape[0] * all_heads.pictures.shape[1]
+    with open_card(view, ATTENTION, f"All {count} heads", address, format_shape(view.trace, address),
+                   name="heads") as tools:  # fmt: skip
+        every, one = st.columns([56, 44], gap="medium")
         with every:
-            _show_map(view, all_heads)
+            _show_map(view, all_heads, worth)
+            if worth is not None:
+                choose_outcome(view)
         with one:
             _show_one(view, address)
-        with role:
-            show_passes(view, _show_profile)
         with tools:
             show_values(view.trace, address)
+    with open_card(view, ATTENTION, f"Layer {view.chosen.layer}, head {view.chosen.head}",
+                   "worked out from its weights, and from passes without it", name="head") as tools:  # fmt: skip
+        words, role, ranking = st.columns([36, 28, 36], gap="medium")
+        with role:
+            show_passes(view, _show_profile)
+        if found is not None and worth is not None:
+            with words:
+                show_words(view, worth)
+            with ranking:
+                show_ranking(view, worth, found)
+            with tools:
+                derived.show_values("head-worth", make_values(worth.of_heads))
 
 
 def _show_profile(view: View) -> None:
@@ -161,47 +175,39 @@ def _write_reason(view: View) -> str:
     return f" {before}{escape_markdown(opened.reason)}"
 
 
-def _show_map(view: View, all_heads: Summary) -> None:
+def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     layers, heads, size, _ = all_heads.pictures.shape
-    places = [(layer, head) for layer in range(layers) for head in range(heads)]
-    roles = [_list_roles(all_heads, *place) for place in places]
-    drawn, options = st.container(), _count_roles(roles)
-    url.bind(_ROLE, options)
-    wanted = st.segmented_control(
-        "Heads with the role", list(options), key=_ROLE.name, required=True, on_change=url.note_choice,
-        label_visibility="collapsed", format_func=lambda one: f"{one} {options[one]}",
-    )  # fmt: skip
     header = {
         "shape": [layers, heads, size],
         "chosen": [view.chosen.layer, view.chosen.head],
-        "notes": [_list_notes(all_heads, *place) for place in places],
-        "out": [wanted not in (ALL, *names) for names in roles],
+        "notes": [_list_notes(all_heads, worth, *place) for place in np.ndindex(layers, heads)],
+        "worth": None if worth is None else list_marks(worth, view.colors),
+        "ends": [] if worth is None else [worth.write(-worth.end), worth.write(worth.end), worth.unit],
         "scale": view.colors.rise(ATTENTION),
+        "negative": view.colors.negative,
+        "zero": view.colors.zero,
         "colors": list_colors(view.colors),
     }
     text = json.dumps(header).encode()
-    with drawn:
-        _map(
-            key=_MAP.name,
-            data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
-            on_head_change=state.on_event(_MAP, "head", lambda head: choices.choose_head(*head)),
-        )
-    st.caption(
-        f"{tell_pass(view)}Rows are layers, columns are heads; "
-        f"in each picture rows are queries, columns are keys. Click a head, or use "
-        f"the arrow keys and Enter.{_describe_pooling(all_heads.tokens)}"
+    _map(
+        key=_MAP.name,
+        data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
+        on_head_change=state.on_event(_MAP, "head", _choose_head),
     )
+    st.caption(
+        f"{tell_pass(view)}Rows are layers, columns are heads; in each picture rows are queries, columns are keys. "
+        f"{_FORMULA if worth is not None else ''}{_describe_pooling(all_heads.tokens)}"
+    )
+
+
+def _choose_head(head: Sequence[int]) -> None:
+    """The map stands in a part of the page that runs by itself."""
+    choices.choose_head(*head)
+    choices.ask_for_rerun()
 
 
 def _list_roles(all_heads: Summary, layer: int, head: int) -> list[str]:
     return [role.name for role in find_roles(all_heads.of(layer, head))] or [NONE]
-
-
-def _count_roles(roles: list[list[str]]) -> dict[str, int]:
-    """How many heads have each role that any has; a head with two roles counts for both."""
-    names = [role.name for role in ROLES] + [NONE]
-    counts = {name: sum(name in own for own in roles) for name in names}
-    return {ALL: len(roles), **{name: count for name, count in counts.items() if count}}
 
 
 def _describe_pooling(tokens: int) -> str:
@@ -215,13 +221,14 @@ def _describe_pooling(tokens: int) -> str:
     )
 
 
-def _list_notes(all_heads: Summary, layer: int, head: int) -> list[str]:
+def _list_notes(all_heads: Summary, worth: Worth | None, layer: int, head: int) -> list[str]:
     numbers = all_heads.of(layer, head)
+    both = worth.write_both(layer, head) if worth is not None else ""
     if is_silent(numbers):
-        return [NONE, "all its weights are 0", ""]
+        return [f"{NONE}: all its weights are 0", both]
+    entropy, most = format_number(numbers["entropy"]), format_number(float(np.log2(all_heads.tokens)))
     return [
-        ", ".join(_list_roles(all_heads, layer, head)),
-        "mean over all queries: "
-        f"entropy {format_number(numbers['entropy'])} of {format_number(float(np.log2(all_heads.tokens)))} bits",
+        f"{', '.join(_list_roles(all_heads, layer, head))}; entropy {entropy} of {most} bits, "
         f"distance {format_short(numbers['distance'])} tokens",
+        both,
     ]

@@ -1,73 +1,34 @@
-"""What each head is worth to a prediction: all of them zeroed, one after the other, with progress and a way to stop."""
+"""What each head is worth to a prediction: all of them zeroed in the background, one after the other."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.analysis.ablation import Ablation, drop_zeroed, list_outcomes, zero_head
+from bertviz_core.analysis.ablation import Ablation, drop_zeroed, list_outcomes, zero_head, zero_heads
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.heads import Summary
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import choices, state, url
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.findings import Wanted, tell_progress
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_store, take_turn, tell_if_busy
+from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
-from bertviz_core.ui.panels.derived import show_values
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import tell_pass
-from bertviz_core.ui.views.heads_numbers import make_values
-from bertviz_core.ui.views.heads_worth import Worth, render_head_grid, render_ranking, render_words
+from bertviz_core.ui.panels.said import name_plain, tell_percent
+from bertviz_core.ui.views.heads_worth import Worth, cut_place, render_ranking, render_words
 
-_AT_ONCE_S = 0.4  # between two signs of progress
-_RUNNING: Key[View | None] = Key("ablation-of", None)
 _CHOICES = 5
-_FORMULA = r"\Delta_{l,h} = P\bigl(A^{(l)}_h = 0\bigr) - P"
 _WORTH = Key("worth", "")
-
-
-@st.fragment
-def show_ablation(view: View, all_heads: Summary) -> None:
-    """The map of what each head is worth to one probability, made on request."""
-    choices.rerun_if_asked()
-    with tell_if_busy():
-        _show_ablation(view, all_heads)
-
-
-def _show_ablation(view: View, all_heads: Summary) -> None:
-    trace = find_base(view)
-    offered = list_outcomes(trace, view.chosen.token, _CHOICES)
-    if not offered:
-        st.info(
-            "This checkpoint has no LM head, no classifier and no question answering, so there is no prediction that "
-            "could change."
-        )
-        return
-    found = begin(trace, view.chosen.token, tuple(offered.values()))
-    first = ATTENTION_WEIGHTS.in_layer(0).fix(head=0)
-    with open_card(view, ATTENTION, "What each head is worth to the answer",
-                   f"from {found.addresses[0].path}, with {first} = 0 and so on") as tools:  # fmt: skip
-        slot = st.empty()
-        _run(view, trace, found, slot)
-        if found.left < found.without[0].size:
-            _show_worth(view, all_heads, list(offered), found)
-            with tools:
-                values = make_values(found.change(_read_choice(list(offered))))
-                show_values("head-ablation", values)
-        else:
-            st.caption(
-                "Each head in turn is zeroed and the forward pass is run again from its layer on: the map then shows "
-                f"by how much the probability of {escape_markdown(next(iter(offered)))} falls or rises without it."
-            )
+_RANKING = 330  # pixels that the ranking has, also before it is known
 
 
 def find_base(view: View) -> Trace:
@@ -82,71 +43,67 @@ def find_base(view: View) -> Trace:
     return get_store().get(trace.model, view.text, view.pair, len(trace.tokens), view.masked, changes=others)
 
 
-def begin(trace: Trace, token: int, outcomes: Sequence[Address]) -> Ablation:
-    """The same for all sessions, so that each head is zeroed once."""
-    return remember(trace, f"ablation at {token}", lambda: Ablation(trace, outcomes))
+def find_outcomes(trace: Trace, token: int) -> Mapping[str, Address]:
+    """The probabilities that heads can be worth something to; none where the checkpoint predicts nothing."""
+    return remember(trace, f"outcomes at {token}", partial(list_outcomes, trace, token, _CHOICES))
 
 
-def _run(view: View, trace: Trace, found: Ablation, slot: DeltaGenerator) -> None:
-    """Go on zeroing heads while somebody wants that; offer to begin, to stop and to go on."""
-    heads, running = found.without[0].size, bool(found.left) and state.read(_RUNNING) is view
-    if running:
-        with slot.container():
-            st.button("Stop", key="ablation-stop", on_click=_stop, icon=":material/stop:")
-            st.progress(1 - found.left / heads, f"Zeroed {heads - found.left} of {heads} heads")
-        _run_some(found, trace)
-        if found.left:
-            st.rerun(scope="fragment")
-    _stop()
-    slot.empty()
-    if found.left:
-        label = "Zero each head in turn" if found.left == heads else f"Continue: {found.left} of {heads} heads are left"
-        slot.button(label, key="ablation-start", on_click=_start, args=(view,), icon=":material/play_arrow:",
-                    help="One forward pass per head, from that head's layer on.")  # fmt: skip
-    elif running:
-        st.rerun()  # the headline has something to say now
+def ask_worth(view: View) -> Wanted[Ablation] | None:
+    """The finding: every head zeroed; None where there is nothing that it could be worth something to."""
+    trace = find_base(view)
+    outcomes = tuple(find_outcomes(trace, view.chosen.token).values())
+    return Wanted(("worth", outcomes), trace, partial(zero_heads, trace, outcomes)) if outcomes else None
 
 
-def _start(view: View) -> None:
-    state.write(_RUNNING, view)  # a new view, of another sentence or page, does not go on by itself
-
-
-def _stop() -> None:
-    state.take(_RUNNING)
-
-
-def _run_some(found: Ablation, trace: Trace) -> None:
-    start = time.monotonic()
-    while found.left and time.monotonic() - start < _AT_ONCE_S:
-        with take_turn():
-            found.step(trace)
-
-
-def _read_choice(names: Sequence[str]) -> int:
-    """Which of the probabilities is looked at."""
+def measure_worth(view: View, all_heads: Summary, found: Found[Ablation]) -> Worth:
+    """What is known of it, for the probability that was chosen."""
+    outcomes = find_outcomes(find_base(view), view.chosen.token)
     chosen = state.read(_WORTH)
-    return names.index(chosen) if chosen in names else 0
+    which = list(outcomes).index(chosen) if chosen in outcomes else 0
+    return Worth(found.value, outcomes, which, all_heads, (view.chosen.layer, view.chosen.head))
 
 
-def _show_worth(view: View, all_heads: Summary, names: Sequence[str], found: Ablation) -> None:
-    """The map, the chosen head's words, and the heads that matter most."""
-    worth = Worth(found, _read_choice(names), tuple(names), all_heads, (view.chosen.layer, view.chosen.head))
-    grid, words, ranking = st.columns([45, 34, 21], gap="medium")
-    with grid:
-        st.html(render_head_grid(worth))
-    with words:
-        _show_words(view, worth)
-    with ranking:
-        st.html(render_ranking(worth))
-    reading, choice, formula = st.columns([45, 34, 21], gap="medium", vertical_alignment="center")
-    reading.caption(f"{tell_pass(view)}{_write_counts(worth)}")
-    with choice:
-        url.bind(_WORTH, names, names[0])
-        st.selectbox("Probability of", names, key=_WORTH.name, label_visibility="collapsed")
-    formula.latex(_FORMULA)
+def tell_most_needed(view: View) -> Said:
+    """Which head the likeliest answer needs most, once that is known."""
+    asked = ask_worth(view)
+    if asked is None:
+        return say()
+    found = asked.look()
+    question = "Which head does the answer need most? "
+    if found.value is None or not found.whole:
+        return say(f"{question}Each is zeroed in turn, and the answer compared")
+    name = cut_place(next(iter(find_outcomes(asked.trace, view.chosen.token))))
+    return say(question, _tell_fall(found.value, name))
 
 
-def _show_words(view: View, worth: Worth) -> None:
+def _tell_fall(found: Ablation, name: str) -> Said:
+    """What becomes of the likeliest answer without the head that it needs most."""
+    row = found.without[0].ravel()
+    place = int(row.argmin())
+    layer, head = divmod(place, found.without.shape[2])
+    without, was = tell_percent(row[place]), tell_percent(found.values[0])
+    here = {"without": without, "layer": Part(layer), "head": Part(head)}
+    falls = Claim("answer falls", ", {name} falls from {was} to **{without}**",
+                  {"was": was, "without": without, "name": name_plain(name)}, Relation.ABOVE)  # fmt: skip
+    one = "Without **layer {layer}, head {head}**"
+    return choose(
+        say(Claim("needed most", one, here, Relation.SMALLEST, row, (place,)), falls),
+        say(Claim("needed as much", "No other more than **layer {layer}, head {head}**: without it", here,
+                  Relation.LOWEST, row, (place,)), falls),
+        Claim("none needed", "None by much: without **layer {layer}, head {head}**, {name} is at {without}",
+              {**here, "name": name_plain(name)}, Relation.LOWEST, row, (place,)),
+    )  # fmt: skip
+
+
+def choose_outcome(view: View) -> None:
+    """A menu of the probabilities that heads can be worth something to."""
+    names = list(find_outcomes(find_base(view), view.chosen.token))
+    url.bind(_WORTH, names, names[0])
+    st.selectbox("Worth to the probability of", names, key=_WORTH.name, label_visibility="collapsed")
+
+
+def show_words(view: View, worth: Worth) -> None:
+    """The answer without the chosen head, and a button that leaves it out on all pages."""
     layer, head = worth.chosen
     st.html(render_words(worth))
     changes = zero_head(layer, head)
@@ -158,10 +115,18 @@ def _show_words(view: View, worth: Worth) -> None:
     )  # fmt: skip
 
 
-def _write_counts(worth: Worth) -> str:
-    known = worth.change[~np.isnan(worth.change)]
-    up, down = int((known < 0).sum()), int((known > 0).sum())
+def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
+    """The heads that matter most; as long as they are not known, how far that is."""
+    with st.container(height=_RANKING, border=False, key="worth-ranking"):
+        st.html(render_ranking(worth))
+        st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)}")
+
+
+def write_counts(worth: Worth) -> str:
+    """How many heads an answer needs, and how many are in its way."""
+    known = worth.of_heads[~np.isnan(worth.of_heads)]
+    needed, hinders = int((known > 0).sum()), int((known < 0).sum())
     return escape_markdown(
-        f"Without {up} of {known.size} heads {worth.name} falls, without {down} it rises. A head's worth is said for "
-        "this number of this sentence only, and two heads left out together need not change it by the sum of both."
+        f"Without {needed} of {known.size} heads {worth.name} falls, without {hinders} it rises. Two heads left out "
+        "together need not change it by the sum of both."
     )

@@ -1,8 +1,8 @@
-"""The map of what each head is worth, as buttons; the words without one head; the heads that matter most."""
+"""What each head is worth, as marks under their pictures; the words without one head; the heads that matter most."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -12,44 +12,55 @@ import numpy as np
 from bertviz_core.analysis.ablation import Ablation
 from bertviz_core.analysis.heads import Summary, find_roles
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.tints import tint_cell
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.panels import table_html
 
-_LISTED = 5  # heads at each end
-_STRONG = 0.55  # part of the scale above which a cell's text is drawn light on dark
+_LISTED = 4  # heads at each end
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, eq=False)
 class Worth:
-    """What every head is worth to one of several probabilities.
+    """What every head is worth to one of several probabilities: the probability with it, minus that without it.
 
-    which, names: the one that is looked at, and all of them; chosen: the layer and head that pages look at.
+    found: None as long as nothing is known; outcomes: the probabilities' cells by what they stand for; which: the one
+    that is looked at; chosen: the layer and head that pages look at.
     """
 
-    found: Ablation
+    found: Ablation | None
+    outcomes: Mapping[str, Address]
     which: int
-    names: tuple[str, ...]
     all_heads: Summary
     chosen: tuple[int, int]
 
     @property
     def name(self) -> str:
-        return self.names[self.which]
+        return list(self.outcomes)[self.which]
+
+    @property
+    def beside(self) -> list[tuple[int, str]]:
+        """The probabilities of one softmax with the one that is looked at: their places, and what they stand for."""
+        path = list(self.outcomes.values())[self.which].path
+        return [(i, cut_place(name)) for i, (name, where) in enumerate(self.outcomes.items()) if where.path == path]
 
     @cached_property
-    def change(self) -> np.ndarray:
-        """(layer, head) without the head minus with it, NaN where that is not known."""
-        return self.found.change(self.which)
+    def of_heads(self) -> np.ndarray:
+        """(layer, head) NaN where it is not known."""
+        shape = self.all_heads.pictures.shape[:2]
+        return np.full(shape, np.nan) if self.found is None else self.found.measure_worth(self.which)
 
     @cached_property
     def end(self) -> float:
-        """The largest change in size: the end of the scale."""
-        return float(np.nanmax(np.abs(self.change))) or 1.0
+        """The largest worth in size: the end of the scale."""
+        return float(np.abs(np.nan_to_num(self.of_heads)).max()) or 1.0
 
     @cached_property
     def power(self) -> int:
-        """The power of ten, of percentage points, in which changes are written: 0, or less where they are tiny."""
+        """The power of ten, of percentage points, in which it is written: 0, or less where all are tiny."""
         largest = 100 * self.end
         return 0 if largest >= 0.1 else int(np.floor(np.log10(largest)))
 
@@ -57,91 +68,86 @@ class Worth:
     def unit(self) -> str:
         return "percentage points" if not self.power else f"10{str(self.power).translate(_SUPERSCRIPTS)} points"
 
-    def write(self, change: float) -> str:
-        """A change in that unit: `+1.1`, `−5.4`, `0.0`."""
-        text = f"{100 * change / 10.0**self.power:+.1f}"
-        return "0.0" if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
+    def write(self, worth: float) -> str:
+        """What a head is worth, in that unit: `+1.1`, `−5.4`, `0`."""
+        text = f"{100 * worth / 10.0**self.power:+.1f}"
+        return "0" if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
+
+    def write_both(self, layer: int, head: int) -> str:
+        """The probability with a head and without it; "" where that is not known."""
+        if self.found is None or np.isnan(self.found.without[self.which, layer, head]):
+            return ""
+        value, without = (float(part) for part in (
+            self.found.values[self.which], self.found.without[self.which, layer, head]
+        ))  # fmt: skip
+        return f"{self.name} {format_percent(value)} with it, {format_percent(without)} without"
 
     def name_role(self, layer: int, head: int) -> str:
         return ", ".join(role.name for role in find_roles(self.all_heads.of(layer, head)))
 
 
-def render_head_grid(worth: Worth) -> str:
-    """All heads, layer under layer, each a button with the change: purple where the answer needs the head."""
-    layers, heads = worth.change.shape
-    top = "".join(f"<span>{head}</span>" for head in range(heads))
-    rows = "".join(
-        f"<span>{layer}</span>" + "".join(_render_cell(worth, layer, head) for head in range(heads))
-        for layer in range(layers)
-    )
-    end = worth.write(worth.end)
-    return (
-        f'<p class="bv-worth-title"><b>Change in {worth.unit}</b> without the head'
-        f'<span class="bv-worth-scale">{end}<i></i>{worth.write(-worth.end)}</span></p>'
-        f'<div class="bv-worth" style="--heads:{heads}"><span></span>{top}{rows}</div>'
-    )
+def list_marks(worth: Worth, colors: Palette) -> list[dict[str, str]]:
+    """What stands under each head's picture, in order: its worth, in the colours of that; nothing where not known."""
+    return [_mark(worth, float(one), colors) for one in worth.of_heads.ravel()]
 
 
-def _render_cell(worth: Worth, layer: int, head: int) -> str:
-    change = float(worth.change[layer, head])
-    if np.isnan(change):
-        return '<button disabled aria-label="not zeroed yet"></button>'
-    part = abs(change) / worth.end
-    kinds = ["bv-needed" if change < 0 else "bv-hinders", *(["bv-strong"] if part > _STRONG else [])]
-    kinds += ["bv-chosen"] if (layer, head) == worth.chosen else []
-    said = escape(f"layer {layer}, head {head}: {_write_both(worth, layer, head)}")
-    return (
-        f'<button data-head="{layer},{head}" class="{" ".join(kinds)}" style="--part:{part:.0%}" title="{said}" '
-        f'aria-label="{said}">{worth.write(change)}</button>'
-    )
+def _mark(worth: Worth, one: float, colors: Palette) -> dict[str, str]:
+    if np.isnan(one):
+        return {"text": "", "back": colors.zero, "ink": colors.text}
+    tint = tint_cell(one / worth.end, ATTENTION, colors)
+    return {"text": worth.write(one), "back": tint.back, "ink": tint.ink}
 
 
-def _write_both(worth: Worth, layer: int, head: int) -> str:
-    value, without = worth.found.values[worth.which], worth.found.without[worth.which, layer, head]
-    return f"{worth.name} {format_percent(float(value))} with it, {format_percent(float(without))} without"
+def cut_place(name: str) -> str:
+    """What a probability stands for, without where in the sentence."""
+    return name.partition(" at position")[0]
 
 
 def render_words(worth: Worth) -> str:
-    """The probabilities without and with the chosen head, as paired bars on one scale."""
+    """The probabilities without and with the chosen head: a bar without it, and a mark where it stood with it."""
     layer, head = worth.chosen
-    path = worth.found.addresses[worth.which].path
-    shown = [i for i, address in enumerate(worth.found.addresses) if address.path == path]
-    pairs = [(worth.names[i], float(worth.found.without[i, layer, head]), float(worth.found.values[i])) for i in shown]
-    title = f'<p class="bv-worth-title"><b>Without layer {layer}, head {head}</b></p>'
-    if np.isnan([without for _, without, _ in pairs]).any():
-        return f'{title}<p class="bv-faint">This head has not been zeroed yet.</p>'
-    end = max(max(without, value) for _, without, value in pairs) or 1.0
-    rows = (
-        table_html.write_row(escape(name), table_html.write_cells((
-            f'<span class="bv-pair" aria-hidden="true"><i style="width:{without / end:.1%}"></i>'
-            f'<i style="width:{value / end:.1%}"></i></span>',
-            f"<b>{format_percent(without)}</b>", format_percent(value),
-        )))
-        for name, without, value in pairs
-    )  # fmt: skip
-    return title + table_html.write_table(table_html.write_heads(("word", "", "without", "with")), rows, "bv-words")
+    end = 1.0
+    known = worth.found is not None and bool(worth.write_both(layer, head))
+    if worth.found is not None and known:
+        places = [i for i, _ in worth.beside]
+        end = float(max(worth.found.without[places, layer, head].max(), worth.found.values[places].max())) or 1.0
+    rows = (_render_word(worth, i, name, end if known else None) for i, name in worth.beside)
+    heads = table_html.write_heads(("word", '<span class="bv-hidden">bars</span>', "without", "with"))
+    title = '<p class="bv-worth-title"><b>The answer without it</b> bar: without; mark: with</p>'
+    return title + table_html.write_table(heads, rows, "bv-words")
+
+
+def _render_word(worth: Worth, i: int, name: str, end: float | None) -> str:
+    """One probability's row. end: of the bars; None as long as nothing is known."""
+    if worth.found is None or end is None:
+        return table_html.write_row(escape(name), table_html.write_cells((_write_bar(0, 0), "…", "…")))
+    without, value = float(worth.found.without[(i, *worth.chosen)]), float(worth.found.values[i])
+    cells = _write_bar(without / end, value / end), f"<b>{format_percent(without)}</b>", format_percent(value)
+    return table_html.write_row(escape(name), table_html.write_cells(cells))
+
+
+def _write_bar(part: float, mark: float) -> str:
+    return f'<i class="bv-bar" aria-hidden="true" style="--part:{part:.1%};--mark:{mark:.1%}"></i>'
 
 
 def render_ranking(worth: Worth) -> str:
     """The heads that the answer needs most, and those most in its way, each a button."""
-    known = np.nan_to_num(worth.change).ravel()
-    needed = [int(i) for i in rank_top(-known, _LISTED) if known[i] < 0]
-    hinders = [int(i) for i in rank_top(known, _LISTED) if known[i] > 0]
-    return _render_list(worth, "Needed most", "it falls", needed) + _render_list(
-        worth, "In the way", "it rises", hinders
-    )
+    known = np.nan_to_num(worth.of_heads).ravel()
+    needed = [int(i) for i in rank_top(known, _LISTED) if known[i] > 0]
+    hinders = [int(i) for i in rank_top(-known, _LISTED) if known[i] < 0]
+    return _render_list(worth, "Needed most", needed) + _render_list(worth, "In the way", hinders)
 
 
-def _render_list(worth: Worth, title: str, what: str, places: Sequence[int]) -> str:
-    heads = worth.change.shape[1]
+def _render_list(worth: Worth, title: str, places: Sequence[int]) -> str:
+    heads = worth.of_heads.shape[1]
     rows = "".join(
-        f'<button data-head="{layer},{head}" class="{kind}"><span>{layer}.{head}</span>'
+        f'<button data-head="{layer},{head}" class="{kind}"><span>layer {layer}, head {head}</span>'
         f"<small>{escape(worth.name_role(layer, head))}</small>"
-        f'<i aria-hidden="true"><s style="width:{abs(change) / worth.end:.0%}"></s></i>'
-        f"<b>{worth.write(change)}</b></button>"
+        f'<i aria-hidden="true"><s style="width:{abs(one) / worth.end:.0%}"></s></i>'
+        f"<b>{worth.write(one)}</b></button>"
         for place in places
         for layer, head in [divmod(place, heads)]
-        for change in [float(worth.change[layer, head])]
-        for kind in ["bv-needed" if change < 0 else "bv-hinders"]
+        for one in [float(worth.of_heads[layer, head])]
+        for kind in ["bv-needed" if one > 0 else "bv-hinders"]
     )
-    return f'<p class="bv-worth-title"><b>{title}</b> {what}</p><div class="bv-ranked">{rows}</div>'
+    return f'<p class="bv-worth-title"><b>{title}</b></p><div class="bv-ranked">{rows}</div>'

@@ -1,7 +1,7 @@
 // All heads of all layers on one canvas, with a button over each. `data`: 4 bytes with the length of a JSON header, the
 // header, then one byte a share: (layer, head, query, key), 255 for 1.
 
-/** @import { MapData } from "./types.js" */
+/** @import { MapData, Mark } from "./types.js" */
 
 import { clampIndex } from "../shared/clamp.js";
 import { findInside, makeElement, openPen } from "../shared/element.js";
@@ -24,6 +24,7 @@ export class HeadMap {
   constructor(root) {
     this.frame = findInside(root, ".frame");
     this.about = findInside(root, ".about");
+    this.scales = findInside(root, ".scales");
     this.canvas = document.createElement("canvas");
     this.canvas.setAttribute("aria-hidden", "true");
     this.resized = new ResizeObserver(() => this.draw());
@@ -46,11 +47,15 @@ export class HeadMap {
     for (const [name, color] of Object.entries(header.colors)) style?.setProperty(`--${name}`, color);
     style?.setProperty("--scale", `linear-gradient(90deg, ${header.scale.map(([at, c]) => `${c} ${at * 100}%`)})`);
     if (rebuilt) this.build(layers, heads);
+    style?.setProperty("--negative", header.negative);
+    style?.setProperty("--zero", header.zero);
     for (const [i, button] of this.buttons.entries()) {
       const [layer, head] = readPlace(button);
-      button.classList.toggle("out", header.out[i]);
-      button.setAttribute("aria-label", [this.title(layer, head), ...this.notes(layer, head)].join(", "));
+      const said = [this.title(layer, head), ...this.notes(layer, head)].filter(Boolean);
+      button.setAttribute("aria-label", said.join(", "));
+      writeMark(findInside(button, "b"), header.worth?.[i]);
     }
+    this.showEnds(header.ends);
     this.select(...header.chosen);
     this.describe(header.chosen);
     this.resized.disconnect();
@@ -79,7 +84,7 @@ export class HeadMap {
 
   /** @param {number} layer @param {number} head */
   button(layer, head) {
-    const button = makeElement("button", "head");
+    const button = makeElement("button", "head", makeElement("i", ""), makeElement("b", ""));
     Object.assign(button.dataset, { layer, head });
     button.setAttribute("role", "gridcell");
     button.style.gridArea = `${layer + 2} / ${head + 2}`;
@@ -88,6 +93,15 @@ export class HeadMap {
     button.addEventListener("focus", () => this.rove(layer, head));
     this.buttons.push(button);
     return button;
+  }
+
+  // Both ends of the scale of the numbers, and their unit; none where there are no numbers.
+  /** @param {string[]} ends */
+  showEnds(ends) {
+    const scale = findInside(this.scales, ".signed");
+    scale.hidden = !ends.length;
+    const places = scale.querySelectorAll("span, b");
+    ends.forEach((text, i) => (places[i].textContent = text));
   }
 
   /** @param {number} layer @param {number} head */
@@ -165,11 +179,21 @@ export class HeadMap {
     const one = new OffscreenCanvas(this.header.shape[2], this.header.shape[2]);
     for (const button of this.buttons) {
       openPen(one).putImageData(this.image(...readPlace(button)), 0, 0);
-      const box = button.getBoundingClientRect();
+      const box = findInside(button, "i").getBoundingClientRect();
       const [x, y] = [box.left - frame.left, box.top - frame.top].map((place) => Math.round(place * sharp));
       context.drawImage(one, x, y, Math.round(box.width * sharp), Math.round(box.height * sharp));
     }
   }
+}
+
+// What a head is worth, under its picture; the place stays where that is not known yet.
+/** @param {HTMLElement} place @param {Mark} [mark] */
+function writeMark(place, mark) {
+  place.hidden = !mark;
+  if (!mark) return;
+  place.textContent = mark.text;
+  place.style.background = mark.back;
+  place.style.color = mark.ink;
 }
 
 /** @param {[at: number, color: string][]} scale */

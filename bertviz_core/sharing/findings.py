@@ -1,0 +1,201 @@
+"""Findings: what takes many passes, worked out unasked, in the background, once for all who look at it.
+
+The budget. One thread works out all findings of a process, one pass at a time, each in a turn like a page's own, of the
+lane for costly work: what waits for a finding waits for one pass at most. It begins a pass where no page is at work, or
+when it has waited for pages for a second; visitors take turns, so that nobody's findings keep another's waiting. A
+finding is left off when nobody has asked for it for ten seconds, or whoever did is gone; it ends after a minute of work
+with what it has, and is then kept within the memory that the process has for findings. A visitor has twelve of them
+under way; of more, the oldest go.
+
+The thread's priority is the usual one: where one that yields to other processes holds Python's lock, all threads wait.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Hashable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar, cast
+
+from bertviz_core.errors import BertvizError, BusyError
+from bertviz_core.sharing.lru import ByteLRU
+
+T = TypeVar("T")
+Key = Hashable
+Work = Generator[tuple[float, T]]  # gives, pass by pass, how much is done, from 0 to 1, and what is known so far
+
+WANTED_S = 10.0  # from the last time that somebody asked for a finding
+MOST_S = 60.0  # of work for one finding
+PATIENCE_S = 1.0  # at most, for pages that are at work, before each pass
+MOST_EACH = 12  # findings of one visitor that are under way
+_LOOK_S = 0.02
+_JOIN_S = 5.0  # in which a pass that is under way ends
+_FAILED = "This could not be worked out, because of a mistake in this app. Whoever runs the server finds it in its log."
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Found(Generic[T]):
+    """What is known of a finding. value: None as long as that is nothing; done: from 0 to 1; error: why there will be
+    no more; over: whether nothing more comes."""
+
+    value: T | None = None
+    done: float = 0.0
+    error: str = ""
+    over: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is known."""
+        return self.over and not self.error and self.done >= 1
+
+
+@dataclass
+class _Job:
+    """A finding under way. asked: when each session asked for it last; worked: seconds so far."""
+
+    key: Key
+    work: Work[Any]
+    number: int
+    visitor: str
+    asked: dict[str, float] = field(default_factory=dict[str, float])
+    found: Found[Any] = field(default_factory=Found[Any])
+    worked: float = 0.0
+
+
+class Findings:
+    """What was found, and what is being worked out, by what it is and of which passes. May be asked by any thread.
+
+    max_bytes: of all that is kept; turn: entered for each pass; weigh: a value's bytes; is_busy: whether pages are at
+    work; is_there: whether the browser of a session is connected.
+    """
+
+    def __init__(self, max_bytes: int, turn: Callable[[], AbstractContextManager[object]],
+                 weigh: Callable[[object], int], is_busy: Callable[[], bool] = lambda: False,
+                 is_there: Callable[[str], bool] = lambda _: True,
+                 clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
+        self._turn, self._weigh, self._is_busy, self._is_there, self._clock = turn, weigh, is_busy, is_there, clock
+        self._kept: ByteLRU[Key, Found[Any]] = ByteLRU(max_bytes)
+        self._jobs: dict[Key, _Job] = {}
+        self._served: dict[str, int] = {}  # which pass of all was each visitor's last one
+        self._numbers = itertools.count(1)
+        self._changed = threading.Condition()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def ask(self, key: Key, begin: Callable[[], Work[T]], session: str = "", visitor: str = "") -> Found[T]:
+        """What is known by now; what is not known yet is begun, or goes on. To be asked again until it is over.
+
+        begin: makes the work, whose first part runs in its first turn. key: what the value depends on, all of it.
+        """
+        found = self._kept.get(key)
+        if found is not None:
+            return found
+        with self._changed:
+            self._leave_unwanted()
+            job = self._jobs.get(key)
+            if job is None:
+                self._leave_oldest(visitor)
+                job = self._jobs[key] = _Job(key, begin(), next(self._numbers), visitor)
+            if not job.found.over:
+                job.asked[session] = self._clock()
+                self._start()
+                self._changed.notify_all()
+            return cast(Found[T], job.found)
+
+    def settle(self, seconds: float) -> bool:
+        """Wait until nothing is under way. Returns whether that is so within this time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._list_open(), seconds)
+
+    def clear(self) -> None:
+        """Let go of all that was found."""
+        self._kept.clear()
+
+    def stop(self) -> None:
+        """End the thread, after the pass that is under way: at the process's end none may be."""
+        self._stopping.set()
+        with self._changed:
+            self._changed.notify_all()
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join(_JOIN_S)
+
+    def _start(self) -> None:
+        if self._thread is None and not self._stopping.is_set():
+            self._thread = threading.Thread(target=self._go_on, name="findings", daemon=True)
+            self._thread.start()
+            atexit.register(self.stop)
+
+    def _leave_oldest(self, visitor: str) -> None:
+        """Make room for one more of a visitor's."""
+        own = [job for job in self._jobs.values() if job.visitor == visitor]
+        for job in own[: max(0, len(own) - MOST_EACH + 1)]:
+            del self._jobs[job.key]
+
+    def _go_on(self) -> None:
+        while (job := self._await_job()) is not None:
+            self._await_pages()
+            if not self._stopping.is_set():
+                self._go_on_with(job)
+
+    def _await_job(self) -> _Job | None:
+        """What is to be worked on next; None at the end."""
+        with self._changed:
+            while not self._stopping.is_set():
+                self._leave_unwanted()
+                if waiting := self._list_open():
+                    return min(waiting, key=lambda job: (self._served.get(job.visitor, 0), job.number))
+                self._served.clear()
+                self._changed.notify_all()
+                self._changed.wait()
+        return None
+
+    def _list_open(self) -> list[_Job]:
+        return [job for job in self._jobs.values() if not job.found.over]
+
+    def _leave_unwanted(self) -> None:
+        now = self._clock()
+        for key, job in list(self._jobs.items()):
+            if not any(now - at < WANTED_S and self._is_there(session) for session, at in job.asked.items()):
+                del self._jobs[key]
+
+    def _await_pages(self) -> None:
+        end = self._clock() + PATIENCE_S
+        while self._is_busy() and self._clock() < end and not self._stopping.wait(_LOOK_S):
+            pass
+
+    def _go_on_with(self, job: _Job) -> None:
+        """One pass more."""
+        try:
+            with self._turn():
+                begun = self._clock()
+                step = next(job.work, None)
+                job.worked += self._clock() - begun
+        except BusyError as error:  # there may be room later
+            self._note(job, replace(job.found, error=str(error), over=True), keep=False)
+        except BertvizError as error:
+            self._note(job, replace(job.found, error=str(error), over=True))
+        except Exception:
+            _log.exception("A finding failed: %s", job.key)
+            self._note(job, replace(job.found, error=_FAILED, over=True))
+        else:
+            done, value = step or (job.found.done, job.found.value)
+            self._note(job, Found(value, done, over=step is None or done >= 1 or job.worked > MOST_S))
+
+    def _note(self, job: _Job, found: Found[Any], *, keep: bool = True) -> None:
+        """Have a job's state known. keep: for good, if it is over; else until WANTED_S have passed."""
+        with self._changed:
+            job.found = found
+            self._served[job.visitor] = next(self._numbers)
+            if found.over and keep:
+                self._kept.put(job.key, found, self._weigh(found))
+                if self._jobs.get(job.key) is job:
+                    del self._jobs[job.key]
+            self._changed.notify_all()

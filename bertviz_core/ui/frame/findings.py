@@ -1,0 +1,85 @@
+"""Findings on a page: the picture at once, with places for what is worked out meanwhile, which fill by themselves.
+
+Only the part of the page that shows a finding runs again, and only until the finding is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+from bertviz_core.sharing.findings import Found, Work
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.components import load_component
+from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.frame.streamlit_inside import read_session
+from bertviz_core.ui.frame.visitor import read_visitor
+
+T = TypeVar("T")
+_AFTER_MS = 400  # from one look to the next
+_LOOKS = Key("finding-looks", 0)
+_again = load_component("again")
+
+
+@dataclass(frozen=True)
+class Wanted(Generic[T]):
+    """A finding that a page shows. name: what it is, with all that it depends on beside the pass, such as a token;
+    trace: the pass that it is about; begin: makes the work."""
+
+    name: tuple[object, ...]
+    trace: Trace
+    begin: Callable[[], Work[T]]
+
+    def look(self) -> Found[T]:
+        """What is known by now; the rest is worked out in the background."""
+        key = (*self.name, *_name_pass(self.trace))
+        return get_findings().ask(key, self.begin, read_session(), read_visitor())
+
+
+def _name_pass(trace: Trace) -> tuple[object, ...]:
+    """What tells one pass from all others, also from one made again: not its own number."""
+    model, encoding = trace.model, (trace.before or trace).encoding
+    return (model.name, model.revision, model.dtype, encoding.ids, encoding.segments, encoding.mask,
+            trace.program.name, tuple(trace.changes.items()))  # fmt: skip
+
+
+@st.fragment
+def show_finding(name: str, asked: Wanted[T], draw: Callable[[Found[T]], object]) -> None:
+    """A part of a page that shows a finding as far as it is known, and goes on until it is over.
+
+    name: unique on the page; draw: must give what is not known yet the room that it will take.
+    """
+    choices.rerun_if_asked()
+    found = asked.look()
+    draw(found)
+    if not found.over:
+        _look_again(name)
+
+
+def _look_again(name: str) -> None:
+    """Have this part of the page run again in a while: another number each time, so that the browser notices."""
+    key = _LOOKS.of(name)
+    looks = state.read(key) + 1
+    state.write(key, looks)
+    with st.container(key=f"again-{name}"):
+        _again(key=f"again-of-{name}", data={"look": looks, "after": _AFTER_MS}, on_again_change=_note_nothing)
+
+
+def _note_nothing() -> None:
+    """That a part of the page runs again is all that is wanted."""
+
+
+def tell_progress(found: Found[object], what: str) -> str:
+    """How far a finding is, as Markdown; "" where all is known. what: what is counted, such as `heads zeroed`."""
+    if found.error:
+        return escape_markdown(found.error)
+    if found.whole:
+        return ""
+    share = f"{found.done:.0%} of {what}"
+    return f"{share}: the rest would take this server too long." if found.over else f"{share} …"

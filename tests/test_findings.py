@@ -1,0 +1,256 @@
+"""What is worked out unasked: once for all, in fair turns, while anybody wants it; and it ends with the app."""
+
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bertviz_core as bv
+from bertviz_core.sharing import findings
+from bertviz_core.sharing.findings import Findings, Found
+from bertviz_core.sharing.line import Line
+from bertviz_core.tracing.remember import measure_bytes
+from bertviz_core.ui.frame.resources import get_findings
+
+APP = str(Path(__file__).parent.parent / "app.py")
+LONG = 30  # seconds after which a test is stuck
+
+
+class Room:
+    """Findings whose every pass a test lets happen."""
+
+    def __init__(self, **given):
+        self.now, self.order, self.free, self.begun = 0.0, [], threading.Semaphore(0), []
+        self.there, self.busy = True, False
+        self.findings = Findings(
+            given.pop("max_bytes", 10_000), self.turn, measure_bytes, lambda: self.busy, lambda _: self.there,
+            lambda: self.now,
+        )  # fmt: skip
+
+    @contextmanager
+    def turn(self):
+        assert self.free.acquire(timeout=LONG)
+        yield
+
+    def work(self, name, passes=3, fail=None):
+        self.begun.append(name)
+        for i in range(1, passes + 1):
+            if fail is not None and i == 2:
+                raise fail
+            self.order.append(name)
+            yield i / passes, np.full(10, float(i))
+
+    def ask(self, name, session="s", visitor="v", **given):
+        return self.findings.ask(name, lambda: self.work(name, **given), session, visitor)
+
+    def let(self, passes):
+        for _ in range(passes):
+            self.free.release()
+
+    def await_first(self):
+        """Until the first pass has happened."""
+        end = time.monotonic() + LONG
+        while not self.order:
+            assert time.monotonic() < end
+
+    def settle(self):
+        assert self.findings.settle(LONG)
+
+
+@pytest.fixture
+def room():
+    made = Room()
+    yield made
+    made.let(100)
+    made.findings.stop()
+
+
+def test_what_is_asked_for_by_many_is_worked_out_once_and_kept(room):
+    assert room.ask("a") == Found() and room.ask("a", "other", "else") == Found()
+    room.let(3)
+    room.settle()
+    found = room.ask("a")
+    assert found.whole and found.value.tolist() == [3.0] * 10 and room.begun == ["a"]
+    assert room.ask("a", "third") is found
+
+
+def test_what_is_known_so_far_is_told_before_the_end(room):
+    room.ask("a", passes=4)
+    room.let(1)
+    room.await_first()
+    room.let(1)
+    end = time.monotonic() + LONG
+    while (found := room.ask("a")).done < 0.5:
+        assert time.monotonic() < end
+    assert found.value.tolist() == [2.0] * 10 and not found.over and not found.whole
+
+
+def test_visitors_take_turns_and_each_ones_own_come_as_asked(room):
+    for name in ("a1", "a2"):
+        room.ask(name, visitor="a")
+    room.ask("b", visitor="b")
+    room.let(9)
+    room.settle()
+    assert room.order == ["a1", "b", "a1", "b", "a1", "b", "a2", "a2", "a2"]
+
+
+def test_what_nobody_wants_any_more_is_left_off(room):
+    room.ask("a", passes=50)
+    room.let(1)
+    room.await_first()
+    room.now += findings.WANTED_S + 1
+    room.ask("b")
+    room.let(5)
+    room.settle()
+    assert room.order.count("a") <= 2 and room.order.count("b") == 3
+    assert not room.ask("a").over, "it would begin again"
+
+
+def test_whoever_is_gone_wants_nothing(room):
+    room.ask("a", passes=50)
+    room.let(1)
+    room.await_first()
+    room.there = False
+    room.let(2)
+    room.settle()
+    assert len(room.order) <= 2
+
+
+def test_a_visitor_has_a_bounded_number_under_way(room):
+    for i in range(findings.MOST_EACH + 5):
+        room.ask(f"{i}", passes=1)
+    assert len(room.findings._jobs) == findings.MOST_EACH
+
+
+def test_what_was_found_is_bounded_in_bytes():
+    made = Room(max_bytes=1_000)
+    made.let(100)
+    for i in range(20):
+        made.ask(f"{i}", passes=1)
+        made.settle()
+    assert made.findings._kept.nbytes <= 1_000 and len(made.findings._kept) > 1
+    made.findings.clear()
+    assert made.findings._kept.nbytes == 0
+    made.findings.stop()
+
+
+def test_an_error_is_a_sentence_and_one_of_a_busy_server_is_not_for_good(room, caplog):
+    room.let(100)
+    for name, error, said in (("a", bv.InputError("Choose a smaller number."), "Choose a smaller number."),
+                              ("b", ZeroDivisionError("oh"), findings._FAILED),
+                              ("c", bv.BusyError("Full."), "Full.")):  # fmt: skip
+        room.ask(name, fail=error)
+        room.settle()
+        found = room.ask(name)
+        assert found.error == said and found.over and not found.whole and found.value.tolist() == [1.0] * 10
+    assert "oh" in caplog.text and len(room.begun) == 3
+    room.now += findings.WANTED_S + 1
+    for name in "abc":
+        room.ask(name)
+        room.settle()
+    room.settle()
+    assert room.begun[3:] == ["c"]
+
+
+def test_what_takes_too_long_ends_with_what_it_has(room, monkeypatch):
+    monkeypatch.setattr(findings, "WANTED_S", 10 * findings.MOST_S)
+
+    def slow():
+        for i in range(1, 11):
+            room.now += findings.MOST_S / 4
+            yield i / 10, i
+
+    room.findings.ask("a", slow)
+    room.let(10)
+    room.settle()
+    found = room.findings.ask("a", slow)
+    assert found == Found(5, 0.5, over=True) and not found.whole
+
+
+def test_on_a_busy_server_it_waits_before_each_pass_but_not_for_ever(room, monkeypatch):
+    waited = []
+
+    def wait(seconds):
+        waited.append(seconds)
+        room.now += seconds
+        return False
+
+    monkeypatch.setattr(room.findings._stopping, "wait", wait)
+    room.busy = True
+    room.ask("a", passes=2)
+    room.let(2)
+    room.settle()
+    assert 2 * findings.PATIENCE_S <= sum(waited) <= 2 * findings.PATIENCE_S + 2 * findings._LOOK_S + 1e-9
+
+
+def test_the_end_of_the_app_ends_it_and_nothing_begins_after():
+    made = Room()
+    made.ask("a", passes=1000)
+    made.let(1)
+    thread = made.findings._thread
+    made.let(1)
+    made.findings.stop()
+    assert not thread.is_alive()
+    made.ask("b")
+    assert made.findings._thread is None and "b" not in made.order
+
+
+def test_a_process_ends_while_something_is_worked_out():
+    script = """if True:
+        from contextlib import nullcontext
+        from bertviz_core.sharing.findings import Findings
+        def work():
+            while True:
+                sum(range(10_000))
+                yield 0.0, 1
+        made = Findings(1000, nullcontext, lambda _: 1)
+        made.ask("a", work)
+        while made.ask("a", work).value is None:
+            pass
+        print("done")
+    """
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
+
+
+def test_a_line_is_idle_while_nobody_has_a_turn():
+    line = Line(1, 2, lambda _: threading.Lock())
+    assert line.is_idle
+    with line.turn():
+        assert not line.is_idle
+    assert line.is_idle
+
+
+# On a page.
+
+
+def test_a_page_shows_the_places_at_once_and_later_what_was_found():
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update({"text": "a finding is not [MASK] for", "layer": "1", "head": "8"})
+    at.run()
+    at.switch_page("pages/heads.py").run()
+    assert not at.exception and "zeroed in turn" in at.title[0].value
+    assert get_findings().settle(LONG)
+    at.run()
+    assert not at.exception and "falls from" in at.title[0].value
+
+
+def test_a_finding_that_fails_is_told_in_its_place(monkeypatch):
+    def fail(*_):
+        raise bv.InputError("There is no room for this one.")
+        yield
+
+    monkeypatch.setattr("bertviz_core.ui.views.heads_ablation.zero_heads", fail)
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update({"text": "a finding that [MASK]"})
+    at.run()
+    at.switch_page("pages/heads.py").run()
+    assert get_findings().settle(LONG)
+    at.run()
+    assert not at.exception and any("no room for this one" in caption.value for caption in at.caption)
