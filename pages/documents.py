@@ -7,6 +7,7 @@ from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import (
     documents,
     documents_alignment,
+    documents_departures,
     documents_differences,
     documents_length,
     documents_slip_list,
@@ -26,6 +27,8 @@ with lead:
     documents.show_distances(view, left, right)
     documents.show_answers(view, left, right)
 with list_of_steps:
+    if left.document is None:
+        documents_departures.show_departures(view, right)
     documents_differences.show_differences(view, left, right)
 documents_slips.show_cards(view)
 if documents_length.has_other_length(view, left, right):

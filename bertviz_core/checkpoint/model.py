@@ -6,7 +6,7 @@ import os
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from bertviz_core.formula.steps import Program
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.programs.bert import ALL_HEADS, CLASSIFIER, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig, read_config
+from bertviz_core.programs.departures import read_departures, write_departed
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +42,19 @@ class Model:
     _documents: dict[str, Program] = field(init=False, repr=False, default_factory=dict)
 
     def written(self, name: str) -> Program:
-        """The forward pass by this name: "bert", or as a document describes it. Raises InputError for any other."""
+        """The forward pass by this name: "bert", as a document describes it, or BERT with single departures.
+
+        Raises InputError for any other.
+        """
         if name == self.program.name:
             return self.program
-        if not isinstance(name, str) or name not in PROGRAMS:
+        departed = isinstance(name, str) and read_departures(name) is not None
+        if not isinstance(name, str) or (name not in PROGRAMS and not departed):
             raise InputError(f"There is no program {reprlib.repr(name)}. Choose one of these: {', '.join(PROGRAMS)}.")
         known = self._documents.get(name)
         if known is None:  # whoever else writes it at the same time gets this one or gives theirs: all have the same
-            known = self._documents.setdefault(name, PROGRAMS[name](self.config, frozenset(self.heads), self.dtype))
+            write = partial(write_departed, name) if departed else PROGRAMS[name]
+            known = self._documents.setdefault(name, write(self.config, frozenset(self.heads), self.dtype))
         return known
 
     @property

@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertviz_core.analysis.alignment import Pair, align_programs, measure_scores
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.notations import Notation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import PREDICTION, Step
@@ -62,7 +63,8 @@ def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> 
     changed = [pair for pair in pairs if pair.left and pair.right]
     head = f"| step | {left.title} | {right.title} |\n|---|---|---|"
     rows = [
-        f"| `{_drop_layer(pair.address)}` | {_typeset(view, left, pair.left)} | {_typeset(view, right, pair.right)} |"
+        f"| `{_drop_layer(pair.address)}` | {typeset(view, left.notation, pair.left)} "
+        f"| {typeset(view, right.notation, pair.right)} |"
         for pair in changed
     ]
     only = {left: [pair.address for pair in pairs if pair.right is None],
@@ -88,9 +90,9 @@ def _drop_layer(address: str) -> str:
     return Address(address).leaf
 
 
-def _typeset(view: View, side: Side, step: Step | None) -> str:
+def typeset(view: View, notation: Notation, step: Step | None) -> str:
     """A formula that can stand in a table of Markdown."""
     if step is None:
         return "–"
-    formula = step.typeset(style.make_painter(view.colors), side.notation)
+    formula = step.typeset(style.make_painter(view.colors), notation)
     return f"${formula}$".replace("|", r"\vert ")
