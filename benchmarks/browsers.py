@@ -33,8 +33,9 @@ def act(app: App, random: Random) -> None:
     """Choose something that is not chosen already, and wait until it is drawn."""
     number = app.page.locator('[data-cell]:not([data-cell=""]):visible').first
     match random.choices(("head", "token", "number", "write", "go"), (30, 15, 20, 10, 25))[0]:
-        case "head":
-            label, size = random.choice((("Layer", 6), ("Head", 12)))
+        case "head" if steppers := app.page.locator(".st-key-place").get_by_role("combobox").all():
+            label = random.choice(steppers).get_attribute("aria-label") or ""
+            size = {"Layer": 6, "Head": 12}[label]
             others = {f"{label} {i}" for i in range(size)}.difference(app.chosen())
             app.choose(label, random.choice(sorted(others)))
         case "token" if (others := app.page.locator('.bv-chips [aria-checked="false"]')).count():

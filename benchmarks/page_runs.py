@@ -64,8 +64,9 @@ class Visitor:
             end = now
 
     def choose(self, label: str, option: str) -> float:
-        """Choose from a menu."""
-        return self.run(self.talk.choose(label, f"{label} {option}"))
+        """Choose from a menu; a page without it runs as it is."""
+        talk = self.talk
+        return self.run(talk.choose(label, f"{label} {option}") if label in talk.menus else talk.rerun())
 
     def turn_fold(self, opened: bool) -> float:
         """Open or close the page's last fold; one that has none runs as it is."""

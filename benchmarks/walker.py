@@ -86,11 +86,10 @@ class Walker:
 
     def open_page(self) -> str:
         """A link of the menu of pages, which has to be opened first."""
-        title = self.random.choice(PAGES).title
+        info = self.random.choice(PAGES)
         self.page.get_by_role("button", name="Pages", exact=True).click(timeout=CLICK_MS)
-        menu = self.app.find(":--popover-body")
-        menu.get_by_role("link", name=title, exact=True).click(timeout=CLICK_MS)
-        return title
+        self.app.find(f":--popover-body .st-key-page-of-{info.name} a").click(timeout=CLICK_MS)
+        return info.title
 
     def choose_menu(self) -> str:
         label, size = self.random.choice((("Layer", 6), ("Head", 12)))

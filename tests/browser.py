@@ -18,6 +18,7 @@ from playwright.sync_api import Error, Locator, Page, sync_playwright
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from bertviz_core.ui.components.selectors import expand
+from bertviz_core.ui.frame.site import PAGES
 
 ROOT = Path(__file__).parent.parent
 CLICKED = ".st-key-drawer:has(#bv-drawer-title):not(:has(.bv-own-number))"  # the drawer with what was clicked
@@ -153,7 +154,8 @@ class App:
     def follow(self, title: str) -> None:
         """Go to a page by its link in the menu of pages."""
         self.open_menu("Pages")
-        link = self.find(":--popover-body").get_by_role("link", name=title, exact=True)
+        (info,) = (info for info in PAGES if info.title == title)
+        link = self.find(f":--popover-body .st-key-page-of-{info.name}").get_by_role("link")
         with self.rerun():
             link.click()
         assert self.title == title, self.title
@@ -195,10 +197,13 @@ class App:
         self.page.locator(CLICKED).wait_for(state="detached")
 
     def chosen(self) -> tuple[str, ...]:
-        """What stands in the menus of layer and head, and the token that is chosen."""
-        menus = (self.page.get_by_role("combobox", name=name, exact=True) for name in ("Layer", "Head"))
+        """What stands in the steppers of layer and head, and the token that is chosen."""
+        places = self.page.locator(".st-key-place").evaluate(
+            """place => [...place.querySelectorAll('input, .bv-off')].map(
+                (each) => each.matches('input') ? each.value : each.firstChild.textContent)"""
+        )
         token = self.page.locator('.bv-chips [aria-checked="true"]')
-        return (*(menu.input_value() for menu in menus), token.get_attribute("aria-label") or "")
+        return (*places, token.get_attribute("aria-label") or "")
 
     def shown(self) -> str:
         """All text of the frame, the page and the drawer, charts included; the canvas has tests of its own."""

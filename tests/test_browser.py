@@ -140,10 +140,10 @@ def test_a_link_beside_an_open_menu_leads_to_its_page(app, menu):
     app.open("layers")
     app.open_menu(menu)
     with app.rerun():
-        app.page.locator(".st-key-map").get_by_role("link", name="heads out").click()
+        app.page.locator(".st-key-map").get_by_role("link", name="Predictions").click()
     app.page.wait_for_timeout(500)
     app.settle()
-    assert app.title == "Attention output"
+    assert app.title == "Predictions"
 
 
 def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
@@ -185,7 +185,7 @@ def test_the_chosen_token_of_a_long_sentence_is_in_view(app):
 
 
 IN_THE_MAP = """() => {
-  const [map, here] = ['.st-key-map', '[class*="st-key-map-here-"]'].map(
+  const [map, here] = ['.st-key-map', '.st-key-map-here'].map(
     (each) => document.querySelector(each).getBoundingClientRect());
   return map.left <= here.left && here.right <= map.right;
 }"""
@@ -205,9 +205,9 @@ def is_within(outer, inner):
 def test_by_keyboard_alone(app):
     """Few stops to the map, from there to a page; the menus by arrows."""
     app.open(**CHOICE)
-    for _ in range(14):
+    for _ in range(18):
         app.page.keyboard.press("Tab")
-        if app.page.evaluate("document.activeElement.closest('a')?.textContent.endsWith('embed')"):
+        if app.page.evaluate("document.activeElement.closest('a')?.textContent.endsWith('Embeddings')"):
             break
     with app.rerun():
         app.page.keyboard.press("Enter")

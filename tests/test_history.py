@@ -1,5 +1,6 @@
 """Back and Forward: where they lead is the truth, whatever else is said or answered at the same time."""
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,8 +9,9 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.frame import choices, controls, ready, state, url
+from bertviz_core.ui.frame import choices, ready, remade, state, stepper, url
 from bertviz_core.ui.frame.keys import TOKEN
+from bertviz_core.ui.frame.site import get_page
 from bertviz_core.ui.frame.view import Selection
 from tests.test_url import PLACE
 
@@ -85,29 +87,35 @@ def test_a_message_with_the_address_before_the_newest_one_undoes_no_choice(visit
 
 
 @pytest.fixture
-def menus(monkeypatch):
-    """The menus of layer and head as they are drawn at a place: a function, and what was drawn and remembered."""
+def steppers(monkeypatch):
+    """The steppers as they are drawn at a place: a function, what was drawn by name, and what is remembered."""
     session, drawn = {}, {}
     monkeypatch.setattr(state, "st", SimpleNamespace(session_state=session))
 
-    def note(name, options, index, key, on_change, args, **looks):
+    def note_menu(name, options, index, key, on_change, args, **looks):
         drawn[name] = (key, options[index], partial(on_change, *args))
 
-    monkeypatch.setattr(controls, "st", SimpleNamespace(selectbox=note))
+    def note_button(name, on_click, args, disabled, **looks):
+        drawn[name] = (disabled, partial(on_click, *args))
+
+    monkeypatch.setattr(remade, "st", SimpleNamespace(selectbox=note_menu))
+    nothing = SimpleNamespace(button=note_button, container=lambda **looks: nullcontext())
+    monkeypatch.setattr(stepper, "st", nothing)
 
     def show(layer, head):
         config = SimpleNamespace(num_hidden_layers=6, num_attention_heads=12)
-        controls.show_head_menus(config, Selection(layer, head, token=0))
-        for key, value, _ in drawn.values():
+        stepper.show_steppers(get_page("attention"), config, Selection(layer, head, token=0))
+        for name in ("Layer", "Head"):
+            key, value, _ = drawn[name]
             session[key] = value
         return drawn["Layer"], drawn["Head"]
 
-    return show, session
+    return show, drawn, session
 
 
-def test_a_menu_is_made_anew_where_something_else_has_moved_the_place(menus):
+def test_a_menu_is_made_anew_where_something_else_has_moved_the_place(steppers):
     """What the former one still says is then nobody's choice; where one chooses in it, it stays, and its focus."""
-    show, session = menus
+    show, _, session = steppers
     (key, _, take), _ = show(3, 5)
     session[key] = 4
     take()
@@ -115,10 +123,26 @@ def test_a_menu_is_made_anew_where_something_else_has_moved_the_place(menus):
     (same, value, _), _ = show(4, 5)
     assert (same, value) == (key, 4)
     (other, value, take), (other_head, _, _) = show(1, 0)
-    assert other != key and other_head.startswith("head") and value == 1
+    assert other != key and "head" in other_head and value == 1
     session.pop("layer")
     take()
     assert "layer" not in session  # a menu that says what it was drawn with
+
+
+def test_presses_add_up_before_the_first_of_them_is_drawn_and_end_at_the_ends(steppers):
+    show, drawn, session = steppers
+    show(3, 11)
+    (at_end, _), (_, step) = drawn["Next head"], drawn["Next layer"]
+    assert at_end and not drawn["Next layer"][0]
+    step()
+    step()
+    assert (session["layer"], session["head"]) == ("5", "11")
+    step()
+    assert session["layer"] == "5"
+    (_, value, _), _ = show(5, 11)
+    assert value == 5 and drawn["Next layer"][0] and not drawn["Previous layer"][0]
+    drawn["Previous head"][1]()
+    assert (session["layer"], session["head"]) == ("5", "10")
 
 
 def test_what_a_browser_says_of_the_widgets_of_another_session_is_nobodys_choice():
@@ -144,10 +168,10 @@ def test_the_page_of_the_installed_streamlit_says_when_back_or_forward_asks():
     assert "window.history.pushState({}," in said and "window.history.replaceState({}," in said
 
 
-def list_places(app, *choices):
+def list_places(app, *choices, page="attention"):
     """Choose one after the other; returns what is seen at each step of the history, from the first."""
     app.page.add_init_script(SLOW_LINE)
-    app.open("attention", **PLACE)
+    app.open(page, **PLACE)
     seen = [see(app)]
     for choose in choices:
         choose()
@@ -178,6 +202,17 @@ def test_quick_ways_through_the_history_end_where_they_lead(app):
         app, lambda: app.choose("Layer", "Layer 4"), lambda: app.choose("Head", "Head 1"), lambda: app.point(4)
     )
     for steps, place in (((-2,), 1), ((1, 1), 3), ((-1, -1, -1, 1, 1), 2), ((-1,), 1)):
+        go(app, *steps)
+        assert see(app) == seen[place], steps
+
+
+@pytest.mark.slow
+def test_quick_ways_through_the_components_of_a_page_end_where_they_lead(app):
+    """Its own menu said over and over what it had shown before."""
+    seen = list_places(
+        app, *(partial(app.choose, "Component", f"component {i}") for i in (3, 15, 12, 7)), page="query_key_value"
+    )
+    for steps, place in (((-1, -1, -1, -1), 0), ((1, 1, 1, 1), 4), ((-1, -1, 1, -1), 2), ((-1, 1, 1), 3)):
         go(app, *steps)
         assert see(app) == seen[place], steps
 

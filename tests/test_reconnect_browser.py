@@ -38,7 +38,7 @@ def test_what_the_framework_could_not_fetch_of_itself_is_there_once_the_network_
         app.open()
         app.page.route("**/ButtonGroup*.js", lambda route: route.abort())
         with app.page.expect_event("requestfailed"):
-            app.page.get_by_role("link", name="embed", exact=True).click()
+            app.page.get_by_role("link", name="Embeddings", exact=True).click()
         with app.reloading():
             app.page.unroute("**/ButtonGroup*.js")
         assert app.shown() == whole

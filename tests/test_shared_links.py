@@ -102,7 +102,7 @@ def test_the_page_of_a_cell_opens_at_its_token(app):
     app.open(walk="embeddings.LayerNorm[token=3,hidden=9]")
     assert app.chosen()[2] == "token 8 [MASK]"
     with app.rerun():
-        app.drawer.get_by_role("link", name="embed ›").click()
+        app.drawer.get_by_role("link", name="Embeddings ›").click()
     assert app.chosen()[2] == "token 3 rome" and app.title == "Embeddings"
 
 

@@ -72,7 +72,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
 def test_a_link_leads_to_the_same_page_in_a_tab_of_its_own(app, fresh):
     app.open("attention", **PLACE)
     app.open_menu("Pages")
-    link = app.find(":--popover-body").get_by_role("link", name=PAGES[0].title, exact=True)
+    link = app.find(f":--popover-body .st-key-page-of-{PAGES[0].name}").get_by_role("link")
     link.hover()
     address = link.evaluate("link => link.href")
     with app.rerun():

@@ -53,6 +53,11 @@ def format_short(value: float) -> str:
     return next(text for text in texts if len(text) <= SHORT_WIDTH)
 
 
+def write_size(total: int) -> str:
+    """A number of numbers: in millions, where there are any."""
+    return f"{total:,}" if total < 1e6 else f"{total / 1e6:.1f} million"
+
+
 def format_percent(part: float) -> str:
     """A part of a whole, 1 being all of it, with two significant digits: `52 %`, `0.41 %`, `99.4 %`, `−3.0 %`, `130 %`.
 

@@ -13,13 +13,17 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.formula.texts import shorten
 from bertviz_core.ui.frame import share, site
 from bertviz_core.ui.frame.menu import show_menu
+from bertviz_core.ui.frame.pages_menu import list_pages
 from bertviz_core.ui.frame.resources import BUNDLED
 from bertviz_core.ui.frame.style import render_token
 from bertviz_core.ui.frame.view import View
 
 _STAGES = tuple(info for info in site.PAGES if info.stage)
-MAP_MARKS = "".join(
-    f".st-key-map > :nth-child({i}) a::before{{background:var(--bv-{info.kind})}}" for i, info in enumerate(_STAGES, 1)
+_WHOLE_MODEL = ("heads", "layers")  # what the bar leads to besides, where it has room
+_COLOR = "{} a::before{{background:var(--bv-{})}}"
+MARKS = "".join(  # of links to pages, in the colours of what is seen there
+    [_COLOR.format(f".st-key-map > :nth-child({i})", info.kind) for i, info in enumerate(_STAGES, 1)]
+    + [_COLOR.format(f".st-key-page-of-{info.name}", info.kind) for info in site.PAGES if info.kind]
 )
 _LONGEST = 121  # characters of a text that could not be read as tokens
 
@@ -40,13 +44,17 @@ class Bar:
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
             st.html('<button class="bv-skip" data-skip>Skip to the first picture</button>', width="content")
             with st.container(width="content"):
-                show_menu("Pages", f"menu-{page}", site.list_all, icon=":material/menu:", help="All pages")
+                show_menu("Pages", f"menu-{page}", list_pages, icon=":material/menu:")
             brand = st.container(key="brand", width="content")
             tokens = st.container(key="tokens", width="stretch")
             editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary",
                                 help="Edit the sentence, add a second one, choose a model")  # fmt: skip
-            place = st.container(key="place", horizontal=True, width="content", wrap=False)
-            actions = st.container(key="actions", horizontal=True, width="content", wrap=False)
+            with st.container(key="whole", horizontal=True, width="content", wrap=False, gap=None):
+                for name in _WHOLE_MODEL:
+                    site.show_link(site.get_page(name))
+            place = st.container(key="place", horizontal=True, vertical_alignment="center", width="content", wrap=False)
+            actions = st.container(key="actions", horizontal=True, vertical_alignment="center", width="content",
+                                   wrap=False)  # fmt: skip
             with actions:
                 own = st.container(width="content")
                 share.show_share()
@@ -88,5 +96,5 @@ def show_map(here: site.PageInfo) -> None:
     """The pass as a thin line of stages, in their colours; a click goes there, the page's own place is marked."""
     with st.container(horizontal=True, key="map", wrap=False, gap=None):
         for info in _STAGES:
-            with st.container(key=f"map-here-{info.kind}", width="content") if info is here else nullcontext():
-                site.show_link(info, info.short)
+            with st.container(key="map-here", width="content") if info is here else nullcontext():
+                site.show_link(info)

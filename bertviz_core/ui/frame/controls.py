@@ -1,4 +1,4 @@
-"""What all pages share, as widgets: sentence, model, padding and notation; layer, head and tokens."""
+"""What all pages share, as widgets: sentence, model, padding and notation."""
 
 from __future__ import annotations
 
@@ -10,22 +10,18 @@ import streamlit as st
 
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.formula.texts import shorten
-from bertviz_core.programs.config import BertConfig
 from bertviz_core.tracing.changes import Listed
 from bertviz_core.ui.frame import choices, keys, state
-from bertviz_core.ui.frame.fields import Field, begin_count, bind_field, take_field
+from bertviz_core.ui.frame.fields import Field, bind_field, take_field
 from bertviz_core.ui.frame.keys import FORMULAS, MASK, MODEL, PAD, TEXT, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
-from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.frame.what_if import read_asked
 
 LONGEST_TEXT, _LONGEST_LABEL = 6000, 58  # characters
 T = TypeVar("T")
 
-_SHOWN: Key[tuple[int, tuple[int, int]] | None] = Key("menus-shown", None)  # how often they were made, at which place
-_MENUS = Key("layer-menu", 0), Key("head-menu", 0)
 _NOTATIONS = {"row": "rows", "column": "columns", "function": "arguments of functions"}
 
 
@@ -127,32 +123,6 @@ def _show_select(label: str, key: Key[T], field: Field[T], options: Sequence[T],
     return cast(
         T, st.selectbox(label, offered, place, key=field.key, on_change=take_field, args=(key,), **looks) or options[0]
     )
-
-
-def show_head_menus(config: BertConfig, chosen: Selection) -> None:
-    """The menus of layers and heads, at the chosen ones.
-
-    A browser says with every message what its menus show. Where something else has moved the place they are made anew,
-    under other keys: what the former ones still say then is nobody's choice.
-    """
-    here = (chosen.layer, chosen.head)
-    count, said = state.read(_SHOWN) or (begin_count(), here)
-    count += said != here
-    state.write(_SHOWN, (count, here))
-    layer, head = (menu.of(count) for menu in _MENUS)
-    for name, size, index, key in zip(
-        ("Layer", "Head"), (config.num_hidden_layers, config.num_attention_heads), here, (layer, head), strict=True
-    ):
-        st.selectbox(name, range(size), index, key=key.name, format_func=f"{name} {{}}".format, width=98,
-                     on_change=_take_head, args=(count, here, layer, head), label_visibility="collapsed")  # fmt: skip
-
-
-def _take_head(count: int, shown: tuple[int, int], layer: Key[int], head: Key[int]) -> None:
-    """Look at the chosen head, if it is another one than the menus showed."""
-    chosen = state.read(layer), state.read(head)
-    if chosen != shown:
-        state.write(_SHOWN, (count, chosen))
-        choices.choose_head(*chosen)
 
 
 def _name_model(name: str) -> str:

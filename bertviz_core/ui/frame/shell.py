@@ -22,8 +22,8 @@ from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import choices, site, state, style, url, what_if
-from bertviz_core.ui.frame.bar import MAP_MARKS, Bar, show_map
-from bertviz_core.ui.frame.controls import Asked, show_head_menus, show_sentence_editor
+from bertviz_core.ui.frame.bar import MARKS, Bar, show_map
+from bertviz_core.ui.frame.controls import Asked, show_sentence_editor
 from bertviz_core.ui.frame.fair import await_share, is_admitted
 from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
@@ -44,6 +44,7 @@ from bertviz_core.ui.frame.resources import (
     has_model,
     list_models,
 )
+from bertviz_core.ui.frame.stepper import show_steppers
 from bertviz_core.ui.frame.streamlit_inside import run_anew_on_reconnect
 from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
@@ -73,7 +74,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     url.begin_run(info.name)
     forget_followed()
     forget_teller()
-    st.html(style.write_css(style.read_colors(), MAP_MARKS))
+    st.html(style.write_css(style.read_colors(), MARKS))
     frame = st.container(key="frame", gap=None)
     with frame:
         _early(key="early")  # the browser loads what draws components while the first real one is still worked out
@@ -93,7 +94,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         with get_line().costly() if _is_costly(view) else nullcontext():
             with kept_usable(view.trace):
                 page.run()  # before the rest of the frame: what is sent first is drawn first
-            _fill_bar(bar, view)
+            _fill_bar(bar, info, view)
             with frame:
                 show_map(info)
                 what_if.show_line(found, view.chosen.token)
@@ -126,11 +127,11 @@ def _open_view(page: str, asked: Asked, typed: Encoding, found: Outcome, remarks
     return view
 
 
-def _fill_bar(bar: Bar, view: View) -> None:
+def _fill_bar(bar: Bar, info: site.PageInfo, view: View) -> None:
     """What the bar says and offers of a pass."""
     bar.show_tokens(view)
     with bar.place:
-        show_head_menus(view.trace.model.config, view.chosen)
+        show_steppers(info, view.trace.model.config, view.chosen)
     with bar.actions:
         what_if.show_what_if(view.outcome.after, view.chosen)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,16 +27,17 @@ Query = Mapping[Key[str], str]  # what a URL has to say
 class PageInfo:
     """A page: its file under pages/ (and URL), its title, its section of the menu.
 
-    stage: the part of the pass that it shows; short: that part on the map of the pass, in a word or two; kind: of
-    vector, whose colour it has there; unchanged: it compares documents with the pass before any what-if change.
+    line: what is seen there, in a few words, `{tokens}` and others for numbers of the pass; stage: the part of the pass
+    that it shows; kind: of vector, whose colour it has; unchanged: it compares documents with the pass before any
+    what-if change.
     """
 
     name: str
     title: str
     section: str
     icon: str
+    line: str
     stage: Stage | None = None
-    short: str = ""
     kind: str = ""
     unchanged: bool = False
 
@@ -55,37 +56,44 @@ class Link:
 
 
 _NOTHING: Query = MappingProxyType({})
-_PASS, _WHOLE, REFERENCE, _TRY = "Follow the pass", "The whole model", "Reference", "Try"
+_PASS, _WHOLE, _READ = "Follow the pass", "The whole model", "Read and run"
 _DECLARED: Key[Mapping[str, StreamlitPage]] = Key("pages", {})  # this run's pages as Streamlit knows them, by name
 
 
-def _show_stage(name: str, stage: Stage, icon: str, short: str, kind: str, title: str = "") -> PageInfo:
+def _show_stage(name: str, stage: Stage, icon: str, line: str, kind: str) -> PageInfo:
     """The page of a stage, called as the stage is."""
-    return PageInfo(name, title or stage.title, _PASS, icon, stage, short, kind)
+    return PageInfo(name, stage.title, _PASS, icon, line, stage, kind)
 
 
+# fmt: off
+# Laid out by hand: an entry reads as a line of a table.
 PAGES = (
-    PageInfo("overview", "Overview", _PASS, ":material/map:"),
-    _show_stage("tokenization", Stage.INPUT, ":material/content_cut:", "tokens", "prediction", "Tokenization"),
-    _show_stage("embeddings", Stage.EMBEDDINGS, ":material/layers:", "embed", "embedding"),
-    _show_stage("query_key_value", Stage.QUERY_KEY_VALUE, ":material/key:", "Q K V", "query"),
-    _show_stage("attention", Stage.ATTENTION, ":material/hub:", "attention", "attention"),
-    _show_stage("attention_output", Stage.ATTENTION_OUTPUT, ":material/merge:", "heads out", "value"),
-    _show_stage("add_norm", Stage.ADD_NORM, ":material/add_circle:", "add & norm", "norm"),
-    _show_stage("feed_forward", Stage.FEED_FORWARD, ":material/bolt:", "feed-forward", "ffn"),
-    _show_stage("predictions", Stage.PREDICTIONS, ":material/target:", "words", "prediction"),
-    _show_stage("sentence", Stage.SENTENCE, ":material/short_text:", "sentence", "prediction"),
-    PageInfo("heads", "Heads", _WHOLE, ":material/grid_view:"),
-    PageInfo("layers", "Layers", _WHOLE, ":material/stacks:"),
-    PageInfo("story", "Shortest story", _WHOLE, ":material/route:"),
-    PageInfo("parameters", "Parameters", _WHOLE, ":material/database:"),
-    PageInfo("formulas", "All formulas", REFERENCE, ":material/function:"),
-    PageInfo("documents", "Documents", REFERENCE, ":material/compare:", unchanged=True),
-    PageInfo("notation", "Notation", REFERENCE, ":material/translate:"),
-    PageInfo("notebook", "Check against the notebook", REFERENCE, ":material/fact_check:", unchanged=True),
-    PageInfo("playground", "Playground", _TRY, ":material/toys:", unchanged=True),
-    PageInfo("training", "Training", _TRY, ":material/model_training:", unchanged=True),
+    PageInfo("overview", "Overview", _PASS, ":material/map:", "the whole pass in one picture"),
+    PageInfo("tokenization", "Tokenization", _PASS, ":material/content_cut:", "the text becomes {tokens} tokens",
+             Stage.INPUT, "prediction"),
+    _show_stage("embeddings", Stage.EMBEDDINGS, ":material/layers:", "each token gets {hidden} numbers", "embedding"),
+    _show_stage("query_key_value", Stage.QUERY_KEY_VALUE, ":material/key:", "what each token asks and offers", "query"),
+    _show_stage("attention", Stage.ATTENTION, ":material/hub:", "who looks at whom", "attention"),
+    _show_stage("attention_output", Stage.ATTENTION_OUTPUT, ":material/merge:", "what {heads} heads bring home",
+                "value"),
+    _show_stage("add_norm", Stage.ADD_NORM, ":material/add_circle:", "added to the token, put on scale", "norm"),
+    _show_stage("feed_forward", Stage.FEED_FORWARD, ":material/bolt:", "{neurons} neurons read each token", "ffn"),
+    _show_stage("predictions", Stage.PREDICTIONS, ":material/target:", "which word fits the blank", "prediction"),
+    _show_stage("sentence", Stage.SENTENCE, ":material/short_text:", "does B follow A?", "prediction"),
+    PageInfo("heads", "Heads", _WHOLE, ":material/grid_view:", "what each of {all_heads} heads does", kind="attention"),
+    PageInfo("layers", "Layers", _WHOLE, ":material/stacks:", "when the answer is there", kind="norm"),
+    PageInfo("story", "Shortest story", _WHOLE, ":material/route:", "from the answer to the ids", kind="prediction"),
+    PageInfo("parameters", "Parameters", _WHOLE, ":material/database:", "{parameters} learned numbers"),
+    PageInfo("formulas", "All formulas", _READ, ":material/function:", "each with code and source"),
+    PageInfo("documents", "Documents", _READ, ":material/compare:", "where {documents} texts differ from BERT",
+             unchanged=True),
+    PageInfo("training", "Training", _READ, ":material/model_training:", "a small BERT learns, step by step",
+             unchanged=True),
+    PageInfo("playground", "Playground", _READ, ":material/toys:", "write a formula on this pass", unchanged=True),
+    PageInfo("notebook", "Notebook", _READ, ":material/fact_check:", "its numbers beside these", unchanged=True),
+    PageInfo("notation", "Notation", _READ, ":material/translate:", "rows or columns, which letters"),
 )
+# fmt: on
 _BY_NAME = {info.name: info for info in PAGES}
 _BY_STAGE = {info.stage: info for info in PAGES if info.stage}
 
@@ -104,14 +112,6 @@ def _make_page(info: PageInfo) -> StreamlitPage:
     first = info is PAGES[0]
     return st.Page(f"pages/{info.name}.py", title=info.title, icon=info.icon, default=first,
                    url_path=None if first else info.name)  # fmt: skip
-
-
-def group_pages() -> Mapping[str, Sequence[PageInfo]]:
-    """The pages by the section of the menu that they stand in."""
-    sections: dict[str, list[PageInfo]] = {}
-    for info in PAGES:
-        sections.setdefault(info.section, []).append(info)
-    return sections
 
 
 def show_link(info: PageInfo, label: str = "", icon: str | None = None, query: Query = _NOTHING) -> None:
@@ -138,14 +138,6 @@ def tell_address() -> dict[str, object]:
 def switch_to(name: str) -> None:
     """Go to the page of this name with all that is chosen; this run ends here."""
     st.switch_page(state.read(_DECLARED)[name], query_params=url.list_query(name))
-
-
-def list_all() -> None:
-    """Links to all pages, in their sections."""
-    for section, pages in group_pages().items():
-        st.caption(section)
-        for info in pages:
-            show_link(info, icon=info.icon)
 
 
 def get_page(name: str) -> PageInfo:

@@ -15,7 +15,7 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import OF_DOCUMENTS, find_names
 from bertviz_core.figures.areas import draw_areas
 from bertviz_core.figures.base import Chart
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import format_percent, write_size
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, state, style, url
@@ -56,11 +56,6 @@ def write_headline(view: View) -> Said:
         "parameters", "**{total}** numbers: **{words}** of them are word embeddings",
         {"words": tell_percent(words / total), "total": Part(total, write_size)},
     ))  # fmt: skip
-
-
-def write_size(total: int) -> str:
-    """A number of numbers: in millions, where there are any."""
-    return f"{total:,}" if total < 1e6 else f"{total / 1e6:.1f} million"
 
 
 def show_sizes(view: View) -> None:

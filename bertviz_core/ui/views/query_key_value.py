@@ -23,6 +23,7 @@ from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
+from bertviz_core.ui.frame.remade import show_remade
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
@@ -38,7 +39,6 @@ ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
 _PRODUCT = ("x", "W", "x · W")  # its two factors, and itself
 _TERMS = 2_048  # products of one sum, at most, that are drawn
 _COMPONENT = Key("of_head", "")  # which component of the head is worked out
-_MENU = Key("of_head-menu", 0)
 _ABOUT = {"query": "what it asks for", "key": "what it offers", "value": "what it hands over"}
 _PROJECTION = Key("projection", "query")
 
@@ -205,13 +205,13 @@ def _show_choices(view: View, place: Place) -> None:
     st.segmented_control(
         "Of the token's", PROJECTIONS, required=True, key=_PROJECTION.name, label_visibility="collapsed"
     )
-    state.write(_MENU, place.component)
+    components = range(view.trace.model.config.head_dim)
+    show_remade(_COMPONENT.name, "Component", components, place.component, _choose_component, width=170,
+                format_func="component {}".format)  # fmt: skip
 
-    def choose() -> None:
-        choices.choose({_COMPONENT: str(state.read(_MENU))})
 
-    st.selectbox("Component", range(view.trace.model.config.head_dim), key=_MENU.name, on_change=choose, width=170,
-                 format_func="component {}".format, label_visibility="collapsed")  # fmt: skip
+def _choose_component(component: int) -> None:
+    choices.choose({_COMPONENT: str(component)})
 
 
 def _write_sum(view: View, cell: Address, up: float, down: float, bias: float) -> str:

@@ -1,0 +1,77 @@
+"""The steppers of the bar: one press a step, and dim where a page does not depend on them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.ui.frame.site import PAGES
+from bertviz_core.ui.frame.stepper import UNUSED
+
+APP = str(Path(__file__).parents[1] / "app.py")
+TEXT = "The old man sat [MASK] rome."
+RESTLESS = {"heads"}  # what is worked out there comes when it is done
+
+
+def read_page(name, **place):
+    """All that a page and its folds say and draw, but for the frame, links and menus."""
+    at = AppTest.from_file(APP, default_timeout=120)
+    asked = {"open": "all", "text": TEXT, "token": "2", **place}
+    at.query_params.update(asked)
+    at.run()
+    at.switch_page(f"pages/{name}.py")
+    at.query_params.update(asked)
+    at.run()
+    assert not at.exception
+    return list(list_drawn(at.main))
+
+
+def list_drawn(block):
+    """The elements of a block as they were sent, without the names that a session gives them."""
+    for part in block.children.values():
+        if hasattr(part, "children"):
+            if not re.search(r'id: "[^"]*-(frame|drawer)"', str(part.proto)):
+                yield from list_drawn(part)
+        elif part.type not in ("page_link", "button", "selectbox"):
+            yield re.sub(r'(id|key|form_id): "[^"]*"', "", str(part.proto))
+
+
+@pytest.mark.parametrize("name", [info.name for info in PAGES if info.name not in RESTLESS | {PAGES[0].name}])
+def test_a_page_depends_on_what_can_be_stepped_on_it_and_on_nothing_that_is_dim(name):
+    unused, _ = UNUSED.get(name, ((), ""))
+    here = read_page(name, layer="1", head="2")
+    for axis, place in (("layer", {"layer": "3", "head": "2"}), ("head", {"layer": "1", "head": "7"})):
+        assert (read_page(name, **place) == here) == (axis in unused), axis
+
+
+def press(app, name):
+    with app.rerun():
+        app.page.get_by_role("button", name=name, exact=True).click()
+
+
+def test_a_press_is_one_step_and_the_focus_stays(app):
+    app.open("attention", text=TEXT, layer="4", head="5")
+    runs = app.page.evaluate("window.runs")
+    press(app, "Next layer")
+    app.page.wait_for_timeout(300)
+    assert app.chosen()[:2] == ("Layer 5", "Head 5") and app.page.evaluate("window.runs") == runs + 1
+    assert app.page.get_by_role("button", name="Next layer", exact=True).is_disabled()
+    press(app, "Previous head")
+    assert app.page.evaluate("document.activeElement.textContent").endswith("Previous head")
+    with app.rerun():
+        app.page.keyboard.press("Enter")
+    assert (app.query["layer"], app.query["head"]) == ("5", "3")
+    with app.rerun():
+        app.page.go_back()
+    assert app.chosen()[:2] == ("Layer 5", "Head 4")
+
+
+def test_what_is_dim_says_why_to_pointer_and_keyboard(app):
+    app.open("layers", text=TEXT)
+    dim = app.page.locator(".bv-off")
+    assert dim.count() == 1 and app.page.get_by_role("combobox", name="Layer", exact=True).is_visible()
+    why = dim.get_by_role("tooltip")
+    assert not why.is_visible()
+    dim.focus()
+    assert why.is_visible() and why.inner_text() == UNUSED["layers"][1]
