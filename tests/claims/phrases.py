@@ -49,7 +49,7 @@ PHRASES = {
     },
     "true of every pass: of a formula, of the vocabulary, of what a document prints": {
         "add_norm": ["residual connections only"],
-        "documents_departures": ["Each departure alone", "cosine, this alone"],
+        "documents_departures": ["Each departure alone", "cosine, this alone", "answer, this alone"],
         "documents_differences": ["Only in "],
         "documents_slips": ["σ as printed", "covers only 1/H", "meet only where the squared",
                             "is the first cell after"],
