@@ -177,7 +177,7 @@ def test_a_padding_token_can_be_chosen():
 
 def test_what_arrives_from_a_component_that_is_gone_is_forgotten(session):
     taken = []
-    take = state.on_event(_CANVAS, "go", taken.append)
+    take = state.on_event(_CANVAS, "go", taken.append, state.is_record)
     take()
     assert taken == []
     session["canvas"] = {"go": {"layer": 3}}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import streamlit as st
 
@@ -11,6 +12,9 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.streamlit_inside import keep_undrawn
 
 T = TypeVar("T")
+_HALF = re.compile("[\ud800-\udfff]")
+_MANY = 1_000_000  # more than there are of anything
+Form = Callable[[object], bool]  # whether something has the form of what a component sends
 Sent = Mapping[str, Any] | None  # what a component of ours has sent, by the names of its events
 
 
@@ -44,20 +48,46 @@ def keep(key: Key[T], forgotten: T | None) -> None:
     keep_undrawn(st.session_state, key.name, forgotten)
 
 
-def on_event(component: Key[Sent], name: str, act: Callable[[Any], object]) -> Callable[[], None]:
+def on_event(component: Key[Sent], name: str, act: Callable[[Any], object],
+             form: Form) -> Callable[[], None]:  # fmt: skip
     """The function to be called for an event of a component of ours: it acts on what was sent.
 
-    What a component sends while the page that it stands on is left arrives when it is gone; that is forgotten.
+    What a component sends while the page that it stands on is left arrives when it is gone; that is forgotten, and so
+    is what has another form: no component of ours has sent it.
     """
 
     def take_event() -> None:
         sent = read(component)
-        if sent is not None:
+        if isinstance(sent, Mapping) and form(sent.get(name)):
             act(sent[name])
 
     return take_event
 
 
+def is_text(said: object) -> bool:
+    """Whether a component has said a text; halves of characters, which JSON can hold, are none."""
+    return isinstance(said, str) and _HALF.search(said) is None
+
+
+def is_number(said: object) -> bool:
+    """Whether it has said which one of many."""
+    return isinstance(said, int) and not isinstance(said, bool) and 0 <= said < _MANY
+
+
+def are_numbers(said: object) -> bool:
+    """Whether it has said two of these, a layer and a head."""
+    numbers = cast("list[object]", said) if isinstance(said, list) else []
+    return len(numbers) == 2 and all(map(is_number, numbers))
+
+
+def is_record(said: object) -> bool:
+    """Whether it has said several things by name, none of which has parts."""
+    if not isinstance(said, Mapping):
+        return False
+    values = cast("Mapping[object, object]", said).values()
+    return all(one is None or isinstance(one, str | int) for one in values)
+
+
 def read_event(component: Key[Sent], name: str) -> Any:
-    """What a component that stands on every page, or a widget, has just sent, in the function that is called for it."""
+    """What a widget of Streamlit's has just sent, in the function that is called for it."""
     return st.session_state[component.name][name]

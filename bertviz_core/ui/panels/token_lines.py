@@ -43,7 +43,7 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
             "top": top,
             "colors": list_colors(view.colors),
         },
-        on_token_change=state.on_event(_LINES, "token", choices.choose_token),
+        on_token_change=state.on_event(_LINES, "token", choices.choose_token, state.is_number),
     )
 
 

@@ -192,7 +192,7 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     _map(
         key=_MAP.name,
         data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
-        on_head_change=state.on_event(_MAP, "head", _choose_head),
+        on_head_change=state.on_event(_MAP, "head", _choose_head, state.are_numbers),
     )
     st.caption(
         f"{tell_pass(view)}Rows are layers, columns are heads; in each picture rows are queries, columns are keys. "

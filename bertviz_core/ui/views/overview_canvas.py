@@ -80,9 +80,11 @@ def show_canvas(view: View) -> None:
     _canvas(
         key=_CANVAS.name,
         data=make_data(view, place),
-        on_go_change=state.on_event(_CANVAS, "go", lambda wish: choices.go(read_wish(wish, view, place))),
-        on_example_change=state.on_event(_CANVAS, "example", use_example),
-        on_story_change=state.on_event(_CANVAS, "story", lambda word: state.write(_ASKED, word)),
+        on_go_change=state.on_event(
+            _CANVAS, "go", lambda wish: choices.go(read_wish(wish, view, place)), state.is_record
+        ),
+        on_example_change=state.on_event(_CANVAS, "example", use_example, state.is_record),
+        on_story_change=state.on_event(_CANVAS, "story", lambda word: state.write(_ASKED, word), state.is_record),
     )
 
 

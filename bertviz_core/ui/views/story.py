@@ -120,7 +120,7 @@ def show_line(view: View, story: Story) -> int:
     chosen = state.read(_STOP)
     with open_card(view, PARAMETER, "The way back", story.start):
         drawing = _make_drawing(view, story, chosen)
-        _line(key=_LINE.name, data=drawing, on_stop_change=state.on_event(_LINE, "stop", _go))
+        _line(key=_LINE.name, data=drawing, on_stop_change=state.on_event(_LINE, "stop", _go, state.is_number))
         moves, words = st.columns([2, 3], gap="medium", vertical_alignment="center")
         with moves, st.container(horizontal=True, vertical_alignment="center"):
             st.selectbox("The story of", list(_list_offered(view)), key=STORY_OF.name, width=240,

@@ -5,10 +5,11 @@ Links are HTML, drawn together with the text beside them; what a click on one as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import escape
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.parts import Parts
@@ -27,6 +28,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_cell
 
 _LISTENER: Key[Sent] = Key("listener", None)
+_NUMBER = re.compile("[0-9]{1,6}")
 _CRUMBS = 3  # of a walk, that are shown
 _BACK = '<button data-keep="{}" aria-label="One step back" title="One step back"></button>'
 _CLOSE = '<button data-close="yes" aria-label="Close" title="Close">✕</button>'
@@ -49,20 +51,20 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
     """
     trace = view.trace
 
-    def sent(name: str) -> str:
-        return state.read_event(_LISTENER, name)
+    def on(name: str, act: Callable[[Any], object], form: state.Form = state.is_text) -> Callable[[], None]:
+        return state.on_event(_LISTENER, name, act, form)
 
-    def choose_head() -> None:
-        layer, head = map(int, sent("head").split(","))
+    def choose_head(said: str) -> None:
+        layer, head = map(int, said.split(","))
         choices.choose_head(layer, head)
         choices.ask_for_rerun()
 
-    def choose_token() -> None:
-        choices.choose_token(int(sent("token")))
+    def choose_token(said: str | int) -> None:
+        choices.choose_token(int(said))
         choices.ask_for_rerun()
 
-    def choose() -> None:
-        name, _, value = sent("choose").partition("=")
+    def choose(said: str) -> None:
+        name, _, value = said.partition("=")
         url.choose_named(name, value)
         choices.ask_for_rerun()
 
@@ -71,15 +73,24 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
         data={"cell": str(way[-1]) if way else None, "operands": list(lit), "own": own, "token": view.chosen.token,
               "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
               "colors": list_colors(view.colors), "address": site.tell_address()},
-        on_cell_change=lambda: explain_clicked(read_cell(sent("cell"))),
-        on_step_change=lambda: choices.open_drawer([*way, read_cell(sent("step"))]),
-        on_keep_change=lambda: choices.open_drawer(way[: int(sent("keep"))]),
+        on_cell_change=on("cell", lambda said: explain_clicked(read_cell(said))),
+        on_step_change=on("step", lambda said: choices.open_drawer([*way, read_cell(said)])),
+        on_keep_change=on("keep", lambda said: choices.open_drawer(way[: int(said)]), is_number),
         on_close_change=lambda: choices.open_drawer([]),
         on_story_change=lambda: choices.open_drawer(_take_story(trace, way)),
-        on_head_change=choose_head,
-        on_token_change=choose_token,
-        on_choose_change=choose,
+        on_head_change=on("head", choose_head, is_head),
+        on_token_change=on("token", choose_token, is_number),
+        on_choose_change=on("choose", choose),
     )  # fmt: skip
+
+
+def is_number(said: object) -> bool:
+    """Whether it says which one, as a number or, as a page's HTML has it, as a text."""
+    return state.is_number(said) or (isinstance(said, str) and _NUMBER.fullmatch(said) is not None)
+
+
+def is_head(said: object) -> bool:
+    return isinstance(said, str) and said.count(",") == 1 and all(map(_NUMBER.fullmatch, said.split(",")))
 
 
 def render_crumbs(trace: Trace, way: tuple[Where, ...], own: bool = False) -> str:

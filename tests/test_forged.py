@@ -1,0 +1,59 @@
+"""What comes in the place of a click, but from no component of ours."""
+
+import pytest
+
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.walk import way
+
+FORGED = [
+    5,
+    -1,
+    None,
+    True,
+    10**9,
+    1.5,
+    [],
+    {},
+    "",
+    "x",
+    "x\ud800",
+    "9" * 5000,
+    {"a": [1]},
+    [1, 2],
+    [1, "2"],
+    [1, 2, 3],
+    ",",
+    "1,2,3",
+    "-1,-1",
+    "٣,٣",
+    "1",
+    "1,2",
+    {"layer": 3, "level": "head", "component": None},
+]
+FORMS = {
+    state.is_text: ["", "x", "9" * 5000, ",", "1,2,3", "-1,-1", "٣,٣", "1", "1,2"],
+    state.is_number: [5],
+    state.are_numbers: [[1, 2]],
+    state.is_record: [{}, {"layer": 3, "level": "head", "component": None}],
+    way.is_number: [5, "1"],
+    way.is_head: ["1,2"],
+}
+
+
+@pytest.mark.parametrize(("form", "taken"), FORMS.items(), ids=[form.__name__ for form in FORMS])
+def test_what_no_component_of_ours_has_sent_is_passed_over(monkeypatch, form, taken):
+    """A program can send anything in the place of a click: nobody sees an error for it, and none is logged."""
+    sent, acted, key = {}, [], Key("told", None)
+    monkeypatch.setattr(state, "read", lambda _: sent)
+    take = state.on_event(key, "go", acted.append, form)
+    for said in FORGED:
+        sent["go"] = said
+        take()
+    assert acted == taken
+    sent.clear()
+    take()
+    for odd in (None, "text", ["go"], 5):
+        sent = odd
+        take()
+    assert acted == taken
