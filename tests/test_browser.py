@@ -205,13 +205,13 @@ def is_within(outer, inner):
 def test_by_keyboard_alone(app):
     """Few stops to the map, from there to a page; the menus by arrows."""
     app.open(**CHOICE)
-    for _ in range(18):
+    for _ in range(19):
         app.page.keyboard.press("Tab")
-        if app.page.evaluate("document.activeElement.closest('a')?.textContent.endsWith('Embeddings')"):
+        if app.page.evaluate("document.activeElement.closest('a')?.textContent.endsWith('Query, key, value')"):
             break
     with app.rerun():
         app.page.keyboard.press("Enter")
-    assert app.title == "Embeddings"
+    assert app.title == "Query, key, value"
     app.page.get_by_role("combobox", name="Layer", exact=True).focus()
     app.page.keyboard.press("ArrowDown")
     app.page.keyboard.press("ArrowDown")
