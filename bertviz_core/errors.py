@@ -19,6 +19,10 @@ class InputError(BertvizError):
     """A text, a change or an option that the model cannot run on."""
 
 
+class LengthError(InputError):
+    """A text of more tokens than the model reads."""
+
+
 class ArgumentError(InputError, TypeError):
     """An argument of a type that the function has no use for: to Python a TypeError."""
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.checkpoint import model
 from bertviz_core.sharing import memory
+from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_shelf, get_store, get_watch
 from bertviz_core.ui.frame.site import PAGES
@@ -129,11 +130,22 @@ def field(widgets, label):
     return next(one for one in widgets if one.label == label)
 
 
+def run_again(at):
+    """Run all of the app, and not only the page that it was on last, as its test client does from then on."""
+    at._page_hash = at._finished_page_script_hash = ""
+    return at.run()
+
+
+def press(at, label):
+    next(button for button in at.button if button.label.replace("\\", "") == label).click()
+    return run_again(at)
+
+
 def still_usable(at):
     field(at.text_input, "Sentence").set_value(GOOD)
     field(at.text_input, "Second sentence (optional)").set_value("")
     field(at.selectbox, "Model").set_value("bundled")
-    at.run()
+    run_again(at)
     assert said(at) == [] and at.session_state["view"].text == GOOD
     for info in PAGES[1:3]:
         at.switch_page(f"pages/{info.name}.py").run()
@@ -145,7 +157,44 @@ def test_what_cannot_be_run_is_refused(app, query, message):
     at = app(query)
     assert len(said(at)) == 1 and escape_markdown(message) in said(at)[0], said(at)
     assert field(at.text_input, "Sentence").value == query.get("text", GOOD), "what was typed is lost"
+    stands_in = at.session_state["view"]
+    assert stands_in.trace.model.name == "bundled" and len(at.title) == 1
+    assert stands_in.text == (GOOD if "model" in query else EXAMPLES[0].text), "another page than is told stands below"
+    assert any(escape_markdown(stands_in.text) in caption.value for caption in at.caption)
     still_usable(at)
+
+
+# What the URL holds, the remedy that is pressed, and what is read then.
+MENDED = {
+    "600 tokens": ({"text": "word " * 600}, "Cut to 512 tokens", ("word " * 510).strip(), None),
+    "a pair that is too long": (
+        {"text": "word " * 300, "pair": "bird " * 300}, "Cut to 512 tokens", "word " * 300, ("bird " * 209).strip(),
+    ),
+    "a sentence that leaves no room": (
+        {"text": "word " * 600, "pair": "bird"}, "Cut to 512 tokens", ("word " * 510).strip(), None,
+    ),
+    "a second sentence": ({"text": GOOD, "pair": "bird " * 600}, "Leave out the second sentence", GOOD, None),
+    "no sentence": ({"text": " "}, f"Read “{EXAMPLES[0].text}”", EXAMPLES[0].text, None),
+    "no model": ({"model": "no such model"}, "Use the bundled model", GOOD, None),
+    "a line for a blank": ({"text": "I ____ you."}, "Put [MASK] in place of ____", "I [MASK] you.", None),
+    "a blank in the pair": ({"pair": "You [Mask] me."}, "Put [MASK] in place of [Mask]", GOOD, "You [MASK] me."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "label", "text", "pair"), MENDED.values(), ids=MENDED)
+def test_a_press_on_a_remedy_mends_it(app, query, label, text, pair):
+    at = app(query)
+    press(at, label)
+    view = at.session_state["view"]
+    assert said(at) == [] and (view.text, view.pair, view.trace.model.name) == (text, pair, "bundled")
+    assert len(view.trace.tokens) <= 512
+
+
+def test_below_a_sentence_that_cannot_be_read_stands_the_one_before(app):
+    at = app({"text": "a good one", "layer": "3"})
+    field(at.text_input, "Sentence").set_value("word " * 600)
+    run_again(at)
+    assert len(said(at)) == 1 and at.session_state["view"].text == "a good one"
 
 
 @pytest.mark.parametrize("name", ["/", "/etc/passwd", "/no/such/folder", "google-bert/bert-base-uncased", "<b>x</b>"])
@@ -160,8 +209,8 @@ def test_a_model_that_the_server_does_not_offer_is_refused_without_a_look(app, m
         "explorer on your own machine without BERTVIZ_MODELS."
     )]  # fmt: skip
     assert set(looked) <= {"bundled"}  # which is loaded before the first page, if nothing has loaded it yet
-    assert "view" not in at.session_state
-    next(button for button in at.button if button.label == "Use the bundled model").click().run()
+    assert at.session_state["view"].trace.model.name == "bundled"  # which stands in for it
+    press(at, "Use the bundled model")
     assert said(at) == [] and at.session_state["view"].trace.model.name == "bundled"
 
 
@@ -176,7 +225,7 @@ def test_a_wrong_setting_of_the_server_is_said(app, monkeypatch):
         "can mend that."
     )]  # fmt: skip
     monkeypatch.undo()
-    assert said(at.run()) == [] and at.session_state["view"].text == GOOD
+    assert said(run_again(at)) == [] and at.session_state["view"].text == GOOD
 
 
 def test_a_link_that_compares_with_a_model_that_is_gone_shows_its_own(app):
@@ -220,7 +269,7 @@ def test_a_checkpoint_that_cannot_be_loaded(app, good_model, tmp_path, monkeypat
     assert len(said(at)) == 1 and escape_markdown(message) in said(at)[0], said(at)
     shutil.rmtree(folder)
     shutil.copytree(good_model, folder)
-    next(button for button in at.button if button.label == "Try again").click().run()
+    press(at, "Try again")
     assert said(at) == [] and at.session_state["view"].trace.model.name == str(folder)
 
 

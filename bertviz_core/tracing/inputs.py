@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from numbers import Integral
 
 import torch
@@ -11,7 +13,7 @@ from torch import Tensor
 
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.errors import ArgumentError, InputError
+from bertviz_core.errors import ArgumentError, InputError, LengthError
 from bertviz_core.programs import PADS_FIRST
 
 
@@ -34,6 +36,31 @@ def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | 
     encoding = check_encoding(model, model.tokenizer.encode(text, text_pair, pad_to))
     encoding = model.tokenizer.masked(encoding, masked)
     return _put_padding_first(encoding) if program in PADS_FIRST else encoding
+
+
+def cut_to_fit(model: Model, text: str, text_pair: str | None = None) -> tuple[str, str | None]:
+    """As many whole words from the beginning as the model reads; of two sentences the second one gives way first."""
+    fitting = _cut(text_pair or "", lambda pair: _fits(model, text, pair or None))
+    if fitting or (not text_pair and _fits(model, text, None)):
+        return text, fitting or None
+    return _cut(text, lambda part: _fits(model, part, None)), None
+
+
+def _cut(text: str, fits: Callable[[str], bool]) -> str:
+    """The longest beginning of whole words that fits; of letters, where not even the first word does."""
+    for pieces in (re.findall(r"\s*\S+", text), list(text)):
+        count = bisect_left(range(1, len(pieces) + 1), True, key=lambda n: not fits("".join(pieces[:n])))
+        if count:
+            return "".join(pieces[:count])
+    return ""
+
+
+def _fits(model: Model, text: str, text_pair: str | None) -> bool:
+    try:
+        encode(model, text, text_pair)
+    except LengthError:
+        return False
+    return True
 
 
 def _put_padding_first(encoding: Encoding) -> Encoding:
@@ -67,7 +94,7 @@ def check_encoding(model: Model, encoding: object) -> Encoding:
             f"This model's vocabulary has ids 0 to {model.config.vocab_size - 1}, not {strange[0]}. Choose another id."
         )
     if len(encoding) > longest:
-        raise InputError(
+        raise LengthError(
             f"The text has {len(encoding)} tokens; this model reads at most {longest}. "
             f"Shorten it by {len(encoding) - longest}."
         )

@@ -22,11 +22,15 @@ _MEANT_AS_MASK = re.compile(r"\[mask\]|_{3,}", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Preparation:
-    """pad_to: the length with padding, if any is added; masked: hidden positions; remarks: what could not be done."""
+    """pad_to: the length with padding, if any is added; masked: hidden positions; remarks: what could not be done.
+
+    blank: the characters that were meant for the mask token, if there are some and nothing is hidden.
+    """
 
     pad_to: int | None
     masked: tuple[int, ...]
     remarks: tuple[str, ...]
+    blank: str = ""
 
 
 def prepare(model: Model, typed: Encoding, text: str, pad: str, mask: str, pair: str | None = None) -> Preparation:
@@ -36,9 +40,14 @@ def prepare(model: Model, typed: Encoding, text: str, pad: str, mask: str, pair:
     """
     pad_to, first = _read_padding(pad, len(typed), model.config.max_position_embeddings)
     masked, second = _read_masked(mask, model, typed)
-    blank = "" if masked else _remark_blank(model, typed, text)
-    remarks = (first, *second, blank, _NO_SEGMENTS if pair and not any(typed.segments) else "")
-    return Preparation(pad_to, masked, tuple(remark for remark in remarks if remark))
+    blank = "" if masked else _find_blank(model, typed, text)
+    remarks = (
+        first,
+        *second,
+        _remark_blank(model, blank) if blank else "",
+        _NO_SEGMENTS if pair and not any(typed.segments) else "",
+    )
+    return Preparation(pad_to, masked, tuple(remark for remark in remarks if remark), blank)
 
 
 def _read_padding(pad: str, tokens: int, longest: int) -> tuple[int | None, str]:
@@ -68,10 +77,14 @@ def _read_masked(mask: str, model: Model, typed: Encoding) -> tuple[tuple[int, .
     return tuple(sorted(positions & maskable)), remarks
 
 
-def _remark_blank(model: Model, typed: Encoding, text: str) -> str:
-    """Of a text that seems to leave a blank for the model to fill, but hides nothing."""
+def _find_blank(model: Model, typed: Encoding, text: str) -> str:
+    """What of a text seems to be a blank for the model to fill, where nothing is hidden; "" for none."""
     found = _MEANT_AS_MASK.search(text)
     if found is None or model.tokenizer.mask_id is None or model.tokenizer.mask_id in typed.ids:
         return ""
-    mask = model.tokenizer.token(model.tokenizer.mask_id)
-    return f"{quote(found[0])} was read as the characters it is made of. To hide a word, write {escape_markdown(mask)}."
+    return found[0]
+
+
+def _remark_blank(model: Model, blank: str) -> str:
+    mask = model.tokenizer.token(model.tokenizer.mask_id or 0)
+    return f"{quote(blank)} was read as the characters it is made of. To hide a word, write {escape_markdown(mask)}."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from typing import Any
@@ -15,7 +14,8 @@ import streamlit as st
 from bertviz_core.analysis.claims import Said
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.model import Model
-from bertviz_core.errors import BertvizError, BusyError, CheckpointError
+from bertviz_core.errors import BertvizError, BusyError, CheckpointError, InputError
+from bertviz_core.formula.texts import shorten
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.store import is_long
@@ -23,7 +23,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import choices, site, state, style, url, what_if
 from bertviz_core.ui.frame.bar import MARKS, Bar, show_map
-from bertviz_core.ui.frame.controls import Asked, show_sentence_editor
+from bertviz_core.ui.frame.controls import EXAMPLES, Asked, show_sentence_editor
 from bertviz_core.ui.frame.fair import await_share, is_admitted
 from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
@@ -33,16 +33,13 @@ from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
+from bertviz_core.ui.frame.remedies import find_first_model, show_mask_button, show_refused
 from bertviz_core.ui.frame.resources import (
-    BUNDLED,
-    OWN,
     admit,
     get_line,
     get_model,
-    get_shelf,
     get_store,
     has_model,
-    list_models,
 )
 from bertviz_core.ui.frame.stepper import show_steppers
 from bertviz_core.ui.frame.streamlit_inside import run_anew_on_reconnect
@@ -52,7 +49,7 @@ from bertviz_core.ui.frame.what_if import run_changes
 from bertviz_core.ui.frame.words import render_text
 
 _early = load_component("early")
-_AGAIN_S = 20
+_LONGEST_TOLD = 80  # characters of what stands in for what was typed
 _ICON = "bertviz_core/ui/frame/icon.png"
 
 
@@ -66,7 +63,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
             with get_line().turn():
                 _run(show_drawer)
     except BusyError as error:
-        _show_error(error, "")
+        show_refused(error, None)
 
 
 def _run(show_drawer: Callable[[View], None]) -> None:
@@ -82,22 +79,18 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     with bar.editor:
         asked = show_sentence_editor()
     bar.show_model(asked.model)
-    try:
-        typed, found, remarks = _run_asked(asked)
-    except BertvizError as error:
+    passed = _run_or_stand_in(info, asked)
+    if passed is None:
         bar.show_text(asked.text)
-        st.title(info.title, anchor=False)
-        url.keep_unread()
-        _show_error(error, asked.model)
     else:
-        view = _open_view(info.name, asked, typed, found, remarks)
+        view = _open_view(info.name, passed)
         with get_line().costly() if _is_costly(view) else nullcontext():
             with kept_usable(view.trace):
                 page.run()  # before the rest of the frame: what is sent first is drawn first
-            _fill_bar(bar, info, view)
+            _fill_bar(bar, info, view, asked)
             with frame:
                 show_map(info)
-                what_if.show_line(found, view.chosen.token)
+                what_if.show_line(passed.found, view.chosen.token)
             with kept_usable(view.trace):
                 show_drawer(view)
     with frame:
@@ -105,8 +98,23 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     url.publish()
 
 
-def _run_asked(asked: Asked) -> tuple[Encoding, Outcome, list[str]]:
-    """The sentence as it was typed, the passes without and with changes, and what is to be remarked on."""
+@dataclass(frozen=True)
+class _Passed:
+    """What was run: the sentence as it was typed, the passes without and with changes, and what is to be remarked on.
+
+    blank: what seems to be left for the model to fill, but hides nothing; stands_in: for something else that was asked
+    for, and could not be run.
+    """
+
+    asked: Asked
+    typed: Encoding
+    found: Outcome
+    remarks: Sequence[str]
+    blank: str = ""
+    stands_in: bool = False
+
+
+def _run_asked(asked: Asked) -> _Passed:
     admit()
     model = _load_model(asked.model)
     typed = encode(model, asked.text, asked.pair)
@@ -114,22 +122,57 @@ def _run_asked(asked: Asked) -> tuple[Encoding, Outcome, list[str]]:
     run = partial(_run_trace, model, asked, preparation)
     found, missing = _compare_models(run_changes(run(), asked.changes, run), asked, preparation)
     check_kept(found.before)
-    return typed, found, [*preparation.remarks, *missing]
+    return _Passed(asked, typed, found, [*preparation.remarks, *missing], preparation.blank)
 
 
-def _open_view(page: str, asked: Asked, typed: Encoding, found: Outcome, remarks: Sequence[str]) -> View:
+def _run_or_stand_in(info: site.PageInfo, asked: Asked) -> _Passed | None:
+    """What was asked for; where it cannot be run, what is wrong with it, and a page of something else below that."""
+    try:
+        return _run_asked(asked)
+    except BertvizError as error:
+        url.keep_unread()
+        show_refused(error, asked)
+        passed = None if isinstance(error, BusyError) else _run_stand_in(asked)
+    if passed is None:
+        st.title(info.title, anchor=False)
+    else:
+        text, model = (
+            escape_markdown(shorten(each, _LONGEST_TOLD)) for each in (passed.asked.text, passed.asked.model)
+        )
+        st.caption(f"What you typed is kept. Below meanwhile: “{text}”, read by the model {model}.")
+    return passed
+
+
+def _run_stand_in(asked: Asked) -> _Passed | None:
+    """The same sentence by another model, or what was run before, or the first example; None if nothing can be run."""
+    before, other = state.read(VIEW), replace(asked, model=find_first_model(), changes={}, mask="")
+    example = replace(other, text=EXAMPLES[0].text, pair=None)
+    last = [replace(other, text=before.text, pair=before.pair, model=before.trace.model.name)] if before else []
+    for candidate in (other, *last, example):
+        with suppress(CheckpointError, InputError):
+            return replace(_run_asked(candidate), remarks=(), blank="", stands_in=True)
+    return None
+
+
+def _open_view(page: str, passed: _Passed) -> View:
     """What the page draws from; above it, what is remarked on."""
+    asked, found = passed.asked, passed.found
     chosen, elsewhere = choose_place(found.before, page)
-    view = View(asked.text, asked.pair, typed, found, chosen, style.read_colors(), asked.notation)
-    for remark in (*remarks, *elsewhere, *tell_overflow(view.trace)):
+    view = View(asked.text, asked.pair, passed.typed, found, chosen, style.read_colors(), asked.notation)
+    for remark in () if passed.stands_in else (*passed.remarks, *elsewhere, *tell_overflow(view.trace)):
         st.info(remark, icon=":material/info:")
+    if passed.blank:
+        show_mask_button(found.before.model, asked, passed.blank)
     state.write(VIEW, view)
     return view
 
 
-def _fill_bar(bar: Bar, info: site.PageInfo, view: View) -> None:
-    """What the bar says and offers of a pass."""
-    bar.show_tokens(view)
+def _fill_bar(bar: Bar, info: site.PageInfo, view: View, asked: Asked) -> None:
+    """What the bar says and offers of a pass, which may be another one than that which was asked for."""
+    if (view.text, view.pair) == (asked.text, asked.pair):
+        bar.show_tokens(view)
+    else:
+        bar.show_text(asked.text)
     with bar.place:
         show_steppers(info, view.trace.model.config, view.chosen)
     with bar.actions:
@@ -200,24 +243,3 @@ def _compare_models(found: Outcome, asked: Asked, preparation: Preparation) -> t
     show = state.read(SHOW)
     before = _run_trace(other, asked, preparation)
     return replace(found, before=before, show=show if show in SHOWN else AFTER), []
-
-
-def _show_error(error: BertvizError, model: str) -> None:
-    st.error(escape_markdown(str(error)), icon=":material/error:")
-    if isinstance(error, CheckpointError):
-        with st.container(horizontal=True):
-            st.button("Try again", on_click=get_shelf().forget_failure, args=(model,))
-            st.button("Use the bundled model", on_click=choices.choose_model, args=(BUNDLED,))
-            if model.startswith(OWN) and st.button("Open Training", type="primary"):
-                choices.choose_model(list_models()[0][0])
-                site.switch_to("training")
-    elif isinstance(error, BusyError):
-        st.caption(f"This page tries again by itself, {_AGAIN_S} seconds after it was refused.")
-        st.button("Try again")
-        _try_again_later(time.monotonic())
-
-
-@st.fragment(run_every=_AGAIN_S)
-def _try_again_later(refused: float) -> None:
-    if time.monotonic() - refused > _AGAIN_S / 2:  # not in the run that was refused
-        st.rerun()
