@@ -140,7 +140,7 @@ def test_who_gives_how_much_to_whom(rome):
 
 
 def tell(trace, address):
-    return str(explain(trace, address)[2].sentence).replace("\N{NO-BREAK SPACE}", " ")
+    return str(explain(trace, address)[2].sentence).replace("\N{NO-BREAK SPACE}", " ").replace("**", "")
 
 
 def test_a_share_that_is_all_there_is_or_one_of_equals(rome):
@@ -157,8 +157,9 @@ def test_how_many_terms_raise_a_number(rome):
     terms = x * rome[f"{LAYER}.attention.self.query.weight[concat=30]"]
     row = np.abs(rome[f"{LAYER}.attention.self.query[head=0,query=8]"])
     said = tell(rome, cell)
-    assert f"{(terms > 0).sum()} of 384 terms raise it, {(terms < 0).sum()} lower it." in said
-    assert f"{(row > row[30]).sum()} of the 32 in its row are larger in size." in said
+    assert said.startswith("One of 32 numbers that say what “[MASK]” asks in head 0 of layer 2: ")
+    assert f"{(terms > 0).sum()} products raise it, {(terms < 0).sum()} lower it." in said
+    assert said.endswith(f" It is the {(row > row[30]).sum() + 1}th largest in size of 32.")
 
 
 def test_how_far_a_number_lies_from_the_mean(rome):
@@ -179,13 +180,34 @@ def test_a_score_shows_the_products_that_it_comes_from(rome):
     assert {name for name, _ in shown.why.operands} <= set(map(unescape, steps))
 
 
+def test_a_number_has_its_place_among_those_beside_it(rome):
+    scores = rome[f"{LAYER}.attention.self.scores[head=0,query=8]"]
+    first, second = np.argsort(-scores)[:2]
+    score = f"{LAYER}.attention.self.scores[head=0,query=8,key={{}}]"
+    assert tell(rome, score.format(first)).endswith(
+        "offers: 32 products, 15 for and 17 against. It is the best match of the 12."
+    )
+    assert tell(rome, score.format(second)).endswith(" It is the 2nd best match of 12.")
+    logits = rome["cls.predictions.decoder[token=8]"]
+    order = np.argsort(-logits)
+    cell = "cls.predictions.decoder[token=8,vocab={}]"
+    assert tell(rome, cell.format(order[0])).endswith(" No other of the 30,522 entries is higher.")
+    assert tell(rome, cell.format(order[21])).endswith(" It is the 22nd highest of 30,522.")
+
+
+def test_one_part_of_a_sentence_stands_out(trace):
+    for address in sample(trace, 9):
+        _, _, card = explain(trace, address)
+        assert str(card.sentence).count("**") in (0, 2), (address, str(card.sentence))
+
+
 def test_an_id_ends_the_walk_with_the_way_that_led_there(rome):
     cells = ("embeddings.sum[token=8,hidden=267]", "embeddings.word_embeddings[token=8,hidden=267]")
     view = look(rome)
     shown = work_out(view, "input_ids[token=8]")
     card = explain_number(view, shown.why, shown.found, ((1, read_address(cells[0])), (4, read_address(cells[1]))))
     assert re.findall(r'<tr data-keep="(\d)"', card.more) == ["1", "4"]
-    assert "it id 103." in str(card.sentence) and "The walk ends here." in str(card.sentence)
+    assert "it id **103**." in str(card.sentence) and "The walk ends here." in str(card.sentence)
     assert "The way you came, 2 steps" in card.more and card.more.count("<tr") == 2
     assert [row.cells[1].text for row in card.table.rows if row.own] == ["[MASK]"]
 
@@ -194,7 +216,7 @@ def test_a_parameter_tells_how_many_of_its_table_are_smaller(rome):
     cell = Address(f"{LAYER}.intermediate.dense.weight").fix(hidden=5, intermediate=7)
     table = np.abs(rome[cell.whole])
     share = (table < abs(rome[cell])).mean()
-    assert f"{100 * share:.0f} % of the {table.size:,} in its table are smaller in size" in tell(rome, cell)
+    assert f"In size it is above {100 * share:.0f} % of the {table.size:,} in its table." in tell(rome, cell)
 
 
 def test_a_number_that_somebody_set_says_so(rome):
@@ -241,7 +263,10 @@ def test_a_residual_sum_tells_what_is_brought_along_from_what_is_added(bundled, 
         added = next(value for name, value in operands.items() if "output.dense" in name)
         brought = next(value for name, value in operands.items() if "output.dense" not in name)
         said = tell(trace, cell)
-        assert f"brings along, {format_short(brought)}, plus what the sub-layer adds, {format_short(added)}." in said
+        assert (
+            f"brings along, {format_short(brought)}, plus what the feed-forward network adds, {format_short(added)}."
+            in said
+        )
         if brought * added > 0:
             assert said.endswith("Both go the same way.")
         elif abs(added) < abs(brought):

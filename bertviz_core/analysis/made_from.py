@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.cells import At
+from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.loss_nodes import Pick
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup, Select
@@ -41,6 +44,60 @@ def count_uses(trace: Trace, path: str) -> int | None:
         }
         total += math.prod(trace.shape(step.address)) * sum(taken.values()) // math.prod(trace.shape(path))
     return total
+
+
+def count_made(trace: Trace, cell: Address, path: str) -> int:
+    """How many numbers of a tensor that a step makes of a cell's tensor are at the cell's own place: of its token, its
+    head, its component."""
+    fixed = _carry_over(trace, cell, path).at
+    sizes = zip(trace.dims(path), trace.shape(path), strict=True)
+    return math.prod(len(_limit(trace, cell, axis, size)) for axis, size in sizes if axis not in fixed)
+
+
+def find_made(trace: Trace, cell: Address, path: str) -> Address | None:
+    """The number of a tensor that is made from a cell; of several the largest in size. None where none is."""
+    axes, place = trace.dims(path), _carry_over(trace, cell, path)
+    sizes = np.abs(np.nan_to_num(trace[place.sort(axes)]))
+    free = [(axis, size) for axis, size in zip(axes, trace.shape(path), strict=True) if axis not in place.at]
+    limits = [_limit(trace, cell, axis, size) for axis, size in free]
+    sizes = sizes[tuple(slice(limit.start, limit.stop) for limit in limits)]
+    strongest = np.unravel_index(int(sizes.argmax()), sizes.shape) if free else ()
+    found = {axis: limit[int(i)] for (axis, _), limit, i in zip(free, limits, strongest, strict=True)}
+    made = place.fix(**found).sort(axes)
+    return made if _is_needed(trace, cell, made) else None
+
+
+def _limit(trace: Trace, cell: Address, axis: str, size: int) -> range:
+    """Where along a free axis the numbers lie that can be made from a cell: of what heads give, those of its own."""
+    if axis != "concat" or "head" not in cell.at:
+        return range(size)
+    width = trace.model.config.head_dim
+    return range(cell.at["head"] * width, (cell.at["head"] + 1) * width)
+
+
+def _carry_over(trace: Trace, cell: Address, path: str) -> Address:
+    """The slice of a tensor that is at a cell's place, as far as the two have axes in common, under whichever name."""
+    at, axes = cell.at, trace.dims(path)
+    width = trace.model.config.head_dim
+    if "head_dim" in at:
+        at["concat"] = at.get("head", 0) * width + at["head_dim"]
+    elif "concat" in at:
+        at["head"], at["head_dim"] = divmod(at["concat"], width)
+    named = {axis: i for axis, i in at.items() if axis in axes}
+    of_tokens = [axis for axis in axes if axis in TOKEN_AXES]
+    token = next((at[axis] for axis in ("query", "token", "key") if axis in at), None)
+    if token is not None and of_tokens and not TOKEN_AXES & named.keys():
+        named[of_tokens[0]] = token
+    return Address(path).fix(**named)
+
+
+def _is_needed(trace: Trace, cell: Address, made: Address) -> bool:
+    """Whether the formula of one cell names another."""
+    fixed = cell.at
+    return any(
+        symbol.address == cell.path and all(fixed[axis.name] in cells for axis, cells in at.items())
+        for symbol, at in trace.needs(made)
+    )
 
 
 def is_put(trace: Trace, where: Address) -> bool:

@@ -17,7 +17,7 @@ _SIGNS = {"+": "+", "-": "−", "=": "=", "/": "∕", r"\cdot": "·", r"\times":
 _PLAIN = {
     "'": "′", r"\,": " ", r"\ ": " ", r"\left": "", r"\right": "", r"\sum": "Σ", r"\top": "⊤", r"\llbracket": "⟦",
     r"\rrbracket": "⟧", r"\log": "log", r"\tanh": "tanh", r"\max": "max", r"\sin": "sin",
-    r"\cos": "cos", r"\infty": "∞",
+    r"\cos": "cos", r"\infty": "∞", r"\Phi": "Φ",
 }  # fmt: skip
 _ACCENTS = {r"\hat": "\u0302", r"\widehat": "\u0302", r"\bar": "\u0304", r"\tilde": "\u0303"}
 _INDICES = {"_": "sub", "^": "sup"}

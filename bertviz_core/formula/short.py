@@ -19,7 +19,7 @@ from bertviz_core.formula.markup import write_words
 from bertviz_core.formula.nodes import ATOM, POSTFIX, PRODUCT, SUM, Div, Expr, MatMul, Mul, Paint, Symbol, paint_plain
 from bertviz_core.formula.notations import Typeset, rebuild, wrap
 from bertviz_core.formula.pair_nodes import PairSum
-from bertviz_core.formula.shapes import MergeHeads, Rename, Select, SplitHeads
+from bertviz_core.formula.shapes import MergeHeads, Rename, Select, SplitHeads, Transpose
 from bertviz_core.formula.steps import PARAMETER, Step, walk_symbols
 from bertviz_core.formula.tex import bracket, bracket_negative
 
@@ -136,6 +136,9 @@ def _(expr: Div, hand: _Hand) -> Typeset:
 
 @read_short.register
 def _(expr: MatMul, hand: _Hand) -> Typeset:
+    if hand.stacked and isinstance(expr.right, Transpose):  # of one cell it is a product of two vectors
+        left, right = (read_short(part, hand) for part in (expr.left, expr.right.inner))
+        return wrap(expr, rf"{left.tex} \cdot {right.tex}", PRODUCT)
     return rebuild(expr, [read_short(expr.left, hand), read_short(expr.right, replace(hand, whole=True))], hand.paint)
 
 

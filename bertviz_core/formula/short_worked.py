@@ -86,8 +86,9 @@ def _(expr: Div, env: Env, at: At) -> Worked:
 
 @_work.register
 def _(expr: Sqrt, env: Env, at: At) -> Worked:
-    (needed,) = expr.pull(env, at)
-    return rf"\sqrt{{{_write(expr.inner, env, needed)}}}", ATOM
+    if isinstance(expr.inner, Constant):
+        return rf"\sqrt{{{format_latex(expr.inner.amount)}}}", ATOM
+    return _write(expr, env, at), ATOM
 
 
 @_work.register

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 from bertviz_core.formula.address import Address
@@ -95,6 +95,15 @@ def walk_nodes(expr: Expr) -> Iterator[Expr]:
     yield expr
     for part in expr.parts:
         yield from walk_nodes(part)
+
+
+def inline(expr: Expr, made: Mapping[str, Expr]) -> Expr:
+    """The expression with others in place of the symbols of these addresses, also in those others."""
+    if isinstance(expr, Symbol):
+        return inline(made[expr.address], made) if expr.address in made else expr
+    inner = {each.name: getattr(expr, each.name) for each in fields(expr)}  # pyright: ignore[reportArgumentType]
+    parts = {name: inline(part, made) for name, part in inner.items() if isinstance(part, Expr)}
+    return replace(expr, **parts) if parts else expr  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
 
 
 def walk_symbols(expr: Expr) -> Iterator[Symbol]:

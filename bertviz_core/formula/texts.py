@@ -56,6 +56,12 @@ def write_count(amount: int, one: str, many: str = "") -> str:
     return f"{amount:,} {one if amount == 1 else many or f'{one}s'}"
 
 
+def write_ordinal(n: int) -> str:
+    """A place as a word: 1st, 22nd, 113th."""
+    ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n:,}{ending}"
+
+
 def shorten(text: str, longest: int) -> str:
     """The text, or its beginning and an ellipsis, of at most so many characters."""
     return text if len(text) <= longest else text[: longest - 1] + "…"

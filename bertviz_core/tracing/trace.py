@@ -27,6 +27,7 @@ from bertviz_core.formula.cells import At, restrict
 from bertviz_core.formula.dims import TOKEN, Axis, list_names
 from bertviz_core.formula.explain import Explanation, differentiate, explain
 from bertviz_core.formula.nodes import Expr, Symbol
+from bertviz_core.formula.short_worked import work_short
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.threads import use_threads
@@ -182,6 +183,10 @@ class Trace:
         """The cells `at` of an expression in float64, from the recorded numbers that it reads; every axis is kept."""
         with torch.inference_mode():
             return lock(expr.work(self._env(), at))
+
+    def write_short(self, expr: Expr, at: At) -> str:
+        """The formula of one cell of an expression in one line, with the recorded numbers, as LaTeX."""
+        return work_short(expr, self._env(), at)
 
     def derivatives(self, address: Where) -> tuple[float, ...]:
         """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.

@@ -40,9 +40,9 @@ const click = (document, target, more = {}) => document.send("click", { target, 
 test("what an element says is sent, as what it is", () => {
   const { sent, document } = open();
   for (const said of [{ cell: "a[token=1]" }, { step: "b[token=2]" }, { keep: "2" }, { token: "7" }, { head: "1,2" }, { choose: "face=Before" },
-    { story: "x" }]) click(document, makeSaying(said));
+    { story: "x" }, { into: "c" }]) click(document, makeSaying(said));
   assert.deepEqual(sent, [
-    ["cell", "a[token=1]"], ["step", "b[token=2]"], ["keep", "2"], ["token", 7], ["head", "1,2"], ["choose", "face=Before"], ["story", "x"],
+    ["cell", "a[token=1]"], ["step", "b[token=2]"], ["keep", "2"], ["token", 7], ["head", "1,2"], ["choose", "face=Before"], ["story", "x"], ["into", "c"],
   ]);
 });
 

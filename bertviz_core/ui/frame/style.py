@@ -29,7 +29,8 @@ def write_css(colors: Palette, more: str = "") -> str:
     }  # fmt: skip
     variables = "".join(f"--bv-{name}:{color};" for name, color in names.items())
     kinds = "".join(
-        f".bv-line .bv-of-{kind}{{color:var(--bv-{kind})}}.bv-picture .bv-of-{kind}{{fill:var(--bv-{kind}-cell)}}"
+        f":is(.bv-line,.bv-operands) .bv-of-{kind}{{color:var(--bv-{kind})}}"
+        f".bv-picture .bv-of-{kind}{{fill:var(--bv-{kind}-cell)}}"
         for kind in colors.kinds
     )
     return f"<style>:root{{{variables}}}{_RULES}{kinds}{more}</style>"

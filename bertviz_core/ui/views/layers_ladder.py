@@ -16,6 +16,7 @@ from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import write_ordinal
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import LAYER, Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -154,12 +155,6 @@ def _render_word(view: View, share: float, entry: int, followed: int, end: float
         f'<button{kind} data-choose="{_FOLLOWED.name}={entry}" style="--part:{share / end:.3f}">'
         f"<i>{escape(view.trace.model.tokenizer.name(entry))}</i> <b>{format_percent(float(share))}</b></button>"
     )
-
-
-def write_ordinal(n: int) -> str:
-    """A place as a word: 1st, 22nd, 113th."""
-    ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n:,}{ending}"
 
 
 def _draw_lines(best: Sequence[list[int]], word: int, ranks: np.ndarray, view: View) -> str:

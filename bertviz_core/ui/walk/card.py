@@ -7,15 +7,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 
 from bertviz_core.analysis.claims import Part, Said
 from bertviz_core.analysis.naming import find_noun
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
-from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.walk.line import Line
 
 ROWS = 12  # of a table, beside those that close its sum
 _LOW = 4  # of them in a low window, until the others are asked for
@@ -52,6 +53,14 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Title:
+    """The head of a column that holds numbers of one vector. kind: of the vector, whose colour it has."""
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True)
 class Table:
     """What a number was made from.
 
@@ -59,22 +68,22 @@ class Table:
     """
 
     heading: str
-    columns: tuple[str, ...]
+    columns: tuple[str | Title, ...]
     rows: Sequence[Row]
     ends: Sequence[Row] = ()
 
 
 @dataclass(frozen=True)
 class Card:
-    """A number explained. sentence: about this sentence; note: one line below the formula; picture, more: HTML; steps:
-    what stands between the number and what is listed."""
+    """A number explained. sentence: about this sentence; note: one line below the formula; picture, more: HTML; line:
+    the formula, where it is not the step's own."""
 
     sentence: Said
     table: Table | None = None
     picture: str = ""
     note: str = ""
     more: str = ""
-    steps: tuple[Explanation, ...] = ()
+    line: Line | None = None
 
 
 def count(amount: int, one: str = "") -> Part:
@@ -119,8 +128,8 @@ def render_table(table: Table) -> str:
     For the keyboard the table is one stop, its first row.
     """
     longest = max((abs(row.amount) for row in table.rows if row.amount is not None), default=0.0)
-    titles = (_POWER.sub(r"e<sup>\1</sup>", escape(title)) for title in table.columns)
-    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    looks = [cell.look for cell in table.rows[0].cells] if table.rows else []
+    head = "".join(_render_title(title, look) for title, look in zip_longest(table.columns, looks, fillvalue=""))
     first = _LOW if len(table.rows) > _LOW + _SPARE else len(table.rows)
     stop = next((i for i, row in enumerate(table.rows) if _find_step(row)), 0)
     rows = [_render_row(row, longest, i >= first, i == stop) for i, row in enumerate(table.rows)]
@@ -134,6 +143,15 @@ def render_table(table: Table) -> str:
         f'<table class="bv-operands"><thead><tr>{head}</tr></thead>'
         f"<tbody data-roving>{''.join(rows)}{more}{ends}</tbody></table>"
     )
+
+
+def _render_title(title: str | Title, look: str) -> str:
+    """The head of a column, over words as they stand, over the numbers of a vector in the colour of its kind."""
+    text, kind = (title.text, f"bv-of-{title.kind}") if isinstance(title, Title) else (title, "")
+    looks = " ".join(filter(None, (look if look == WORD else "", kind)))
+    said = f' class="{looks}"' if looks else ""
+    written = _POWER.sub(r"e<sup>\1</sup>", escape(text))
+    return f'<th scope="col"{said}>{written}</th>'
 
 
 def _find_step(row: Row) -> Address | None:

@@ -92,7 +92,7 @@ def _show_page_link(view: View, cell: Address) -> None:
     if link.page.name != url.read_page():
         place = site.name_place(cell, view.chosen)
         with st.container(key="drawer-page"):
-            site.show_link(link.page, f"shown on {link.page.title} ›", query={**place, **link.query})
+            site.show_link(link.page, f"{link.page.title} ›", query={**place, **link.query})
 
 
 def _show_download(address: str, make: Callable[[], bytes]) -> None:

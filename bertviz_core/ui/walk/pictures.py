@@ -5,7 +5,8 @@ What has the kind's colour has the class bv-own, what is negative bv-neg; the st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -15,6 +16,9 @@ from bertviz_core.formula.numbers import format_number, format_percent, format_s
 
 WIDTH = 372  # pixels between the drawer's margins
 _BARS = 124  # of a picture of many terms
+_USUAL = 0.97  # of a strip's numbers
+_APART = 7  # pixels from dot to dot on a curve
+_CROWDS = (("bv-few", 1, 2), ("bv-some", 3, 12), ("bv-many", 13, 10**9))  # so many numbers in one dot
 _OWN = "bv-middle bv-strong"  # what names the number itself
 _ROOM = 18  # pixels above the line in which a text has room
 _LETTER = 6.6  # pixels of a small letter, at most
@@ -190,19 +194,34 @@ def draw_curve(function: Callable[[np.ndarray], np.ndarray], at: float, others: 
 
     curve = "L".join(f"{across(a):.1f} {up(b):.1f}" for a, b in zip(x, y, strict=True) if b <= top)
     seen = others[(others > low) & (others < high)]
-    spots = sorted({(round(across(float(a))), round(up(float(b)))) for a, b in zip(seen, function(seen), strict=True)})
+    counts = Counter(round(across(float(a)) / _APART) * _APART for a in seen)
+    heights = function(np.array([low + (x - 24) / (WIDTH - 30) * (high - low) for x in counts]))
+    spots = [(x, up(float(height)), count) for (x, count), height in zip(counts.items(), heights, strict=True)]
     px, py, zero_x, zero_y = across(at), up(own), across(0.0), up(0.0)
     body = [
         _line(across(low), zero_y, across(high), zero_y, "bv-axis"),
         _line(zero_x, up(bottom), zero_x, up(top), "bv-axis"),
         f'<path class="bv-curve" d="M{curve}"/>',
-        f'<path class="bv-own-dots" d="{"".join(f"M{a} {b}h0" for a, b in spots)}"/>',
+        *_draw_dots(spots),
         f'<path class="bv-lead" d="M{px:.1f} {zero_y:.1f}V{py:.1f}H{zero_x:.1f}"/>',
         f'<circle class="bv-own bv-ringed" cx="{px:.1f}" cy="{py:.1f}" r="5.5"/>',
         _text(px, min(zero_y + 14, height - 22.0), format_short(at), "bv-mono bv-middle bv-dark"),
         _text(zero_x - 6, py + 4, format_short(own), "bv-mono bv-end bv-dark"), _text(0, height - 3, note, ""),
     ]  # fmt: skip
     return _svg(height, body, note)
+
+
+def _draw_dots(spots: Sequence[tuple[float, float, int]]) -> Iterator[str]:
+    """Dots, each for the numbers next to each other there: the darker, the more. spots: x, y and how many."""
+    for look, least, most in _CROWDS:
+        path = "".join(f"M{x} {y:.1f}h0" for x, y, count in spots if least <= count <= most)
+        if path:
+            yield f'<path class="bv-own-dots {look}" d="{path}"/>'
+
+
+def find_usual(rows: Sequence[np.ndarray]) -> float:
+    """Where colours of strips are full: few numbers lie beyond, so that one that does leaves no other one pale."""
+    return float(np.quantile(np.abs(rows), _USUAL))
 
 
 def draw_strip(image: str, at: int, length: int, note: str) -> str:

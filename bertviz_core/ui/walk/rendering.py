@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 import streamlit as st
 
+from bertviz_core.analysis.made_from import count_made
 from bertviz_core.analysis.naming import find_noun, name_number
 from bertviz_core.analysis.parts import unwrap
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.markup import write_html
-from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
-from bertviz_core.formula.short import write_short_cell
 from bertviz_core.formula.steps import INPUT, PARAMETER
 from bertviz_core.formula.texts import join_words, spell_controls, write_count
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
 from bertviz_core.ui.walk.card import Card, render_table
 from bertviz_core.ui.walk.explain import Explained
+from bertviz_core.ui.walk.line import Line, write_line
 from bertviz_core.ui.walk.what_if_cell import describe_change
 
 _EXACT = 1e-4  # relative: a number recomputed in double precision that differs by more is said to differ
-_USES = 3  # of a number, that are named
+_STRONG = re.compile(r"\*\*(.+?)\*\*")
+_USES = 4  # of a number, that are named
 
 
 def render_head(view: View, shown: Explained, crumbs: str) -> str:
@@ -64,12 +68,17 @@ def _render_check(shown: Explained) -> str:
 def show_body(view: View, shown: Explained, card: Card) -> None:
     """All that is said of a number. What is plain HTML may hold no SVG; what is Markdown may."""
     why = shown.why
-    say = f'<p class="bv-say">{render_text(str(card.sentence))}</p>'
+    say = f'<p class="bv-say">{_render_sentence(str(card.sentence))}</p>'
     _show(view, why, say + _render_line(view, shown, card) + _render_change(view, why))
     if card.picture:
         st.markdown(_wrap(view, why, card.picture), unsafe_allow_html=True)
     table = render_table(card.table) if card.table else ""
     _show(view, why, table + card.more + _render_end(view, shown))
+
+
+def _render_sentence(text: str) -> str:
+    """A sentence, of which the one part between asterisks stands out."""
+    return _STRONG.sub(r"<b>\1</b>", render_text(text), count=1)
 
 
 def _render_change(view: View, why: Explanation) -> str:
@@ -96,8 +105,7 @@ _STORY = (
 
 
 def _render_line(view: View, shown: Explained, card: Card) -> str:
-    """The formula with number indices, in letters and with numbers, and what it gives; at most two lines. Below it the
-    steps that lie between."""
+    """The formula with number indices, in letters and with numbers, and what it gives; at most two lines."""
     why = shown.why
     if why.step is None:
         symbol = view.trace.program.symbol(why.cell.path)
@@ -105,19 +113,17 @@ def _render_line(view: View, shown: Explained, card: Card) -> str:
         value = int(why.value) if symbol and symbol.kind == INPUT else why.value
         line = f"<span>{write_html(f'{{{symbol.tex}}}_{{{place}}}')} = {_render_result(value)}</span>" if symbol else ""
     else:
-        line = _write_line(why)
-    between = "".join(f"<small>where {_write_line(step)}</small>" for step in card.steps)
-    below = between + (f"<small>{escape(card.note)}</small>" if card.note else "")
+        line = _render_equation(card.line or write_line(why), why.recomputed)
+    below = f"<small>{escape(card.note)}</small>" if card.note else ""
     return f'<div class="bv-formula"><p class="bv-line">{line}</p>{below}</div>' if line else ""
 
 
-def _write_line(why: Explanation) -> str:
+def _render_equation(line: Line, result: float) -> str:
     """A cell's equation: its symbol and formula, and behind them the numbers."""
-    assert why.step is not None
-    left, right = write_short_cell(why.step, (i for axis, i in why.cell.index if axis != "head"), _paint)
-    worked = f"= {write_html(why.short)} " if why.short else ""
+    worked = f"= {write_html(line.worked)} " if line.worked else ""
     return (
-        f"<span>{write_html(left)} = {write_html(right)}</span> <span>{worked}= {_render_result(why.recomputed)}</span>"
+        f"<span>{write_html(line.left)} = {write_html(line.right)}</span> "
+        f"<span>{worked}= {_render_result(result)}</span>"
     )
 
 
@@ -125,15 +131,20 @@ def _render_result(value: float) -> str:
     return f"<b>{write_html(format_latex(value))}</b>"
 
 
-def _paint(symbol: Symbol) -> str:
-    return rf"\htmlClass{{bv-of-{symbol.kind}}}{{{symbol.tex}}}"
-
-
 def _render_end(view: View, shown: Explained) -> str:
-    """What is made from the number next, and the whole way back at once."""
+    """What is made from the number next, each a way forward, and the whole way back at once."""
     why = shown.why
     readers = view.trace.program.readers.get(why.cell.path, ())
-    words = list(dict.fromkeys(find_noun(step.address).word for step in readers))
-    more = [f"{len(words) - _USES} more"] if len(words) > _USES else []
-    uses = f"<span><b>Goes into</b> {escape(join_words([*words[:_USES], *more]))}</span>" if words else ""
-    return f'<p class="bv-into">{uses}{"" if why.step is None else _STORY}</p>'
+    uses = [_render_use(view.trace, why.cell, step.address, len(readers) == 1) for step in readers[:_USES]]
+    more = [f"{len(readers) - _USES} more"] if len(readers) > _USES else []
+    listed = f"<span><b>Goes into</b> {join_words([*uses, *more])}</span>" if uses else ""
+    return f'<p class="bv-into">{listed}{"" if why.step is None else _STORY}</p>'
+
+
+def _render_use(trace: Trace, cell: Address, path: str, alone: bool) -> str:
+    """A button to the number that is made from a cell; to the largest of several, whose count it says."""
+    count = count_made(trace, cell, path)
+    times = f"{count:,} × " if count > 1 and alone else ""
+    told = f"{count:,} numbers; the one largest in size is opened" if count > 1 else "Opens the number made from it"
+    word = escape(find_noun(path).word)
+    return f'<button data-into="{escape(path)}" title="{told}">{times}{word}</button>'

@@ -11,6 +11,7 @@ from contextlib import suppress
 from html import escape
 from typing import Any, TypeGuard
 
+from bertviz_core.analysis.made_from import find_made
 from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.parts import Parts
 from bertviz_core.analysis.walk import choose_stops, tell_story
@@ -75,6 +76,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
               "colors": list_colors(view.colors), "address": site.tell_address()},
         on_cell_change=on("cell", lambda said: explain_clicked(read_cell(said))),
         on_step_change=on("step", lambda said: choices.open_drawer([*way, read_cell(said)])),
+        on_into_change=on("into", lambda said: choices.open_drawer(_go_forward(trace, way, said))),
         on_keep_change=on("keep", lambda said: choices.open_drawer(way[: int(said)]), is_number),
         on_close_change=lambda: choices.open_drawer([]),
         on_story_change=lambda: choices.open_drawer(_take_story(trace, way)),
@@ -123,6 +125,13 @@ def _name_crumb(trace: Trace, place: Where) -> str:
     value, share = float(trace[place]), place.path.endswith("probs")
     written = format_percent(value) if share else format_short(value)
     return f"{escape(spell_controls(name_crumb(trace, place)))} <code>{escape(written)}</code>"
+
+
+def _go_forward(trace: Trace, way: tuple[Where, ...], path: str) -> tuple[Where, ...]:
+    """On to the number of a tensor that is made from the one explained, if one is."""
+    *_, cell = way
+    made = find_made(trace, cell, path) if is_cell(cell, trace) and path in trace.addresses else None
+    return (*way, made) if made else way
 
 
 def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:

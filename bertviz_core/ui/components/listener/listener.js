@@ -1,5 +1,5 @@
 // What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
-// for, charts by the `meta` of their traces (offer.js), elements by data-cell, -step, -keep, -close, -token,
+// for, charts by the `meta` of their traces (offer.js), elements by data-cell, -step, -into, -keep, -close, -token,
 // -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. data-write opens the field
 // for the sentence, data-more shows a table's other rows, data-fold folds the drawer. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
 // operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
@@ -25,7 +25,7 @@ const ANSWER = 2000; // milliseconds in which the server's answer to a closed dr
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
 /** @type {Record<string, (said: string) => unknown>} */
 const SENT = {
-  cell: String, step: String, keep: String, close: () => true, head: String, story: String, token: Number,
+  cell: String, step: String, into: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
 const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "more", "fold"].map((name) => `[data-${name}]`).join();
@@ -399,6 +399,7 @@ export class Listener {
 /** @type {Record<string, Follow>} */
 const FOLLOWED = {
   step: (running) => document.querySelector(`${DRAWER} td button[data-step]`) ?? (running ? null : findTitle()),
+  into: (running) => FOLLOWED.step(running),
   story: (running) => FOLLOWED.step(running),
   keep: (running) => FOLLOWED.step(running),
 };

@@ -14,7 +14,8 @@ from bertviz_core.ui.walk.templates.norms import explain_mean, explain_scale, fi
 from bertviz_core.ui.walk.templates.others import explain_other
 from bertviz_core.ui.walk.templates.reads import Way, explain_end, explain_largest, explain_lookup
 from bertviz_core.ui.walk.templates.share import explain_share
-from bertviz_core.ui.walk.templates.terms import explain_sum, explain_terms, explain_through, find_terms, is_long
+from bertviz_core.ui.walk.templates.sums import explain_sum
+from bertviz_core.ui.walk.templates.terms import explain_terms, explain_through, find_terms, is_long
 
 
 def explain_number(view: View, why: Explanation, found: Parts, way: Way = ()) -> Card:

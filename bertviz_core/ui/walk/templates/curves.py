@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,16 +14,19 @@ from bertviz_core.analysis.parts import TERM, Parts, take_apart
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import GELU, GELU_TANH, MAX_ZERO, RELU, Apply
-from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.short import name_function
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Table
+from bertviz_core.ui.walk.line import Line, write_line
 from bertviz_core.ui.walk.pictures import draw_curve
+from bertviz_core.ui.walk.templates.ranks import tell_rank
 from bertviz_core.ui.walk.templates.terms import divide, list_terms
 
 _GATES = (GELU, GELU_TANH, RELU, MAX_ZERO)  # what leaves a number above 0 nearly as it is, and one below nearly at 0
+_OF_GELU = "GELU: the input times Φ, the share of a normal distribution below it"
 _TERMS = 5
 _WHOLE = 0.005  # of a number, that may be missing of the whole
 
@@ -33,7 +38,7 @@ def explain_curve(view: View, why: Explanation, found: Parts, applied: Apply) ->
     x = float(why.sources[0].values[0])
     axis = operand.index[-1][0] if operand.index else ""
     others = trace[operand.without(axis)].astype(np.float64).ravel() if axis else np.array([x])
-    note = f"{name_function(function)}: all {len(others):,} of this vector on it, this one ringed"
+    note = f"all {len(others):,} of this vector on {name_function(function)}, this one ringed"
     picture = draw_curve(partial(sample_function, function), x, others, note)
     lead = card.lead(trace, operand, 4)
     inside = take_apart(trace, trace.explain(operand))
@@ -43,7 +48,15 @@ def explain_curve(view: View, why: Explanation, found: Parts, applied: Apply) ->
         table = Table(table.heading.replace("Made from", "Its input is", 1), table.columns, table.rows, table.ends)
     else:
         table = Table("Made from 1 number", ("what", "", "", "value"), [lead])
-    return Card(tell_curve(trace, why, applied, x), table, picture)
+    line, below = (_write_gelu(why, applied, x), _OF_GELU) if applied.function is GELU else (None, "")
+    return Card(tell_curve(trace, why, applied, x), table, picture, below, line=line)
+
+
+def _write_gelu(why: Explanation, applied: Apply, x: float) -> Line:
+    """GELU as what it is: the input times the share of a normal distribution that lies below it."""
+    line = write_line(why, applied.inner)
+    share = format_latex((1 + math.erf(x / math.sqrt(2))) / 2)
+    return replace(line, right=rf"{line.right} \cdot \Phi({line.right})", worked=rf"{format_latex(x)} \times {share}")
 
 
 def tell_curve(trace: Trace, why: Explanation, applied: Apply, x: float) -> Said:
@@ -53,11 +66,12 @@ def tell_curve(trace: Trace, why: Explanation, applied: Apply, x: float) -> Said
     parts = {"where": Part(where), "x": Part(x, format_short), "y": Part(why.value, format_short)}
     made = Claim("what a function makes", f"{{where}}{name} makes {{y}} of {{x}}.", parts)
     if applied.function not in _GATES or not np.isfinite(x) or not x:
-        return say(made)
+        return say(made, tell_rank(trace, why.cell))
     let = why.value / x
     if abs(let - 1) < _WHOLE:
-        form = f"{{where}}{name} lets {{x}} through whole: this one fires."
-        return say(Claim("what a gate lets through whole", form, {"x": parts["x"], "where": parts["where"]}))
+        form = f"{{where}}{name} lets **{{x}}** through whole: this one fires."
+        whole = Claim("what a gate lets through whole", form, {"x": parts["x"], "where": parts["where"]})
+        return say(whole, tell_rank(trace, why.cell))
     share = {"share": Part(let, format_percent)}
     then = "this one fires" if x > 0 else "the rest is held back"
-    return say(made, Claim("how much a gate lets through", f" That is {{share}} of it: {then}.", share))
+    return say(made, Claim("how much a gate lets through", f" That is **{{share}}** of it: {then}.", share))

@@ -15,11 +15,14 @@ from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Mean, Sqrt, Square
 from bertviz_core.formula.nodes import Add, Div, Expr, Mul, Sub, Symbol
 from bertviz_core.formula.numbers import format_number, format_short
+from bertviz_core.formula.steps import inline
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
+from bertviz_core.ui.walk.line import Line, write_whole_line
 from bertviz_core.ui.walk.pictures import Piece, draw_spread
+from bertviz_core.ui.walk.templates.ranks import tell_rank
 
 _AND = ", and what n is made from"
 
@@ -58,7 +61,16 @@ def explain_scale(view: View, why: Explanation, norm: Norm) -> Card:
     rows = [_list_row(trace, symbol, at) for symbol in symbols]
     pieces, result = _list_pieces(trace, why, norm)
     table = Table(f"Made from {why.count} numbers{_AND if norm.scaled else ''}", ("what", "symbol", "value"), rows)
-    return Card(tell_scale(trace, why, norm, vector), table, draw_spread(vector, norm.x.kind, own, pieces, result))
+    picture = draw_spread(vector, norm.x.kind, own, pieces, result)
+    return Card(tell_scale(trace, why, norm, vector), table, picture, line=_write_in_one_go(trace, why, norm))
+
+
+def _write_in_one_go(trace: Trace, why: Explanation, norm: Norm) -> Line | None:
+    """γ (x − μ) / σ + β, of which n is a step of its own."""
+    if norm.scaled is None or why.step is None:
+        return None
+    normal = norm.scaled[0].address
+    return write_whole_line(trace, why, inline(why.step.expr, {normal: trace.program.by_address[normal].expr}))
 
 
 def _cut(symbol: Symbol, at: dict[str, int], *free: str) -> Address:
@@ -73,7 +85,7 @@ def _list_row(trace: Trace, symbol: Symbol, at: dict[str, int]) -> Row:
     return Row(
         (
             Cell(find_noun(cell.path).title, cell),
-            Cell(sign, look=card.SIGN),
+            Cell(sign, look=f"{card.SIGN} bv-of-{symbol.kind}"),
             Cell(format_number(trace[cell].item()), cell),
         )
     )
@@ -97,9 +109,9 @@ def tell_scale(trace: Trace, why: Explanation, norm: Norm, vector: np.ndarray) -
     far = float((vector[place] - vector.mean()) / spread)
     parts = {"far": Part(abs(far), format_short), "side": Part("above" if far >= 0 else "below"), "where": Part(where),
              "all": card.count(len(vector))}  # fmt: skip
-    put = " γ and β, learned, put that on the model’s own scale." if norm.scaled else ""
-    form = "{where}before LayerNorm it lies {far} standard deviations {side} the mean of its {all}."
-    return say(Claim("standard deviations from the mean", form, parts), put)
+    put = "; γ and β put that on scale" if norm.scaled else ""
+    form = f"{{where}}before LayerNorm it lies **{{far}} standard deviations** {{side}} the mean of its {{all}}{put}."
+    return say(Claim("standard deviations from the mean", form, parts), tell_rank(trace, why.cell))
 
 
 def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card:
@@ -152,7 +164,7 @@ def tell_mean(trace: Trace, why: Explanation, vector: np.ndarray, axis: str) -> 
     where = tell_where(trace, why.cell)
     parts = {"where": Part(where), "all": card.count(len(vector)), "number": Part(float(vector[far]), format_short),
              "name": Part(f"{axis} {far}" if axis not in ("hidden", "transform") else f"component {far}")}  # fmt: skip
-    form = "{where}{all} numbers, of which {name} lies farthest from the middle: {number}."
+    form = "{where}{all} numbers, of which {name} lies farthest from the middle: **{number}**."
     spread = why.cell.name == "variance"
     before = "How widely they are spread: the mean of the squared distances from their mean. " if spread else ""
     return say(before, Claim("mean of a vector", form, parts))

@@ -23,8 +23,8 @@ from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
-from bertviz_core.ui.walk.card import Card, Cell, Row, Table
-from bertviz_core.ui.walk.pictures import draw_histogram, draw_strip
+from bertviz_core.ui.walk.card import Card, Cell, Row, Table, Title
+from bertviz_core.ui.walk.pictures import draw_histogram, draw_strip, find_usual
 
 _SAMPLE = 60_000  # numbers of a table that its histogram is drawn from
 Way = tuple[tuple[int, Address], ...]  # the steps of a walk: each with its number in it, and its cell
@@ -39,7 +39,7 @@ def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
     chosen = [source.block[0] for source in why.sources if source.block.path != lookup.table.address]
     axis = table.index[-1][0]
     row, place = trace[table.without(axis)], table.at[axis]
-    image = draw_thumbnail(row[None], view.colors, EMBEDDING)
+    image = draw_thumbnail(row[None], view.colors, EMBEDDING, end=find_usual([row]))
     id_ = table.index[0][1]
     rows = [Row((Cell(name_number(trace, cell), cell), Cell(""), card.number(trace, cell))) for cell in chosen]
     rows.append(Row((Cell(f"the table’s row {id_:,}, column {place}", table), Cell(""), card.number(trace, table))))
@@ -57,7 +57,7 @@ def tell_lookup(id_: int, sizes: np.ndarray, place: int) -> Said:
     size = {"size": Part(float(sizes[place]), format_number), **parts}
     largest = " No other of its {all} numbers is as large in size."
     return say(
-        Claim("a row is read", "Nothing is computed: row {row} of a learned table is read.", row),
+        Claim("a row is read", "Nothing is computed: row **{row}** of a learned table is read.", row),
         choose(
             Claim("largest of its row", largest, size, Relation.LARGEST, sizes, (place,)),
             Claim("larger in its row", " {larger} of its {all} numbers are larger in size.", parts),
@@ -119,7 +119,8 @@ def _list_uses(trace: Trace, cell: Address) -> Table | None:
         for i in sorted(rank_top(np.abs(numbers), card.ROWS))
     ]  # fmt: skip
     largest = f", the {card.ROWS} largest" if len(numbers) > card.ROWS else ""
-    columns = ("token", f"{find_noun(column.path).word} {cell.at[inside]}", "weight", "product")
+    factor = Title(f"{find_noun(column.path).word} {cell.at[inside]}", read[0].kind)
+    columns = ("token", factor, "weight", "product")
     return Table(f"What it does at each token{largest}", columns, rows)
 
 
@@ -139,9 +140,9 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     parts = {"share": Part(smaller, format_percent), "all": card.count(len(values))}
     layer = f" of layer {cell.layer}" if cell.layer is not None else ""
     owner = find_noun(cell.path.rpartition(".")[0]).word
-    return say(f"Of the {owner}{layer}; learned in training, the same for every sentence.",
-               Claim("parameters smaller in size", " {share} of the {all} in its table are smaller in size.", parts),
-               " The walk ends here.")  # fmt: skip
+    form = " In size it is above **{share}** of the {all} in its table."
+    return say(f"A parameter of the {owner}{layer}: training set it, and it is the same for every sentence.",
+               Claim("parameters smaller in size", form, parts), " The walk ends here.")  # fmt: skip
 
 
 def _explain_input(trace: Trace, cell: Address, way: Way) -> Card:
@@ -157,7 +158,7 @@ def _explain_input(trace: Trace, cell: Address, way: Way) -> Card:
 
 
 _TELLS = {
-    "input_ids": "the tokenizer made it id {value}. This is what the model is given.",
+    "input_ids": "the tokenizer made it id **{value}**. This is what the model is given.",
     "position_ids": "position {value}, counted from 0.",
     "token_type_ids": "segment {value}: 0 is the first sentence, 1 the second.",
     "attention_mask": "mask {value}: 1 is read, 0 is padding.",

@@ -89,14 +89,12 @@ def _begin(trace: Trace, cell: Address, axis: str) -> str:
     """The beginning of the sentence, up to the share itself."""
     tokens, at = trace.tokens, cell.at
     if axis == KEY.name:
-        return (
-            f"In head {at['head']} of layer {cell.layer}, {_escape(name_token(tokens, at['query']))} gives {{share}} "
-            f"of its attention to {_escape(name_token(tokens, at['key']))}"
-        )
+        asks, offers = (_escape(name_token(tokens, at[each])) for each in ("query", "key"))
+        return f"In head {at['head']} of layer {cell.layer}, {asks} gives **{{share}}** of its attention to {offers}"
     if axis == VOCAB.name:
         word = trace.model.tokenizer.vocabulary[at["vocab"]]
-        return _escape(f"At {name_token(tokens, at['token'])}, “{word}” gets ") + "{share} of the probability"
-    return _escape(f"{tell_where(trace, cell)}{name_number(trace, cell)}") + ", {share}"
+        return _escape(f"At {name_token(tokens, at['token'])}, “{word}” gets ") + "**{share}** of the probability"
+    return _escape(f"{tell_where(trace, cell)}{name_number(trace, cell)}") + ", **{share}**"
 
 
 def _name_other(trace: Trace, axis: str, i: int) -> str:
