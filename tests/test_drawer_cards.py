@@ -14,7 +14,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, format_s
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.ui.walk.card import render_table
 from bertviz_core.ui.walk.explain import work_out
-from bertviz_core.ui.walk.rendering import render_head
+from bertviz_core.ui.walk.rendering import _render_line, render_head
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.templates.share import tell_share
 from tests.canvas import look
@@ -223,6 +223,15 @@ def test_a_number_that_somebody_set_says_so(rome):
     cell = f"{LAYER}.output.residual[token=8,hidden=3]"
     said = tell(rome.with_changes({cell: 2.0}), cell)
     assert said == "Set by a what-if change; it replaces what the step computes. The walk ends here."
+
+
+def test_a_number_that_somebody_set_says_what_it_was_in_place_of_its_formula(rome):
+    cell = f"{LAYER}.output.residual[token=8,hidden=3]"
+    changed = rome.with_changes({cell: 2.0})
+    view, shown, card = explain(changed, cell)
+    assert f"changed from <b>{format_number(rome[cell].item())}</b>" in _render_line(view, shown, card)
+    for trace, where in ((rome, cell), (changed, f"{LAYER}.output.residual[token=8,hidden=4]")):
+        assert "changed from" not in _render_line(*explain(trace, where))
 
 
 @pytest.mark.parametrize(("cell", "title", "crumb"), [

@@ -85,7 +85,7 @@ def _carry_over(trace: Trace, cell: Address, path: str) -> Address:
         at["head"], at["head_dim"] = divmod(at["concat"], width)
     named = {axis: i for axis, i in at.items() if axis in axes}
     of_tokens = [axis for axis in axes if axis in TOKEN_AXES]
-    token = next((at[axis] for axis in ("query", "token", "key") if axis in at), None)
+    token = at.get("query", at.get("token"))  # what a key offers goes to every token
     if token is not None and of_tokens and not TOKEN_AXES & named.keys():
         named[of_tokens[0]] = token
     return Address(path).fix(**named)

@@ -11,13 +11,14 @@ _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s|.")
 _TAG = re.compile(r"<[^>]*>")
 _GREEK = {rf"\{name}": sign for name, sign in (
     ("beta", "β"), ("gamma", "γ"), ("epsilon", "ϵ"), ("varepsilon", "ε"), ("eta", "η"), ("lambda", "λ"), ("mu", "μ"),
-    ("sigma", "σ"), ("ell", "ℓ"), ("partial", "∂"),
+    ("sigma", "σ"), ("ell", "ℓ"), ("partial", "∂"), ("theta", "θ"),
 )}  # fmt: skip
 _SIGNS = {"+": "+", "-": "−", "=": "=", "/": "∕", r"\cdot": "·", r"\times": "×"}  # with a space on either side
 _PLAIN = {
     "'": "′", r"\,": " ", r"\ ": " ", r"\left": "", r"\right": "", r"\sum": "Σ", r"\top": "⊤", r"\llbracket": "⟦",
     r"\rrbracket": "⟧", r"\log": "log", r"\tanh": "tanh", r"\max": "max", r"\sin": "sin",
-    r"\cos": "cos", r"\infty": "∞", r"\Phi": "Φ",
+    r"\cos": "cos", r"\infty": "∞", r"\Phi": "Φ", r"\nabla": "∇", r"\lVert": "‖", r"\rVert": "‖",
+    r"\ldots": "…",
 }  # fmt: skip
 _ACCENTS = {r"\hat": "\u0302", r"\widehat": "\u0302", r"\bar": "\u0304", r"\tilde": "\u0303"}
 _INDICES = {"_": "sub", "^": "sup"}

@@ -16,8 +16,8 @@ class Told:
     """What the drawer says of one number.
 
     name: what number it is; kind: of vector, whose colour it has; value: as it is written; words: a sentence of
-    Markdown; formulas: LaTeX, in letters and with numbers; parts: what it was made from, each with its name, its value
-    and its address, "" where it has none; note: one more line; draw: draws its picture, if it has one.
+    Markdown; formulas: short LaTeX, in letters and with numbers; parts: what it was made from, each with its name, its
+    value and its address, "" where it has none; note: one more line; draw: draws its picture, if it has one.
     """
 
     name: str

@@ -17,11 +17,11 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import PREDICTION, QUERY
 from bertviz_core.learning import Hosted, StepRecord, WeightUpdate
 from bertviz_core.learning.weights import TIED_EMBEDDINGS
-from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import Told
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk.line import write_line
 
 _STEP, _LOSS, _TERM, _LENGTH = "step", LOSS, f"{LOSS}.term", f"{LOSS}.gradient_length"
 _SHOWN = 12  # parts that are listed
@@ -74,15 +74,15 @@ def tell(view: View, training: Hosted, where: Address) -> Told | None:
         raise AddressError(str(error)) from error
     if isinstance(why, WeightUpdate):
         return _tell_weight(view, training, record, why, read_address(best).parameter == why.parameter)
-    return (_tell_loss if where.path == _LOSS else _tell_term)(view, training, record, why)
+    return (_tell_loss if where.path == _LOSS else _tell_term)(training, record, why)
 
 
-def _tell_loss(view: View, training: Hosted, record: StepRecord, why: Explanation) -> Told:
+def _tell_loss(training: Hosted, record: StepRecord, why: Explanation) -> Told:
     tokens = training.encodings[record.sentence - 1].tokens
     return Told(
         f"J of step {record.number}, line 6", PREDICTION, format_number(record.loss),
         f"Sentence {record.sentence}, pass {record.turn}: {len(record.hidden)} hidden. {tell_worst(record, tokens)}",
-        _write(view, why),
+        _write(why),
         [(f"−log P of “{tokens[i]}”", format_number(term), name_term(record, i))
          for i, term in zip(record.hidden, record.terms, strict=True)],
         f"After the step, with the same tokens hidden, J is {format_number(record.loss_after)}.{_say_printed(record)}",
@@ -112,7 +112,7 @@ def _say_printed(record: StepRecord) -> str:
     )
 
 
-def _tell_term(view: View, training: Hosted, record: StepRecord, why: Explanation) -> Told:
+def _tell_term(training: Hosted, record: StepRecord, why: Explanation) -> Told:
     token = why.cell.at["token"]
     word = training.encodings[record.sentence - 1].tokens[token]
     if token not in record.hidden:
@@ -125,7 +125,7 @@ def _tell_term(view: View, training: Hosted, record: StepRecord, why: Explanatio
         f"−log P of “{word}” in step {record.number}", PREDICTION, format_number(term),
         f"Hidden as token {token}. Before the step {quote(word)} has {format_percent(before)}, after it "
         f"{format_percent(after)}; answered first is then {quote(first)}, with {format_percent(answer.probability)}.",
-        [*_write(view, why), rf"-\log {format_latex(before)} = {format_latex(term)}"],
+        [*_write(why), rf"-\log\ {format_latex(before)} = {format_latex(term)}"],
         [("P before the step", format_number(before), ""), ("P after the step", format_number(after), ""),
          ("J, of which it is a term", format_number(record.loss), name_loss(record))],
     )  # fmt: skip
@@ -147,7 +147,7 @@ def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
         f"Length of the gradient: {names[group]}, step {record.number}", QUERY, format_number(length),
         f"{count:,} weights learn here. The squares of how J changes with each of them add up to the square of this."
         f"{_TIED if names[group] == TIED_EMBEDDINGS else ''}",
-        [r"\lVert \nabla J \rVert = \sqrt{\sum_i \left(\frac{\partial J}{\partial \theta_i}\right)^2}",
+        [r"\lVert \nabla J \rVert = \sqrt{\sum_i\, \left(\frac{\partial J}{\partial \theta_i}\right)^2}",
          rf"\sqrt{{{terms}{more}}} = {format_latex(length)}"],
         [(name, format_number(lengths[name]), "") for name in order],
         f"The {len(order)} longest of {len(lengths)}." if len(order) < len(lengths) else "",
@@ -165,7 +165,7 @@ def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUp
         format_number(why.gradient if alone else why.new),
         f"The weight was {format_number(why.old)}. It is {what} {count:,} weights that learn"
         f"{_name_row(training, weight)}. {say_moved(why)}",
-        [*(formula for moved in why.moved for formula in _write(view, moved)), *_write(view, why)],
+        [*(formula for moved in why.moved for formula in _write(moved)), *_write(why)],
         [("old value", format_number(why.old), ""),
          ("gradient, by autograd", format_number(why.gradient), ""),
          ("gradient, J measured 0.0001 to each side", format_number(why.measured), ""),
@@ -205,6 +205,10 @@ def _name_row(training: Hosted, weight: Address) -> str:
     return f", in the row of {quote(training.before.tokenizer.name(at['vocab']))}" if "vocab" in at else ""
 
 
-def _write(view: View, why: Explanation) -> list[str]:
-    """The formula in letters and with its numbers."""
-    return [view.typeset(why.step), style.break_lines(why.latex)] if why.step else [style.break_lines(why.latex)]
+def _write(why: Explanation) -> list[str]:
+    """The formula in letters, and with its numbers."""
+    if why.step is None:
+        return [why.latex]
+    line, result = write_line(why), format_latex(why.recomputed)
+    worked = f"= {line.worked} = {result}" if line.worked else f"= {result}"
+    return [f"{line.left} = {line.right}", worked]

@@ -24,7 +24,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import LONGEST, find_other_page, is_cut, read_cell, read_walk
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.walk.explain import Explained, work_out
-from bertviz_core.ui.walk.rendering import render_head, render_title, show_body
+from bertviz_core.ui.walk.rendering import render_head, render_lines, render_title, show_body
 from bertviz_core.ui.walk.table_file import write_table, write_told
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.way import is_cell, list_lit, listen, render_crumbs
@@ -122,8 +122,7 @@ def _show_told(view: View, told: Told, way: tuple[Where, ...]) -> None:
     _show_address_menu(address)
     with st.container(key="drawer-body"):
         show_text(told.words)
-        for formula in told.formulas:
-            st.latex(formula)
+        st.html(render_lines(told.formulas))
         if told.draw is not None:
             with st.container(key="drawer-picture"):
                 told.draw()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
-from bertviz_core.analysis.made_from import count_made
+from bertviz_core.analysis.made_from import count_made, is_put
 from bertviz_core.analysis.naming import find_noun, name_number
 from bertviz_core.analysis.parts import unwrap
 from bertviz_core.formula.address import Address
@@ -82,7 +83,7 @@ def _render_sentence(text: str) -> str:
 
 
 def _render_change(view: View, why: Explanation) -> str:
-    said = describe_change(view, why)
+    said = "" if is_put(view.trace, why.cell) else describe_change(view, why)  # that is said beside its symbol
     return f'<p class="bv-changed"><b>What if</b> {said}.</p>' if said else ""
 
 
@@ -112,10 +113,25 @@ def _render_line(view: View, shown: Explained, card: Card) -> str:
         place = ",".join(str(i) for _, i in why.cell.index)
         value = int(why.value) if symbol and symbol.kind == INPUT else why.value
         line = f"<span>{write_html(f'{{{symbol.tex}}}_{{{place}}}')} = {_render_result(value)}</span>" if symbol else ""
+        line += _render_before(view.trace, why.cell)
     else:
         line = _render_equation(card.line or write_line(why), why.recomputed)
     below = f"<small>{escape(card.note)}</small>" if card.note else ""
     return f'<div class="bv-formula"><p class="bv-line">{line}</p>{below}</div>' if line else ""
+
+
+def render_lines(formulas: Sequence[str]) -> str:
+    """The formulas of a number that is in no pass, a line each. formulas: short LaTeX."""
+    lines = "".join(f'<p class="bv-line"><span>{write_html(formula)}</span></p>' for formula in formulas)
+    return f'<div class="bv-explained"><div class="bv-formula">{lines}</div></div>'
+
+
+def _render_before(trace: Trace, cell: Address) -> str:
+    """What a number was before somebody put another one in its place."""
+    if trace.before is None or not is_put(trace, cell):
+        return ""
+    before = trace.before[cell].item()
+    return f' <span class="bv-was">changed from <b>{escape(format_number(before))}</b></span>'
 
 
 def _render_equation(line: Line, result: float) -> str:
