@@ -191,7 +191,8 @@ def explain(at, address):
     assert not at.exception
     drawer = texts(at)
     assert re.search(r'<code class="bv-address">(.*?)</code>', drawer)[1] == address
-    return re.search(r'class="bv-value"[^>]*>(.*?)<', drawer)[1], re.findall(r'class="bv-line"><span>(.*?)</span></p>', drawer), drawer
+    value = re.search(r'class="bv-value"[^>]*>(.*?)<', drawer)[1]
+    return value, re.findall(r'class="bv-line"><span>(.*?)</span></p>', drawer), drawer
 
 
 def test_every_kind_of_number_is_explained(trained):

@@ -129,7 +129,7 @@ def _name_crumb(trace: Trace, place: Where) -> str:
 
 def _go_forward(trace: Trace, way: tuple[Where, ...], path: str) -> tuple[Where, ...]:
     """On to the number of a tensor that is made from the one explained, if one is."""
-    *_, cell = way
+    cell = way[-1] if way else ""
     made = find_made(trace, cell, path) if is_cell(cell, trace) and path in trace.addresses else None
     return (*way, made) if made else way
 
