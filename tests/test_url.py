@@ -132,7 +132,7 @@ IN_THE_DRAWER = {
     "close": (close, False),
     "what if": (lambda app: open_menu_and_press(app, "What if", "Zero the head"), False),
     "difference": (set_show, True),
-    "undo": (lambda app: press(app, "→ 0"), True),
+    "undo": (lambda app: press(app, "set to 0"), True),
 }
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from torch.nn.functional import gelu, layer_norm, relu
-from torch.overrides import TorchFunctionMode
 from transformers import BertForPreTraining
 
 import bertviz_core as bv
@@ -12,6 +11,7 @@ from bertviz_core.formula.steps import RESIDUAL
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from bertviz_core.tracing import changes as what_if
 from tests.factory import random_checkpoint
+from tests.products import Products
 
 PAIR, PAD_TO = ("The cat sat on the mat.", "Do as Romans do in Rome."), 19
 LAYER = "encoder.layer.1"
@@ -51,6 +51,15 @@ def context(head, number):
         return hf.get_submodule(f"bert.{LAYER}.attention.output.dense").register_forward_pre_hook(new)
 
     return register
+
+
+def strength(head, factor):
+    """A change of one head's average before the heads are mixed: so many times what it was."""
+    factors = torch.ones(HEADS, WIDTH, dtype=torch.float64)
+    factors[head] = factor
+    return lambda hf: hf.get_submodule(f"bert.{LAYER}.attention.output.dense").register_forward_pre_hook(
+        lambda _, given: (given[0] * factors.flatten().to(given[0].dtype),)
+    )
 
 
 def without_residual(path):
@@ -96,6 +105,7 @@ KINDS = {
     "the last logits": ({"cls.predictions.decoder[vocab=7]": 3.0}, setting("cls.predictions.decoder", (..., 7), 3.0)),
     "a zeroed head": ({f"{SELF}.probs[head=1]": 0.0}, context(1, 0.0)),
     "a head with uniform attention": ({f"{SELF}.probs[head=1]": "uniform"}, context(1, 1.0)),
+    "a head at a part of its strength": ({f"{SELF}.probs[head=2]": "scale=0.3"}, strength(2, 0.3)),
     "another token": ({"input_ids[token=4]": 9}, inputs("input_ids", 4, 9)),
     "a masked token": ({"input_ids[token=2]": 4}, inputs("input_ids", 2, 4)),
     "another segment": ({"token_type_ids[token=3]": 1}, inputs("token_type_ids", 3, 1)),
@@ -114,8 +124,8 @@ KINDS = {
                         epsilon(f"{LAYER}.output.LayerNorm", 0.1)),
     "a skipped layer": ({f"{LAYER}.output.LayerNorm": "skip"}, output(f"bert.{LAYER}", lambda given, _: given[0])),
 }  # fmt: skip
-STACKED = ("a token's row", "a zeroed head", "another token", "a token that nobody sees", "ReLU for GELU",
-           "feed-forward without its residual", "another epsilon")  # fmt: skip
+STACKED = ("a token's row", "a zeroed head", "a head at a part of its strength", "another token", "ReLU for GELU",
+           "a token that nobody sees", "feed-forward without its residual", "another epsilon")  # fmt: skip
 CASES = {**{name: (name,) for name in KINDS}, "several at once": STACKED}
 OBSERVED = {
     "embeddings.LayerNorm": "bert.embeddings",
@@ -162,16 +172,6 @@ def test_each_kind_of_change_equals_the_same_one_made_in_hugging_face(folder, tr
         np.testing.assert_allclose(changed[address], numbers, rtol=0, atol=tolerance * scale, err_msg=address)
     moved = float(np.abs(changed["cls.predictions.decoder"] - trace["cls.predictions.decoder"]).max())
     assert moved > 1e-3
-
-
-class Products(TorchFunctionMode):
-    """Counts the matrix products that PyTorch is asked for."""
-
-    count = 0
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        self.count += "matmul" in function.__name__
-        return function(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize(

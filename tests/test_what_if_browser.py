@@ -33,7 +33,7 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
         button(app, "Run with this value").click()
     bar(app).wait_for()
     assert app.query["changes"] == f"{CELL}:0.9"
-    assert "head 1 · 8 [MASK] · 3 rome → 0.9" in bar(app).inner_text()
+    assert "layer 2, head 1, weight of “[MASK]” (8) on “rome” (3) set to 0.9" in bar(app).inner_text()
     app.follow("Predictions")
     assert app.query["changes"] == f"{CELL}:0.9"
     with app.rerun():
@@ -44,7 +44,7 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
         page.goto(shared)
     assert app.shown() == moved
     with app.rerun():
-        bar(app).get_by_role("button", name="rome → 0.9").press("Enter")
+        bar(app).get_by_role("button", name="“rome” (3) set to 0.9").press("Enter")
     bar(app).wait_for(state="detached")
     assert "changes" not in app.query
     app.open("attention", layer=2, head=1, walk=CELL)
@@ -60,7 +60,7 @@ def test_the_menu_by_keyboard_alone(app):
     button(app, "Zero the head").focus()
     with app.rerun():
         keyboard.press("Enter")
-    assert "layer 2 · probs · head 1 → 0" in bar(app).inner_text()
+    assert "layer 2, head 1 set to 0" in bar(app).inner_text()
     assert button(app, "Zero the head").count() == 0  # the menu does not cover what it did
     assert "before your change" in app.page.locator("h1").inner_text()
 

@@ -60,10 +60,22 @@ def drop_zeroed(trace: Trace) -> Changes:
     return {where: value for where, value in trace.changes.items() if where not in zeros or value != 0}
 
 
+def read_cells(trace: Trace, addresses: Sequence[Address]) -> np.ndarray:
+    """(address,) cells in float64; those of one row, as of a softmax, are worked out together."""
+    rows: dict[Address, np.ndarray] = {}
+    found: list[float] = []
+    for address in addresses:
+        axis, i = address.index[-1]
+        row = address.without(axis)
+        if row not in rows:
+            rows[row] = trace.recomputed(row)
+        found.append(float(rows[row][i]))
+    return np.array(found)
+
+
 def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, head: int) -> np.ndarray:
     """(address,) the cells' values when one head is zeroed."""
-    without = trace.with_changes(zero_head(layer, head))
-    return np.array([float(without.recomputed(address)) for address in addresses])
+    return read_cells(trace.with_changes(zero_head(layer, head)), addresses)
 
 
 def run_without_cell(trace: Trace, address: Address, cell: Address, turn: Turn = nullcontext) -> float | None:
@@ -111,7 +123,7 @@ class Ablation:
 def zero_heads(trace: Trace, addresses: Sequence[Address]) -> Generator[tuple[float, Ablation]]:
     """Zero every head in turn, the last layer first, where least has to be computed again; what is known after each."""
     config, where = trace.model.config, tuple(addresses)
-    values = lock(np.array([float(trace.recomputed(address)) for address in where]))
+    values = lock(read_cells(trace, where))
     without = np.full((len(where), config.num_hidden_layers, config.num_attention_heads), np.nan)
     places = list(np.ndindex(without.shape[1:]))
     for done, (layer, head) in enumerate(reversed(places), 1):

@@ -95,7 +95,8 @@ def write_step(trace: Trace, step: Step) -> Iterator[str]:
         if not i:
             yield f"{name} = {name}.clone()"
         place = ", ".join(":" if isinstance(at, slice) else str(at) for at in override.index) or "..."
-        yield f"{name}[{place}] = {_write_amount(override.numbers)}  # changed"
+        does = "*=" if override.times else "="
+        yield f"{name}[{place}] {does} {_write_amount(override.numbers)}  # changed"
 
 
 def _write_amount(value: np.ndarray) -> str:

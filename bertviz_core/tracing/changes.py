@@ -6,6 +6,7 @@ A change is an address and what shall stand there: a number, an array of the add
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,9 +24,13 @@ from bertviz_core.formula.steps import INPUT, PARAMETER, Program
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.rewrites import REWRITES, UNIFORM, Rule, rewrite
+from bertviz_core.tracing.rewrites import DECIMAL, PUTTING, REWRITES, SCALE, UNIFORM, Rule, rewrite
 
-RULES = {UNIFORM: f"the same attention weight for every token except padding (…{ATTENTION_WEIGHTS.path})", **REWRITES}
+RULES = {
+    UNIFORM: f"the same attention weight for every token except padding (…{ATTENTION_WEIGHTS.path})",
+    f"{SCALE}=0.5": "a number of times what it was (any tensor, slice or cell of a step)",
+    **REWRITES,
+}
 MOST = 100  # changes in a list that somebody wrote
 _BETWEEN, _BECOMES = "~", ":"
 
@@ -37,10 +42,19 @@ Listed = Mapping[Where, Value]  # as somebody wrote them; what is no address is 
 
 @dataclass(frozen=True, eq=False)
 class Override:
-    """Numbers that stand in a tensor in place of what its step computes. index: where, as PyTorch indexes."""
+    """Numbers that stand in a tensor in place of what its step computes, or, with `times`, that this is multiplied by.
+
+    index: where, as PyTorch indexes.
+    """
 
     index: tuple[int | slice, ...]
     numbers: np.ndarray
+    times: bool = False
+
+    def apply(self, tensor: torch.Tensor) -> None:
+        """Put the numbers into a tensor that nobody else holds."""
+        numbers = torch.tensor(self.numbers, dtype=tensor.dtype)
+        tensor[self.index] = tensor[self.index] * numbers if self.times else numbers
 
     def within(self, tokens: range) -> Override | None:
         """What there is of it in these rows alone, of a tensor whose first axis is the token."""
@@ -81,17 +95,26 @@ def plan_changes(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
                 f"{symbol.address} belongs to the checkpoint. Change what is computed from it: the result of a step, "
                 "or an input."
             )
-        if isinstance(value, Rule) and value.text != UNIFORM:
+        if isinstance(value, Rule) and value.word not in PUTTING:
             layout = replace(layout, program=_change_formula(layout, where, value))
             continue
-        numbers = (
-            _spread_evenly(layout, encoding, where) if isinstance(value, Rule) else _check_numbers(layout, where, value)
-        )
-        override = Override(layout.index(where), numbers)
+        override = _make_override(layout, encoding, where, value)
         overrides[symbol.address] = (*overrides.get(symbol.address, ()), override)
         if symbol.kind == INPUT:
             encoding = _change_input(layout, encoding, symbol.address, override)
     return Plan(layout.program, encoding, overrides, layout.program.reached(starts))
+
+
+def _make_override(layout: Layout, encoding: Encoding, where: Address, value: Value) -> Override:
+    """What a number, an array or a rule that puts numbers puts at an address."""
+    index = layout.index(where)
+    if not isinstance(value, Rule):
+        return Override(index, _check_numbers(layout, where, value))
+    if value.word == SCALE:
+        return Override(index, _read_factor(layout, where, value), times=True)
+    if value.argument:
+        raise InputError(f"{UNIFORM} takes no number. Leave out what stands behind it.")
+    return Override(index, _spread_evenly(layout, encoding, where))
 
 
 def _sort_inputs_first(layout: Layout, changes: Changes) -> list[tuple[Address, Value]]:
@@ -209,6 +232,19 @@ def _check_numbers(layout: Layout, where: Address, value: float | np.ndarray) ->
             "an array of its shape."
         )
     return lock(numbers)
+
+
+def _read_factor(layout: Layout, where: Address, rule: Rule) -> np.ndarray:
+    """What a tensor, slice or cell is multiplied by."""
+    if layout.located(where)[0].kind == INPUT:
+        raise InputError(f"{where} holds whole numbers; they cannot be scaled. Set them to another whole number.")
+    try:
+        factor = float(rule.argument) if DECIMAL.fullmatch(rule.argument) else math.nan
+    except ValueError:
+        factor = math.nan
+    if math.isnan(factor):
+        raise InputError(f"{SCALE} takes a number, not {rule.argument[:40]!r}. Write for example {SCALE}=0.5.")
+    return _check_numbers(layout, where, factor)
 
 
 def _spread_evenly(layout: Layout, encoding: Encoding, where: Address) -> np.ndarray:

@@ -16,7 +16,8 @@ from bertviz_core.formula.steps import RESIDUAL, Program, Step, walk_nodes, walk
 from bertviz_core.programs.config import ACTIVATIONS
 
 NO_RESIDUAL, SKIP, OTHER_EPSILON = "no-residual", "skip", "epsilon"
-UNIFORM = "uniform"  # a rule as well, though no formula: it puts numbers
+UNIFORM, SCALE = "uniform", "scale"  # rules as well, though no formulas: they put numbers
+PUTTING = frozenset({UNIFORM, SCALE})
 REWRITES: Mapping[str, str] = {
     **{name: f"{name} as the activation (…activation)" for name in ACTIVATIONS},
     NO_RESIDUAL: "only the sub-layer's output, without the residual connection (…residual)",
@@ -28,13 +29,13 @@ _MEANINGS = {
     SKIP: "The layer's input, unchanged: a change skips the layer.",
     OTHER_EPSILON: "Each token's vector less its mean, divided by √(σ² + ε), with the ε of a change.",
 }  # of the rules after which a step does something else than its own meaning says
-_DECIMAL = re.compile(r"[0-9.eE+-]{1,30}")  # the rule is quoted as it came, so nothing else may stand in it
+DECIMAL = re.compile(r"[0-9.eE+-]{1,30}")  # the rule is quoted as it came, so nothing else may stand in it
 _EPSILON_SIGNS = {r"\varepsilon", r"\epsilon"}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule in a word: one of REWRITES or UNIFORM, once it was checked. text: as somebody wrote it, `epsilon=1e-5`."""
+    """A rule in a word: one of REWRITES or PUTTING, once it was checked. text: as somebody wrote it, `epsilon=1e-5`."""
 
     text: str
 
@@ -70,7 +71,7 @@ def rewrite(program: Program, step: Step, rule: Rule) -> Step:
 
 
 def _refuse_rule(rule: str) -> str:
-    rules = (*REWRITES, UNIFORM)
+    rules = (*REWRITES, f"{SCALE}=0.5", UNIFORM)
     near = get_close_matches(rule, rules, n=1)
     return f"{rule!r} is neither a number nor a rule. The rules are {', '.join(rules[:-1])} and {rules[-1]}." + (
         f" Did you mean {near[0]}?" if near else ""
@@ -112,7 +113,7 @@ def _skip_layer(program: Program, step: Step, _: str) -> Expr:
 
 def _replace_epsilon(_: Program, step: Step, text: str) -> Expr:
     try:
-        epsilon = float(text) if _DECIMAL.fullmatch(text) else math.nan
+        epsilon = float(text) if DECIMAL.fullmatch(text) else math.nan
     except ValueError:
         epsilon = math.nan
     if not 0 < epsilon < math.inf:

@@ -288,7 +288,7 @@ class Trace:
         if overrides:
             tensor = tensor.clone()
         for override in overrides:
-            tensor[override.index] = torch.tensor(override.numbers, dtype=tensor.dtype)
+            override.apply(tensor)
         return tensor
 
     def _checked(self, address: str, tensor: Tensor) -> Tensor:

@@ -59,10 +59,10 @@ def show_finding(name: str, asked: Wanted[T], draw: Callable[[Found[T]], object]
     found = asked.look()
     draw(found)
     if not found.over:
-        _look_again(name)
+        look_again(name)
 
 
-def _look_again(name: str) -> None:
+def look_again(name: str) -> None:
     """Have this part of the page run again in a while: another number each time, so that the browser notices."""
     key = _LOOKS.of(name)
     looks = state.read(key) + 1

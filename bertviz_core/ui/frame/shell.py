@@ -43,6 +43,7 @@ from bertviz_core.ui.frame.resources import (
 )
 from bertviz_core.ui.frame.stepper import show_steppers
 from bertviz_core.ui.frame.streamlit_inside import run_anew_on_reconnect
+from bertviz_core.ui.frame.strip import show_strip
 from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
 from bertviz_core.ui.frame.what_if import run_changes
@@ -93,6 +94,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
                 what_if.show_line(passed.found, view.chosen.token)
             with kept_usable(view.trace):
                 show_drawer(view)
+                show_strip(view)
     with frame:
         run_anew_on_reconnect()
     url.publish()

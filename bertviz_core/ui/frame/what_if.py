@@ -9,6 +9,7 @@ from html import escape
 
 import streamlit as st
 
+from bertviz_core.analysis.change_names import name_change
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.what_if import (
     Offer,
@@ -22,16 +23,16 @@ from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.programs.bert import TOKEN_IDS
-from bertviz_core.tracing.changes import Changes, Listed, Value, check_changes, read_changes, write_changes
-from bertviz_core.tracing.rewrites import Rule
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.tracing.changes import Changes, Listed, check_changes, read_changes, write_changes
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import choices, menu, state, url
-from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.keys import CHANGES, SHOW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection
 
 _WORD, _EPSILON = Key("what-if-word", ""), Key("what-if-epsilon", "")
+SLID = Key("what-if-slid", "")  # the address of what the strip is open for; none while it is closed
 _REMARK = Key("what-if-remark", "")
 FROM_FRAGMENT = {"from_fragment": True}  # to `add_changes`: a menu, or an explanation, runs again by itself
 _TOP = 3
@@ -80,7 +81,7 @@ def show_line(found: Outcome, token: int) -> None:
 def _name_changes(found: Outcome) -> dict[Where, str]:
     """The changes that were made, then those that cannot be, each as a label."""
     made = found.after.changes
-    labels: dict[Where, str] = {where: _label_change(found.before, where, value) for where, value in made.items()}
+    labels: dict[Where, str] = {where: name_change(found.before, where, value) for where, value in made.items()}
     return {**labels, **{where: str(where)[:60] for where in found.wrong}}
 
 
@@ -100,17 +101,10 @@ def _render_moves(found: Outcome, token: int) -> str:
     return f'<div class="bv-moves">at “{escape(found.after.tokens[token])}” {moves}</div>'
 
 
-def _label_change(before: Trace, where: Address, value: Value) -> str:
-    """A change as a label: `layer 3 · probs · head 5 → 0`, `4 rome → paris`."""
-    if where.path == TOKEN_IDS.address and "token" in where.at and isinstance(value, int | float):
-        return f"{where.at['token']} {before.tokens[where.at['token']]} → {before.model.tokenizer.token(int(value))}"
-    amount = value.text if isinstance(value, Rule) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
-    return f"{shorten(before, where)} → {amount}"
-
-
 def show_what_if(trace: Trace, chosen: Selection) -> None:
-    """What can be changed about the chosen token, head and layer. With other changes it is another menu, so closed."""
-    changed = zlib.crc32(state.read(CHANGES).encode())
+    """What can be changed about the chosen token, head and layer. With other changes, or an open strip, it is another
+    menu, so closed."""
+    changed = zlib.crc32(f"{state.read(CHANGES)}{state.read(SLID)}".encode())
     menu.show_menu("What if", f"what-if-menu-{changed:x}", partial(_show_offers, trace, chosen))
 
 
@@ -127,6 +121,9 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     _show_buttons(offer_for_token(trace, chosen.token), "token")
     st.markdown(f"Head {chosen.head} of {where}")
     _show_buttons(offer_for_head(layers, chosen.head), "head")
+    head = ATTENTION_WEIGHTS.in_layer(chosen.layer).fix(head=chosen.head)
+    st.button(f"Slide layer {chosen.layer}, head {chosen.head} from 0 to 1", key="what-if-slide-head",
+              on_click=open_strip, args=(head,))  # fmt: skip
     st.markdown(where.capitalize())
     _show_buttons(offer_for_layer(trace, layers), "layer")
     st.text_input("Epsilon of its LayerNorms", key=_EPSILON.name, on_change=_set_epsilon, args=(layers,),
@@ -148,6 +145,12 @@ def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
     """
     asked = {where: value for where, value in read_asked().items() if where not in changes}
     _write({**asked, **changes}, from_fragment=from_fragment)
+
+
+def open_strip(where: Address) -> None:
+    """Open the strip for what stands at an address, from a part of the page that runs by itself."""
+    state.write(SLID, str(where))
+    choices.ask_for_rerun()
 
 
 def undo_change(where: Where) -> None:

@@ -28,7 +28,7 @@ from bertviz_core.ui.walk.rendering import render_head, render_lines, render_tit
 from bertviz_core.ui.walk.table_file import write_table, write_told
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.way import is_cell, list_lit, listen, render_crumbs
-from bertviz_core.ui.walk.what_if_cell import show_menu
+from bertviz_core.ui.walk.what_if_cell import show_button
 
 _ANOTHER = Key("another", "")
 
@@ -81,7 +81,7 @@ def _show(view: View, shown: Explained, way: tuple[Where, ...], own: bool) -> No
     with st.container(key="drawer-body"):
         show_body(view, shown, card)
     with st.container(horizontal=True, key="drawer-actions", gap=None):
-        show_menu(view, why)
+        show_button(view, why)
         st.html(_render_copy(), width="content")
         _show_download(why.address, partial(write_table, shown))
 

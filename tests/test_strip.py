@@ -1,0 +1,113 @@
+"""The strip of What if: answers at every strength, worked out before anything is dragged; changes told in words."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.analysis.ablation import list_outcomes, read_cells
+from bertviz_core.analysis.change_names import name_change, name_place
+from bertviz_core.analysis.strengths import STEPS, scale, try_strengths
+from bertviz_core.formula.address import parse
+from bertviz_core.tracing.changes import read_changes
+from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.frame.strip import _list_answer
+
+APP = str(Path(__file__).parent.parent / "app.py")
+PROBS = "encoder.layer.2.attention.self.probs"
+HEAD, CELL, MASK = parse(f"{PROBS}[head=0]"), parse(f"{PROBS}[head=0,query=8,key=5]"), 8
+
+
+@pytest.mark.parametrize("where", [HEAD, CELL], ids=str)
+def test_a_strength_is_the_pass_with_so_many_times_the_number(rome, where):
+    addresses = list(list_outcomes(rome, MASK, 3).values())[:3]
+    every = list(try_strengths(rome, where, addresses))
+    assert [done for done, _ in every] == pytest.approx([i / 11 for i in range(1, 12)])
+    values = every[-1][1].values
+    for step in (0, 3, 10):
+        changed = rome.with_changes({where: rome[where] * step / STEPS})
+        expected = [float(changed["cls.predictions.probs"][tuple(i for _, i in one.index)]) for one in addresses]
+        np.testing.assert_allclose(values[step], expected, rtol=2e-5)
+    assert np.isnan(every[0][1].values[:STEPS]).all() and np.isfinite(every[0][1].values[STEPS]).all()
+
+
+def test_at_full_strength_nothing_is_changed():
+    assert scale(HEAD, STEPS) == {} and {str(rule) for rule in scale(HEAD, 3).values()} == {"scale=0.3"}
+
+
+def test_cells_of_one_row_and_of_several_are_read_as_one_by_one(rome):
+    cells = [parse(f"cls.predictions.probs[token={i},vocab={j}]") for i, j in ((8, 5), (8, 2111), (3, 7))]
+    np.testing.assert_array_equal(read_cells(rome, cells), [float(rome.recomputed(cell)) for cell in cells])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (f"{PROBS}[head=8]:0", "layer 2, head 8 set to 0"),
+        (f"{PROBS}[head=8]:scale=0.3", "layer 2, head 8 times 0.3"),
+        (f"{PROBS}[head=8]:uniform", "layer 2, head 8 spread evenly"),
+        (f"{PROBS}[head=0,query=8,key=5]:-0.5", "layer 2, head 0, weight of “[MASK]” (8) on “do” (5) set to −0.5"),
+        (f"{PROBS}[head=0,query=8]:0", "layer 2, head 0, weights of “[MASK]” (8) set to 0"),
+        ("input_ids[token=3]:2082", "“rome” at 3 replaced by “school”"),
+        ("attention_mask[token=3]:0", "“rome” at 3 masked out"),
+        ("encoder.layer.1.output.LayerNorm:skip", "layer 1, output.LayerNorm skipped"),
+        ("encoder.layer.1.output.residual:no-residual", "layer 1, output.residual without its residual"),
+        ("encoder.layer.1.intermediate.activation:relu", "layer 1, intermediate.activation by relu"),
+        ("embeddings.LayerNorm.normalized:epsilon=1e-5", "embeddings.LayerNorm.normalized with ε = 1e−5"),
+        ("embeddings.sum[token=3,hidden=7]:1", "embeddings.sum, “rome” (token 3), hidden 7 set to 1"),
+    ],
+)  # fmt: skip
+def test_a_change_in_words(rome, change, told):
+    ((where, value),) = read_changes(change).items()
+    assert name_change(rome, where, value) == told
+    assert told.startswith(name_place(rome, where)) or "“rome” at 3" in told
+
+
+def test_an_answer_is_written_at_every_strength_and_what_is_not_known_is_not():
+    shares = np.full(STEPS + 1, np.nan)
+    shares[[0, 9, 10]] = 0.25, 0.4999, 0.5
+    found = _list_answer("“a”", shares, 0.5)
+    assert found["parts"][0] == 0.5 and found["parts"][10] == 1 and found["parts"][4] is None
+    assert found["texts"][4] == "…" and found["texts"][0].startswith("25")
+    assert [found["differences"][i] for i in (0, 4, 9, 10)] == ["−25.0", "", "", ""]
+
+
+def opened(slid):
+    """The first page, with the strip open for an address."""
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["text"] = "the cat sat on the [MASK]"
+    at.session_state["what-if-slid"] = slid
+    at.run()
+    assert not at.exception and not at.error
+    return at
+
+
+def list_keys(at):
+    return [button.key for button in at.button]
+
+
+def test_a_number_is_changed_in_the_strip_which_then_closes():
+    cell = f"{PROBS}[head=1,query=6,key=3]"
+    at = opened(cell)
+    assert get_findings().settle(60)
+    assert at.selectbox("what-if-scope").options == ["this number", "all of head 1, query 6", "all of head 1",
+                                                     "the whole tensor (head × query × key)"]  # fmt: skip
+    value = at.number_input(f"what-if-number-{cell}").value
+    assert value == pytest.approx(float(at.session_state["view"].trace[cell]), rel=1e-6)
+    at.button("what-if-run").click().run()
+    where, _, number = at.session_state["changes"].rpartition(":")
+    assert where == cell and float(number) == pytest.approx(value, rel=1e-6)
+    assert at.session_state["what-if-slid"] == ""
+
+
+def test_a_head_has_its_rules_and_a_token_no_slider():
+    assert {"what-if-rule-0", "what-if-rule-1"} <= set(list_keys(opened(f"{PROBS}[head=1]")))
+    assert "what-if-run" in list_keys(opened("input_ids[token=3]"))
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "nonsense", "embeddings.word_embeddings.weight[vocab=1,hidden=2]", "embeddings.sum[token=99]"]
+)
+def test_where_there_is_nothing_to_change_the_strip_is_closed(cell):
+    assert "what-if-run" not in list_keys(opened(cell))
