@@ -17,6 +17,7 @@ from bertviz_core.tracing.trace import Trace
 
 CLS, SEP = "[CLS]", "[SEP]"
 SHARE, BITS, TOKENS = "share", "bits", "tokens"
+_ROUNDING = 1e-4  # by which a row of shares may miss 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +199,9 @@ STATISTICS = {
     )
 }  # fmt: skip
 
+_OF_SHARES = (ENTROPY.name, EVENNESS.name, DISTANCE.name)
+_ANY = "any"  # beside the statistics: 1 for a head that has any weight, else 0
+
 ROLES = (
     Role("previous token", PREVIOUS, 0.5),
     Role("next token", NEXT, 0.5),
@@ -210,10 +214,26 @@ ROLES = (
 )
 
 
+def are_shares(rows: np.ndarray) -> np.ndarray:
+    """(…,) whether the numbers of (…, key) rows are shares of a whole: none below 0, and together 1.
+
+    A softmax gives nothing else; a change may put anything there.
+    """
+    exact = rows.astype(np.float64)
+    return (exact >= 0).all(axis=-1) & (np.abs(exact.sum(axis=-1) - 1) <= _ROUNDING)
+
+
 def compute_statistics(probs: np.ndarray, sentence: Sentence) -> dict[str, np.ndarray]:
-    """Every statistic of (head, query, key) shares, by name: (head,) float64."""
+    """Every statistic of (head, query, key) shares, by name: (head,) float64.
+
+    Weights on certain keys can be added up whatever they are. Entropy and distance are those of shares: nan for a head
+    with a row that is none, where a change put other numbers.
+    """
     exact = probs.astype(np.float64)
-    return {statistic.name: statistic.of(exact, sentence) for statistic in STATISTICS.values()}
+    found = {statistic.name: statistic.of(exact, sentence) for statistic in STATISTICS.values()}
+    shared = are_shares(exact).all(axis=-1)
+    found[_ANY] = exact.any(axis=(-1, -2)).astype(np.float64)
+    return found | {name: np.where(shared, found[name], np.nan) for name in _OF_SHARES}
 
 
 def compute_by_query(trace: Trace, layer: int, head: int, statistic: Statistic) -> np.ndarray:
@@ -232,13 +252,18 @@ def _drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
 
 
 def is_silent(numbers: Mapping[str, float]) -> bool:
-    """Whether all of a head's weights are 0, from its statistics: none on itself, and none at any distance."""
-    return not numbers[SELF.name] and not numbers[DISTANCE.name]
+    """Whether all of a head's weights are 0, from its statistics."""
+    return not numbers[_ANY]
+
+
+def has_shares(numbers: Mapping[str, float]) -> bool:
+    """Whether each row of a head's weights is one of shares, from its statistics."""
+    return not np.isnan(numbers[DISTANCE.name])
 
 
 def find_roles(numbers: Mapping[str, float]) -> list[Role]:
-    """The roles whose rules hold for one head's statistics."""
-    return [role for role in ROLES if numbers[role.statistic.name] > role.above]
+    """The roles whose rules hold for one head's statistics: none, where its weights are no shares."""
+    return [role for role in ROLES if has_shares(numbers) and numbers[role.statistic.name] > role.above]
 
 
 def pool_blocks(probs: np.ndarray, size: int) -> np.ndarray:
@@ -259,7 +284,7 @@ class Summary:
     """All heads of a trace, small. Padding is left out.
 
     pictures: (layer, head, query, key) shares, pooled, as whole numbers from 0 to 255;
-    numbers: every statistic by name, (layer, head); tokens: how many were read.
+    numbers: every statistic by name, (layer, head), and what `is_silent` reads; tokens: how many were read.
     """
 
     pictures: np.ndarray
@@ -280,5 +305,5 @@ def summarize(trace: Trace, size: int, done: Callable[[int], None] | None = None
         numbers.append(compute_statistics(probs, sentence))
         if done is not None:
             done(layer)
-    together = {name: lock(np.stack([layer[name] for layer in numbers])) for name in STATISTICS}
+    together = {name: lock(np.stack([layer[name] for layer in numbers])) for name in numbers[0]}
     return Summary(lock(np.stack(pictures)), MappingProxyType(together), sum(trace.encoding.mask))

@@ -47,8 +47,8 @@ def _read_layer(trace: Trace, layer: int, token: int) -> np.ndarray:
 class Taken:
     """How much a token takes from every key in every head of a layer.
 
-    weights: (head, key) attention weights, 0 to 1; lengths: (head, key) Euclidean lengths of the values; real: the keys
-    that are no padding.
+    weights: (head, key) attention weights, 0 to 1 unless a change put others; lengths: (head, key) Euclidean lengths of
+    the values; real: the keys that are no padding.
     """
 
     weights: np.ndarray
@@ -62,8 +62,11 @@ class Taken:
 
     @property
     def taken(self) -> np.ndarray:
-        """(head, key) lengths of the weighted values: a large weight on a short value takes little."""
-        return self.weights * self.lengths
+        """(head, key) lengths of the weighted values: a large weight on a short value takes little.
+
+        Of a weight below 0, which a change can put, the weighted value points the other way and is as long.
+        """
+        return np.abs(self.weights) * self.lengths
 
 
 def measure_taken(trace: Trace, layer: int, token: int) -> Taken:

@@ -37,6 +37,14 @@ def _(scene, name):
     return Truth({"length": lengths[most], "key": most}, relation, lengths, most)
 
 
+@oracle("longest among weights below 0", "none longer among weights below 0")
+def _(scene, name):
+    lengths = _weigh(scene)
+    most = int(lengths.argmax())
+    assert scene.row.min() < 0
+    return Truth({"length": lengths[most], "key": most}, {"l": "LARGEST", "n": "HIGHEST"}[name[0]], lengths, most)
+
+
 def _ring(scene):
     """The component that is ringed, and the three summands there."""
     total = scene["embeddings.sum"][scene.token]

@@ -24,6 +24,18 @@ def _(scene, name):
     return Truth(values, {"looks hardest": "LARGEST", "looks as hard": "HIGHEST"}[name], scene.row, most)
 
 
+@oracle("weights below 0")
+def _(scene):
+    return Truth({"asks": scene.name(scene.token), "count": int((scene.row < 0).sum()), "all": len(scene.row)})
+
+
+@oracle("largest beside weights below 0", "none larger beside weights below 0")
+def _(scene, name):
+    most = int(scene.row.argmax())
+    relation = {"l": "LARGEST", "n": "HIGHEST"}[name[0]]
+    return Truth({"key": scene.name(most), "weight": scene.row[most]}, relation, scene.row, most)
+
+
 @oracle("worked key")
 def _(scene):
     key, _ = scene.key
@@ -71,7 +83,7 @@ def _(scene):
 
 def _take(scene):
     lengths = np.sqrt((scene.own("attention.self.value") ** 2).sum(axis=-1))
-    return scene.weights * lengths, lengths
+    return np.abs(scene.weights) * lengths, lengths
 
 
 @oracle("takes nothing")
@@ -85,6 +97,22 @@ def _(scene, name):
     most = int(row.argmax())
     values = {"asks": scene.name(scene.token), "head": scene.head, "taken": row[most], "gives": scene.name(most)}
     return Truth(values, {"takes most": "LARGEST", "takes as much": "HIGHEST"}[name], row, most)
+
+
+@oracle("longest weighted value", "no longer weighted value")
+def _(scene, name):
+    row = _take(scene)[0][scene.head]
+    most = int(row.argmax())
+    assert scene.weights.min() < 0
+    way = "taken off, as its weight is below 0" if scene.row[most] < 0 else "added"
+    values = {
+        "asks": scene.name(scene.token),
+        "head": scene.head,
+        "length": row[most],
+        "key": scene.name(most),
+        "way": way,
+    }
+    return Truth(values, {"l": "LARGEST", "n": "HIGHEST"}[name[0]], row, most)
 
 
 @oracle("takes less", "takes less of it")

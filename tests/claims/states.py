@@ -105,6 +105,8 @@ def _draw_change(rng, trace):
         {f"{own}.probs": 0.0},
         {f"{own}.probs[head={head}]": "uniform"},
         {f"{own}.probs": "uniform"},
+        {f"{own}.probs[head={head}]": -0.5},
+        {f"{own}.probs[head={head},query={token},key={rng.randrange(len(trace.tokens))}]": -0.5},
         {f"{own}.probs[head={head},query={token}]": 0.0},
         {f"{own}.value[head={head}]": 0.0},
         {f"{own}.query": 0.0},

@@ -130,9 +130,15 @@ def _tell_rows(weights: np.ndarray) -> str:
     if not weights.any():
         return f"Rows are queries, columns are keys. {ALL_ZERO}"
     sums = weights.sum(axis=1, dtype=np.float64)
-    whole = "each row sums to 1" if np.allclose(sums, 1, atol=1e-4) else (
-        f"as changed, a row sums to {format_number(float(sums.min()))} to {format_number(float(sums.max()))}"
-    )  # fmt: skip
+    if np.allclose(sums, 1, atol=1e-4):
+        below = int((weights < 0).sum())
+        whole = "each row sums to 1" + (f", with weights below 0 that a change puts there: {below:,}" if below else "")
+    else:
+        least, most = (format_number(float(end)) for end in (sums.min(), sums.max()))
+        each = least if sums.any() else "0"
+        whole = (
+            f"as changed, each row sums to {each}" if least == most else f"as changed, a row sums to {least} to {most}"
+        )
     return f"Rows are queries, columns are keys; {whole}."
 
 

@@ -102,6 +102,17 @@ def tell_most(view: View) -> Said:
         Claim("brings most", " Position {key} has the longest weighted value, because its value is longer.", brings,
               *longest),
     )  # fmt: skip
+    if (row < 0).any():
+        return choose(*(
+            Claim(name, form, {"length": tell_number(lengths[bringing]), "key": Part(bringing)}, relation, lengths,
+                  (bringing,))
+            for name, form, relation in (
+                ("longest among weights below 0", "A change puts weights below 0, whose values it takes off. Position "
+                 "{key} has the longest weighted value, {length}.", Relation.LARGEST),
+                ("none longer among weights below 0", "A change puts weights below 0, whose values it takes off. No "
+                 "weighted value is longer than that of position {key}, {length}.", Relation.HIGHEST),
+            )
+        ))  # fmt: skip
     return choose(
         Claim("nothing looked at", "All its attention weights are 0.", {}, Relation.NONE, row),
         both if looked == bringing else other,

@@ -112,6 +112,8 @@ def write_headline(view: View) -> Said:
     """Of which token the chosen head takes most; and which much larger weight brings less than that."""
     found, tokens = read_bringing(view), view.trace.tokens
     row = found.taken[found.head]
+    if (found.found.weights < 0).any() and row.any():
+        return _tell_below(found, view.chosen.token, tokens)
     asks, head = tell_token(tokens, view.chosen.token), Part(found.head)
     most = tell_short(row[found.best])
     parts = {"taken": most, "asks": asks, "gives": tell_token(tokens, found.best), "head": head}
@@ -125,6 +127,21 @@ def write_headline(view: View) -> Said:
               Relation.HIGHEST, row, (found.best,)),
     )  # fmt: skip
     return first if found.contrast is None else say(first, _tell_contrast(found.contrast, found.best, tokens, most))
+
+
+def _tell_below(found: Bringing, token: int, tokens: Sequence[str]) -> Said:
+    """Of a change's weights below 0, whose values are taken off and not taken: which weighted value is longest."""
+    row, weight = found.taken[found.head], float(found.found.weights[found.head, found.best])
+    parts = {"length": tell_short(row[found.best]), "asks": tell_token(tokens, token),
+             "key": tell_token(tokens, found.best), "head": Part(found.head),
+             "way": Part("taken off, as its weight is below 0" if weight < 0 else "added")}  # fmt: skip
+    asks, which = "What does {asks} take? ", "that of **{key}: {length}**, {way}"
+    return choose(
+        Claim("longest weighted value", f"{asks}The longest weighted value in head {{head}} is {which}", parts,
+              Relation.LARGEST, row, (found.best,)),
+        Claim("no longer weighted value", f"{asks}No weighted value in head {{head}} is longer than {which}", parts,
+              Relation.HIGHEST, row, (found.best,)),
+    )  # fmt: skip
 
 
 def _tell_contrast(other: Contrast, best: int, tokens: Sequence[str], most: Part) -> Said:
@@ -223,19 +240,25 @@ def _draw_every(view: View, found: Bringing) -> Chart:
         for key in found.shown
     ]
     sums = [format_short(float(length)) for length in found.sums]
-    shown = Squares(found.found.weights[:, found.shown], found.taken[:, found.shown], sums, cells)
+    shown = Squares(np.abs(found.found.weights[:, found.shown]), found.taken[:, found.shown], sums, cells)
     return draw_taken_squares(shown, [names[i] for i in found.shown], found.head, view.colors)
 
 
 def _write_note(found: Bringing) -> str:
     more = f" Shown: the {len(found.shown)} of which head {found.head} takes most." if found.others else ""
     return (
-        "A large weight on a short value takes little. The last row is the sum of all weighted values, the head's "
-        "output; a part of the sum is measured along it, and is negative where the value points the other way. At the "
-        "right, the area of a square is the weight and the filled area what is taken; below stands the length of each "
-        "head's sum."
-        f"{more}"
+        f"A large weight on a short value takes little.{_tell_signs(found)} The last row is the sum of all weighted "
+        "values, the head's output; a part of the sum is measured along it, and is negative where the value points the "
+        "other way. At the right, the area of a square is the weight and the filled area what is taken; below stands "
+        f"the length of each head's sum.{more}"
     )
+
+
+def _tell_signs(found: Bringing) -> str:
+    """What weights below 0 do, where a change put any."""
+    if not (found.found.weights < 0).any():
+        return ""
+    return " Where a change puts a weight below 0, the value is taken off: lengths and areas are those of its size."
 
 
 def _write_formula(view: View, found: Bringing) -> str:
@@ -245,5 +268,8 @@ def _write_formula(view: View, found: Bringing) -> str:
     i, t, u = found.head, view.chosen.token, found.best
     weight, length = float(found.found.weights[i, u]), float(found.found.lengths[i, u])
     share, vector = rf"{a}_{{{i},{t},{u}}}", rf"{v}_{{{i},{u},:}}"
-    worked = rf"{format_latex(weight)} \cdot {format_latex(length)} = {format_latex(weight * length)}"
-    return style.break_lines(rf"\|{share}\,{vector}\| = {share}\,\|{vector}\| = {worked}")
+    weighted = rf"{share}\,{vector}"
+    if weight < 0:  # the length of what points the other way
+        share = rf"|{share}|"
+    worked = rf"{format_latex(abs(weight))} \cdot {format_latex(length)} = {format_latex(abs(weight) * length)}"
+    return style.break_lines(rf"\|{weighted}\| = {share}\,\|{vector}\| = {worked}")

@@ -12,7 +12,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ablation import Ablation
 from bertviz_core.analysis.claims import Said, say
-from bertviz_core.analysis.heads import Summary, find_roles, is_silent, summarize
+from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent, summarize
 from bertviz_core.analysis.openings import open_head, open_key
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heads import LARGEST, draw_head
@@ -226,6 +226,8 @@ def _list_notes(all_heads: Summary, worth: Worth | None, layer: int, head: int) 
     both = worth.write_both(layer, head) if worth is not None else ""
     if is_silent(numbers):
         return [f"{NONE}: all its weights are 0", both]
+    if not has_shares(numbers):
+        return [f"{NONE}: its weights are no shares", both]
     entropy, most = format_number(numbers["entropy"]), format_number(float(np.log2(all_heads.tokens)))
     return [
         f"{', '.join(_list_roles(all_heads, layer, head))}; entropy {entropy} of {most} bits, "

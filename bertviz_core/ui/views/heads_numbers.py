@@ -20,6 +20,7 @@ from bertviz_core.analysis.heads import (
     Summary,
     compute_by_query,
     find_roles,
+    has_shares,
     is_silent,
 )
 from bertviz_core.analysis.ranking import rank_top
@@ -32,7 +33,7 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
-from bertviz_core.ui.panels.looks import ALL_ZERO
+from bertviz_core.ui.panels.looks import ALL_ZERO, NO_SHARES
 from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.said import tell_number
@@ -77,6 +78,8 @@ def write_profile(numbers: Mapping[str, float], tokens: int) -> str:
     """One head's entropy, distance, and the rules that hold for it, with numbers. tokens: how many there are."""
     if is_silent(numbers):
         return f"{ALL_ZERO} So it has neither an entropy nor a distance, and no role."
+    if not has_shares(numbers):
+        return f"{NO_SHARES} So it has neither an entropy nor a distance, and no role."
     even, uniform = (format_number(x) for x in (numbers["entropy"], float(np.log2(tokens))))
     return (
         f"**Entropy**, mean over all queries: {even} of {uniform} bits, as if {format_short(2 ** numbers['entropy'])} "
@@ -108,8 +111,14 @@ def choose_statistic() -> Statistic:
 
 def show_statistic(view: View, read_heads: Callable[[Trace], Summary], statistic: Statistic) -> None:
     """One statistic of every head, with its formula. read_heads: reads the heads of a pass."""
-    if np.isnan(read_heads(view.trace).numbers[statistic.name]).all():
-        st.info("This sentence has no tokens that this statistic could measure.")
+    all_heads = read_heads(view.trace)
+    if np.isnan(all_heads.numbers[statistic.name]).all():
+        shared = any(has_shares(all_heads.of(*place)) for place in np.ndindex(all_heads.pictures.shape[:2]))
+        st.info(
+            "This sentence has no tokens that this statistic could measure."
+            if shared
+            else "A change leaves no head whose weights are shares: none below 0, each row together 1."
+        )
     else:
         _show_known(view, read_heads, statistic)
 
@@ -138,15 +147,19 @@ def _choose_end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:
     """Where the colour scale ends: at what is possible, where that is known."""
     if statistic.unit == SHARE:
         return 1.0
-    return float(np.log2(tokens)) if statistic.unit == BITS else float(values.max())
+    return float(np.log2(tokens)) if statistic.unit == BITS else float(np.nanmax(values))
 
 
 def tell_extremes(values: np.ndarray) -> Said:
-    """Which heads have the largest and the smallest number of (layer, head); where all are written alike, that one."""
-    row = values.ravel()
+    """Which heads have the largest and the smallest number of (layer, head); where all are written alike, that one.
+
+    Of heads that have no such number nothing is said.
+    """
+    places = np.flatnonzero(~np.isnan(values))
+    row = values.ravel()[places]
     alike = Claim(
         "heads alike",
-        "In every head it is {value}",
+        "In every head it is {value}" if len(places) == values.size else "In every head that has one it is {value}",
         {"value": tell_number(row.max()), "smallest": tell_number(row.min())},
         Relation.SAME,
     )
@@ -156,7 +169,7 @@ def tell_extremes(values: np.ndarray) -> Said:
             ("smallest", "; smallest", "; none smaller than", int(row.argmin()), say_smallest))  # fmt: skip
     said: list[str | Said] = []
     for name, alone, shared, place, say_extreme in ends:
-        layer, head = divmod(place, values.shape[1])
+        layer, head = divmod(int(places[place]), values.shape[1])
         parts = {"value": tell_number(row[place]), "layer": Part(layer), "head": Part(head)}
         where = "{value} in layer {layer}, head {head}"
         lone, among = (f"{name} of heads", f"{alone}: {where}"), (f"{name} of heads, with others", f"{shared} {where}")

@@ -1,0 +1,86 @@
+"""Sentences about weights, vectors and probabilities that no formula gives, which a change put there: none is false."""
+
+import re
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analysis.heads import are_shares, find_roles, has_shares, summarize
+from bertviz_core.formula.numbers import format_short
+from tests.test_put import opened
+from tests.test_said_after_changes import read_all
+
+SNOW = "Snow fell on the old bridge."
+OWN = "encoder.layer.3.attention.self"
+PLACE = {"text": SNOW, "layer": "3", "head": "7", "token": "5"}
+BELOW = {f"{OWN}.probs[head=7]": -0.5}
+ONE_BELOW = {f"{OWN}.probs[head=7,query=5,key=1]": -0.5}
+CANCELLED = {f"{OWN}.probs[head=7]": 0.0, f"{OWN}.probs[head=7,query=5,key=1]": 0.5,
+             f"{OWN}.probs[head=7,query=5,key=2]": -0.5}  # fmt: skip
+MORE = {f"{OWN}.probs[head=7]": 0.3}
+
+
+def test_shares_are_none_below_0_and_together_1():
+    rows = np.array(
+        [[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0], [0.9, 0.9, 0], [1.5, -0.5, 0], [-1, 1, 1], [0.33333, 0.33333, 0.33334]]
+    )
+    assert are_shares(rows).tolist() == [True, True, False, False, False, False, True]
+    assert are_shares(rows[:6].reshape(2, 3, 3).astype(np.float32)).tolist() == [[True, True, False], [False] * 3]
+
+
+@pytest.mark.parametrize("changes", [{}, BELOW, MORE, {f"{OWN}.probs[head=7]": 0.0}, ONE_BELOW])
+def test_only_heads_whose_weights_are_shares_have_entropy_distance_and_role(bundled, changes):
+    trace = bv.run(bundled, SNOW, changes=changes)
+    found = summarize(trace, 8)
+    for layer, head in np.ndindex(found.pictures.shape[:2]):
+        numbers = found.of(layer, head)
+        shared = not (changes and (layer, head) == (3, 7))
+        assert has_shares(numbers) == shared
+        assert all(np.isnan(numbers[name]) != shared for name in ("entropy", "evenness", "distance"))
+        assert shared or find_roles(numbers) == []
+    plain = trace[f"{OWN}.probs[head=0]"].astype(np.float64)
+    assert found.of(3, 0)["entropy"] == pytest.approx(-(plain * np.log2(plain)).sum(axis=1).mean())
+
+
+def test_a_row_that_happens_to_sum_to_0_is_not_said_to_have_no_weights(bundled):
+    text = read_all(opened("heads", CANCELLED, **PLACE))
+    assert "Not all weights of this head are shares" in text and "All weights of this head are 0" not in text
+
+
+# The page, what is changed, what has to be said, and what must not be.
+SAID = {
+    "entropy below 0": ("heads", BELOW, "So it has neither an entropy nor a distance, and no role.",
+                        "tokens shared the attention evenly"),
+    "a head of 0.3": ("heads", MORE, "Not all weights of this head are shares", "tokens shared the attention evenly"),
+    "rows alike": ("attention", BELOW, "as changed, each row sums to −4.5000.", "a row sums to −4.5000 to −4.5000"),
+    "rows of 0 that are not 0": ("attention", CANCELLED, "as changed, each row sums to 0.", "sums to 0.0000"),
+    "rows apart": ("attention", ONE_BELOW, "as changed, a row sums to ", "each row sums to 1. Click"),
+    "looking below 0": ("attention", BELOW, "has 9 of 9 weights below 0, which a change puts ", "looks at no token"),
+    "one below 0": (
+        "attention", ONE_BELOW, "has 1 of 9 weights below 0, which a change puts there; the largest is that on",
+        "looks hardest",
+    ),
+    "taken off": ("attention_output", BELOW, "taken off, as its weight is below 0", "From no token more than"),
+    "the longest of what is taken off": ("attention_output", BELOW, "whose values it takes off. Position ",
+                                         "because its value is longer"),
+    "signs": ("attention_output", ONE_BELOW, "Where a change puts a weight below 0, the value is taken off", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_weights_that_no_softmax_gives_are_not_told_as_shares(name):
+    page, changes, said, not_said = SAID[name]
+    text = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", read_all(opened(page, changes, **PLACE)))
+    assert said in text
+    assert not_said is None or not_said not in text
+
+
+def test_what_a_weight_below_0_takes_off_is_as_long_as_its_weighted_value(bundled):
+    trace = bv.run(bundled, SNOW, changes=BELOW)
+    values = trace[f"{OWN}.value[head=7]"].astype(np.float64)
+    longest = np.linalg.norm(-0.5 * values, axis=1)
+    title = opened("attention_output", BELOW, **PLACE).title[0].value
+    assert f"{trace.tokens[int(longest.argmax())]}”: {format_short(longest.max())}**, taken off" in title.replace(
+        "\\", ""
+    )
