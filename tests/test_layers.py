@@ -67,9 +67,10 @@ def test_cosines_are_dot_products_over_lengths():
         assert alike[i, j] == pytest.approx(cosine(STATES[2, i], STATES[2, j]))
 
 
-def test_a_zero_vector_has_cosine_zero():
+def test_a_zero_vector_has_no_cosine():
     rows = np.array([[0.0, 0.0], [3.0, 4.0]])
-    np.testing.assert_allclose(layers.compute_cosines(rows), [[0.0, 0.0], [0.0, 1.0]])
+    np.testing.assert_allclose(layers.compute_cosines(rows), [[np.nan, np.nan], [np.nan, 1.0]])
+    np.testing.assert_allclose(layers.compute_turns(np.stack([rows, rows])), [[np.nan, 1.0]])
 
 
 @pytest.mark.parametrize("shape", [(4, 30, 7), (2, 3, 40)], ids=["more vectors than components", "fewer"])

@@ -84,3 +84,40 @@ def test_what_a_weight_below_0_takes_off_is_as_long_as_its_weighted_value(bundle
     assert f"{trace.tokens[int(longest.argmax())]}”: {format_short(longest.max())}**, taken off" in title.replace(
         "\\", ""
     )
+
+
+# Vectors of length 0.
+
+L3 = "encoder.layer.3"
+ALL, ONE = {f"{L3}.output.LayerNorm": 0.0}, {f"{L3}.output.LayerNorm[token=5]": 0.0}
+OTHER = {f"{L3}.output.LayerNorm[token=2]": 0.0}
+LEFT_OUT = "A vector of length 0 has no direction: a cosine with it is undefined, and left out."
+DIRECTIONS = {
+    "the chosen one": (ONE, "“5 old” is nearest to none. ", "None is nearer to “5 old”"),
+    "all": (ALL, f"to none. {LEFT_OUT} Cosine: 1 is the same direction. {LEFT_OUT}", "no lower cosine"),
+    "another": (OTHER, f". {LEFT_OUT}", "is nearest to none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+def test_a_cosine_with_a_vector_of_length_0_is_undefined(name):
+    changes, said, not_said = DIRECTIONS[name]
+    text = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", read_all(opened("layers", changes, **PLACE)))
+    assert said in text and not_said not in text
+    assert ("undefined: a vector of length 0 has no direction" in text) == (name != "another")
+
+
+def test_the_layer_with_the_lowest_cosine_is_one_of_those_that_have_any(bundled):
+    trace = bv.run(bundled, SNOW, changes=ALL)
+    stages = [trace["embeddings.LayerNorm"], *(trace[f"encoder.layer.{i}.output.LayerNorm"] for i in range(6))]
+    units = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in stages if rows.any()]
+    means = {0: (units[0] * units[1]).sum(axis=1).mean(), 1: (units[1] * units[2]).sum(axis=1).mean(),
+             2: (units[2] * units[3]).sum(axis=1).mean(), 5: (units[4] * units[5]).sum(axis=1).mean()}  # fmt: skip
+    lowest = min(means, key=means.get)
+    text = read_all(opened("layers", ALL, **PLACE))
+    assert f"Layer {lowest} has the lowest cosine: {format_short(means[lowest])} on average. {LEFT_OUT}" in text
+
+
+def test_the_vector_of_a_text_of_zeros_is_compared_with_nothing():
+    text = read_all(opened("sentence", {"encoder.layer.5.output.LayerNorm": 0.0}, **PLACE))
+    assert "undefined, as a vector of length 0 has no direction" in text

@@ -64,14 +64,20 @@ def compute_angles(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def compute_turns(states: np.ndarray) -> np.ndarray:
-    """The cosine between each vector and the same token's one stage before: (stage - 1, token)."""
-    return compute_cosine(states[1:], states[:-1])
+    """The cosine of each vector with the same token's one stage before, nan where one is zero: (stage - 1, token)."""
+    directed = are_directed(states)
+    return np.where(directed[1:] & directed[:-1], compute_cosine(states[1:], states[:-1]), np.nan)
+
+
+def are_directed(rows: np.ndarray) -> np.ndarray:
+    """Which vectors point anywhere: those of a length above 0. The last axis disappears."""
+    return rows.any(axis=-1)
 
 
 def compute_cosines(rows: np.ndarray) -> np.ndarray:
-    """The cosine between every two rows of a matrix."""
-    directions = scale_to_unit(rows)
-    return _bound(directions @ directions.T)
+    """The cosine between every two rows of a matrix; nan where one is zero."""
+    directions, directed = scale_to_unit(rows), are_directed(rows)
+    return np.where(directed[:, None] & directed, _bound(directions @ directions.T), np.nan)
 
 
 def _bound(cosines: np.ndarray) -> np.ndarray:
@@ -114,19 +120,21 @@ def list_others(trace: Trace, token: int) -> list[int]:
 
 
 def find_nearest(cosines: np.ndarray, trace: Trace, token: int) -> int:
-    """The other token whose vector points most the same way, padding left out; itself where it is alone.
+    """The other token whose vector points most the same way, padding left out; itself where no other cosine is defined.
 
     cosines: (token, token).
     """
-    others = list_others(trace, token)
+    others = [i for i in list_others(trace, token) if not np.isnan(cosines[token, i])]
     return others[int(cosines[token, others].argmax())] if others else token
 
 
 def average_apart(cosines: np.ndarray, trace: Trace) -> float:
-    """The mean of (token, token) cosines over all pairs of different tokens, padding left out; 1 where there is one."""
+    """The mean of (token, token) cosines over all pairs of different tokens, padding left out, that have one; 1 where
+    there is one token, nan where no pair has a cosine."""
     real = list(trace.encoding.real)
     pairs = cosines[np.ix_(real, real)][~np.eye(len(real), dtype=bool)]
-    return float(pairs.mean()) if pairs.size else 1.0
+    defined = pairs[~np.isnan(pairs)]
+    return float(defined.mean()) if defined.size else np.nan if pairs.size else 1.0
 
 
 def find_principal_components(states: np.ndarray, count: int) -> Projection:

@@ -29,5 +29,7 @@ def compute_wavelength(component: int, hidden: int) -> float:
 
 
 def average_at_distance(cosines: np.ndarray, distance: int) -> float:
-    """The mean over all pairs of positions that are so far apart, from the (position, position) cosines."""
-    return float(np.diagonal(cosines, distance).mean())
+    """The mean over all pairs of positions that are so far apart, from the (position, position) cosines; over
+    those that have one, where a vector has no direction."""
+    found = np.diagonal(cosines, distance)
+    return float(found.mean(where=~np.isnan(found)))

@@ -13,4 +13,5 @@ def write_cosine(x: np.ndarray, y: np.ndarray, names: str) -> str:
     product = float(x.astype(np.float64) @ y.astype(np.float64))
     below = rf"{format_latex(float(layers.compute_norms(x)))} \cdot {format_latex(float(layers.compute_norms(y)))}"
     value = format_latex(float(layers.compute_cosine(x, y)))
-    return rf"\cos({names}) = \frac{{{format_latex(product)}}}{{{below}}} = {value}"
+    given = rf"= {value}" if x.any() and y.any() else r"\text{, undefined: a vector of length 0 has no direction}"
+    return rf"\cos({names}) = \frac{{{format_latex(product)}}}{{{below}}} {given}"

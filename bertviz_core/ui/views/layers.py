@@ -37,6 +37,7 @@ _COMPONENTS = (
     "use one basis, so each line shows how the layers move one token."
 )
 _SIDE = Key("side", SIDES[1])
+NO_DIRECTION = "A vector of length 0 has no direction: a cosine with it is undefined, and left out."
 
 
 def name_stages(view: View) -> list[str]:
@@ -97,17 +98,22 @@ def show_turns(view: View) -> Derived:
 
 def tell_turns(view: View) -> Said:
     """Which layer turns the tokens most on average."""
-    found = layers.compute_turns(layers.stack_vectors(view.trace))
-    means = found[:, view.trace.encoding.real].mean(axis=1)
+    found = layers.compute_turns(layers.stack_vectors(view.trace))[:, view.trace.encoding.real]
+    known = ~np.isnan(found)
+    measured = np.flatnonzero(known.any(axis=1))
+    if not len(measured):
+        return say(NO_DIRECTION)
+    means = np.array([found[layer, known[layer]].mean() for layer in measured])
     most = int(means.argmin())
-    parts = {"cosine": tell_short(means[most]), "layer": Part(most)}
-    return say_smallest(
+    parts = {"cosine": tell_short(means[most]), "layer": Part(int(measured[most]))}
+    said = say_smallest(
         ("lowest cosine", "Layer {layer} has the lowest cosine: {cosine} on average."),
         ("no lower cosine", "No layer has a lower cosine than layer {layer}: {cosine} on average."),
         parts,
         means,
         (most,),
     )
+    return said if known.all() else say(said, f" {NO_DIRECTION}")
 
 
 def _read_side(view: View) -> int:
@@ -149,12 +155,21 @@ def _describe_resemblance(view: View, found: np.ndarray, address: Address, shown
     apart = layers.average_apart(found, view.trace)
     st.caption(
         f"{tell_words(view)}{tell_nearest(view)} "
-        f"Cosine: 1 is the same direction. Mean over pairs of different tokens: {format_short(float(apart))}.{part_of}"
+        f"Cosine: 1 is the same direction. {_tell_apart(apart, found, view)}{part_of}"
     )
     stage = layers.list_stages(view.trace).index(address)
     st.latex(style.break_lines(
         write_cosine(rows[token], rows[near], f"{_write_row(stage, token)}, {_write_row(stage, near)}")
     ))  # fmt: skip
+
+
+def _tell_apart(apart: float, found: np.ndarray, view: View) -> str:
+    """The mean of the cosines that are defined. found: (token, token)."""
+    own = found[np.ix_(view.trace.encoding.real, view.trace.encoding.real)]
+    missing = f" {NO_DIRECTION}" if np.isnan(own).any() else ""
+    return (
+        missing.strip() if np.isnan(apart) else f"Mean over pairs of different tokens: {format_short(apart)}.{missing}"
+    )
 
 
 def tell_nearest(view: View) -> Said:
@@ -178,9 +193,12 @@ def _tell_nearest(view: View, found: np.ndarray, name: str, form: str, other: st
     near = layers.find_nearest(found, view.trace, token)
     parts = {"cosine": tell_short(found[token, near]), "near": name_word(names[near]),
              "token": name_word(names[token]), "layer": Part(view.chosen.layer)}  # fmt: skip
+    if near == token and np.isnan(found[token]).any():
+        return say(Claim(f"{name}, undefined", "{token} is nearest to none.", {"token": parts["token"]}),
+                   f" {NO_DIRECTION}")  # fmt: skip
     if near == token:
         return say(Claim(f"{name}, alone", "{token} is the only token.", {"token": parts["token"]}))
-    compared = layers.list_others(view.trace, token)
+    compared = [i for i in layers.list_others(view.trace, token) if not np.isnan(found[token, i])]
     others, at = found[token, compared], (compared.index(near),)
     return say_largest((name, form), (f"{name}, with others", other), parts, others, at)
 
@@ -198,7 +216,7 @@ def show_resemblance_on_the_way(view: View) -> Derived:
     found = _compare_on_the_way(view)
     others = layers.list_others(view.guide.trace, token)
     at = view.chosen.layer + 1
-    near = int(_compare_on_the_way(view.guide)[others, at].argmax())
+    near = int(np.nan_to_num(_compare_on_the_way(view.guide)[others, at], nan=-np.inf).argmax())
     other = others[near]
     rows = layers.stack_vectors(view.trace)[at]
     return Derived(

@@ -83,6 +83,10 @@ def offer_pair(view: View) -> None:
         )
 
 
+def _tell_cosine(cosine: float) -> str:
+    return "undefined, as a vector of length 0 has no direction" if np.isnan(cosine) else format_number(cosine)
+
+
 @derived
 def show_one_vector(view: View) -> Derived:
     """Two ways to one vector for a text: the last [CLS] vector, and the mean of all tokens."""
@@ -95,7 +99,7 @@ def show_one_vector(view: View) -> Derived:
     vectors = np.stack([rows[0], *means.values()])
     figure = draw_heatmap(vectors, Side("", names), Side("hidden"), view.colors, NORM, end=find_robust_limit(vectors))
     alike = layers.compute_cosines(vectors)
-    told = [f"{a} and {b}: {format_number(float(alike[i, j]))}" for i, a in enumerate(names) for j, b in
+    told = [f"{a} and {b}: {_tell_cosine(float(alike[i, j]))}" for i, a in enumerate(names) for j, b in
             enumerate(names) if i < j]  # fmt: skip
     pair = "m_A, m_B" if several else f"X^{{({trace.model.config.num_hidden_layers})}}_{{0,:}}, m"
     return Derived(
