@@ -121,3 +121,19 @@ def test_the_layer_with_the_lowest_cosine_is_one_of_those_that_have_any(bundled)
 def test_the_vector_of_a_text_of_zeros_is_compared_with_nothing():
     text = read_all(opened("sentence", {"encoder.layer.5.output.LayerNorm": 0.0}, **PLACE))
     assert "undefined, as a vector of length 0 has no direction" in text
+
+
+# Tokens that are written alike.
+
+TITLE = re.compile(r'<div class="bv-panel-title"><b[^>]*>(.*?)</b>')
+NAMING = ("add_norm", "attention", "attention_output", "embeddings", "feed_forward", "layers", "query_key_value",
+          "documents")  # fmt: skip
+
+
+@pytest.mark.parametrize("page", NAMING)
+def test_a_title_tells_a_token_from_those_that_are_written_alike(page):
+    text = read_all(opened(page, {}, "the cat saw the cat", layer="3", head="7", token="4"))
+    naming = [title for title in TITLE.findall(text) if "“the”" in title or "“cat”" in title]
+    naming = [title for title in naming if not title.startswith("Nearest to ")]  # an entry of the vocabulary
+    assert naming and all(re.search("“(the|cat)” at position [0-9]", title) for title in naming), naming
+    assert all(title.count("“the”") + title.count("“cat”") == title.count(" at position ") for title in naming), naming

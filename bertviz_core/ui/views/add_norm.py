@@ -18,6 +18,7 @@ from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, RESIDUAL
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import Key
@@ -43,11 +44,9 @@ def show_norm(view: View) -> None:
     """LayerNorm of the chosen token: the sum, normalized, gamma, beta and the result, component under component."""
     trace, token, where = view.trace, view.chosen.token, read_where()
     module = Address.in_layer(view.chosen.layer, where)
-    norm, word = module.enter("LayerNorm"), trace.tokens[token]
+    norm, word = module.enter("LayerNorm"), name_token(trace.tokens, token)
     chosen, reason = _choose_component(view, where)
-    with open_card(
-        view, NORM, f"Norm: LayerNorm of “{word}”, component by component", norm.enter("normalized")
-    ) as tools:
+    with open_card(view, NORM, f"Norm: LayerNorm of {word}, component by component", norm.enter("normalized")) as tools:
         strips = _read_strips(view, module)
         with tools:
             st.text_input("Component", key=_NORMED.name, placeholder=f"component {chosen}", width=128,
@@ -190,7 +189,7 @@ def show_post_or_pre(view: View) -> Derived:
     names, factors = follow_direct_path(trace, token)
     cut = "" if factors.all() else " Behind a place where a change cuts this path, nothing of the embedding is left: 0."
     return Derived(
-        "direct-path", f"How LayerNorm scales the embedding of “{trace.tokens[token]}”",
+        "direct-path", f"How LayerNorm scales the embedding of {name_token(trace.tokens, token)}",
         draw_bars(factors, names, view.colors, view.colors.kinds[NORM], name="factor on the embedding"),
         Origin("the variance in every LayerNorm so far", NORM,
                r"\begin{aligned} \text{post:}\ y &= \mathrm{LN}(x + f(x)) \\ \text{pre:}\ y &= x + f(\mathrm{LN}(x)) "

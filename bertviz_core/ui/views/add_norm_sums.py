@@ -16,6 +16,7 @@ from bertviz_core.figures.add_norm import draw_triangle
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import NORM, RESIDUAL
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import WHERE
@@ -127,7 +128,7 @@ def _measure_triangle(view: View) -> tuple[float, float, float, float]:
 
 def _show_triangle(view: View, residual: Address, inks: tuple[str, str, str]) -> None:
     token, (skip, added, total, _) = view.chosen.token, _measure_triangle(view)
-    st.markdown(f"**“{escape_markdown(view.trace.tokens[token])}”**, true to length and angle: "
+    st.markdown(f"**{escape_markdown(name_token(view.trace.tokens, token))}**, true to length and angle: "
                 f"${view.typeset(view.trace.step(residual))}$")  # fmt: skip
     show_passes_chart(view, [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes], "sums",
                       f"The residual sum of {view.trace.tokens[token]} as a triangle")  # fmt: skip
@@ -196,7 +197,7 @@ def show_all_layers(view: View) -> None:
     """The chosen token's lengths and angles at both places of every layer."""
     token, kinds = view.chosen.token, view.colors.kinds
     inks = {"skip": kinds[RESIDUAL], "added": kinds["attention"], "sum": kinds[NORM], "angle in degrees": ""}
-    see = f"Lengths and angles of “{view.trace.tokens[token]}” at every residual sum"
+    see = f"Lengths and angles of {name_token(view.trace.tokens, token)} at every residual sum"
     with open_card(view, RESIDUAL, see, "every residual sum") as tools:
         tables = [_measure_layers(one) for one in view.passes]
         show_passes_html(view, [_render_layers(view, table, inks) for table in tables])

@@ -18,7 +18,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, format_s
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import KEY_TOKEN
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_text
@@ -116,7 +116,7 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
     )  # fmt: skip
     note = f"{_tell_rows(view.trace[address])} Click a row’s or column’s name to choose it."
     if written:
-        note += f" In the row of {quote(read_word(view))}: percent."
+        note += f" In the row of {escape_markdown(read_word(view))}: percent."
     if total > WHOLE:
         note += (
             f" Shown: tokens {window.start}–{window.stop - 1} of {total}; the colours end at the largest weight among "
@@ -154,8 +154,8 @@ def _show_lines(view: View) -> None:
     said = tell_pass(view)
     if not few and weights.any():
         said += (
-            f"Lines: of {len(shown.queries)} queries around {quote(read_word(view))}, the {STRONGEST} largest weights "
-            f"each. The darkest line is {format_number(full)}."
+            f"Lines: of {len(shown.queries)} queries around {escape_markdown(read_word(view))}, the {STRONGEST} "
+            f"largest weights each. The darkest line is {format_number(full)}."
         )
     if not weights.any():
         said += "No lines: all weights are 0."
@@ -184,7 +184,7 @@ def show_steps(view: View, key: int, reason: str) -> None:
     """The chosen query's row from dot product to attention weight; a click on a key's name works that one out."""
     shown, word = choose_shown(view, key), read_word(view)
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
-    see = f"How “{word}” divides its attention, step by step"
+    see = f"How {word} divides its attention, step by step"
     with open_card(view, ATTENTION, see, locate(view, "probs", query=view.chosen.token)) as tools:
         show_passes(view, lambda one: _show_steps(one, shown, key))
         st.caption(

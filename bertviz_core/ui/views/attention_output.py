@@ -24,6 +24,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE, Step
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
@@ -54,7 +55,7 @@ def show_brought(view: View) -> Derived:
     words, others = [names[i] for i in shown], len(kept) - len(shown)
     return Derived(
         "brought",
-        f"Weighted values of head {head} for “{trace.tokens[token]}”, and their sum",
+        f"Weighted values of head {head} for {name_token(trace.tokens, token)}, and their sum",
         _draw_brought(parts[shown], total, words, others, view.colors).offer(
             picks.pick_vectors(trace, [value.fix(key=i) for i in shown])
         ),
@@ -179,7 +180,7 @@ def _show_merged(view: View) -> Derived:
     width = len(vector) // heads
     column = head * width + find_strongest(vector[head * width : (head + 1) * width])
     return Derived(
-        "merged", f"Concatenated heads of “{trace.tokens[token]}”: {heads} head outputs in one vector",
+        "merged", f"Concatenated heads of {name_token(trace.tokens, token)}: {heads} head outputs in one vector",
         draw_cut(vector, heads, head, find_robust_limit(vector), view.colors, step.kind, merged=True),
         Origin(address.fix(token=token), step.kind, step.typeset(style.make_painter(view.colors)),
                "Concatenation changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the vector, "
@@ -223,7 +224,7 @@ def show_heads(view: View) -> None:
     drawn = np.vstack([found.vectors[order], totals[-1]])
     marked, column = [order.index(view.chosen.head)], find_strongest(totals[-1])
     cell = output.fix(token=token, hidden=column)
-    with open_card(view, step.kind, f"What each head adds to the attention output of “{trace.tokens[token]}”",
+    with open_card(view, step.kind, f"What each head adds to the attention output of {name_token(trace.tokens, token)}",
                    f"from {source.fix(token=token)}, {weight}, {bias}") as tools:  # fmt: skip
         bars, strips, formula = st.columns([30, 38, 32], gap="medium")
         with bars:

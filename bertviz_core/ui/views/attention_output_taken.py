@@ -19,6 +19,7 @@ from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, dra
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
@@ -156,10 +157,10 @@ def _tell_contrast(other: Contrast, best: int, tokens: Sequence[str], most: Part
 
 def show_taken(view: View) -> None:
     """Per token: weight, length of value, taken, part of the sum; beside them all heads on the same rows."""
-    found, token, layer = read_bringing(view), view.trace.tokens[view.chosen.token], view.chosen.layer
+    found, token, layer = read_bringing(view), name_token(view.trace.tokens, view.chosen.token), view.chosen.layer
     own = SELF_ATTENTION.in_layer(layer)
     context = view.trace.step(own.enter("context"))
-    with open_card(view, VALUE, f"What “{token}” takes from each token",
+    with open_card(view, VALUE, f"What {token} takes from each token",
                    f"from {own.enter('probs')} and {own.enter('value')}") as tools:  # fmt: skip
         one, every = st.columns([11, 9], gap="medium")
         with one:
@@ -167,14 +168,14 @@ def show_taken(view: View) -> None:
                 view,
                 [_draw_one(one, read_bringing(one)) for one in view.passes],
                 "taken",
-                f"What “{token}” takes from each token in head {found.head}",
+                f"What {token} takes from each token in head {found.head}",
             )
         with every:
             show_passes_chart(
                 view,
                 [_draw_every(one, read_bringing(one)) for one in view.passes],
                 "taken-by-head",
-                f"What “{token}” takes from each token in every head",
+                f"What {token} takes from each token in every head",
             )
         words, formula = st.columns([11, 9], gap="medium", vertical_alignment="center")
         with words:

@@ -14,6 +14,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.tex import bracket_negative
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
@@ -41,7 +42,7 @@ def show_pair(view: View, key: int) -> Derived:
                            color=view.colors.kinds[ATTENTION],
                            title="component, largest absolute product first")  # fmt: skip
     return Derived(
-        "dot-product", f"Query of “{read_word(view)}” · key of “{trace.tokens[key]}”: {width} products "
+        "dot-product", f"Query of {read_word(view)} · key of {name_token(trace.tokens, key)}: {width} products "
         "and their sum", figure.offer(str(cells[0])),
         Origin(_write_origin(view, key), ATTENTION, _write_before_softmax(view, cells),
                f"The dot product adds the products of all components of query and key. It is divided by √{width}, "
@@ -88,7 +89,7 @@ def show_angles(view: View, key: int) -> Derived:
     ]
     return Derived(
         "query-key-cosines",
-        f"Cosine and length: the query of “{read_word(view)}” and each key",
+        f"Cosine and length: the query of {read_word(view)} and each key",
         figure.offer([str(locate(view, "products", query=view.chosen.token, key=i)) for i in shown]),
         _write_cosine(view, key, parts),
         values=Values(
@@ -126,7 +127,7 @@ def show_softmax(view: View, key: int) -> Derived:
     cell = locate(view, "probs", query=view.chosen.token, key=key)
     return Derived(
         "softmax",
-        f"Softmax over the keys for query “{read_word(view)}”, step by step",
+        f"Softmax over the keys for query {read_word(view)}, step by step",
         draw_denominator(steps.powers[shown], steps.running[shown], words, view.colors).offer(
             picks.pick_points(trace, address, shown)
         ),
@@ -236,5 +237,5 @@ def _write_origin(view: View, key: int | None = None) -> str:
 
 
 def read_word(view: View) -> str:
-    """The chosen token."""
-    return view.trace.tokens[view.chosen.token]
+    """The chosen token, in quotation marks, told from those that are written alike."""
+    return name_token(view.trace.tokens, view.chosen.token)

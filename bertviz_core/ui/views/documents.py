@@ -24,6 +24,7 @@ from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import NORM, PREDICTION, Program
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
@@ -137,7 +138,7 @@ def show_distances(view: View, left: Side, right: Side) -> None:
     token, layer = view.chosen.token, view.chosen.layer
     series = {names[key]: np.array([one.cosines[token] for one in layers]) for key, layers in found.items()}
     columns = _list_columns(found, token)
-    word = f"“{view.trace.tokens[token]}”"
+    word = name_token(view.trace.tokens, token)
     x, y = (read_ordered(trace, find_layer_outputs(trace.program)[layer].fix(token=token))
             for trace in (view.trace, right.trace))  # fmt: skip
     see = f"Cosine with BERT's vector of {word}, after each layer"

@@ -11,6 +11,7 @@ from bertviz_core.documents import NOTE
 from bertviz_core.documents.note import TOKENS
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
@@ -46,7 +47,7 @@ def show_lengths(view: View) -> None:
                 answer = style.render_answer(best, view.colors.kinds[PREDICTION]) if best else ""
                 st.html(f"<b>{length} tokens</b> {escape(how)}{answer}")
         st.caption(
-            f"Cosine with BERT's vector of “{escape_markdown(trace.tokens[token])}” after the last layer: "
+            f"Cosine with BERT's vector of {escape_markdown(name_token(trace.tokens, token))} after the last layer: "
             f"{', '.join(told)}. Every input of the note has {TOKENS} tokens, and it has no mask: its softmax attends "
             "to the padding. All else on this page is at your sentence's length."
         )

@@ -19,6 +19,7 @@ from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, NORM, RESIDUAL
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.programs.notebook import EPSILON_OF_CELL_46, EPSILON_OF_CELLS
 from bertviz_core.tracing.trace import Trace
@@ -84,8 +85,9 @@ def show_sigma(view: View) -> Derived:
         Origin(f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every LayerNorm input", NORM,
                r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
                r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
-               f"The root in the printed σ covers only 1/H. For “{view.trace.tokens[token]}” after attention in layer "
-               f"{view.chosen.layer} it is {format_number(printed)}; the standard deviation is {format_number(meant)}. "
+               f"The root in the printed σ covers only 1/H. For {name_token(view.trace.tokens, token)} after "
+               f"attention in layer {view.chosen.layer} it is {format_number(printed)}; the standard deviation is "
+               f"{format_number(meant)}. "
                f"After division by it the variance is {format_number((meant / printed) ** 2)} instead of 1.",
                rf"\sigma_{{\text{{printed}}}} = \sqrt{{\frac{{1}}{{{width}}}}} \cdot {format_latex(squares)} = "
                rf"{format_latex(printed)} \quad\text{{but}}\quad \sqrt{{\frac{{{format_latex(squares)}}}{{{width}}}}}="

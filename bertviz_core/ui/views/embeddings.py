@@ -17,6 +17,7 @@ from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import EMBEDDING
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import COMPONENT, Key
@@ -63,7 +64,7 @@ def show_token(view: View, component: int, reason: str) -> Derived:
     cell = NORM.fix(token=token, hidden=component)
     values = np.stack([trace[part.fix(token=token)] for part in parts.values()])
     return Derived(
-        "three-rows", f"“{trace.tokens[token]}”: three rows, added and normalized",
+        "three-rows", f"{name_token(trace.tokens, token)}: three rows, added and normalized",
         draw_enlarged_strips(_make_strips(view, parts, values), center_range(component, _WINDOW, len(total)), component,
                              view.colors),
         Origin(", ".join(str(part.fix(token=token)) for part in (PARTS["sum"], NORM)), EMBEDDING,

@@ -24,6 +24,7 @@ from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import FFN
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks, table_html
@@ -68,7 +69,7 @@ def show_neurons(view: View) -> None:
     trace, token, found = view.trace, view.chosen.token, _measure(view)
     after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=token)
     top = found.strongest(SHOWN)
-    see = f"The neurons of “{trace.tokens[token]}” on the activation function"
+    see = f"The neurons of {name_token(trace.tokens, token)} on the activation function"
     with open_card(view, FFN, see, after, format_shape(trace, after)) as tools:
         with tools:
             show_values("neurons", Values(

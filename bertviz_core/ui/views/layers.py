@@ -18,6 +18,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import NORM
 from bertviz_core.formula.tex import write_products
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import label_tokens
@@ -220,7 +221,7 @@ def show_resemblance_on_the_way(view: View) -> Derived:
     other = others[near]
     rows = layers.stack_vectors(view.trace)[at]
     return Derived(
-        "resemblance", f"Cosine similarity of “{view.trace.tokens[token]}” with every other token",
+        "resemblance", f"Cosine similarity of {name_token(view.trace.tokens, token)} with every other token",
         draw_resemblance(found[others], [names[i] for i in others], stages, near, at, view.colors,
                          view.colors.kinds[NORM]),
         Origin(_OF_ALL, NORM, _write_cosine(f"{_write_x(view, 'i')}_{{t,:}}", f"{_write_x(view, 'i')}_{{u,:}}"),

@@ -17,6 +17,7 @@ from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, PREDICTION
 from bertviz_core.formula.tex import write_products
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
@@ -45,7 +46,7 @@ def show_lens(view: View) -> Derived:
     stage = view.chosen.layer + 1
     return Derived(
         "lens",
-        f"The final top predictions for “{trace.tokens[view.chosen.token]}”, layer by layer",
+        f"The final top predictions for {name_token(trace.tokens, view.chosen.token)}, layer by layer",
         figure,
         Origin(
             _READ_FROM,
@@ -152,7 +153,7 @@ def show_rollout_of_token(view: View) -> Derived:
     order = f"The {_BARS} largest weights, in sentence order." if len(real) > _BARS else "In sentence order."
     own = found[:, token, token]
     return Derived(
-        "rollout-token", f"Attention rollout of “{trace.tokens[token]}”: which input tokens it draws on",
+        "rollout-token", f"Attention rollout of {name_token(trace.tokens, token)}: which input tokens it draws on",
         draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "weight"),
         _make_origin(view, found),
         values=Values(found[:, token].T, names, name_stages(view)[1:]),

@@ -12,6 +12,7 @@ from bertviz_core.analysis import layers
 from bertviz_core.analysis.claims import Part, Said, say_largest
 from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import EMBEDDING, NORM, RESIDUAL
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
@@ -35,8 +36,8 @@ def show_way(view: View) -> None:
         show_passes_html(view, [_render_way(one, *_measure_way(one)) for one in view.passes])
         st.caption(
             f"{tell_words(view)}"
-            f"At “{escape_markdown(view.trace.tokens[token])}”: angles and lengths are true and on one scale. "
-            "Flat: before the layer; coloured: after it; dashed: the change. "
+            f"At {escape_markdown(name_token(view.trace.tokens, token))}: angles and lengths are true and on one "
+            "scale. Flat: before the layer; coloured: after it; dashed: the change. "
             f"{tell_most(view)}"
         )  # fmt: skip
 

@@ -17,6 +17,7 @@ from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import choices, site, state, style, url
 from bertviz_core.ui.frame.follow import follow
@@ -176,7 +177,7 @@ def show_sum(view: View, place: Place) -> None:
                    _PRODUCT, view.colors, place.name)
         for one in view.passes
     ]  # fmt: skip
-    see = f"One of them: {place.name} {place.component} of “{read_word(view)}”"
+    see = f"One of them: {place.name} {place.component} of {read_word(view)}"
     cell = here.fix(head_dim=place.component).sort(step.dims)
     with open_card(view, step.kind, see, f"{x} and {weight}", f"{len(products)} products and a bias") as tools:
         show_passes_chart(view, charts, "one-number", see)
@@ -195,7 +196,7 @@ def _explain_sum(view: View, place: Place, shown: range, count: int) -> str:
     left_out = f" Shown: products {shown.start}–{shown.stop - 1} of {count}." if len(shown) < count else ""
     return (
         f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. A click on a "
-        f"number of “{escape_markdown(read_word(view))}” above shows that one here. "
+        f"number of {escape_markdown(read_word(view))} above shows that one here. "
         f"In the formula: the products above 0 together, those below 0, and the bias.{left_out}"
     )
 
@@ -231,7 +232,7 @@ def show_fit(view: View, place: Place) -> None:
     shown = order if len(order) <= FITTING + 1 else order[:FITTING]
     if place.key not in shown:
         shown.append(place.key)
-    see = f"Which keys fit what “{read_word(view)}” asks?"
+    see = f"Which keys fit what {read_word(view)} asks?"
     with open_card(
         view, ATTENTION, see, f"{locate(view, 'query', view.chosen.token)} and {locate(view, 'key')}"
     ) as tools:
@@ -303,5 +304,5 @@ def _locate_products(view: View) -> Address:
 
 
 def read_word(view: View) -> str:
-    """The chosen token."""
-    return view.trace.tokens[view.chosen.token]
+    """The chosen token, in quotation marks, told from those that are written alike."""
+    return name_token(view.trace.tokens, view.chosen.token)

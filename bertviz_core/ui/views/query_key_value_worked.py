@@ -11,6 +11,7 @@ from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import Step
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
@@ -48,7 +49,7 @@ def show_token(view: View, name: str) -> Derived:
         max(find_limit(column) for column in columns.values()),
     )
     return Derived(
-        f"projection-{name}", f"The {name} of “{_read_word(view)}” in head {head}: {len(result)} weighted sums",
+        f"projection-{name}", f"The {name} of {_read_word(view)} in head {head}: {len(result)} weighted sums",
         draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start, step.kind), row,
                         view.colors),
         Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)),
@@ -132,4 +133,4 @@ def _find_step(view: View, name: str) -> tuple[Step, Address]:
 
 
 def _read_word(view: View) -> str:
-    return view.trace.tokens[view.chosen.token]
+    return name_token(view.trace.tokens, view.chosen.token)

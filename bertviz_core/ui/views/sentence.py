@@ -16,6 +16,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import choices
 from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -153,7 +154,7 @@ def _show_projection(view: View) -> None:
         vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, PREDICTION, end=find_robust_limit(vectors),
         height=_STRIPS,
     )  # fmt: skip
-    show_panel(view, _DENSE, f"“{trace.tokens[0]}” after the projection; below it, after tanh",
+    show_panel(view, _DENSE, f"{name_token(trace.tokens, 0)} after the projection; below it, after tanh",
                figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])), sides=(3, 1),
                note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change. "
                     + _NOTES_LAST_LINE)  # fmt: skip
@@ -241,5 +242,8 @@ def show_token_classes(view: View) -> None:
                        name="probability" if share else "logit",
                        ends=SHARES if share else None)  # fmt: skip
     show_panel(
-        view, address, f"Classes of “{trace.tokens[token]}”", figure.offer(picks.pick_points(trace, address, shown))
+        view,
+        address,
+        f"Classes of {name_token(trace.tokens, token)}",
+        figure.offer(picks.pick_points(trace, address, shown)),
     )
