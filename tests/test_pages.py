@@ -22,6 +22,7 @@ from tests.latex import balanced
 APP = str(Path(__file__).parent.parent / "app.py")
 
 FORMULA = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
+LINE = re.compile(r'class="bv-formula-line" data-tex="([^"]*)"')
 SENTENCE = "the cat sat on the [MASK]"
 BASE, LONG = "BERT base sizes", "bundled: 512 tokens"
 SCENES = {
@@ -69,7 +70,10 @@ def shown(at):
     charts = [(chart.proto.id.partition("-chart-")[2], json.loads(chart.proto.spec))
               for chart in at.get("plotly_chart")]  # fmt: skip
     pictures = [element.proto.body for element in at.get("html") if "<img" in element.proto.body]
-    written = [formula.strip() for element in at.markdown for formula in FORMULA.findall(element.value)]
+    lines = [tex for element in at.get("html") for tex in LINE.findall(element.proto.body)]
+    written = [unescape(tex) for tex in lines] + [
+        formula.strip() for element in at.markdown for formula in FORMULA.findall(element.value)
+    ]
     return SimpleNamespace(
         view=at.session_state["view"], title=[title.value for title in at.title], charts=charts, pictures=pictures,
         formulas=[element.value.strip("$\n") for element in at.latex] + written,
@@ -258,7 +262,7 @@ def test_formulas_are_written_as_the_reader_wishes():
         at = AppTest.from_file(APP, default_timeout=60)
         at.query_params.update({"formulas": notation, "open": "all"})
         at.run().switch_page("pages/attention.py").run()
-        written[notation] = [element.value for element in at.latex]
+        written[notation] = [unescape(tex) for one in at.get("html") for tex in LINE.findall(one.proto.body)]
         view = at.session_state["view"]
         step = view.trace.step(f"encoder.layer.{view.chosen.layer}.attention.self.probs")
         assert any(view.typeset(step) in formula for formula in written[notation])

@@ -53,7 +53,7 @@ def test_the_loss_falls_below_a_tenth_of_its_start(app):
     app.page.wait_for_timeout(2500)
     assert app.page.evaluate("window.runs") == runs  # at rest nothing is sent
     with app.rerun():
-        app.page.locator(".bv-worked").first.click()
+        app.page.locator(".bv-button[data-cell]").first.click()
     assert app.explained.startswith("update:") and "gradient, by autograd" in app.drawer.inner_text()
 
 

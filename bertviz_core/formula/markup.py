@@ -11,21 +11,29 @@ _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s|.")
 _TAG = re.compile(r"<[^>]*>")
 _GREEK = {rf"\{name}": sign for name, sign in (
     ("beta", "β"), ("gamma", "γ"), ("epsilon", "ϵ"), ("varepsilon", "ε"), ("eta", "η"), ("lambda", "λ"), ("mu", "μ"),
-    ("sigma", "σ"), ("ell", "ℓ"), ("partial", "∂"), ("theta", "θ"),
+    ("sigma", "σ"), ("ell", "ℓ"), ("partial", "∂"), ("theta", "θ"), ("alpha", "α"), ("pi", "π"), ("Delta", "Δ"),
+    ("Sigma", "Σ"),
 )}  # fmt: skip
-_SIGNS = {"+": "+", "-": "−", "=": "=", "/": "∕", r"\cdot": "·", r"\times": "×"}  # with a space on either side
+_SIGNS = {  # with a space on either side
+    "+": "+", "-": "−", "=": "=", "/": "∕", r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\in": "∈", r"\approx": "≈",
+    r"\to": "→", r"\oplus": "⊕", r"\neq": "≠",
+}  # fmt: skip
 _PLAIN = {
     "'": "′", r"\,": " ", r"\ ": " ", r"\left": "", r"\right": "", r"\sum": "Σ", r"\top": "⊤", r"\llbracket": "⟦",
     r"\rrbracket": "⟧", r"\log": "log", r"\tanh": "tanh", r"\max": "max", r"\sin": "sin",
-    r"\cos": "cos", r"\infty": "∞", r"\Phi": "Φ", r"\nabla": "∇", r"\lVert": "‖", r"\rVert": "‖",
-    r"\ldots": "…",
+    r"\cos": "cos", r"\infty": "∞", r"\quad": "\u2003", r"\qquad": "\u2003", r"\;": " ", r"\!": "", r"\big": "",
+    r"\lVert": "‖", r"\rVert": "‖", r"\|": "‖", r"\lvert": "|", r"\rvert": "|", r"\vert": "|", r"\dots": "…",
+    r"\ldots": "…", r"\textstyle": "", r"\displaystyle": "", r"\exp": "exp", r"\arg": "arg", r"\prod": "Π",
+    r"\Phi": "Φ", r"\nabla": "∇",
 }  # fmt: skip
 _ACCENTS = {r"\hat": "\u0302", r"\widehat": "\u0302", r"\bar": "\u0304", r"\tilde": "\u0303"}
+_UPRIGHT = {r"\mathrm", r"\mathtt", r"\text", r"\operatorname", r"\mathbf"}
+_SPANS = {r"\htmlClass": 'class="', r"\textcolor": 'style="color:'}
 _INDICES = {"_": "sub", "^": "sup"}
 
 
 def write_html(tex: str) -> str:
-    r"""A formula of one line as HTML; `\htmlClass{name}{…}` becomes a span of that class.
+    r"""A formula of one line as HTML; `\htmlClass{name}{…}` and `\textcolor{#123456}{…}` become spans.
 
     Raises ValueError for a command that has no sign here.
     """
@@ -63,16 +71,18 @@ class _Reader:
             return f"<{_INDICES[token]}>{self._argument()}</{_INDICES[token]}>"
         if token in _ACCENTS:
             return self._accented(_ACCENTS[token])
+        if token in _UPRIGHT or token in _SPANS:
+            given = html.escape(self._raw())
+            return given if token in _UPRIGHT else f'<span {_SPANS[token]}{given}">{self._argument()}</span>'
         return self._composed(token) if token == "{" or len(token) > 1 else html.escape(token.strip())
 
     def _composed(self, token: str) -> str:
         match token:
             case "{":
                 return self.read()
-            case r"\mathrm" | r"\mathtt":
-                return html.escape(self._raw())
-            case r"\htmlClass":
-                return f'<span class="{html.escape(self._raw())}">{self._argument()}</span>'
+            case r"\underset":
+                below = self._argument()
+                return f"{self._argument()}<sub>{below}</sub>"
             case r"\sqrt":
                 inner = self._argument()
                 return f"√({inner})" if " " in _TAG.sub("", inner) else f"√{inner}"

@@ -22,6 +22,7 @@ from bertviz_core.ui.walk.explain import write_text
 APP = str(Path(__file__).parents[2] / "app.py")
 TITLE = 'class="bv-panel-title"'
 _MATH = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
+_TEX = re.compile(r'class="bv-formula-line" data-tex="([^"]*)"')
 _OFFER = re.compile(r'class="bv-worked" data-cell="([^"]*)"')
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of ten by themselves
@@ -206,7 +207,7 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
         return plain(label, data, file_name, *args, **kwargs)
 
     def opened(label, *args, key, **kwargs):
-        if key.startswith("values-"):
+        if key.startswith(("values-", "code-")):
             streamlit.session_state[key] = True
         return popover(label, *args, key=key, **kwargs)
 
@@ -248,7 +249,7 @@ def _walk(block, panel: Panel, page: str, found: list[Panel]) -> None:
     children = list(block.children.values())
     heading = _find_heading(children)
     if heading:
-        title, of = re.search(r"<b[^>]*>(.*?)</b><span[^>]*>(.*?)</span>", heading, re.DOTALL).groups()
+        of, title = re.search(r'data-of="([^"]*)".*?<b>(.*?)</b>', heading, re.DOTALL).groups()
         panel = Panel(page, html.unescape(title), html.unescape(title), html.unescape(of))
         found.append(panel)
     for child in children:
@@ -277,6 +278,7 @@ def _take(element, panel: Panel) -> None:
         tables, answers = read_html(element.proto.body)
         panel.tables += tables
         panel.answers += answers
+        panel.formulas += [html.unescape(tex) for tex in _TEX.findall(element.proto.body)]
         panel.cells += [html.unescape(cell) for cell in _CELL.findall(element.proto.body)]
         offer = _OFFER.search(element.proto.body)
         panel.offered = html.unescape(offer[1]) if offer else panel.offered

@@ -15,7 +15,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_rules
 
-_RULES = "".join(read_rules(Path(__file__).with_name(name)) for name in ("style.css", "drawer.css"))
+_RULES = "".join(read_rules(Path(__file__).with_name(name)) for name in ("style.css", "card.css", "drawer.css"))
 
 
 def write_css(colors: Palette, more: str = "") -> str:

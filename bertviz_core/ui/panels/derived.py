@@ -15,7 +15,8 @@ from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.spreadsheet import write_csv
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import SIDES, open_card, show_downloads, show_worked_link, write_npy
+from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.panel import show_downloads, write_npy
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 
 
@@ -33,7 +34,7 @@ class Origin:
     """Where derived numbers come from.
 
     of: the addresses they are made from; kind: whose colour they have; formula, worked: LaTeX in letters and with
-    numbers; meaning: a line of plain words; source: where the formula is printed, if anywhere.
+    numbers; meaning: what it says, in words; source: where the formula is printed, if anywhere.
     """
 
     of: Where
@@ -50,8 +51,8 @@ class Derived:
 
     name: a short one, for keys and file names; see: a title that says what to see; chart: the cells that it offers, if
     any, are the recorded ones that the drawn numbers are parts or functions of; note: how to read it; table: HTML to
-    stand below; start: the cell that the panel offers by itself; beside: draws what else stands beside the chart;
-    sides: the widths of the chart and of what stands beside it.
+    stand below; start: the cell that the formula opens; beside: draws what stands beside the chart; sides: the
+    widths of the chart and of that.
     """
 
     name: str
@@ -64,9 +65,10 @@ class Derived:
     table: str = ""
     start: Address | None = None
     beside: Callable[[], object] | None = None
-    sides: tuple[int, int] = SIDES
+    sides: tuple[int, int] = (3, 2)
 
 
+_SHORT = 130  # letters of a sentence beside a title
 P = ParamSpec("P")
 
 
@@ -88,25 +90,28 @@ def _show(view: View, found: Sequence[Derived]) -> None:
     """One panel for what was worked out of each of the view's passes; its words are those of the last one."""
     last = found[-1]
     origin = last.origin
-    with open_card(view, origin.kind, last.see, f"from {origin.of}") as tools:
-        drawn, side = st.columns(last.sides, gap="medium")
+    says, more = _split(origin.meaning)
+    numbers = style.break_lines(origin.worked) if origin.worked else ""
+    heading = Heading(last.see, says, origin.formula, origin.source, last.start, numbers)
+    with open_card(view, origin.kind, heading, f"from {origin.of}") as tools:
+        with tools:
+            show_values(last.name, last.values)
+        drawn, side = st.columns(last.sides, gap="medium") if last.beside else (st.container(), None)
         with drawn:
             show_passes_chart(view, [each.chart for each in found], last.name, last.see)
-            if note := f"{tell_words(view)}{last.note}":
+            if note := " ".join(filter(None, (tell_words(view).strip(), more, last.note))):
                 st.caption(note)
-        with side:
-            st.latex(origin.formula)
-            if origin.worked:
-                st.latex(style.break_lines(origin.worked))
-            st.markdown(origin.meaning + (f"  \n:small[:gray[{origin.source}]]" if origin.source else ""))
-            if last.start:
-                show_worked_link(view, last.start)
-            if last.beside:
+        if side and last.beside:
+            with side:
                 last.beside()
         if last.table:
             show_passes_html(view, [each.table for each in found])
-        with tools:
-            show_values(last.name, last.values)
+
+
+def _split(meaning: str) -> tuple[str, str]:
+    """What stands beside the title, and what below the chart: a sentence that is short and plain, or anything else."""
+    plain = len(meaning) <= _SHORT and not set("$*`\\") & set(meaning)
+    return (meaning, "") if plain else ("", meaning)
 
 
 def show_values(name: str, values: Values) -> None:

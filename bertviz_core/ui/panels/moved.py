@@ -40,9 +40,9 @@ def show_moved(view: View, address: Address, start: Address) -> None:
         return
     far = measure_moved(found.before, found.after, address)
     before, after = (float(trace[start]) for trace in (found.before, found.after))
-    name = escape_markdown(cell_names.shorten(found.after, far.largest))
+    own, name = (escape_markdown(cell_names.shorten(found.after, cell)) for cell in (start, far.largest))
     st.caption(
-        f"**What if:** the number under “With numbers” {_write_arrow(before, after)}; the largest change "
+        f"**What if:** {own}: {_write_arrow(before, after)}; the largest change "
         f"{_write_arrow(far.before, far.after)}, at {name}; the mean absolute change is {format_number(far.mean)}."
     )
 

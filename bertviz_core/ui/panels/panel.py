@@ -6,32 +6,28 @@ import io
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from html import escape
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.dims import KEY, TOKEN_AXES
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.files import check_size
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.spreadsheet import write_csv
-from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.words import show_text
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.passes import write_passes
 from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.versions import show_versions
-
-SIDES = (3, 2)  # the widths of a panel's chart and of its formula
 
 
 def show_panel(
@@ -40,89 +36,51 @@ def show_panel(
     see: str,
     chart: Chart,
     *,
+    says: str = "",
     at: Mapping[str, int] | None = None,
     note: str = "",
     table: str = "",
     switch: Callable[[], object] | None = None,
-    sides: tuple[int, int] = SIDES,
 ) -> None:
     """Show a tensor or slice.
 
-    see: a title that says what to see; chart: of the tensor, with the cells that it offers; at: the cell to work out
-    with numbers, by default the strongest one for the chosen token; note: one more line of how to read the chart;
-    table: HTML to stand below; switch: draws a widget beside the title; sides: the widths of chart and formula.
+    see: a title that says what to see; chart: of the tensor, with the cells that it offers; says: a sentence beside the
+    title, by default what the step does; at: the cell to work out with numbers, by default the strongest one for the
+    chosen token; note: one more line of how to read the chart; table: HTML to stand below; switch: draws a widget in
+    the head.
     """
-    step = view.trace.step(address)
-    start = choose_cell(view, address, at or {})
-    chart, note = draw_difference_chart(view, address, step.kind) or (chart, note)
-    with open_card(view, step.kind, see, address, format_shape(view.trace, address)) as tools:
-        drawn, side = st.columns(sides, gap="medium")
-        with drawn:
-            show_chart(chart, str(address), f"{see}: {address}")
-            if note:
-                st.caption(note)
-        with side:
-            st.latex(view.typeset(step))
-            show_text(f"{tell_meaning(view, address, step)}  \n:small[:gray[{step.source}]]")
-            show_worked_link(view, start)
-            show_moved(view, address, start)
+    kind, start = view.trace.step(address).kind, choose_cell(view, address, at or {})
+    chart, note = draw_difference_chart(view, address, kind) or (chart, note)
+    with open_step_card(view, address, see, says, worked=start) as tools:
+        if switch:
+            with tools:
+                switch()
+        show_chart(chart, str(address), f"{see}: {address}")
+        if note:
+            st.caption(note)
+        show_moved(view, address, start)
         if table:
             st.html(table)
-        with tools:
-            if switch:
-                switch()
-            show_tools(view, address)
-
-
-def show_tools(view: View, address: Address) -> None:
-    """What stands at the right of a recorded tensor's heading: its values, its step as code and in the documents."""
-    show_values(view.trace, address)
-    _show_names(view, view.trace.step(address), address)
 
 
 @contextmanager
-def open_card(
-    view: View, kind: str, see: str, what: Where, shape: str = "", name: str = ""
+def open_step_card(
+    view: View, address: Address, see: str, says: str = "", *, worked: Address | None = None, name: str = ""
 ) -> Generator[DeltaGenerator]:
-    """A box with a panel's heading: what to see, and the addresses of what is shown, in the colour of its kind.
+    """A card of a recorded tensor or slice, with its formula, source, values and code, as its step has them.
 
-    name: of a card that stays the same one, with its focus, when it shows another place. Gives the place for what can
-    be taken away, at the right of the heading.
+    says: a sentence beside the title, by default what the step does; worked: the cell that the formula opens; name: of
+    a card that stays the same one. Gives the place for more signs in the head.
     """
-    color = view.colors.kinds.get(kind, view.colors.faint)
-    with st.container(border=True, key=f"panel-{name or what}-{see}", gap="small"):
-        with st.container(
-            horizontal=True, vertical_alignment="center", gap=None, wrap=False, key=f"head-{name or what}-{see}"
-        ):
-            st.html(_render_heading(see, str(what), shape, color))
-            tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
+    step = view.trace.step(address)
+    said = tell_meaning(view, address, step) if not says or is_put(view.trace, address) else says
+    heading = Heading(see, said, view.typeset(step), step.source, worked)
+    code = partial(_show_code, view, step, address)
+    shape = format_shape(view.trace, address)
+    with open_card(view, step.kind, heading, address, shape, name, code) as tools:
+        with tools:
+            show_values(view.trace, address)
         yield tools
-
-
-def _render_heading(see: str, what: str, shape: str, color: str) -> str:
-    icons = "".join(
-        f'<button class="bv-icon" {said} title="{title}" aria-label="{title}">{sign}</button>'
-        for said, title, sign in (
-            (f'data-copy="{escape(what)}"', "Copy the address", "copy"),
-            (f'data-save="svg" data-address="{escape(what)}"', "Save the picture as SVG", "SVG"),
-            (f'data-save="png" data-address="{escape(what)}"', "Save the picture as PNG", "PNG"),
-        )
-    )
-    return (
-        f'<div class="bv-panel-title"><b style="--kind:{color}">{escape(see)}</b>'
-        f'<span class="bv-shape" title="{escape(what)}">{escape(f"{what}  {shape}".strip())}</span>'
-        f'<span class="bv-icons">{icons}</span></div>'
-    )
-
-
-def show_worked_link(view: View, cell: Address) -> None:
-    """A button that opens the explanation of a cell: the formula with its numbers.
-
-    The first on a page is the page's own number, which the drawer explains until another one is clicked.
-    """
-    offer_number(cell)
-    name, value = escape(shorten(view.trace, cell)), write_value(view, cell)
-    st.html(f'<button class="bv-worked" data-cell="{escape(str(cell))}">{name} = <b>{value}</b> worked out ›</button>')
 
 
 def write_value(view: View, cell: Address) -> str:
@@ -154,7 +112,7 @@ def show_values(trace: Trace, address: Address) -> None:
 
 def show_downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
     """A menu of the values, which are written out only when they are asked for. name: of the files."""
-    show_menu("Values", f"values-{name}", partial(_show_files, name, as_csv, as_npy), icon=":material/download:",
+    show_menu("Values", f"values-{name}", partial(_show_files, name, as_csv, as_npy), icon=":material/table:",
               help="Save the values")  # fmt: skip
 
 
@@ -166,13 +124,8 @@ def _show_files(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], byt
         )  # fmt: skip
 
 
-def _show_names(view: View, step: Step, address: Address) -> None:
-    """A menu of how the step is written elsewhere: as code, and in the documents."""
-    show_menu("Code and documents", f"names-of-{address}", partial(_show_code, view, step, address),
-              icon=":material/description:", help="The step as code, and in the documents")  # fmt: skip
-
-
 def _show_code(view: View, step: Step, address: Address) -> None:
+    """The step as code, and how documents write it."""
     st.code(step.code, language="python", wrap_lines=True)
     show_versions(view, address)
 

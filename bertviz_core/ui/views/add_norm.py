@@ -26,10 +26,11 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.moments import show_moments
-from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
+from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words, write_passes
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.views.add_norm_sums import read_where
@@ -46,7 +47,11 @@ def show_norm(view: View) -> None:
     module = Address.in_layer(view.chosen.layer, where)
     norm, word = module.enter("LayerNorm"), name_token(trace.tokens, token)
     chosen, reason = _choose_component(view, where)
-    with open_card(view, NORM, f"Norm: LayerNorm of {word}, component by component", norm.enter("normalized")) as tools:
+    steps = [trace.step(address) for address in (norm.enter("normalized"), norm)]
+    heading = Heading(f"Norm: LayerNorm of {word}, component by component", "",
+                      r" \quad ".join(map(view.typeset, steps)), steps[0].source,
+                      norm.fix(token=token, hidden=chosen))  # fmt: skip
+    with open_card(view, NORM, heading, norm.enter("normalized")) as tools:
         strips = _read_strips(view, module)
         with tools:
             st.text_input("Component", key=_NORMED.name, placeholder=f"component {chosen}", width=128,
@@ -61,7 +66,6 @@ def show_norm(view: View) -> None:
             "is written, and its bar cut where it stands out far."
             f"{tell_put(view, norm.fix(token=token), norm.enter('normalized').fix(token=token))}"
         )
-        _show_steps(view, norm, norm.fix(token=token, hidden=chosen))
 
 
 def _tell_result(view: View, norm: Address) -> str:
@@ -104,17 +108,6 @@ def _choose_component(view: View, where: str) -> tuple[int, str]:
         return asked, f"Framed: component {asked}."
     found = open_component(view.trace, module.enter("dense"), view.chosen.token)
     return found.component, escape_markdown(found.reason)
-
-
-def _show_steps(view: View, norm: Address, cell: Address) -> None:
-    """The two formulas, and the chosen component's number to walk back from."""
-    trace = view.trace
-    formulas, worked = st.columns([7, 3], vertical_alignment="center")
-    with formulas:
-        st.markdown(" &ensp; ".join(f"${view.typeset(trace.step(address))}$"
-                                    for address in (norm.enter("normalized"), norm)))  # fmt: skip
-    with worked:
-        show_worked_link(view, cell)
 
 
 def show_forgotten(view: View) -> None:

@@ -23,8 +23,8 @@ from bertviz_core.ui.frame.keys import WHERE
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.put import tell_put

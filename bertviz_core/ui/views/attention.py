@@ -21,16 +21,16 @@ from bertviz_core.ui.frame.keys import KEY_TOKEN
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
-from bertviz_core.ui.panels.panel import format_shape, open_card, show_panel, show_tools, show_worked_link
+from bertviz_core.ui.panels.panel import open_step_card, show_panel
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_passes_html, tell_pass, tell_words
-from bertviz_core.ui.panels.put import tell_meaning, tell_way
+from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
@@ -76,25 +76,18 @@ def choose_key(view: View) -> tuple[int, str]:
 def show_weights(view: View, key: int) -> None:
     """The chosen head's attention weights as a matrix, and beside it as lines from token to token."""
     address, see = locate(view, "probs"), "Attention weights"
-    step = view.trace.step(address)
-    chart, note = draw_difference_chart(view, address, step.kind) or _draw_weights(view, key)
-    with open_card(view, step.kind, see, address, format_shape(view.trace, address)) as tools:
-        drawn, lines, side = st.columns([5, 4, 3], gap="medium")
+    chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view, key)
+    cell = locate(view, "probs", query=view.chosen.token, key=key)
+    with open_step_card(view, address, see, worked=cell):
+        drawn, lines = st.columns([5, 4], gap="medium")
         with drawn:
             show_chart(chart, str(address), f"{see}: {address}")
             st.caption(tell_words(view) + note)
         with lines:
             _show_lines(view)
-        with side:
-            st.latex(view.typeset(step))
-            show_text(f"{tell_meaning(view, address, step)}  \n:small[:gray[{step.source}]]")
-            cell = locate(view, "probs", query=view.chosen.token, key=key)
-            show_worked_link(view, cell)
-            show_moved(view, address, cell)
-            if len(view.trace.tokens) > WHOLE:
-                _show_overview(view)
-        with tools:
-            show_tools(view, address)
+        show_moved(view, address, cell)
+        if len(view.trace.tokens) > WHOLE:
+            _show_overview(view)
 
 
 def _choose_window(view: View) -> range:

@@ -30,9 +30,10 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
-from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
+from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.put import tell_put, write_result
 from bertviz_core.ui.panels.said import tell_nowhere, tell_number
@@ -224,9 +225,14 @@ def show_heads(view: View) -> None:
     drawn = np.vstack([found.vectors[order], totals[-1]])
     marked, column = [order.index(view.chosen.head)], find_strongest(totals[-1])
     cell = output.fix(token=token, hidden=column)
-    with open_card(view, step.kind, f"What each head adds to the attention output of {name_token(trace.tokens, token)}",
-                   f"from {source.fix(token=token)}, {weight}, {bias}") as tools:  # fmt: skip
-        bars, strips, formula = st.columns([30, 38, 32], gap="medium")
+    heading = Heading(
+        f"What each head adds to the attention output of {name_token(trace.tokens, token)}",
+        "Every head has its own rows of the output matrix, so the product is a sum of one vector per head.",
+        _write_heads(view, step), step.source, cell,
+        style.break_lines(_write_sum(view, cell, drawn[:-1, column])),
+    )  # fmt: skip
+    with open_card(view, step.kind, heading, f"from {source.fix(token=token)}, {weight}, {bias}") as tools:
+        bars, strips = st.columns([4, 5], gap="medium")
         with bars:
             sizes = [_draw_sizes(view, each, order, names, marked) for each in passes]
             show_passes_chart(view, sizes, "head-sizes", "Length and part of the sum of what each head adds")
@@ -240,22 +246,8 @@ def show_heads(view: View) -> None:
             charts = [draw_row_strips(each, names, find_robust_limit(each), marked, view.colors).offer(cells)
                       for each in each_drawn]  # fmt: skip
             show_passes_chart(view, charts, "head-parts", "What each head adds, component by component")
-        with formula:
-            _show_sum(view, cell, drawn[:-1, column])
         with tools:
             show_values("head-parts", Values(drawn, names, [str(i) for i in range(drawn.shape[1])]))
-
-
-def _show_sum(view: View, cell: Address, terms: np.ndarray) -> None:
-    """The output as a sum over the heads, and one component of it with numbers."""
-    step = view.trace.step(cell)
-    st.latex(_write_heads(view, step))
-    st.latex(style.break_lines(_write_sum(view, cell, terms)))
-    st.markdown(
-        "Every head has its own rows of the output matrix, so the product is a sum of one vector per head, "
-        f"each with as many components as the hidden size.  \n:small[:gray[{step.source}]]"
-    )
-    show_worked_link(view, cell)
 
 
 def _read_total(view: View, found: OutputParts) -> np.ndarray:

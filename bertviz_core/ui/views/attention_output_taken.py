@@ -24,8 +24,8 @@ from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_percent, tell_short, tell_token
@@ -160,8 +160,10 @@ def show_taken(view: View) -> None:
     found, token, layer = read_bringing(view), name_token(view.trace.tokens, view.chosen.token), view.chosen.layer
     own = SELF_ATTENTION.in_layer(layer)
     context = view.trace.step(own.enter("context"))
-    with open_card(view, VALUE, f"What {token} takes from each token",
-                   f"from {own.enter('probs')} and {own.enter('value')}") as tools:  # fmt: skip
+    column = found.head * found.parts.shape[1] + find_strongest(found.parts.sum(axis=0))
+    cell = Address(context.address).fix(token=view.chosen.token, concat=column)
+    heading = Heading(f"What {token} takes from each token", "", _write_formula(view, found), context.source, cell)
+    with open_card(view, VALUE, heading, f"from {own.enter('probs')} and {own.enter('value')}") as tools:
         one, every = st.columns([11, 9], gap="medium")
         with one:
             show_passes_chart(
@@ -177,15 +179,7 @@ def show_taken(view: View) -> None:
                 "taken-by-head",
                 f"What {token} takes from each token in every head",
             )
-        words, formula = st.columns([11, 9], gap="medium", vertical_alignment="center")
-        with words:
-            st.caption(f"{_write_note(found)}{tell_put(view, *list_outputs(view))}")
-        with formula:
-            worked, opened = st.columns(2, vertical_alignment="center")
-            worked.latex(_write_formula(view, found))
-            column = found.head * found.parts.shape[1] + find_strongest(found.parts.sum(axis=0))
-            with opened:
-                show_worked_link(view, Address(context.address).fix(token=view.chosen.token, concat=column))
+        st.caption(f"{_write_note(found)}{tell_put(view, *list_outputs(view))}")
         with tools:
             heads = [f"head {i}" for i in range(len(found.taken))]
             values = Values(found.taken.T, label_tokens(view.trace), heads)

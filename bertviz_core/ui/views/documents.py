@@ -34,8 +34,8 @@ from bertviz_core.ui.frame.keys import DOCUMENT, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number, tell_percent, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import write_cosine

@@ -16,7 +16,7 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.views.documents import Side
 
 _GUESSES = 3

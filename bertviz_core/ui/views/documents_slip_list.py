@@ -14,7 +14,7 @@ from bertviz_core.ui.frame import site, url
 from bertviz_core.ui.frame.keys import OPEN, Key
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 
 COUNT = sum(len(document.slips) for document in DOCUMENTS)
 _ALL = "all five"

@@ -24,10 +24,11 @@ from bertviz_core.ui.frame.keys import COMPONENT, Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
-from bertviz_core.ui.panels.panel import open_card, show_panel
+from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -142,7 +143,7 @@ def show_all_tokens(view: View, component: int) -> None:
     figure, note = draw_tensor(view, maps[name], end=end, cells=_CELLS)
     scale = "The same scale for word, position, segment and sum." if name in PARTS else ""
     told = f"{_write_finding(view, name)} {note} {scale}".strip()
-    show_panel(view, maps[name], _TITLES[name], figure, at={"hidden": component}, note=told, sides=(3, 1),
+    show_panel(view, maps[name], _TITLES[name], figure, at={"hidden": component}, note=told,
                switch=lambda: st.segmented_control("Vectors", list(maps), key=_VECTORS.name, required=True,
                                                    label_visibility="collapsed"))  # fmt: skip
 

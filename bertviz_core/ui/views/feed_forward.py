@@ -28,9 +28,10 @@ from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks, table_html
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.panel import format_shape, open_card, show_worked_link
+from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_count, tell_nowhere, tell_percent, tell_short, tell_token
@@ -70,7 +71,9 @@ def show_neurons(view: View) -> None:
     after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=token)
     top = found.strongest(SHOWN)
     see = f"The neurons of {name_token(trace.tokens, token)} on the activation function"
-    with open_card(view, FFN, see, after, format_shape(trace, after)) as tools:
+    step, worked = trace.step(after), after.fix(intermediate=top[0])
+    heading = Heading(see, "", view.typeset(step), step.source, worked)
+    with open_card(view, FFN, heading, after, format_shape(trace, after)) as tools:
         with tools:
             show_values("neurons", Values(
                 np.stack([found.before, found.after, found.lengths, found.shares], axis=1),
@@ -90,10 +93,6 @@ def show_neurons(view: View) -> None:
             "activation times the length of its row of W₂. A share is the part along the sum of all."
             f"{tell_put(view, after)}"
         )
-        formula, worked = st.columns([7, 3], vertical_alignment="center")
-        formula.markdown(f"${view.typeset(trace.step(after))}$")
-        with worked:
-            show_worked_link(view, after.fix(intermediate=top[0]))
 
 
 def tell_quiet(view: View) -> Said:
@@ -166,7 +165,9 @@ def show_sum(view: View) -> None:
     names, parts, shares = _split_sum(view)
     cells = picks.pick_vectors(trace, [at] * len(names))
     see = "What they add together"
-    with open_card(view, FFN, see, at, format_shape(trace, at)) as tools:
+    step, worked = trace.step(at), at.fix(hidden=find_strongest(parts[-1]))
+    heading = Heading(see, "", view.typeset(step), step.source, worked)
+    with open_card(view, FFN, heading, at, format_shape(trace, at)) as tools:
         with tools:
             width = [str(i) for i in range(parts.shape[1])]
             show_values("neuron-parts", Values(np.column_stack([parts, shares]), names, [*width, "share"]))
@@ -177,10 +178,6 @@ def show_sum(view: View) -> None:
             f"sum to {tell_sum(view)}. At the right, the share: a part's length along the direction of the sum, over "
             "the length of the sum. A part that points against it is below 0."
         )
-        formula, worked = st.columns([7, 3], vertical_alignment="center")
-        formula.markdown(f"${view.typeset(trace.step(at))}$")
-        with worked:
-            show_worked_link(view, at.fix(hidden=find_strongest(parts[-1])))
 
 
 def _split_sum(view: View) -> tuple[list[str], np.ndarray, list[float]]:

@@ -34,10 +34,11 @@ from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import derived, picks
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
-from bertviz_core.ui.panels.panel import format_shape, open_card, show_values
+from bertviz_core.ui.panels.panel import format_shape, show_values
 from bertviz_core.ui.panels.passes import show_passes, tell_pass
 from bertviz_core.ui.views.heads_ablation import (
     ask_worth,

@@ -32,9 +32,9 @@ from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.looks import ALL_ZERO, NO_SHARES
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.said import tell_number
 from bertviz_core.ui.panels.tables import Column, render_table

@@ -14,7 +14,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.token_lines import show_lines
 

@@ -23,9 +23,9 @@ from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.charts import CELLS
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.said import name_word, tell_short
 from bertviz_core.ui.panels.worked import write_cosine

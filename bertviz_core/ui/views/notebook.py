@@ -26,8 +26,8 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.resources import list_models
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
 

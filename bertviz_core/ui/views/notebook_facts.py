@@ -13,7 +13,7 @@ from bertviz_core.documents.printed import FACTS, OTHERS, Fact
 from bertviz_core.formula.steps import RESIDUAL
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 
 _LONGEST = 60
 

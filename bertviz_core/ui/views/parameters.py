@@ -24,8 +24,8 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.names import write_css, write_table
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.said import tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.parameters_values import KIND, Window, choose_window

@@ -21,8 +21,8 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import quote
 from bertviz_core.ui.frame.packing import LONGEST
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.panels.printed_grid import render_grid
 from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table

@@ -28,10 +28,11 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.moments import show_moments
-from bertviz_core.ui.panels.panel import open_card, show_panel, show_values
+from bertviz_core.ui.panels.panel import show_panel, show_values
 from bertviz_core.ui.panels.passes import show_passes, show_passes_html
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table

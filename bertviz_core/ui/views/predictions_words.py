@@ -27,7 +27,8 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks, table_html
-from bertviz_core.ui.panels.panel import open_card, show_values
+from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.panel import show_values
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_number, tell_percent, tell_tied, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table

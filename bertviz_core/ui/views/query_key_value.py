@@ -28,9 +28,9 @@ from bertviz_core.ui.frame.remade import show_remade
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.panel import open_card, show_worked_link
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_words
 from bertviz_core.ui.panels.put import tell_put, tell_way, write_result
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
@@ -179,13 +179,12 @@ def show_sum(view: View, place: Place) -> None:
     ]  # fmt: skip
     see = f"One of them: {place.name} {place.component} of {read_word(view)}"
     cell = here.fix(head_dim=place.component).sort(step.dims)
-    with open_card(view, step.kind, see, f"{x} and {weight}", f"{len(products)} products and a bias") as tools:
+    up, down = float(products[products > 0].sum()), float(products[products < 0].sum())
+    heading = Heading(see, "", view.typeset(step), step.source, cell, _write_sum(view, cell, up, down, shift))
+    with open_card(view, step.kind, heading, f"{x} and {weight}", f"{len(products)} products and a bias") as tools:
         show_passes_chart(view, charts, "one-number", see)
         with st.container(horizontal=True, vertical_alignment="center"):
             _show_choices(view, place)
-            show_worked_link(view, cell)
-        up, down = float(products[products > 0].sum()), float(products[products < 0].sum())
-        st.latex(_write_sum(view, cell, up, down, shift))
         st.caption(f"{tell_words(view)}{_explain_sum(view, place, shown, len(products))}")
         with tools:
             rows = np.stack([vector, weights, products], axis=1)

@@ -33,7 +33,6 @@ from bertviz_core.ui.views import sentence_answer
 _COMPONENTS = 12
 _ROW, _CURVE, _STRIPS = 18, 336, 190  # pixels: of a component's bar, the curve, the strips
 _LEAST = 96  # pixels of all classes' bars together
-_HALF = (2, 1)  # the widths of chart and formula in a panel of half the page
 _LABELLED = 40
 _NEXT = Address("cls.seq_relationship")
 _DENSE, _POOLED = Address("pooler.dense"), Address("pooler.activation")
@@ -140,7 +139,7 @@ def _show_curve(view: View) -> None:
     show_panel(
         view, _POOLED, "Every component on the tanh curve",
         draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION], height=_CURVE).offer(
-            picks.pick_every(trace, _POOLED)), sides=_HALF,
+            picks.pick_every(trace, _POOLED)),
         note=f"{format_percent(float((abs(after) > 0.9).mean()))} of {len(after):,} components are beyond "
              "±0.9, where tanh is nearly flat.",
     )  # fmt: skip
@@ -155,7 +154,7 @@ def _show_projection(view: View) -> None:
         height=_STRIPS,
     )  # fmt: skip
     show_panel(view, _DENSE, f"{name_token(trace.tokens, 0)} after the projection; below it, after tanh",
-               figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])), sides=(3, 1),
+               figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
                note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change. "
                     + _NOTES_LAST_LINE)  # fmt: skip
 
@@ -185,13 +184,11 @@ def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str,
     scores, shares = st.columns(2, gap="small") if probs in trace else (st.container(), st.container())
     with scores:
         figure = draw_bars(trace[address][shown], words, view.colors, color, name="logit", row=row)
-        show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some,
-                   sides=_HALF)  # fmt: skip
+        show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some)  # fmt: skip
     if probs in trace:
         with shares:
             figure = draw_share_bars(view, trace[probs][shown], words, PREDICTION, "probability", row)
-            show_panel(view, probs, asked, figure.offer(picks.pick_points(trace, probs, shown)), note=note,
-                       sides=_HALF)  # fmt: skip
+            show_panel(view, probs, asked, figure.offer(picks.pick_points(trace, probs, shown)), note=note)  # fmt: skip
 
 
 @derived
@@ -219,7 +216,6 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Deri
                rf"\text{{lead}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}"),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
         note=f"The {len(best)} largest in size, all others together, the bias, and the sum.{tell_put(view, address)}",
-        sides=_HALF,
     )  # fmt: skip
 
 

@@ -34,12 +34,11 @@ from bertviz_core.ui.frame import choices, style
 from bertviz_core.ui.frame.controls import Example
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
-from bertviz_core.ui.panels.panel import open_card, show_panel, show_worked_link
+from bertviz_core.ui.panels.panel import open_step_card, show_panel
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
-from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -154,12 +153,7 @@ def _render_bar(cell: Address, share: float, end: float, name: str) -> str:
 def _show_best(view: View) -> None:
     """The formula of a span's score, with the winner's numbers, and the spans with the highest scores."""
     best = rank_spans(view.trace, 1)[0]
-    with open_card(view, PREDICTION, "The best answers", SPANS):
-        step = view.trace.step(SPANS)
-        st.latex(view.typeset(step))
-        st.latex(style.break_lines(view.trace.explain(best.cell).latex))
-        show_text(f"{tell_meaning(view, SPANS, step)}  \n:small[:gray[{step.source}]]")
-        show_worked_link(view, best.cell)
+    with open_step_card(view, SPANS, "The best answers", worked=best.cell, name="best-answers"):
         with st.container(key="wide-answers"):
             show_passes_html(view, [_render_best(one) for one in view.passes])
         st.caption(
@@ -216,7 +210,7 @@ def _show_bars(view: View, address: Address, see: str, name: str) -> None:
     figure = draw_bars(np.asarray(trace[address][shown]), [labels[i] for i in shown], view.colors,
                        view.colors.kinds[PREDICTION], name=name)  # fmt: skip
     best = find_answer(trace)
-    show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some, sides=(2, 1),
+    show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some,
                at={"start": best.start} if address.path.startswith(START.path) else {"end": best.end})  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card, show_worked_link
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.story_words import render_hidden, render_steps, render_without, tell_choice, tell_passed
 from bertviz_core.ui.walk.explain import draw_operands, work_out, write_text, write_words
@@ -215,7 +215,7 @@ def show_stop(view: View, story: Story, number: int) -> None:
     shown = work_out(view, cell)
     kind = shown.why.step.kind if shown.why.step else PARAMETER
     see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
-    with open_card(view, kind, see, str(cell)):
+    with open_card(view, kind, Heading(see, worked=cell), str(cell)):
         words, picture, onward = st.columns([4, 7, 7], gap="medium")
         with words:
             st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
@@ -227,11 +227,9 @@ def show_stop(view: View, story: Story, number: int) -> None:
                 st.caption(escape_markdown(" ".join(filter(None, said))))
             words, text = write_words(view.trace, shown.why, shown.found), write_text(view, shown.why)
             st.markdown(f"{words}\n\n{text}")
-            with st.container(horizontal=True, vertical_alignment="center"):
-                show_worked_link(view, cell)
-                link = site.find_link(view.trace, cell)
-                query = {**site.name_place(cell, view.chosen), **link.query}
-                site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, query)
+            link = site.find_link(view.trace, cell)
+            query = {**site.name_place(cell, view.chosen), **link.query}
+            site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, query)
         if shown.why.step is not None:
             with picture:
                 draw_operands(view, f"story-{number}", shown, largest=_SHARES)

@@ -14,7 +14,7 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 
 _SHOWN_REJECTED = 8  # at once, of one search
 _CHOICES = 8

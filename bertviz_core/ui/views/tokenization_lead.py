@@ -23,7 +23,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_tied, tell_token
 

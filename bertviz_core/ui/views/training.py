@@ -23,7 +23,7 @@ from bertviz_core.ui.frame import choices
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import offer_teller
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.views.training_fields import SMALL, show_fields
 from bertviz_core.ui.views.training_lead import choose_risen, read_words, show_lead
 from bertviz_core.ui.views.training_lines import LINES, RETURN, UPDATE, render_lines, say_line_5

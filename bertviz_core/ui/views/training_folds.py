@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.keys import DOCUMENT, MODEL
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import UNTRAINED, keep_own
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.views.training_fields import SMALL, suggest
 from bertviz_core.ui.views.training_lines import list_besides
 from bertviz_core.ui.views.training_run import Run, lay_beside, refuse, take_away

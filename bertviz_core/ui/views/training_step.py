@@ -19,8 +19,8 @@ from bertviz_core.learning import Hosted, StepRecord
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.panel import open_card
 from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 
@@ -60,7 +60,7 @@ def _show_largest(training: Hosted, record: StepRecord) -> None:
 
 def _render_largest(weight: Address, address: str) -> str:
     name = weight.path
-    return f'<button class="bv-worked" data-cell="{address}" title="{name}">Largest gradient worked out ›</button>'
+    return f'<button class="bv-button" data-cell="{address}" title="{name}">Largest gradient worked out ›</button>'
 
 
 def render_hiding(tokens: Sequence[str], tokenizer: Tokenizer, record: StepRecord) -> str:

@@ -13,7 +13,7 @@ from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.learning import Ranked
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.views.training_lead import choose_risen, read_words
 from bertviz_core.ui.views.training_run import Run
 

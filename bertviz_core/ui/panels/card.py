@@ -1,0 +1,109 @@
+"""A card: what every picture of the app stands in. Its head says what is seen, a line below by which formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core.formula.address import Address, Where
+from bertviz_core.ui.frame.menu import show_menu
+from bertviz_core.ui.frame.told import offer_number
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import render_text
+from bertviz_core.ui.panels.formula_line import show_formula
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What a card says of its picture.
+
+    see: a title that says what to see; says: one plain sentence beside it; formula: LaTeX in symbols, by which the
+    numbers came about; source: where that is printed, or what it cost where the app works something out itself; worked:
+    the cell that a click on the formula opens in the drawer, which is the page's own number if it is the first offered;
+    numbers: LaTeX of the formula with its numbers, of what is no step's, in the menu of the code.
+    """
+
+    see: str
+    says: str = ""
+    formula: str = ""
+    source: str = ""
+    worked: Address | None = None
+    numbers: str = ""
+
+
+@contextmanager
+def open_card(
+    view: View,
+    kind: str,
+    heading: Heading | str,
+    where: Where,
+    shape: str = "",
+    name: str = "",
+    code: Callable[[], object] | None = None,
+) -> Generator[DeltaGenerator]:
+    """A box with a head, and a line with the formula if it has one.
+
+    kind: of vector, whose colour the card has; heading: a title alone will do; where: the addresses of what is shown;
+    shape: of it, with names; name: of a card that stays the same one, with its focus, when it shows another place;
+    code: draws more behind the sign of the code. Gives the place for the menu of values, among the signs of the head.
+    """
+    told = Heading(heading) if isinstance(heading, str) else heading
+    key = f"{name or where}-{told.see}"
+    color = view.colors.kinds.get(kind, view.colors.faint)
+    with st.container(border=True, key=f"panel-{key}", gap=None):
+        with st.container(horizontal=True, gap=None, wrap=False, key=f"card-head-{key}"):
+            st.html(_render_head(told, f"{where}  {shape}".strip(), color))
+            with st.container(horizontal=True, width="content", gap=None, wrap=False):
+                tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
+                show_menu("Address and code", f"code-{key}", partial(_show_about, told, str(where), shape, code),
+                          icon=":material/code:", help="Address and code")  # fmt: skip
+        if told.formula:
+            show_formula(told.formula, key, told.source, told.worked)
+        if told.worked:
+            offer_number(told.worked)
+        yield tools
+
+
+def _render_head(told: Heading, where: str, color: str) -> str:
+    of = escape(where)
+    pictures = "".join(
+        f'<button data-save="{kind}" data-address="{of}">{kind.upper()}</button>' for kind in ("svg", "png")
+    )
+    says = f'<span class="bv-says">{render_text(told.says)}</span>' if told.says else ""
+    return (
+        f'<div class="bv-panel-title" data-of="{of}" style="--kind:{color}">'
+        f'<span class="bv-said"><b>{escape(told.see)}</b>{says}</span><span class="bv-icons">'
+        f'<button class="bv-icon" data-copy="link" title="Copy the link" aria-label="Copy the link">{_sign("link")}'
+        '</button><details class="bv-save"><summary class="bv-icon" title="Save the picture" '
+        f'aria-label="Save the picture">{_sign("image")}</summary><span>{pictures}</span></details></span></div>'
+    )
+
+
+def _sign(name: str) -> str:
+    """An icon of the font of Streamlit's own."""
+    return f'<span class="bv-sign" aria-hidden="true">{name}</span>'
+
+
+def _show_about(told: Heading, where: str, shape: str, code: Callable[[], object] | None) -> None:
+    """What stands behind the sign of the code: where the numbers are, and how they come about."""
+    more = f" {escape(shape)}" if shape else ""
+    worked = (
+        f'<button class="bv-button" data-cell="{escape(str(told.worked))}">Worked with numbers ›</button>'
+        if told.worked else ""
+    )  # fmt: skip
+    st.html(
+        f'<code class="bv-address">{escape(where)}{more}</code><p class="bv-buttons">'
+        f'<button class="bv-button" data-copy="{escape(where)}">Copy address</button>{worked}</p>'
+    )
+    if told.numbers:
+        st.latex(told.numbers)
+    if told.source:
+        st.caption(told.source)
+    if code is not None:
+        code()

@@ -1,0 +1,49 @@
+"""The formula of a card in one line of coloured symbols, with its source."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+import streamlit as st
+
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.markup import write_html
+
+_LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
+_FRACTION = re.compile(r"\\t?frac(?![a-z])")
+
+
+def show_formula(tex: str, key: str, source: str = "", cell: Address | None = None) -> None:
+    """A formula that never wraps: where it is longer than the card it scrolls in its line, and its source is cut first.
+
+    key: of the card; cell: what a click on it works out with numbers.
+    """
+    line = flatten(tex)
+    try:
+        symbols = write_html(line)
+    except ValueError:  # it has signs that only KaTeX knows
+        _typeset(line, key, source)
+        return
+    if cell:
+        symbols = f'<button class="bv-worked" data-cell="{escape(str(cell))}" title="Work it out with numbers">{symbols}</button>'
+    st.html(
+        f'<div class="bv-formula-line" data-tex="{escape(line)}"><span class="bv-symbols">{symbols}</span>'
+        f"{_render_source(source)}</div>"
+    )
+
+
+def _typeset(line: str, key: str, source: str) -> None:
+    with st.container(horizontal=True, wrap=False, gap=None, key=f"formula-line-{key}"):
+        st.markdown(f"${line}$")
+        st.html(_render_source(source))
+
+
+def _render_source(source: str) -> str:
+    return f'<small title="{escape(source)}">{escape(source)}</small>'
+
+
+def flatten(tex: str) -> str:
+    """LaTeX of several lines in one."""
+    line = _LINES.sub("", tex).replace(r"\\", r",\quad ").replace("&", "").strip()
+    return _FRACTION.sub(r"\\dfrac", line)
