@@ -11,6 +11,7 @@ from tests.test_pages import decoded, json
 
 APP = str(Path(__file__).parent.parent / "app.py")
 ADDRESS = "encoder.layer.0.attention.output.residual"
+CARD = f"{ADDRESS}-Residual sum, for all tokens"
 NUMBERS = ("000", "001", "002", "003", "004")
 
 
@@ -20,9 +21,9 @@ def opened():
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"open": "all", "layer": "0", "head": "0"})
     at.run()
-    at.session_state[f"code-{ADDRESS}-Attention weights"] = True  # the menu that they stand in is open
+    at.session_state[f"code-{CARD}"] = True  # the menu that they stand in is open
     at.switch_page("pages/add_norm.py").run()
-    return at.toggle(key=f"versions-{ADDRESS}").set_value(True).run()
+    return at.toggle(key=f"versions-{CARD}").set_value(True).run()
 
 
 def test_every_document_is_there_with_its_formula(opened):
@@ -35,7 +36,7 @@ def test_every_document_is_there_with_its_formula(opened):
 
 @pytest.mark.parametrize(("number", "program"), [("000", "forward-pass-note"), ("001", "notebook")])
 def test_running_a_document_shows_how_far_it_is_from_bert(opened, rome, number, program):
-    opened.button(key=f"run-{ADDRESS}-{number}").click().run()
+    opened.button(key=f"run-{CARD}-{number}").click().run()
     assert not opened.exception
     other = bv.run(rome.model, "When in Rome, do as the [MASK] do.", program=program)
     expected = other[ADDRESS] - rome[ADDRESS]

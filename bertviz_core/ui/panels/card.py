@@ -104,6 +104,6 @@ def _show_about(told: Heading, where: str, shape: str, code: Callable[[], object
     if told.numbers:
         st.latex(told.numbers)
     if told.source:
-        st.caption(told.source)
+        st.markdown(f":small[:gray[{told.source}]]")
     if code is not None:
         code()

@@ -26,7 +26,8 @@ def show_formula(tex: str, key: str, source: str = "", cell: Address | None = No
         _typeset(line, key, source)
         return
     if cell:
-        symbols = f'<button class="bv-worked" data-cell="{escape(str(cell))}" title="Work it out with numbers">{symbols}</button>'
+        does = f'data-cell="{escape(str(cell))}" title="Work it out with numbers"'
+        symbols = f'<button class="bv-worked" {does}>{symbols}</button>'
     st.html(
         f'<div class="bv-formula-line" data-tex="{escape(line)}"><span class="bv-symbols">{symbols}</span>'
         f"{_render_source(source)}</div>"

@@ -75,7 +75,7 @@ def open_step_card(
     step = view.trace.step(address)
     said = tell_meaning(view, address, step) if not says or is_put(view.trace, address) else says
     heading = Heading(see, said, view.typeset(step), step.source, worked)
-    code = partial(_show_code, view, step, address)
+    code = partial(_show_code, view, step, address, f"{name or address}-{see}")
     shape = format_shape(view.trace, address)
     with open_card(view, step.kind, heading, address, shape, name, code) as tools:
         with tools:
@@ -124,10 +124,10 @@ def _show_files(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], byt
         )  # fmt: skip
 
 
-def _show_code(view: View, step: Step, address: Address) -> None:
+def _show_code(view: View, step: Step, address: Address, card: str) -> None:
     """The step as code, and how documents write it."""
     st.code(step.code, language="python", wrap_lines=True)
-    show_versions(view, address)
+    show_versions(view, address, card)
 
 
 def _list_rows(trace: Trace, address: Address) -> Iterator[list[str | float]]:

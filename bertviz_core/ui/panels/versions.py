@@ -21,28 +21,31 @@ _RELATIONS = {"same": "the same formula", "different": "a different formula", "m
 
 
 @st.fragment
-def show_versions(view: View, address: Address) -> None:
-    """The step of a panel in every document, opened on request; a click runs one and shows the difference."""
-    if not st.toggle("In the documents", key=f"versions-{address}"):
+def show_versions(view: View, address: Address, card: str) -> None:
+    """The step of a panel in every document, opened on request; a click runs one and shows the difference.
+
+    card: in which it stands, of which there may be several with the same step.
+    """
+    if not st.toggle("In the documents", key=f"versions-{card}"):
         return
     view, path = view.unchanged, address.path
-    with st.container(border=True, key=f"versions-box-{address}"):
+    with st.container(border=True, key=f"versions-box-{card}"):
         for document in DOCUMENTS:
             pair = pair_steps(path, view.trace.program, view.trace.model.written(document.program))
-            with st.container(horizontal=True, vertical_alignment="center", key=f"version-{address}-{document.number}"):
+            with st.container(horizontal=True, vertical_alignment="center", key=f"version-{card}-{document.number}"):
                 st.markdown(_write_entry(view, document, pair))
                 if pair.right is not None:
-                    st.button("Run it", key=f"run-{address}-{document.number}", on_click=_compare,
-                              args=(str(address), document.number))  # fmt: skip
-        asked = state.read(_ASKED.of(address))
+                    st.button("Run it", key=f"run-{card}-{document.number}", on_click=_compare,
+                              args=(card, document.number))  # fmt: skip
+        asked = state.read(_ASKED.of(card))
         for document in DOCUMENTS:
             if document.number == asked:
                 with tell_if_busy():
-                    _show_difference(view, address, document)
+                    _show_difference(view, address, document, card)
 
 
-def _compare(address: str, number: str) -> None:
-    state.write(_ASKED.of(address), number)
+def _compare(card: str, number: str) -> None:
+    state.write(_ASKED.of(card), number)
 
 
 def _write_entry(view: View, document: Document, pair: Pair) -> str:
@@ -53,7 +56,7 @@ def _write_entry(view: View, document: Document, pair: Pair) -> str:
     return f"{head} &ensp; ${view.typeset(pair.right)}$  \n:small[:gray[{pair.right.source}]]{choice}"
 
 
-def _show_difference(view: View, address: Address, document: Document) -> None:
+def _show_difference(view: View, address: Address, document: Document, card: str) -> None:
     """The document's numbers minus BERT's, on this sentence."""
     with st.spinner("Running the document's program …"):
         other = view.run_as(document.program, get_store())
@@ -66,5 +69,5 @@ def _show_difference(view: View, address: Address, document: Document) -> None:
         st.caption(f"The {document.name} pads before the text, so its cells stand elsewhere: no picture of them.")
     elif len(view.trace.dims(address)) == 2:
         chart, note = draw_difference(view, view.trace, other, address)
-        show_chart(chart, f"difference-{address}", f"{address} in the {document.name} minus {address} in BERT")
+        show_chart(chart, f"difference-{card}", f"{address} in the {document.name} minus {address} in BERT")
         st.caption(f"The {document.name}'s numbers minus BERT's. {note}".strip())

@@ -17,7 +17,7 @@ from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.panel import open_card
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.views.documents import Side
 from bertviz_core.ui.views.documents_differences import typeset
 

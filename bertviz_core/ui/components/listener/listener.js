@@ -12,7 +12,7 @@ import { findAround, findInside, makeElement } from "../shared/element.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import {
-  DRAWER, enterEditor, enterPicture, findBack, findEnd, findFocus, findMiddle, findRoots, findScroller, findTitle,
+  closeMenus, DRAWER, enterEditor, enterPicture, findBack, findEnd, findFocus, findMiddle, findRoots, findScroller, findTitle,
   findToken, foldDrawer, isFolded, makeReachable, mendLink, nameAgain, placeDrawer, rove, scrollDrawerUp, TITLE, turnMenu,
   TYPED,
 } from "./page.js";
@@ -181,6 +181,7 @@ export class Listener {
   click(event) {
     const target = /** @type {Element} */ (event.target);
     const said = target.closest?.(SAYING);
+    closeMenus(target);
     const pressed = target.closest?.(PRESSED);
     if (target.closest?.(EDITOR)) enterEditor();
     if (target.closest?.('[class*="st-key-example-"] button')) turnMenu(EDITOR, true);

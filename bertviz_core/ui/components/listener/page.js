@@ -37,6 +37,14 @@ export function rove(target, key) {
   return true;
 }
 
+// Small menus of the page's own are closed by a click elsewhere, and by one on what they offer.
+/** @param {Element} target */
+export function closeMenus(target) {
+  for (const menu of document.querySelectorAll("details.bv-save[open]")) {
+    if (!menu.contains(target) || target.closest("[data-save]")) menu.removeAttribute("open");
+  }
+}
+
 // The way to the step before, if one walked here.
 export function findBack() {
   return document.querySelector(`${DRAWER} nav > button[data-keep]`);

@@ -1,0 +1,70 @@
+"""Cards: the line of the formula, what stands in the head, and the page's own number."""
+
+import re
+from html import unescape
+
+import pytest
+
+from bertviz_core.figures.palette import PALETTES
+from bertviz_core.formula.notations import NOTATIONS
+from bertviz_core.ui.frame.style import make_painter
+from bertviz_core.ui.panels import formula_line
+from bertviz_core.ui.panels.derived import _split
+from bertviz_core.ui.panels.formula_line import flatten
+
+LIGHT = PALETTES["light"]
+TAG = re.compile(r"<[^>]*>")
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What the line of a formula is as HTML, and what is left to KaTeX."""
+    found = {"html": [], "katex": []}
+    monkeypatch.setattr(formula_line.st, "html", found["html"].append)
+    monkeypatch.setattr(formula_line, "_typeset", lambda line, *_: found["katex"].append(line))
+    return found
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_every_step_has_its_formula_in_one_line_of_symbols(bundled, shown, notation):
+    """Each symbol in its kind's colour; nothing is left to KaTeX, which would be fetched for it."""
+    steps = bundled.program.steps
+    for step in steps:
+        formula_line.show_formula(step.typeset(make_painter(LIGHT), notation), "x", step.source)
+    assert not shown["katex"] and len(shown["html"]) == len(steps)
+    for step, line in zip(steps, shown["html"], strict=True):
+        assert f'<span style="color:{LIGHT.kinds[step.kind]}">' in line
+        assert "\n" not in line and step.source in unescape(line) and "\\" not in TAG.sub("", line)
+
+
+def test_lines_of_a_formula_follow_each_other_and_fractions_are_small():
+    tex = r"\footnotesize\begin{aligned} & a &= \frac{b}{c} \\ d &= \tfrac{1}{2} \end{aligned}"
+    assert flatten(tex).split() == [*[r"a", r"=", r"\dfrac{b}{c}", r",\quad", r"d", r"=", r"\dfrac{1}{2}"]]
+
+
+def test_what_only_katex_knows_is_left_to_it(shown):
+    formula_line.show_formula(r"x = \begin{cases} 1 \end{cases}", "x")
+    assert shown["katex"] and not shown["html"]
+
+
+def test_a_formula_opens_its_number(shown, rome):
+    cell = rome.program.steps[0].address
+    formula_line.show_formula("x = y", "x", "<source>", cell)
+    (line,) = shown["html"]
+    assert f'data-cell="{cell}"' in line and "&lt;source&gt;" in line and "<source>" not in line
+
+
+@pytest.mark.parametrize(
+    ("meaning", "beside"), [("Short.", True), ("A formula $x$.", False), ("Long words. " * 20, False)]
+)
+def test_only_a_short_plain_sentence_stands_beside_a_title(meaning, beside):
+    assert _split(meaning) == ((meaning, "") if beside else ("", meaning))
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+def test_scales_end_in_the_colour_of_their_kind(theme):
+    colors = PALETTES[theme]
+    for kind, cell in colors.cells.items():
+        assert colors.shade(kind) == ((0.0, colors.negative), (0.5, colors.zero), (1.0, cell))
+        assert colors.rise(kind) == ((0.0, colors.zero), (1.0, cell))
+    assert colors.ink([2.0, -1.0, 0.0], "red") == ["red", colors.negative, "red"]
