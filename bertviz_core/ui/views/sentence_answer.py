@@ -35,10 +35,11 @@ from bertviz_core.ui.frame.controls import Example
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
-from bertviz_core.ui.panels.panel import open_step_card, show_panel
+from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
+from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 
@@ -153,7 +154,9 @@ def _render_bar(cell: Address, share: float, end: float, name: str) -> str:
 def _show_best(view: View) -> None:
     """The formula of a span's score, with the winner's numbers, and the spans with the highest scores."""
     best = rank_spans(view.trace, 1)[0]
-    with open_step_card(view, SPANS, "The best answers", worked=best.cell, name="best-answers"):
+    step = view.trace.step(SPANS)
+    heading = Heading("The best answers", tell_meaning(view, SPANS, step), view.typeset(step), step.source, best.cell)
+    with open_card(view, PREDICTION, heading, SPANS):
         with st.container(key="wide-answers"):
             show_passes_html(view, [_render_best(one) for one in view.passes])
         st.caption(
