@@ -47,8 +47,7 @@ class Bar:
                 show_menu("Pages", f"menu-{page}", list_pages, icon=":material/menu:")
             brand = st.container(key="brand", width="content")
             tokens = st.container(key="tokens", width="stretch")
-            editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary",
-                                help="Edit the sentence, add a second one, choose a model")  # fmt: skip
+            editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary")
             with st.container(key="whole", horizontal=True, width="content", wrap=False, gap=None):
                 for name in _WHOLE_MODEL:
                     site.show_link(site.get_page(name))

@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast
 import streamlit as st
 
 from bertviz_core.formula.notations import NOTATIONS, Notation
-from bertviz_core.formula.texts import shorten
 from bertviz_core.tracing.changes import Listed
 from bertviz_core.ui.frame import choices, keys, state
 from bertviz_core.ui.frame.fields import Field, bind_field, take_field
@@ -19,7 +18,7 @@ from bertviz_core.ui.frame.preparation import NO_PADDING, PAD_TO
 from bertviz_core.ui.frame.resources import BUNDLED, list_models, list_own
 from bertviz_core.ui.frame.what_if import read_asked
 
-LONGEST_TEXT, _LONGEST_LABEL = 6000, 58  # characters
+LONGEST_TEXT = 6000  # characters
 T = TypeVar("T")
 
 _NOTATIONS = {"row": "rows", "column": "columns", "function": "arguments of functions"}
@@ -62,27 +61,36 @@ class Asked:
 
 
 def show_sentence_editor() -> Asked:
-    """The sentence, the second one, the model, and how formulas are written."""
-    first, second = bind_field(TEXT, EXAMPLES[0].text), bind_field(keys.PAIR)
-    text = st.text_input(
-        "Sentence", first.value, key=first.key, max_chars=LONGEST_TEXT, on_change=take_field, args=(TEXT,),
-        placeholder="Type a sentence; write [MASK] for a token to predict",
-    )  # fmt: skip
-    pair = st.text_input(
-        "Second sentence (optional)", second.value, key=second.key, max_chars=LONGEST_TEXT, on_change=take_field,
-        args=(keys.PAIR,), placeholder="A second sentence makes a pair",
-    )  # fmt: skip
-    _show_examples()
-    with st.container(horizontal=True):
+    """The sentence, the second one, examples, the model, and how formulas are written."""
+    with st.container(key="sentence-line", horizontal=True, vertical_alignment="center", gap="small"):
+        text = _show_sentence(
+            "Sentence", TEXT, "Type a sentence; write [MASK] for a token to predict", EXAMPLES[0].text
+        )
+        st.html('<button class="bv-run" data-run>Run ↵</button>', width="content")
+    pair = _show_sentence("Second sentence (optional)", keys.PAIR, "A second sentence makes a pair")
+    _show_examples((text, pair))
+    with st.container(key="how-it-is-read", horizontal=True):
         return Asked(text, pair or None, _show_model(), _show_padding(), state.read(MASK), read_asked(),
                      _show_notation())  # fmt: skip
 
 
-def _show_examples() -> None:
-    for i, example in enumerate(EXAMPLES):
-        label = shorten(" / ".join(filter(None, (example.text, example.pair))), _LONGEST_LABEL)
-        st.button(escape_markdown(label), key=f"example-{i}", on_click=choices.use_sentence,
-                  args=(example.text, example.pair), type="tertiary", help=example.name.capitalize())  # fmt: skip
+def _show_sentence(label: str, key: Key[str], placeholder: str, usual: str | None = None) -> str:
+    field = bind_field(key, usual)
+    return st.text_input(
+        label, field.value, key=field.key, max_chars=LONGEST_TEXT, on_change=take_field, args=(key,),
+        placeholder=placeholder, label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def _show_examples(here: tuple[str, str]) -> None:
+    """A card for each: what it shows, and its text. here: the sentences that are read now."""
+    st.caption("or take one of these")
+    with st.container(key="examples", gap=None):
+        for i, example in enumerate(EXAMPLES):
+            text = " / ".join(filter(None, (example.text, example.pair)))
+            now = " *now open*" if here == (example.text, example.pair) else ""
+            st.button(f"**{example.name.capitalize()}** {escape_markdown(text)}{now}", key=f"example-{i}",
+                      on_click=choices.use_sentence, args=(example.text, example.pair))  # fmt: skip
 
 
 def _show_model() -> str:

@@ -1,7 +1,7 @@
 // What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
 // for, charts by the `meta` of their traces (offer.js), elements by data-cell, -step, -into, -keep, -close, -token,
 // -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. data-write opens the field
-// for the sentence, data-more shows a table's other rows, data-fold folds the drawer. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
+// for the sentence, data-run closes it, data-more shows a table's other rows, data-fold folds the drawer. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
 // operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
 // of all that is drawn (history.js).
 
@@ -28,7 +28,7 @@ const SENT = {
   cell: String, step: String, into: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
-const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "more", "fold"].map((name) => `[data-${name}]`).join();
+const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "run", "more", "fold"].map((name) => `[data-${name}]`).join();
 /** @type {(keyof DocumentEventMap)[]} */
 const GOING_ON = ["pointerdown", "wheel", "touchmove", "keydown"]; // by hand
 const PRESSED = "button, a, input, select, textarea, label, summary";
@@ -204,6 +204,7 @@ export class Listener {
     const { save, copy } = said.dataset;
     if ("skip" in said.dataset) return enterPicture();
     if ("write" in said.dataset) return turnMenu(EDITOR, false);
+    if ("run" in said.dataset) return turnMenu(EDITOR, true); // what was typed is sent as the field is left
     if ("more" in said.dataset) return void said.closest("table")?.classList.add("bv-all");
     if ("fold" in said.dataset) return foldDrawer(!isFolded());
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));

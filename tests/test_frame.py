@@ -1,0 +1,53 @@
+"""The frame in a real browser: the bar on narrow windows, the map at a phone's foot, the sentence edited in place."""
+
+import pytest
+
+from bertviz_core.ui.frame.controls import EXAMPLES
+from tests.browser import PHONE, visit
+
+NARROW, ZOOMED = {"width": 320, "height": 640}, {"width": 720, "height": 450}  # the second: 1440 x 900 at 200 %
+# What lies over something else of the frame, and what is cut off at the window's edge.
+OVERLAPS = """() => {
+  const parts = [...document.querySelectorAll('.st-key-bar > *')].filter((each) => each.checkVisibility());
+  const boxes = parts.map((each) => each.getBoundingClientRect()).filter(({ width, height }) => width && height);
+  const over = boxes.flatMap((one, i) => boxes.slice(i + 1).filter((two) =>
+    one.left < two.right - 1 && two.left < one.right - 1 && one.top < two.bottom - 1 && two.top < one.bottom - 1));
+  return [over.length, boxes.filter(({ left, right }) => left < 0 || right > innerWidth).length];
+}"""
+ROWS = """() => [...document.querySelectorAll('.st-key-bar button:not(.bv-chip, .bv-skip)')]
+  .filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect())
+  .map(({ top, height, width }) => [top + height / 2 < 48, Math.min(width, height) >= 40])"""
+
+
+@pytest.mark.parametrize("size", [PHONE, NARROW, ZOOMED], ids=["phone", "narrow", "zoomed"])
+def test_nothing_in_the_bar_overlaps_and_nothing_is_cut_off(chromium, server, size):
+    with visit(chromium, server, size) as app:
+        app.open("attention")
+        assert app.page.evaluate(OVERLAPS) == [0, 0]
+        assert app.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_a_phone_has_the_bar_in_one_row_and_the_map_at_its_foot(chromium, server):
+    with visit(chromium, server, PHONE) as app:
+        app.open("attention")
+        assert {tuple(row) for row in app.page.evaluate(ROWS)} == {(True, True)}
+        lowest = app.page.locator(".st-key-map").bounding_box()
+        assert lowest["y"] + lowest["height"] == pytest.approx(PHONE["height"], abs=1)
+        assert app.find(":--plot").first.bounding_box()["y"] <= 260
+
+
+def test_the_sentence_is_edited_over_the_bar_and_an_example_is_a_card(app):
+    app.open("attention")
+    app.page.get_by_role("button", name="Edit the sentence", exact=True).click()
+    assert app.sentence.bounding_box()["y"] < 48
+    app.sentence.fill("The cat sat.")
+    with app.rerun():
+        app.page.get_by_role("button", name="Run").click()
+    app.sentence.wait_for(state="hidden")
+    assert app.query["text"] == "The cat sat."
+    app.page.get_by_role("button", name="Edit the sentence", exact=True).click()
+    cards = app.page.locator(".st-key-examples").get_by_role("button")
+    assert cards.count() == len(EXAMPLES)
+    with app.rerun():
+        cards.filter(has_text=EXAMPLES[3].pair).click()
+    assert (app.query["text"], app.query["pair"]) == (EXAMPLES[3].text, EXAMPLES[3].pair)
