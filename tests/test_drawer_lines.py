@@ -60,4 +60,5 @@ def test_only_the_exact_gelu_is_a_share_of_a_normal_distribution(rome):
 def test_a_score_is_a_product_of_two_vectors_over_a_root(rome):
     _, card = write(rome, f"{LAYER}.attention.self.scores[head=0,query=8,key=5]")
     assert card.line.right.count(r"\cdot") == 1 and r"\sqrt{d_k}" in card.line.right and "top" not in card.line.right
-    assert "the mask adds 0" in card.note
+    mask = card.table.ends[-1]
+    assert [cell.text for cell in mask.cells] == ["mask: no padding here", "", "", "adds 0"]

@@ -20,7 +20,7 @@ from bertviz_core.ui.walk.line import Line
 
 ROWS = 12  # of a table, beside those that close its sum
 _LOW = 4  # of them in a low window, until the others are asked for
-_SPARE = 2  # so few are shown there as well
+_SPARE = 1  # so few are shown there as well
 _SHORT = 36  # letters of a heading beside which there is room
 WORD, SIGN = "bv-word", "bv-sign"
 _POWER = re.compile(r"e\^\((.*)\)")

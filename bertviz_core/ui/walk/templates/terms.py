@@ -27,7 +27,7 @@ from bertviz_core.ui.walk.line import write_whole_line
 from bertviz_core.ui.walk.pictures import draw_terms
 from bertviz_core.ui.walk.templates.ranks import tell_match, tell_rank
 
-_HIDES_NOTHING = "this key is no padding: the mask adds 0"
+_HIDES_NOTHING = {"attention_mask": "mask: no padding here"}
 _DEEP = 3  # steps down to a sum of many terms, at most
 _ROWS = card.ROWS - 2  # of terms, beside the others and a bias
 _SAYS = {"query": "asks", "key": "offers", "value": "hands on"}  # what a vector of a head is for
@@ -108,14 +108,14 @@ def explain_through(view: View, why: Explanation, found: Parts, below: Below) ->
     idle = [operand for part in found if not part.amount for operand in part.operands]
     said = tell_terms(trace, why, np.concatenate([group.amounts for group in divide(inside)[0]]))
     table = replace(shown.table, heading=heading, ends=[*shown.table.ends, *map(_list_idle, idle)])
-    note = _HIDES_NOTHING if any(operand.path == "attention_mask" for operand in idle) else ""
     line = below.expr and write_whole_line(trace, why, below.expr)
-    return replace(shown, sentence=said, table=table, note=note, line=line)
+    return replace(shown, sentence=said, table=table, line=line)
 
 
 def _list_idle(operand: Address) -> Row:
     """An operand that makes no difference to the number, such as a mask that hides nothing."""
-    return Row((Cell(find_noun(operand.path).word, operand), Cell(""), Cell(""), Cell("adds 0")), quiet=True)
+    name = _HIDES_NOTHING.get(operand.path, find_noun(operand.path).word)
+    return Row((Cell(name, operand), Cell(""), Cell(""), Cell("adds 0")), quiet=True)
 
 
 def is_long(found: Parts) -> bool:
