@@ -60,7 +60,9 @@ def _(expr: Add, env: Env, at: At) -> Worked:
 @_work.register
 def _(expr: Sub, env: Env, at: At) -> Worked:
     (left, _), (right, level) = _work_parts(expr, env, at)
-    return f"{left} - {bracket_negative(bracket(right, level, PRODUCT))}", SUM
+    if right.startswith("-") and level > SUM:  # of what is taken off and is negative, the size is added
+        return f"{left} + {right[1:]}", SUM
+    return f"{left} - {bracket(right, level, PRODUCT)}", SUM
 
 
 def _join(left: str, right: str, level: int) -> str:
