@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -75,7 +75,7 @@ def _note_nothing() -> None:
     """That a part of the page runs again is all that is wanted."""
 
 
-def tell_progress(found: Found[object], what: str) -> str:
+def tell_progress(found: Found[Any], what: str) -> str:
     """How far a finding is, as Markdown; "" where all is known. what: what is counted, such as `heads zeroed`."""
     if found.error:
         return escape_markdown(found.error)
