@@ -9,7 +9,10 @@ from PIL import Image
 
 from bertviz_core.figures.palette import DARK, LIGHT, PALETTES
 from bertviz_core.figures.thumbnails import draw_thumbnail
+from bertviz_core.formula.address import read_address
 from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.frame import choices
+from bertviz_core.ui.frame.keys import HEAD, LAYER, WALK
 from tests.browser import PHONE, visit
 
 PROBS = "encoder.layer.{}.attention.self.probs[head={}]"
@@ -189,3 +192,11 @@ def test_a_phone_shows_the_map_and_the_lines_without_scrolling_sideways(chromium
         with app.rerun():
             head_button(app, 5, 11).click()
         assert app.chosen()[:2] == ("Layer 5", "Head 11")
+
+
+def test_a_click_on_a_head_chooses_its_layer_and_its_head_and_the_same_number_of_it(monkeypatch):
+    said, cell = {}, read_address("encoder.layer.0.attention.self.probs[head=0,query=1,key=2]")
+    monkeypatch.setattr(choices, "choose", said.update)
+    monkeypatch.setattr(choices, "read_explained", lambda: cell)
+    choices.choose_head(3, 7)
+    assert said == {LAYER: "3", HEAD: "7", WALK: "encoder.layer.3.attention.self.probs[head=7,query=1,key=2]"}

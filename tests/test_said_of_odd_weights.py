@@ -123,6 +123,25 @@ def test_the_vector_of_a_text_of_zeros_is_compared_with_nothing():
     assert "undefined, as a vector of length 0 has no direction" in text
 
 
+# Probabilities.
+
+
+QUOTIENTS = {
+    "none": ({}, r"divided by [\d.]+", "“old” comes to"),
+    "all": ({"cls.predictions.probs[token=5]": 0.0}, "probability, put by a change", "would come to"),
+    "one that is shown": ({"cls.predictions.probs[token=5,vocab=2214]": 0.5}, r"divided by [\d.]+, or put by a change",
+                          "“old” would come to"),
+    "one that is not": ({"cls.predictions.probs[token=5,vocab=7]": 0.9}, r"divided by [\d.]+", "“old” comes to"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_probabilities_that_a_change_put_are_not_said_to_come_of_the_division(name):
+    changes, head, comes = QUOTIENTS[name]
+    text = read_all(opened("predictions", changes, **PLACE))
+    assert re.search(f"<th[^>]*>{head}</th>", text) and comes in text
+
+
 # Tokens that are written alike.
 
 TITLE = re.compile(r'<div class="bv-panel-title"><b[^>]*>(.*?)</b>')

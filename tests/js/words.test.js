@@ -118,6 +118,11 @@ test("what is not drawn of special tokens is their share", () => {
   assert.equal(drawnTexts(canvas, "legend")["note 1"], `Without special tokens: ${share}\u00a0% of layer 1 is not drawn.`);
 });
 
+test("a ribbon is the mean of as many heads as a layer has", () => {
+  const { canvas } = openCanvas({}, { more: { size: { ...makeData().size, heads: 5 } } });
+  assert.match(Object.values(drawnTexts(canvas, "legend")).join("\n"), /Ribbons: attention of “the”, mean of 5 heads, opacity/);
+});
+
 test("a ribbon says which weight it is, of which layer and key", () => {
   const { canvas } = openCanvas();
   const { "ribbons.1 2": shape } = shapes(canvas, "ribbons");

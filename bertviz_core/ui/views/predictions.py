@@ -108,8 +108,16 @@ def _render_softmax(trace: Trace, token: int) -> str:
         Column("logit − max", (scores - scores[0]).tolist()),
         Column("e^(logit − max)", found.terms[:TOP].tolist()),
         Column("sum so far", found.sums[:TOP].tolist()),
-        Column(f"divided by {format_number(float(found.sums[-1]))}", probs.tolist()),
+        Column(_name_quotient(trace, token, ids, float(found.sums[-1])), probs.tolist()),
     ])  # fmt: skip
+
+
+def _name_quotient(trace: Trace, token: int, ids: Sequence[int], below: float) -> str:
+    """What gives the probabilities of these entries: the division by the denominator, or a change."""
+    put = [is_put(trace, PROBS.fix(token=token, vocab=i)) for i in ids]
+    if all(put):
+        return "probability, put by a change"
+    return f"divided by {format_number(below)}{', or put by a change' if any(put) else ''}"
 
 
 @derived
