@@ -8,20 +8,21 @@ from bertviz_core.ui.views import layers, layers_flow, layers_ladder, layers_way
 
 view = open_page(
     "layers",
-    "Every layer takes one vector per token and returns one of the same size. So the vectors of all layers can be "
-    "compared, and an LM head, where there is one, can read each of them.",
+    "The LM head, trained for the last layer, is asked after every layer as if the pass ended there (the logit lens).",
     layers_ladder.write_headline,
 )
 lens = layers_ladder.read_lens(view)
-way, near = st.columns([27, 10], gap="small")
-with way:
-    if lens:
-        layers_ladder.show_ladder(view, lens)
-    else:
-        st.caption("This checkpoint has no LM head (masked language model head), so its vectors give no predictions.")
-    layers_way.show_way(view)
-with near:
+if lens:
+    layers_ladder.show_ladder(view, lens)
+else:
+    st.caption("This checkpoint has no LM head (masked language model head), so its vectors give no predictions.")
+together, near, turn = st.columns([37, 29, 29], gap="small")
+with together:
     layers.show_resemblance(view)
+with near:
+    layers.show_resemblance_on_the_way(view)
+with turn:
+    layers_way.show_way(view)
 if lens:
     with fold("lens", "**The final words, layer by layer** · the logit lens with its formula") as opened:
         if opened:
@@ -32,9 +33,6 @@ if lens:
     with fold("table", "**The same, as a table** · top three after every layer") as opened:
         if opened:
             layers_flow.show_words(view)
-with fold("near", "**Who comes near** · this token’s cosine with every other one, stage by stage") as opened:
-    if opened:
-        layers.show_resemblance_on_the_way(view)
 with fold("moves", "**All tokens** · length and turn at every stage") as opened:
     if opened:
         layers.show_lengths(view)

@@ -10,12 +10,14 @@ import numpy as np
 from bertviz_core.figures.base import Chart, Spec, make_chart, make_outline, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
+from bertviz_core.figures.tints import tint_cell
 from bertviz_core.formula.numbers import format_number
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
 CLEAR = 20  # pixels from the columns' entries to their name, where the usual few would let them touch
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
 _LETTER = 8  # pixels of one of the name's
+_NUMBERED = 14  # columns at most whose cells have room for two digits
 _LABELLED_COLUMNS = 40  # with more columns than this, words would collide
 
 
@@ -65,6 +67,8 @@ def draw_heatmap(
     gaps: bool = True,
     name_inside: bool = False,
     height: int | None = None,
+    square: bool = False,
+    numbers: bool = False,
 ) -> Chart:
     """A matrix (row, column) as a heat map.
 
@@ -72,25 +76,31 @@ def draw_heatmap(
     and are drawn from 0 to `end`; otherwise they are signed and drawn from -end to end. end: the scale's end, by
     default the largest absolute value; what lies beyond it has the end's colour. selected: a row to mark; cell: a row
     and column to mark. gaps: between cells, where these are few. name_inside: the rows' name stands above the map,
-    where numbers leave it no room beside it. height: of the chart in pixels, by default as the rows need it.
+    where numbers leave it no room beside it. height: of the chart in pixels, by default as the rows need it. square:
+    cells are as wide as they are high, and the map stands at the left. What is no number has no cell.
+    numbers: those of the marked row stand in it, in hundredths, where cells are wide enough,
+    in place of the colour bar.
     """
-    limit = float(end if end is not None else np.abs(values).max(initial=0.0)) or 1.0
+    limit = float(end if end is not None else np.nanmax(np.abs(values), initial=0.0)) or 1.0
     low = 0.0 if share else -limit
     count, width = values.shape
     drawn = {
         "type": "heatmap", "z": pack(values), "x0": columns.start, "dx": columns.step, "y0": rows.start,
         "dy": rows.step, "zmin": low, "zmax": limit, "colorscale": colors.rise(kind) if share else colors.shade(kind),
-        "colorbar": make_color_bar(values, low, limit, colors), "xgap": int(gaps and width <= _GAPS),
+        **({"showscale": False} if numbers else {"colorbar": make_color_bar(values, low, limit, colors)}), "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
         "hovertemplate": Rich(
             f"{escape(rows.name)} %{{y}}<br>{escape(columns.name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
         ),
     }  # fmt: skip
     return make_chart(
-        [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=48, right=34,
-        left=_leave_room(rows, name_inside), annotations=[_name_rows(rows, colors, name_inside)],
+        [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=8 if numbers else 48, right=34,
+        left=_leave_room(rows, name_inside), annotations=[
+            *([_name_rows(rows, colors, name_inside)] if rows.name else []),
+            *(_write_numbers(values, limit, rows, columns, kind, colors, selected) if numbers else []),
+        ],
         shapes=_mark(values.shape, rows, columns, colors, selected, cell),
-        **_set_axes(values.shape, rows, columns, colors),
+        **_set_axes(values.shape, rows, columns, colors, square),
     )  # fmt: skip
 
 
@@ -99,11 +109,14 @@ def _leave_room(rows: Side, name_inside: bool) -> int:
     return 8 if name_inside or rows.words is not None else 8 + _LETTER * len(rows.name)
 
 
-def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette) -> Spec:
+def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette, square: bool) -> Spec:
     thin_rows = max(1, -(-shape[0] * 14 // MAX_HEIGHT))
     thin_columns = max(1, -(-shape[1] // _LABELLED_COLUMNS))
     down = {**rows.ticks(shape[0], thin_rows), "tickangle": 0, "showticklabels": rows.labelled}
     across = columns.ticks(shape[1], thin_columns)
+    if square:
+        down |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
+        across |= {"constrain": "domain", "constraintoward": "left"}
     return {
         "yaxis": set_axis(colors, autorange="reversed", **down),
         "xaxis": set_axis(colors, columns.name, standoff=columns.standoff, **across),
@@ -115,6 +128,20 @@ def _name_rows(rows: Side, colors: Palette, inside: bool) -> Spec:
     place = {"xanchor": "left", "xshift": 0} if inside else {"xanchor": "right", "xshift": -4}
     return write_text(rows.name, 0, 1, {"size": 12, "color": colors.faint}, xref="paper", yref="paper",
                       yanchor="bottom", yshift=4, **place)  # fmt: skip
+
+
+def _write_numbers(
+    values: np.ndarray, limit: float, rows: Side, columns: Side, kind: str, colors: Palette, selected: int | None
+) -> list[Spec]:
+    """The marked row's numbers in hundredths, in its cells; none where they are too narrow."""
+    if selected is None or values.shape[1] > _NUMBERED:
+        return []
+    row = values[int(selected - rows.start) // rows.step]
+    return [
+        write_text(f"{round(100 * x)}".replace("-", "\u2212"), columns.start + i * columns.step, selected,
+                   set_font(tint_cell(x / limit, kind, colors).ink))
+        for i, x in enumerate(row.tolist()) if np.isfinite(x)
+    ]  # fmt: skip
 
 
 def _mark(
@@ -139,7 +166,7 @@ def _mark(
 
 def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette) -> Spec:
     """The colour bar, with its ends (and 0) printed; an end that values go beyond says so."""
-    above, below = values.max(initial=0.0) > high, values.min(initial=0.0) < low
+    above, below = np.nanmax(values, initial=0.0) > high, np.nanmin(values, initial=0.0) < low
     texts = {high: f"{'≥ ' if above else ''}{format_number(high)}", 0.0: "0"}
     if low:
         texts[low] = f"{'≤ ' if below else ''}{format_number(low)}"

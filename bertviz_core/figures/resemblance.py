@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 
-from bertviz_core.figures.base import Chart, make_chart, name_ticks, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import LETTER, Chart, make_chart, name_ticks, pack, set_axis, write_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold
+from bertviz_core.formula.texts import shorten
+
+_LONGEST = 12  # letters of the name at the end of its line
 
 
 def draw_resemblance(
@@ -22,7 +26,9 @@ def draw_resemblance(
     low, high = min(0.0, float(cosines.min(initial=0.0))), float(cosines.max(initial=0.1))
     band = {"type": "rect", "x0": at - 0.3, "x1": at + 0.3, "yref": "paper", "y0": 0, "y1": 1, "fillcolor": colors.line,
             "opacity": 0.5, "line": {"width": 0}, "layer": "below"}  # fmt: skip
-    name = names[nearest]
+    name = shorten(names[nearest], _LONGEST)
+    named = write_text(bold(name), len(stages) - 1, float(cosines[nearest, -1]), {"size": 13, "color": color},
+                       xanchor="left", xshift=8)  # fmt: skip
     return make_chart(
         [
             {"type": "scatter", "x": places, "y": pack(joined), "mode": "lines", "opacity": 0.5,
@@ -30,11 +36,10 @@ def draw_resemblance(
              "customdata": [names[i] for i in others for _ in (*stages, "")],
              "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>")},
             {"type": "scatter", "x": list(range(len(stages))), "y": pack(cosines[nearest]), "mode": "lines+markers",
-             "line": {"color": color, "width": 2.5}, "marker": {"color": color, "size": 6}, "name": name,
+             "line": {"color": color, "width": 2.5}, "marker": {"color": color, "size": 6}, "name": names[nearest],
              "hovertemplate": Rich("%{y:.4g}<extra></extra>")},
         ],
-        260, colors, right=16, shapes=[band],
-        annotations=[write_text(bold(name), at, float(cosines[nearest, at]), set_font(color), yshift=14)],
-        xaxis=set_axis(colors, "after", **name_ticks(stages)),
-        yaxis=set_axis(colors, "cosine", grid=True, range=[low - 0.05, high + 0.12]),
+        268, colors, right=8 + ceil(LETTER * len(name)), shapes=[band], annotations=[named],
+        xaxis=set_axis(colors, **name_ticks(stages), range=[-0.3, len(stages) - 0.7]),
+        yaxis=set_axis(colors, grid=True, nticks=5, range=[low - 0.05, high + 0.05]),
     )  # fmt: skip

@@ -9,13 +9,21 @@ from bertviz_core.formula.texts import spell_controls
 from bertviz_core.tracing.trace import Trace
 
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _JOINER = "\u2060"
+_MANY = 30  # tokens; from so many on nobody counts them
 
 
 def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     """Each token with its position, in sentence order."""
     tokens = trace.tokens
     return [f"{i} {tokens[i]}" for i in shown or range(len(tokens))]
+
+
+def name_tokens(trace: Trace, shown: range | None = None) -> list[str]:
+    """What tokens are called on the axes of charts: where they are few the order tells their positions."""
+    tokens = trace.tokens
+    return label_tokens(trace, shown) if len(tokens) >= _MANY else [tokens[i] for i in shown or range(len(tokens))]
 
 
 def tell_padding(encoding: Encoding) -> str:
@@ -36,6 +44,11 @@ def escape_markdown(text: str) -> str:
     What looks like an address would be made a link even so: there a sign is put in between that takes no room.
     """
     return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", _ADDRESS.sub(_JOINER, spell_controls(text)))
+
+
+def read_escaped(text: str) -> str:
+    """What `escape_markdown` was given, for a place that takes plain text."""
+    return _ESCAPED.sub(r"\1", text.replace(_JOINER, ""))
 
 
 def quote(text: str) -> str:

@@ -10,7 +10,7 @@ from bertviz_core.figures.base import Chart
 from bertviz_core.figures.differences import is_same, subtract_charts
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.labels import label_tokens
+from bertviz_core.ui.frame.labels import label_tokens, name_tokens
 from bertviz_core.ui.frame.view import View
 
 
@@ -80,5 +80,5 @@ def _capitalize(text: str) -> str:
 
 def _list_renamed(view: View) -> dict[str, str]:
     """What tokens are called after the changes that are others before them."""
-    before, after = (label_tokens(each.trace) for each in view.passes)
+    before, after = ([*label_tokens(each.trace), *name_tokens(each.trace)] for each in view.passes)
     return {one: other for one, other in zip(before, after, strict=True) if one != other}

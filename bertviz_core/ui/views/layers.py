@@ -18,26 +18,22 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import NORM
 from bertviz_core.formula.tex import write_products
-from bertviz_core.formula.texts import name_token
-from bertviz_core.ui.frame import state, style, url
-from bertviz_core.ui.frame.keys import Key
-from bertviz_core.ui.frame.labels import label_tokens
+from bertviz_core.ui.frame.labels import label_tokens, name_tokens, read_escaped
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
-from bertviz_core.ui.panels.charts import CELLS
+from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.charts import MANY_CELLS
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
-from bertviz_core.ui.panels.said import name_word, tell_short
+from bertviz_core.ui.panels.said import tell_short, tell_token
 from bertviz_core.ui.panels.worked import write_cosine
 
-SIDES = ("before", "after")
 _PATHS = 24  # more would be a thicket
 _OF_ALL = "embeddings.LayerNorm and every encoder.layer.{i}.output.LayerNorm"
 _COMPONENTS = (
     "Principal components: the directions along which the vectors of all tokens at all stages vary most. All stages "
     "use one basis, so each line shows how the layers move one token."
 )
-_SIDE = Key("side", SIDES[1])
+_HEIGHT = 268  # pixels of the pictures in the second row
 NO_DIRECTION = "A vector of length 0 has no direction: a cosine with it is undefined, and left out."
 
 
@@ -117,91 +113,60 @@ def tell_turns(view: View) -> Said:
     return said if known.all() else say(said, f" {NO_DIRECTION}")
 
 
-def _read_side(view: View) -> int:
-    """The stage that is looked at: before or after the chosen layer, as chosen."""
-    url.bind(_SIDE, SIDES)
-    return view.chosen.layer + SIDES.index(state.read(_SIDE))
-
-
 def show_resemblance(view: View) -> None:
-    """Which tokens point the same way before or after the chosen layer, as chosen."""
-    layer, names = view.chosen.layer, label_tokens(view.trace)
-    stage, side = _read_side(view), state.read(_SIDE)
-    address = layers.list_stages(view.trace)[stage]
+    """Which tokens point the same way after the chosen layer."""
+    names, address = label_tokens(view.trace), layers.list_stages(view.trace)[view.chosen.layer + 1]
     found = layers.compute_cosines(view.trace[address])
-    see = "Who comes together"
-    with open_card(view, NORM, see, f"from {address}") as tools:
+    says = f"after layer {view.chosen.layer}, in hundredths for “{view.trace.tokens[view.chosen.token]}”"
+    heading = Heading("Who comes together", says, _write_pair(view), "derived")
+    with open_card(view, NORM, heading, f"from {address}", name="cosines") as tools:
         with tools:
             show_values("cosines", Values(found, names, names))
-        st.segmented_control("Vectors", SIDES, key=_SIDE.name, required=True, label_visibility="collapsed",
-                             format_func=lambda one: f"{one} layer {layer}")  # fmt: skip
-        shown = center_range(view.chosen.token, int(CELLS**0.5), len(names))
+        shown = center_range(view.chosen.token, int(MANY_CELLS**0.5), len(names))
         show_passes_chart(view, [_draw_resemblance(one, address, shown) for one in view.passes], "cosines",
-                          f"Cosine similarity of the tokens {side} layer {layer}")  # fmt: skip
-        _describe_resemblance(view, found, address, shown)
+                          f"Cosine similarity of the tokens after layer {view.chosen.layer}")  # fmt: skip
+        part = f"Shown: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
+        if told := " ".join(filter(None, (tell_words(view).strip(), part, _tell_missing(view, found)))):
+            st.caption(told)
 
 
 def _draw_resemblance(view: View, address: Address, shown: range) -> Chart:
-    words, own = label_tokens(view.trace, shown), slice(shown.start, shown.stop)
-    part = layers.compute_cosines(view.trace[address])[own, own]
-    return draw_heatmap(part, Side("token", words, shown.start), Side("", words, shown.start), view.colors, NORM,
-                        end=1.0, selected=view.chosen.token)  # fmt: skip
+    """The cosines as square cells; a token's with itself, always 1, would only bleach the others."""
+    words, own = name_tokens(view.trace, shown), slice(shown.start, shown.stop)
+    part = layers.compute_cosines(view.trace[address])[own, own].copy()
+    np.fill_diagonal(part, np.nan)
+    return draw_heatmap(part, Side("", words, shown.start), Side("", words, shown.start), view.colors, NORM,
+                        end=1.0, selected=view.chosen.token, square=True, height=_HEIGHT, numbers=True)  # fmt: skip
 
 
-def _describe_resemblance(view: View, found: np.ndarray, address: Address, shown: range) -> None:
-    """What the map says in words, and its formula with the numbers of the chosen token and the nearest one."""
-    token, names = view.chosen.token, label_tokens(view.trace)
-    part_of = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
-    near, rows = layers.find_nearest(found, view.trace, token), view.trace[address]
-    apart = layers.average_apart(found, view.trace)
-    st.caption(
-        f"{tell_words(view)}{tell_nearest(view)} "
-        f"Cosine: 1 is the same direction. {_tell_apart(apart, found, view)}{part_of}"
-    )
-    stage = layers.list_stages(view.trace).index(address)
-    st.latex(style.break_lines(
-        write_cosine(rows[token], rows[near], f"{_write_row(stage, token)}, {_write_row(stage, near)}")
-    ))  # fmt: skip
+def _tell_missing(view: View, found: np.ndarray) -> str:
+    """That some cosines are undefined, where some are. found: (token, token)."""
+    real = view.trace.encoding.real
+    return NO_DIRECTION if np.isnan(found[np.ix_(real, real)]).any() else ""
 
 
-def _tell_apart(apart: float, found: np.ndarray, view: View) -> str:
-    """The mean of the cosines that are defined. found: (token, token)."""
-    own = found[np.ix_(view.trace.encoding.real, view.trace.encoding.real)]
-    missing = f" {NO_DIRECTION}" if np.isnan(own).any() else ""
-    return (
-        missing.strip() if np.isnan(apart) else f"Mean over pairs of different tokens: {format_short(apart)}.{missing}"
-    )
-
-
-def tell_nearest(view: View) -> Said:
-    """Which other token's vector points most the same way, where one stage is looked at."""
-    found = layers.compute_cosines(view.trace[layers.list_stages(view.trace)[_read_side(view)]])
-    return _tell_nearest(view, found, "nearest", "{token} is nearest to {near}: {cosine}.",
-                         "None is nearer to {token} than {near}: {cosine}.")  # fmt: skip
+def _write_pair(view: View) -> str:
+    x, y = (rf"{_write_x(view, str(view.chosen.layer + 1))}_{{{axis},:}}" for axis in "tu")
+    return rf"\cos({x}, {y})"
 
 
 def tell_nearest_on_the_way(view: View) -> Said:
     """Which other token's vector points most the same way after the chosen layer."""
-    found = layers.compute_cosines(view.guide.trace[layers.list_stages(view.trace)[view.chosen.layer + 1]])
-    return _tell_nearest(view, found, "bold line",
-                         "The bold line is {near}, the nearest after layer {layer}: {cosine}.",
-                         "The bold line is {near}; none is nearer after layer {layer}: {cosine}.")  # fmt: skip
-
-
-def _tell_nearest(view: View, found: np.ndarray, name: str, form: str, other: str) -> Said:
-    """found: cosines (token, token); form, other: where one is nearer than all others, and where several are alike."""
-    token, names = view.chosen.token, label_tokens(view.trace)
+    token, tokens, layer = view.chosen.token, view.trace.tokens, view.chosen.layer
+    found = layers.compute_cosines(view.guide.trace[layers.list_stages(view.trace)[layer + 1]])
     near = layers.find_nearest(found, view.trace, token)
-    parts = {"cosine": tell_short(found[token, near]), "near": name_word(names[near]),
-             "token": name_word(names[token]), "layer": Part(view.chosen.layer)}  # fmt: skip
+    parts = {"cosine": tell_short(found[token, near]), "near": tell_token(tokens, near), "layer": Part(layer)}
+    own = {"token": tell_token(tokens, token)}
     if near == token and np.isnan(found[token]).any():
-        return say(Claim(f"{name}, undefined", "{token} is nearest to none.", {"token": parts["token"]}),
-                   f" {NO_DIRECTION}")  # fmt: skip
+        return say(Claim("bold line, undefined", "{token} is nearest to none.", own), f" {NO_DIRECTION}")
     if near == token:
-        return say(Claim(f"{name}, alone", "{token} is the only token.", {"token": parts["token"]}))
+        return say(Claim("bold line, alone", "{token} is the only token.", own))
     compared = [i for i in layers.list_others(view.trace, token) if not np.isnan(found[token, i])]
-    others, at = found[token, compared], (compared.index(near),)
-    return say_largest((name, form), (f"{name}, with others", other), parts, others, at)
+    return say_largest(
+        ("bold line", "bold: {near}, nearest after layer {layer} ({cosine})"),
+        ("bold line, with others", "bold: {near}; none is nearer after layer {layer} ({cosine})"),
+        parts, found[token, compared], (compared.index(near),),
+    )  # fmt: skip
 
 
 def _compare_on_the_way(view: View) -> np.ndarray:
@@ -221,15 +186,19 @@ def show_resemblance_on_the_way(view: View) -> Derived:
     other = others[near]
     rows = layers.stack_vectors(view.trace)[at]
     return Derived(
-        "resemblance", f"Cosine similarity of {name_token(view.trace.tokens, token)} with every other token",
-        draw_resemblance(found[others], [names[i] for i in others], stages, near, at, view.colors,
-                         view.colors.kinds[NORM]),
-        Origin(_OF_ALL, NORM, _write_cosine(f"{_write_x(view, 'i')}_{{t,:}}", f"{_write_x(view, 'i')}_{{u,:}}"),
-               "The cosine similarity of the vectors of two tokens: 1 if they point in the same direction.",
-               write_cosine(rows[token], rows[other], f"{_write_row(at, token)}, {_write_row(at, other)}")),
+        "resemblance", "Who comes near",
+        draw_resemblance(found[others], [view.trace.tokens[i] for i in others], _name_shortly(stages), near, at,
+                         view.colors, view.colors.kinds[NORM]),
+        Origin(_OF_ALL, NORM, rf"\cos({_write_x(view, 'i')}_{{t,:}}, {_write_x(view, 'i')}_{{u,:}})",
+               read_escaped(tell_nearest_on_the_way(view).text),
+               write_cosine(rows[token], rows[other], f"{_write_row(at, token)}, {_write_row(at, other)}"), "derived"),
         values=Values(found[others], [names[i] for i in others], stages),
-        note=tell_nearest_on_the_way(view).text,
     )  # fmt: skip
+
+
+def _name_shortly(stages: Sequence[str]) -> list[str]:
+    """The stages as a narrow chart calls them: E for the embeddings, then the layers' numbers."""
+    return ["E", *map(str, range(len(stages) - 1))]
 
 
 def show_ways(view: View) -> None:

@@ -15,16 +15,16 @@ from bertviz_core.analysis.openings import open_layer_for_answer
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
-from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.texts import write_ordinal
-from bertviz_core.ui.frame import state, url
-from bertviz_core.ui.frame.keys import LAYER, Key
+from bertviz_core.ui.frame import url
+from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
@@ -32,7 +32,7 @@ from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent, t
 from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_row, render_stages
 
 PLACES = 5
-_HEAD, _ROW, _COLUMN = 26.0, 50.0, 100.0  # the lines' own units for the head, a row and a stage
+_HEAD, _ROW, _COLUMN = 22.0, 39.0, 100.0  # the lines' own units for the head, a row and a stage
 _NAMES = ("leads", "2nd", "3rd", "4th", "5th")
 _FOLLOWED = Key("followed", "")
 
@@ -88,29 +88,28 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
     word = _read_word(view, int(probs[-1].argmax()))
     offer_number(Address("cls.predictions.probs").fix(token=view.chosen.token, vocab=int(probs[-1].argmax())))
     best = lens.list_best(PLACES)
-    see, token = "The answer, read after every layer", view.trace.tokens[view.chosen.token]
-    with open_card(view, PREDICTION, see, "the LM head, on every stage of the token's way") as tools:
+    token, followed = view.trace.tokens[view.chosen.token], view.trace.model.tokenizer.name(word)
+    heading = Heading("The answer, read after every layer",
+                      f"five likeliest words at “{token}”; dark: the word followed, “{followed}”",
+                      _write_formula(view), "nostalgebraist 2020, logit lens; head: Devlin et al. 2018")  # fmt: skip
+    with open_card(view, PREDICTION, heading, "the LM head, on every stage of the token's way", name="ladder") as tools:
         with tools:
             entries = view.trace.model.tokenizer.vocabulary
             show_values("ladder", Values(probs[:, np.unique(best)], name_columns(view),
                                          [entries[i] for i in np.unique(best)]))  # fmt: skip
         st.html(STYLE)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
-        followed = quote(view.trace.model.tokenizer.name(word))
-        st.caption(
-            f"{tell_words(view)}"
-            f"{_write_reason(view)}At {quote(token)}: the five likeliest words; the dark one is {followed}, "
-            "and a click follows another. Every stage is read with the head that was trained for the last layer (the "
-            f"logit lens): what it would answer there. A bar's end: {format_percent(_find_end(probs))}."
-        )
+        if told := tell_words(view):
+            st.caption(told)
 
 
-def _write_reason(view: View) -> str:
-    """Why the page looks at this layer, where the URL names none."""
-    if state.read(LAYER):
-        return ""
-    reason = escape_markdown(open_layer_for_answer(view.outcome.before, view.chosen.token).reason)
-    return f"Before {view.outcome.yours}: {reason} " if view.outcome.changed else f"{reason} "
+def _write_formula(view: View) -> str:
+    """The lens: the head on the token's vector after any layer."""
+    kinds = view.colors.kinds
+    return (
+        rf"\textcolor{{{kinds[PREDICTION]}}}{{P^{{(l)}}}} = \mathrm{{softmax}}(\mathrm{{LMhead}}("
+        rf"\textcolor{{{kinds[NORM]}}}{{X^{{(l)}}}}_{{{view.chosen.token}}}))"
+    )
 
 
 def _read_ladder(view: View, word: int) -> str:
@@ -138,7 +137,7 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
     ]  # fmt: skip
     if deep:
         text = escape(view.trace.model.tokenizer.name(word))
-        rows.append(render_row(view, "further down", [
+        rows.append(render_row(view, "below", [
             f'<button class="bv-down" data-choose="{_FOLLOWED.name}={word}"><i>{text}</i> '
             f"<b>{write_ordinal(rank)}</b></button>"
             if rank > PLACES else "" for rank in ranks.tolist()
