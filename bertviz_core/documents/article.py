@@ -97,6 +97,7 @@ _OTHERS = (
 )
 
 ARTICLE = Document(
-    "004", "encoder article", "The Transformer's encoder with worked examples.",
+    "004", "encoder article", "the Transformer, with examples",
+    "The Transformer's encoder with worked examples.",
     "Sinusoidal positions, ReLU, dropout, padding before the text; no segments, no LayerNorm on the embeddings, no "
     "bias for queries, keys, values and attention output, no padding mask.", _PLACES, ARTICLE_SLIPS, _OTHERS)

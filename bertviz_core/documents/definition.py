@@ -82,7 +82,8 @@ _OTHERS = (
 )
 
 DEFINITION = Document(
-    "002", "definition", "A definition with column vectors, and pseudocode for the forward pass and for training.",
+    "002", "definition", "column vectors, pseudocode",
+    "A definition with column vectors, and pseudocode for the forward pass and for training.",
     "No segments, no LayerNorm on the embeddings, no padding mask, GELU always by the normal distribution, no bias in "
     "the unembedding; every matrix is the transpose of ours.",
     _PLACES, DEFINITION_SLIPS, _OTHERS)

@@ -61,7 +61,8 @@ _OTHERS = (
 )
 
 NOTE = Document(
-    "000", "forward-pass note", "The forward pass as formulas, with row vectors and one matrix for each head.",
+    "000", "forward-pass note", "formulas, with one matrix a head",
+    "The forward pass as formulas, with row vectors and one matrix for each head.",
     "No segments, no LayerNorm on the embeddings, no bias for queries, keys and values, no output matrix $W^O$, no "
     "padding mask, ReLU for GELU, no bias in the pooler, and every residual connection adds the input embeddings $X$.",
     _PLACES, NOTE_SLIPS, _OTHERS)

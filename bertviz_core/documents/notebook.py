@@ -59,6 +59,7 @@ _OTHERS = (
 )
 
 NOTEBOOK = Document(
-    "001", "notebook", "The forward pass of bert-base-uncased in PyTorch, cell by cell.",
+    "001", "notebook", "PyTorch, cell by cell",
+    "The forward pass of bert-base-uncased in PyTorch, cell by cell.",
     r"BERT as released for one sentence of twelve tokens: all segments are 0, no padding mask; one cell normalizes "
     r"with $\varepsilon = 10^{-5}$, the others with $10^{-12}$.", _PLACES, NOTEBOOK_SLIPS, _OTHERS)

@@ -32,11 +32,13 @@ class Place:
 class Document:
     """One document: its number and name, what it is, in what it differs from BERT as released, and its places.
 
+    form: what it is, in a few words for a row of a table;
     slips: its own errors; others: what no step computes: sizes, sets, settings and pictures, and where the app has it.
     """
 
     number: str
     name: str
+    form: str
     what: str
     differs: str
     places: tuple[Place, ...]

@@ -75,7 +75,8 @@ _OTHERS = (
 )
 
 POST = Document(
-    "003", "formula post", "The modules of one implementation as functions of each other, in Chinese.",
+    "003", "formula post", "modules as functions, in Chinese",
+    "The modules of one implementation as functions of each other, in Chinese.",
     "All segments are 0. LayerNorm comes before each sub-layer, not after each sum, and once more as a third term of "
     "the first sum; the printed standard deviation is wrong. No bias for queries, keys and values, no padding mask.",
     _PLACES, POST_SLIPS, _OTHERS)

@@ -87,15 +87,16 @@ def draw_heatmap(
     drawn = {
         "type": "heatmap", "z": pack(values), "x0": columns.start, "dx": columns.step, "y0": rows.start,
         "dy": rows.step, "zmin": low, "zmax": limit, "colorscale": colors.rise(kind) if share else colors.shade(kind),
-        **({"showscale": False} if numbers else {"colorbar": make_color_bar(values, low, limit, colors)}), "xgap": int(gaps and width <= _GAPS),
+        **({"showscale": False} if numbers else {"colorbar": make_color_bar(values, low, limit, colors)}),
+        "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
         "hovertemplate": Rich(
             f"{escape(rows.name)} %{{y}}<br>{escape(columns.name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
         ),
     }  # fmt: skip
     return make_chart(
-        [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, top=8 if numbers else 48, right=34,
-        left=_leave_room(rows, name_inside), annotations=[
+        [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, right=34,
+        top=8 if numbers else 48, left=_leave_room(rows, name_inside), annotations=[
             *([_name_rows(rows, colors, name_inside)] if rows.name else []),
             *(_write_numbers(values, limit, rows, columns, kind, colors, selected) if numbers else []),
         ],

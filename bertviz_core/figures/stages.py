@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, inf
 
 import numpy as np
 
-from bertviz_core.figures.base import MONOSPACE, Chart, Spec, make_chart, name_ticks, pack, set_axis, set_legend
+from bertviz_core.figures.base import (
+    LETTER,
+    MONOSPACE,
+    Chart,
+    Spec,
+    make_chart,
+    name_ticks,
+    pack,
+    set_axis,
+    set_legend,
+    write_text,
+)
 from bertviz_core.figures.palette import Palette
-from bertviz_core.figures.texts import Rich, escape
+from bertviz_core.figures.texts import Rich, bold, escape
 
 _STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))
 
@@ -28,6 +40,48 @@ def draw_by_stage(
         height, colors, right=16, showlegend=True, legend=set_legend({"size": 12}),
         xaxis=set_axis(colors, grid=True, **name_ticks(words or stages)), yaxis=_set_scale(name, ends, colors),
     )  # fmt: skip
+
+
+def draw_runs(
+    lines: Mapping[str, np.ndarray], stages: Sequence[str], main: str, colors: Palette, color: str, height: int = 190
+) -> Chart:
+    """Cosines by stage as thin lines, each named at its end, of which one stands out. main: its name."""
+    low = min(0.0, *(float(line.min()) for line in lines.values())) if lines else 0.0
+    order = sorted(lines, key=lambda name: name == main)  # the one that stands out is drawn last
+    last = len(stages) - 1
+    room = (height - 34) / (1.1 - low + 0.05)  # pixels of a cosine of 1
+    ends = spread({name: float(lines[name][-1]) for name in lines}, 15 / room)
+    return make_chart(
+        [_draw_run(name, lines[name], stages, color if name == main else colors.faint, name == main) for name in order],
+        height, colors, right=8 + ceil(LETTER * max(map(len, lines), default=0)),
+        annotations=[
+            write_text(bold(name) if name == main else name, last, y,
+                       {"size": 12, "color": color if name == main else colors.faint}, xanchor="left", xshift=8)
+            for name, y in ends.items()
+        ],
+        xaxis=set_axis(colors, **name_ticks(stages), range=[-0.2, last + 0.1]),
+        yaxis=set_axis(colors, grid=True, tickvals=[0, 0.5, 1], range=[low - 0.05, 1.1]),
+    )  # fmt: skip
+
+
+def _draw_run(title: str, values: np.ndarray, stages: Sequence[str], color: str, stands_out: bool) -> Spec:
+    return {
+        "type": "scatter", "x": list(range(len(stages))), "y": pack(values), "name": title,
+        "mode": "lines+markers" if stands_out else "lines", "opacity": 1 if stands_out else 0.6,
+        "line": {"color": color, "width": 2.75 if stands_out else 1.25}, "marker": {"color": color, "size": 7},
+        "hovertemplate": Rich(f"{escape(title)}, layer %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+    }  # fmt: skip
+
+
+def spread(places: Mapping[str, float], least: float) -> dict[str, float]:
+    """Heights by name, moved apart until no two are nearer than this, the lowest staying where it is or lower."""
+    found: dict[str, float] = {}
+    before = -inf
+    for name, place in sorted(places.items(), key=lambda item: item[1]):
+        before = max(place, before + least)
+        found[name] = before
+    over = max(0.0, before - max(places.values(), default=0.0)) / 2
+    return {name: place - over for name, place in found.items()}
 
 
 def _set_scale(name: str, ends: tuple[float, float] | None, colors: Palette) -> Spec:

@@ -62,6 +62,6 @@ def offer_number(cell: Address) -> None:
 
 
 def read_number(trace: Trace) -> Address | None:
-    """The page's own number, in the order of its tensor's axes; None where it has none."""
+    """The page's own number, a tensor's in the order of its axes; None where it has none."""
     cell = state.read(_NUMBER)
-    return cell.sort(trace.dims(cell.whole)) if cell else None
+    return cell.sort(trace.dims(cell.whole)) if cell and cell.path in trace else cell

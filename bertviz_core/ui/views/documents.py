@@ -4,45 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.alignment import (
     LayerDistance,
-    find_layer_outputs,
     guess_words,
-    has_own_scores,
     measure_layers,
-    read_ordered,
 )
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.documents import Document, find_document, find_title
-from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.formula.notations import NOTATIONS, Notation
-from bertviz_core.formula.numbers import format_number
-from bertviz_core.formula.steps import NORM, PREDICTION, Program
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.steps import NORM, Program
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import site, state, style, url
-from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame import site, state, url
 from bertviz_core.ui.frame.keys import DOCUMENT, Key
-from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import open_card
-from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number, tell_percent, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
-from bertviz_core.ui.panels.worked import write_cosine
 
 AS_WRITTEN = "as written"
+STYLE = read_css(Path(__file__).with_name("documents.css"))
 _OWN_NOTATION: dict[str, Notation] = {"definition": "column", "formula-post": "function"}
-_GUESSES = 5
 _SAME = 0.9999  # a cosine from which two runs agree
 BESIDE = Key("beside", next(iter(PROGRAMS)))
 NOTATION = Key("notation", AS_WRITTEN)
@@ -116,8 +104,7 @@ def list_sides(left: Side, right: Side) -> tuple[Side, ...]:
 
 
 def show_menus() -> None:
-    """Which two are compared, beside the headline."""
-    st.html(read_css(Path(__file__).with_name("documents.css")))
+    """Which two are compared: a row of the list chooses the document as well."""
     with st.container(horizontal=True, vertical_alignment="center", key="document-sides"):
         sides = ((DOCUMENT, "Document", "", DOCUMENT_PROGRAMS), (BESIDE, "Against", "against ", PROGRAMS))
         for key, label, before, options in sides:
@@ -132,38 +119,12 @@ def _make_side(view: View, name: str, notation: str) -> Side:
     return Side(name, view.run_as(name, get_store()), asked)
 
 
-def show_distances(view: View, left: Side, right: Side) -> None:
-    """How far from BERT each shown document is after every layer."""
-    found, names = _measure(view, left, right)
-    token, layer = view.chosen.token, view.chosen.layer
-    series = {names[key]: np.array([one.cosines[token] for one in layers]) for key, layers in found.items()}
-    columns = _list_columns(found, token)
-    word = name_token(view.trace.tokens, token)
-    x, y = (read_ordered(trace, find_layer_outputs(trace.program)[layer].fix(token=token))
-            for trace in (view.trace, right.trace))  # fmt: skip
-    see = f"Cosine with BERT's vector of {word}, after each layer"
-    with open_card(view, NORM, see, "of every layer's output") as tools:
-        show_chart(draw_by_stage(series, _list_stages(view), view.colors, view.colors.kinds[NORM], name="cosine",
-                                 ends=(min(0.0, *(float(line.min()) for line in series.values())), 1.0), height=250),
-                   "document-cosines", see)  # fmt: skip
-        st.latex(style.break_lines(write_cosine(x, y, rf"x^{{({layer})}}_{{{token}}}, y^{{({layer})}}_{{{token}}}")))
-        st.caption(
-            f"In the formula: after layer {layer}. "
-            f"{_describe(found, names, word, token, _name_all(view))} "
-            "x is BERT's vector after the layer, y the document's."
-        )
-        values = Values(np.array([column.values for column in columns], dtype=np.float64).T, _list_stages(view),
-                        [column.name for column in columns])  # fmt: skip
-        with tools:
-            show_values("document-cosines", values)
-
-
 def show_layers(view: View, left: Side, right: Side) -> None:
     """How far apart the runs are after every layer, as a table."""
     found, _ = _measure(view, left, right)
     with open_card(view, NORM, "Distance after each layer", f"{_name_all(view)}, from the same weights and sentence"):
         columns = _list_columns(found, view.chosen.token)
-        st.html(render_table("after layer", _list_stages(view), columns, [view.chosen.layer]))
+        st.html(render_table("after layer", list_stages(view), columns, [view.chosen.layer]))
         st.latex(r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}")
         st.caption("A cosine of 1: same direction. 0: orthogonal.")
 
@@ -180,7 +141,8 @@ def _measure(view: View, left: Side, right: Side) -> tuple[dict[str, tuple[Layer
     return found, names
 
 
-def _list_stages(view: View) -> list[str]:
+def list_stages(view: View) -> list[str]:
+    """The layers, as a table calls them."""
     return [f"L{i}" for i in range(view.trace.model.config.num_hidden_layers)]
 
 
@@ -204,33 +166,6 @@ def _list_documents(left: Side, right: Side) -> list[Side]:
 def _name_all(view: View) -> str:
     """The tokens that count."""
     return "all tokens" if all(view.trace.encoding.mask) else "all tokens but padding"
-
-
-def _describe(found: dict[str, tuple[LayerDistance, ...]], names: dict[str, str], word: str, token: int,
-              every: str) -> str:  # fmt: skip
-    told = [
-        f"{names[key]}: cosine {format_number(float(layers[-1].cosines[token]))} for {word} after the last layer; over "
-        f"{every}, no number there differs by more than {format_number(layers[-1].largest)}."
-        for key, layers in found.items()
-    ]
-    return escape_markdown(" ".join(told))
-
-
-def show_answers(view: View, left: Side, right: Side) -> None:
-    """The most probable words at the chosen token, after each program."""
-    token = view.chosen.token
-    bert = Side("bert", view.trace, "row")
-    with open_card(view, PREDICTION, f"Top predictions at position {token}", f"the top {_GUESSES} vocabulary entries"):
-        if not guess_words(view.trace, token, 1):
-            st.caption("This checkpoint has no LM head, so there are no predictions to compare.")
-            return
-        shown = _list_documents(left, right)
-        for place, side in zip(st.columns(len(shown) + 1), (bert, *shown), strict=True):
-            with place:
-                best = [(guess.token, guess.probability) for guess in guess_words(side.trace, token, _GUESSES)]
-                st.html(f"<b>{escape(side.title)}</b>{style.render_answer(best, view.colors.kinds[PREDICTION])}")
-                if not has_own_scores(side.trace):
-                    st.caption("It ends before the LM head: BERT's LM head reads its last layer.")
 
 
 def show_places(document: Document) -> None:

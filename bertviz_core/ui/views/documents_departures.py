@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from html import escape
+from pathlib import Path
 
 import streamlit as st
 
@@ -10,18 +13,23 @@ from bertviz_core.analysis.alignment import pair_steps
 from bertviz_core.analysis.departures import Departed, run_departures
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.formula.numbers import format_percent, write_fixed
-from bertviz_core.formula.steps import NORM
+from bertviz_core.formula.markup import write_html
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.notations import Notation
+from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.steps import NORM, Step
 from bertviz_core.programs.departures import DEPARTURES, OF_DOCUMENTS, Departure
 from bertviz_core.sharing.findings import Found
+from bertviz_core.ui.components.selectors import read_css
+from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
-from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels import table_html
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.views.documents import Side
-from bertviz_core.ui.views.documents_differences import typeset
+from bertviz_core.ui.views.documents_five import render_cosine
 
-_HEAD = "| step | BERT as released | {name} | cosine, this alone | answer, this alone |\n|---|---|---|---|---|"
+_STYLE = read_css(Path(__file__).with_name("documents_departures.css"))
 _UNKNOWN = "…"
 
 
@@ -30,10 +38,12 @@ def show_departures(view: View, side: Side) -> None:
     names = OF_DOCUMENTS.get(side.name)
     if names is None:
         return
-    title = "Each departure alone"
-    with open_card(view, NORM, title, f"BERT's pass with one step as in the {side.title}", name="departures"):
+    document = side.title.partition(" (")[0]
+    heading = Heading(f"Where the {document} departs, step by step",
+                      "the differing part is marked; at the right BERT with this one departure alone")  # fmt: skip
+    with open_card(view, NORM, heading, f"BERT's pass with one step as in the {side.title}", name="departures"):
         if not names:
-            st.markdown("None: it writes BERT's own pass, up to the words.")
+            st.markdown("Nowhere: it writes BERT's own pass, up to the words.")
             return
         token = view.chosen.token
         wanted = Wanted(("departures", names, token), view.trace, partial(run_departures, view.trace, token, names))
@@ -43,15 +53,17 @@ def show_departures(view: View, side: Side) -> None:
 def _draw(view: View, side: Side, departures: list[Departure], found: Found[tuple[Departed, ...]]) -> None:
     known = {one.name: one for one in found.value or ()}
     best = _name_answer(view)
-    rows = "\n".join(_write_row(view, side, each, known.get(each.name), best) for each in departures)
-    with st.container(key="differ-departures"):
-        st.markdown(f"{_HEAD.format(name=escape_markdown(side.title))}\n{rows}")
-    word = quote(view.trace.tokens[view.chosen.token])
-    st.caption(
-        tell_progress(found, "the passes run")
-        or f"Cosine: of the vector of {word} after the last layer with BERT’s. {len(departures)} passes, each BERT’s "
-        "but for one step; all together they make the document’s own."
+    cost = tell_progress(found, "the passes run") or f"{len(departures)} passes"
+    heads = (
+        "step",
+        "BERT as released",
+        escape(side.title),
+        "cosine, this alone",
+        f"answer <small>{escape(cost)}</small>",
     )
+    rows = (_render_row(view, side, each, known.get(each.name), best) for each in departures)
+    table = table_html.write_table(table_html.write_heads(heads), rows)
+    st.html(_STYLE + table_html.write_region("The departures", table, "bv-departures"))
 
 
 def _name_answer(view: View) -> str:
@@ -62,23 +74,41 @@ def _name_answer(view: View) -> str:
     return view.trace.model.tokenizer.name(best)
 
 
-def _write_row(view: View, side: Side, departure: Departure, one: Departed | None, best: str) -> str:
+def _render_row(view: View, side: Side, departure: Departure, one: Departed | None, best: str) -> str:
     pair = pair_steps(departure.address, view.trace.program, side.program)
     cells = (
-        f"**{departure.title}** {departure.what}",
-        typeset(view, "row", pair.left), typeset(view, side.notation, pair.right),
-        _UNKNOWN if one is None else f"**{write_fixed(one.cosine, 2)}**",
-        _write_answer(one, best),
-    )  # fmt: skip
-    return f"| {' | '.join(cells)} |"
+        _render_formula(view, "row", pair.left, pair.lacks),
+        _render_formula(view, side.notation, pair.right, pair.adds),
+        _UNKNOWN if one is None else render_cosine(one.cosine),
+        _render_answer(one, best),
+    )
+    name = f"<b>{escape(departure.title)}</b><br>{escape(departure.what)}"
+    return table_html.write_row(name, table_html.write_cells(cells))
 
 
-def _write_answer(one: Departed | None, best: str) -> str:
+def _render_formula(view: View, notation: Notation, step: Step | None, own: Sequence[str]) -> str:
+    """A step's formula in one line, marked what the other's does not read; its left side alone where it takes more
+    lines. own: addresses."""
+    if step is None:
+        return "–"
+    plain = style.make_painter(view.colors)
+
+    def paint(symbol: Symbol) -> str:
+        return rf"\htmlClass{{bv-differs}}{{{plain(symbol)}}}" if symbol.address in own else plain(symbol)
+
+    tex = step.typeset(paint, notation)
+    try:
+        return f'<span class="bv-symbols">{write_html(tex)}</span>'
+    except ValueError:
+        return f'<span class="bv-symbols">{write_html(tex.partition(" = ")[0])} = …</span>'
+
+
+def _render_answer(one: Departed | None, best: str) -> str:
     """What is answered, and what is left of BERT's own answer."""
     if one is None:
         return _UNKNOWN
     if not one.word:
         return "no words here"
-    answer = f"{quote(one.word)} **{format_percent(one.probability)}**"
-    own = "" if one.word == best else f"; {quote(best)} {format_percent(one.answer)}"
-    return f"{answer}{own}".replace("|", "\\|")
+    answer = f"“{escape(one.word)}” <small>{format_percent(one.probability)}</small>"
+    own = "" if one.word == best else f"<br>{escape(best)} <small>{format_percent(one.answer)}</small>"
+    return answer + own

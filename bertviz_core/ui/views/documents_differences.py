@@ -63,8 +63,8 @@ def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> 
     changed = [pair for pair in pairs if pair.left and pair.right]
     head = f"| step | {left.title} | {right.title} |\n|---|---|---|"
     rows = [
-        f"| `{_drop_layer(pair.address)}` | {typeset(view, left.notation, pair.left)} "
-        f"| {typeset(view, right.notation, pair.right)} |"
+        f"| `{_drop_layer(pair.address)}` | {_typeset(view, left.notation, pair.left)} "
+        f"| {_typeset(view, right.notation, pair.right)} |"
         for pair in changed
     ]
     only = {left: [pair.address for pair in pairs if pair.right is None],
@@ -90,7 +90,7 @@ def _drop_layer(address: str) -> str:
     return Address(address).leaf
 
 
-def typeset(view: View, notation: Notation, step: Step | None) -> str:
+def _typeset(view: View, notation: Notation, step: Step | None) -> str:
     """A formula that can stand in a table of Markdown."""
     if step is None:
         return "–"
