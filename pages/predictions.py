@@ -8,21 +8,26 @@ from bertviz_core.ui.views import predictions, predictions_reason, predictions_w
 
 view = open_page(
     "predictions",
-    "The LM head (masked language model head) turns the token's last vector into logits, one per vocabulary entry. "
-    "The softmax turns them into probabilities; the most probable entry is the top prediction.",
+    "The LM head (masked language model head) compares the token's last vector with the row of every word; the softmax "
+    "makes probabilities of the logits.",
     predictions_words.write_headline,
 )
 if "cls.predictions.probs" in view.trace:
     predictions_words.bind_word()
-    left, right = st.columns([4, 8], gap="small")
     word = predictions_words.read_word(view)
-    with left:
+    words, reason = st.columns([4, 6], gap="small")
+    with words:
         predictions_words.show_words(view)
-        predictions_words.show_any_word(view)
-    with right:
+    with reason:
         predictions_reason.show_score(view, word)
+    every, whole = st.columns([4, 6], gap="small")
+    with every:
         predictions_reason.show_all_scores(view, word)
+    with whole:
         predictions_reason.show_softmax(view, word)
+    with fold("word", "**Any word** · its rank and probability, and all ranks as a curve") as opened:
+        if opened:
+            predictions_words.show_any_word(view)
     with fold("transform", "**Transform** · dense, GELU and LayerNorm before the logits") as opened:
         if opened:
             predictions.show_transform(view)

@@ -5,35 +5,46 @@ import streamlit as st
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import sentence, sentence_answer
+from bertviz_core.ui.views import sentence, sentence_answer, sentence_verdict
 
-with st.container(horizontal=True, vertical_alignment="center"):
-    view = open_page(
-        "sentence",
-        "The pooler reads the last vector at [CLS] for the whole input; a matrix makes logits of it, and the "
-        "softmax makes them probabilities. To answer a question, every token's vector gets a start and an end logit "
-        "instead.",
-        sentence.write_headline,
-    )
-    sentence.offer_pair(view)
+view = open_page(
+    "sentence",
+    "The pooler reads the last vector at [CLS] for the whole input; a matrix makes logits of it, and the softmax "
+    "probabilities.",
+    sentence.write_headline,
+)
 if "qa_outputs" in view.trace:
     if sentence_answer.has_context(view):
         sentence_answer.show_answer(view)
+    else:
+        sentence_answer.offer_question()
     sentence_answer.show_bounds(view)
     with fold(
         "logits", "**From vectors to scores** · the two logits of every token, the score of every span"
     ) as opened:
         if opened:
             sentence_answer.show_logits(view)
-if "cls.seq_relationship" in view.trace:
-    sentence.show_next_sentence(view)
+if "cls.seq_relationship.probs" in view.trace:
+    verdict, others = st.columns([56, 40], gap="small")
+    with verdict:
+        sentence_verdict.show_verdict(view)
+    with others:
+        sentence_verdict.show_others(view)
 if "classifier" in view.trace:
     (sentence.show_token_classes if "token" in view.trace.dims("classifier") else sentence.show_classes)(view)
 if "pooler.dense" in view.trace:
-    sentence.show_pooler(view)
+    with fold("pooler", "**The pooler** · the numbers of [CLS], projected, become as many others") as opened:
+        if opened:
+            sentence.show_pooler(view)
+    if sentence.list_answers(view):
+        with fold("evidence", "**What speaks for the answer** · the lead, split over the pooled numbers") as opened:
+            if opened:
+                sentence.show_evidence(view)
 with fold("vector", "**One vector for a whole text** · the first token, or the mean of all") as opened:
     if opened:
         sentence.show_one_vector(view)
-note_absent_heads(view)
-if "qa_outputs" not in view.trace:
-    sentence_answer.tell_absent()
+with fold("absent", "**Classes, and answers to questions** · what this checkpoint does not have") as opened:
+    if opened:
+        note_absent_heads(view)
+        if "qa_outputs" not in view.trace:
+            sentence_answer.tell_absent()

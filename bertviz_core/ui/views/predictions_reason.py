@@ -12,7 +12,7 @@ from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, dra
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.labels import escape_markdown, read_escaped
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -41,9 +41,7 @@ def show_score(view: View, vocab: int) -> Derived:
         "score-terms", f"1 · The logit of “{word}”: {len(terms)} products, largest first", chart,
         Origin(f"{_VECTOR.fix(token=token)} and {_ROW.fix(vocab=vocab)}", PREDICTION,
                view.typeset(trace.step(SCORES)),
-               f"In the formula: the {int((terms > 0).sum())} products that raise the logit together, the "
-               f"{int((terms < 0).sum())} that lower it, and the bias of “{escape_markdown(word)}”. "
-               f"{tell_largest(view)}",
+               tell_largest(view).text,
                write_result(trace, cell, "L", f"{format_latex(up)} {_sign(down)} {_sign(bias)} = "
                             f"{format_latex(up + down + bias)}")),
         values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
@@ -80,7 +78,7 @@ def show_all_scores(view: View, vocab: int) -> Derived:
     names = {i: trace.model.tokenizer.name(i) for i in marked}
     main, other = names[vocab], best[1] if vocab == best[0] else best[0]
     apart = abs(float(scores[vocab] - scores[other]))
-    factor, mean = float(np.exp(apart)), float(scores.mean())
+    factor = float(np.exp(apart))
     counts, edges = np.histogram(scores, np.linspace(scores.min(), scores.max(), _BARS + 1))  # of any width
     chart = draw_all_scores(counts, edges, {names[i]: float(scores[i]) for i in marked}, main, view.colors,
                             view.colors.kinds[PREDICTION])  # fmt: skip
@@ -88,8 +86,7 @@ def show_all_scores(view: View, vocab: int) -> Derived:
         "scores-of-all", f"2 · Against all: {len(scores):,} logits, “{main}” among them",
         chart.offer(picks.pick_points(trace, SCORES.fix(token=token), marked)),
         Origin(SCORES.fix(token=token), PREDICTION, r"\frac{P_a}{P_b} = e^{L_a - L_b}",
-               f"{_tell_apart(view, vocab, other)} The mean of all logits is {format_number(mean)}. Lines: the top "
-               f"{len(best)} and the chosen word.",
+               read_escaped(_tell_apart(view, vocab, other)),
                rf"e^{{{format_latex(apart)}}} = {format_latex(factor)}"),
         values=Values(np.stack([edges[:-1], edges[1:], counts], axis=1), [str(i) for i in range(len(counts))],
                       ["from", "to", "entries"]),
@@ -114,8 +111,7 @@ def show_softmax(view: View, vocab: int) -> Derived:
         draw_stack({**shares, **groups}, main, len(groups), view.colors, view.colors.kinds[PREDICTION])
         .offer([*picks.pick_points(trace, PROBS.fix(token=token), named), *[""] * len(groups)]),
         Origin(PROBS.fix(token=token), PREDICTION, view.typeset(trace.step(PROBS)),
-               f"{len(found.ids):,} powers of e, end to end. The tail is grouped by rank; "
-               f"“{escape_markdown(main)}” stands by itself.",
+               f"{len(found.ids):,} powers of e, end to end; hatched: the tail, grouped by rank.",
                write_result(trace, cell, "P", rf"\frac{{{format_latex(term)}}}{{{format_latex(z)}}} = "
                             rf"{format_latex(term / z)}")),
         values=Values(np.array([[*shares.values(), *groups.values()]]), ["share"], [*shares, *groups]),

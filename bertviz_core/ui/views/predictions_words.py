@@ -17,18 +17,17 @@ from bertviz_core.errors import InputError
 from bertviz_core.figures.softmax import draw_rank_curve
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.formula.texts import tell_place, write_count
+from bertviz_core.formula.texts import name_token, tell_place, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.card import open_card
-from bertviz_core.ui.panels.panel import show_values
+from bertviz_core.ui.panels.panel import open_step_card
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_number, tell_percent, tell_tied, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -72,11 +71,9 @@ def show_words(view: View) -> None:
     """The likeliest entries as a table with bars; a word is looked up by a click, a number is explained."""
     st.html(_STYLE)
     trace, token = view.trace, view.chosen.token
-    probs, place = PROBS.fix(token=token), f"“{trace.tokens[token]}” at position {token}"
-    offer_number(probs.fix(vocab=read_word(view)))
-    with open_card(view, PREDICTION, f"Top predictions for {place}", probs) as tools:
-        with tools:
-            show_values(trace, probs)
+    probs = PROBS.fix(token=token)
+    says = f"of {trace.model.config.vocab_size:,} entries, at {name_token(trace.tokens, token)}"
+    with open_step_card(view, probs, "Most likely words", says, worked=probs.fix(vocab=read_word(view)), name="words"):
         shown = _choose_shown(view)
         st.html(_render_words(view, shown))
         rest = float(np.delete(trace[probs].astype(np.float64), shown).sum())

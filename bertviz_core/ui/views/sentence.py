@@ -17,8 +17,6 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.formula.texts import name_token
-from bertviz_core.ui.frame import choices
-from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -38,9 +36,9 @@ _NEXT = Address("cls.seq_relationship")
 _DENSE, _POOLED = Address("pooler.dense"), Address("pooler.activation")
 _CLASSES = Address("classifier")
 _NOTES_LAST_LINE = (
-    r"The forward-pass note ends in $\mathrm{softmax}(\tanh(W^{final} Z_{n_{layers}}[0,:]))$. BERT as released has the "
-    r"same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: it turns the pooled "
-    "components into one logit per class."
+    r"The forward-pass note ends in the softmax of $\tanh(W^{final} Z[0,:])$, $Z$ after the last layer. BERT "
+    r"as released has the same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: it turns the "
+    "pooled components into one logit per class."
 )
 
 
@@ -66,21 +64,6 @@ def write_headline(view: View) -> Said:
             Claim("class", "**{name}**, {share}", parts, Relation.HIGHEST, shares, (best,)),
         ))  # fmt: skip
     return say("What BERT says about the whole input")
-
-
-def offer_pair(view: View) -> None:
-    """Where there is one sentence only: what to do, and a pair to begin with, beside the headline."""
-    if not sentence_answer.is_absent(view) and not sentence_answer.has_context(view):
-        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-            sentence_answer.offer_question()
-        return
-    if _NEXT not in view.trace or view.pair or max(view.trace.encoding.segments):
-        return
-    with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-        st.caption("It is about two sentences: write a second  \none under the pencil in the bar, or", width="content")
-        st.button(
-            "use two sentences", on_click=choices.use_sentence, args=(PAIR.text, PAIR.pair), icon=":material/add:"
-        )
 
 
 def _tell_cosine(cosine: float) -> str:
@@ -114,16 +97,21 @@ def show_one_vector(view: View) -> Derived:
     )  # fmt: skip
 
 
+def show_evidence(view: View) -> None:
+    """What speaks for each answer about the input as a whole."""
+    for address in list_answers(view):
+        _show_evidence(view, address, RELATIONS if address == _NEXT else view.trace.model.labels)
+
+
+def list_answers(view: View) -> list[Address]:
+    """The heads of this checkpoint that answer about the input as a whole."""
+    return [address for address in (_NEXT, _CLASSES) if address in view.trace and _is_answer(view, address)]
+
+
 def show_pooler(view: View) -> None:
-    """The way to the answers, backwards: what speaks for each, the components on the tanh curve, the projection."""
-    heads = [address for address in (_NEXT, _CLASSES) if address in view.trace and _is_answer(view, address)]
-    before, after = st.columns(2, gap="small") if heads else (st.container(), st.container())
-    with before:
-        for address in heads:
-            _show_evidence(view, address, RELATIONS if address == _NEXT else view.trace.model.labels)
-    with after:
-        _show_curve(view)
+    """The projection, and its components on the tanh curve."""
     _show_projection(view)
+    _show_curve(view)
 
 
 def _is_answer(view: View, address: Address) -> bool:
@@ -157,12 +145,6 @@ def _show_projection(view: View) -> None:
                figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
                note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change. "
                     + _NOTES_LAST_LINE)  # fmt: skip
-
-
-def show_next_sentence(view: View) -> None:
-    """Does the second sentence follow the first? Scores, probabilities and what they come from."""
-    _show_scores(view, _NEXT, RELATIONS, "Two logits: B follows A, or B is a random sentence",
-                 "Does the second sentence follow the first?")  # fmt: skip
 
 
 def show_classes(view: View) -> None:
