@@ -13,8 +13,8 @@ from bertviz_core.ui.views.story import (
 
 view = open_page(
     "story",
-    "Start at the answer's number, go on to the part of it that counts most and depends on the words, and repeat down "
-    "to a token id. This is one path of very many, and no cause; every number on it is real.",
+    "From the answer's number to the part of it that counts most and depends on the words, down to a token id; this is "
+    "no cause.",
     write_headline,
 )
 story = read_story(view)

@@ -33,7 +33,7 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
                    yanchor="bottom"),
     ]  # fmt: skip
     return make_chart(
-        [bars], 228, colors, bargap=0, annotations=texts,
+        [bars], 250, colors, bargap=0, annotations=texts,
         xaxis=set_axis(colors, showticklabels=False), yaxis=set_axis(colors, grid=True, nticks=4),
     )  # fmt: skip
 
@@ -60,7 +60,7 @@ def draw_all_scores(
     named = write_text(f"{main} {format_number(marks[main])}", marks[main], 0.82 * top, set_font(colors.text),
                        xanchor="right", yanchor="bottom")  # fmt: skip
     return make_chart(
-        [bars, lines], 228, colors, right=16, bargap=0, barmode="overlay", annotations=[named], picked_from=1,
+        [bars, lines], 196, colors, right=16, bargap=0, barmode="overlay", annotations=[named], picked_from=1,
         xaxis=set_axis(colors, grid=True, zeroline=False),
         yaxis=set_axis(colors, showticklabels=False, range=[0, 1.02 * top]),
     )  # fmt: skip

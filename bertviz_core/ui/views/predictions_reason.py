@@ -83,7 +83,7 @@ def show_all_scores(view: View, vocab: int) -> Derived:
     chart = draw_all_scores(counts, edges, {names[i]: float(scores[i]) for i in marked}, main, view.colors,
                             view.colors.kinds[PREDICTION])  # fmt: skip
     return Derived(
-        "scores-of-all", f"2 · Against all: {len(scores):,} logits, “{main}” among them",
+        "scores-of-all", f"2 · Among {len(scores):,} logits",
         chart.offer(picks.pick_points(trace, SCORES.fix(token=token), marked)),
         Origin(SCORES.fix(token=token), PREDICTION, r"\frac{P_a}{P_b} = e^{L_a - L_b}",
                read_escaped(_tell_apart(view, vocab, other)),

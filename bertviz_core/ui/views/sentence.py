@@ -37,8 +37,8 @@ _DENSE, _POOLED = Address("pooler.dense"), Address("pooler.activation")
 _CLASSES = Address("classifier")
 _NOTES_LAST_LINE = (
     r"The forward-pass note ends in the softmax of $\tanh(W^{final} Z[0,:])$, $Z$ after the last layer. BERT "
-    r"as released has the same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: it turns the "
-    "pooled components into one logit per class."
+    r"as released has the same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: "
+    "it turns the pooled components into one logit per class."
 )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import streamlit as st
 
 from bertviz_core.analysis.hiding import list_hideable, measure_hidden
+from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list_turns
 from bertviz_core.formula.address import Address
@@ -19,7 +20,7 @@ from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import choices, site, state, url
-from bertviz_core.ui.frame.cell_names import name_leaf, shorten
+from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.keys import STORY_OF, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
@@ -32,7 +33,6 @@ from bertviz_core.ui.walk.explain import draw_operands, work_out, write_text, wr
 
 _SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
 _HIDDEN = 48  # tokens that are hidden in turn at most; of more, those on the way
-_ONWARD = 12  # steps from a stop on, as many as are as high as that
 _STOP = Key("stop", 0)
 _LINE: Key[Sent] = Key("story-line", None)
 _line = load_component("story_line")
@@ -107,9 +107,8 @@ def write_headline(view: View) -> str:
         end = f"**{escape_markdown(name_token(view.trace.tokens, story.token))}**"
     elif last in view.trace.model.parameters:
         end = "a learned parameter"
-    part = "the largest part" if story.token is None else "the largest part computed from the token ids"
     return (
-        f"Where does {name} come from? One way back of very many: {part} leads, step by step,{over} to {end} in "
+        f"Where does {name} come from? One way back of very many leads{over} to {end} in "
         f"{write_count(len(story.stops), 'stop')}"
     )
 
@@ -118,7 +117,8 @@ def show_line(view: View, story: Story) -> int:
     """The whole way as one line. Returns the stop that is looked at."""
     url.bind(_STOP, range(len(story.stops)))
     chosen = state.read(_STOP)
-    with open_card(view, PARAMETER, "The way back", story.start):
+    heading = Heading("The way back", "from stop to stop along a largest part; under each link: that part")
+    with open_card(view, PARAMETER, heading, story.start, name="way-back"):
         drawing = _make_drawing(view, story, chosen)
         _line(key=_LINE.name, data=drawing, on_stop_change=state.on_event(_LINE, "stop", _go, state.is_number))
         moves, words = st.columns([2, 3], gap="medium", vertical_alignment="center")
@@ -130,7 +130,7 @@ def show_line(view: View, story: Story) -> int:
             st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
                       disabled=chosen + 1 == len(story.stops))  # fmt: skip
         words.caption(
-            f"{tell_pass(view)}{_tell_way(story)} {_tell_hidden(story)}",
+            f"{tell_pass(view)}{_tell_hidden(story)}",
         )
     return chosen
 
@@ -189,7 +189,7 @@ def _make_stop(view: View, turn: Turn) -> dict[str, object]:
     amount = choice.part.amount if choice and choice.measure.sums else None
     layer = "" if cell.layer is None else f"layer {cell.layer}"
     return {
-        "name": name_leaf(cell), "place": f"{layer} {_name_component(cell)}".strip(),
+        "name": name_crumb(view.trace, cell), "place": f"{layer} {_name_component(cell)}".strip(),
         "value": format_number(view.trace[cell].item()), "part": "" if amount is None else format_number(amount),
         "share": 0.1 if amount is None or not value else min(abs(amount / value), 1.0),
         "color": view.colors.kinds.get(step.kind, view.colors.faint) if step else view.colors.faint,
@@ -216,7 +216,7 @@ def show_stop(view: View, story: Story, number: int) -> None:
     kind = shown.why.step.kind if shown.why.step else PARAMETER
     see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
     with open_card(view, kind, Heading(see, worked=cell), str(cell)):
-        words, picture, onward = st.columns([4, 7, 7], gap="medium")
+        words, picture = st.columns([4, 5], gap="medium")
         with words:
             st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
             told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
@@ -233,13 +233,12 @@ def show_stop(view: View, story: Story, number: int) -> None:
         if shown.why.step is not None:
             with picture:
                 draw_operands(view, f"story-{number}", shown, largest=_SHARES)
-        with onward, st.container(key="wide-onward"):
-            st.html(render_steps(view, story.turns, story.stops, range(place, len(story.turns))[:_ONWARD], False))
 
 
 def show_steps(view: View, story: Story) -> None:
     """Every step of the way as a table."""
     with open_card(view, PARAMETER, "All steps", story.start):
+        st.caption(_tell_way(story))
         st.html(render_steps(view, story.turns, story.stops, range(len(story.turns))))
 
 

@@ -6,11 +6,11 @@
 import { clampIndex } from "../shared/clamp.js";
 import { makeElement, makeSvg } from "../shared/element.js";
 
-const LANE = 84; // pixels from lane to lane
-const TOP = 52; // pixels above the first one
-const BELOW = 40; // pixels under the last one
-const NARROWEST = 132; // pixels from stop to stop
-const LEFT = 84; // pixels for the lanes' names
+const LANE = 92; // pixels from lane to lane
+const TOP = 64; // pixels above the first one
+const BELOW = 48; // pixels under the last one
+const NARROWEST = 77; // pixels from stop to stop
+const LEFT = 76; // pixels for the lanes' names
 
 // choose: what is called with the number of a stop that is pressed.
 /** @param {HTMLElement} way @param {StoryData} data @param {(stop: number) => void} choose */
@@ -19,7 +19,7 @@ export function drawStory(way, data, choose) {
   for (const [name, color] of Object.entries(data.colors)) way.parentElement?.style.setProperty(`--${name}`, color);
   way.style.height = `${TOP + (data.lanes.length - 1) * LANE + BELOW}px`;
   way.style.minWidth = `${LEFT + data.stops.length * NARROWEST}px`;
-  way.style.setProperty("--wide", `${Math.floor(90 / data.stops.length)}%`);
+  way.style.setProperty("--wide", `${Math.floor(98 / data.stops.length)}%`);
   const stops = data.stops.map((stop, i) => drawStop(stop, i, data, () => choose(i)));
   way.replaceChildren(...data.lanes.map(drawLane), drawLinks(data.stops), ...data.stops.flatMap((s, i) => drawPart(s, i, data.stops)), ...stops);
   way.onkeydown = (event) => {
@@ -63,12 +63,13 @@ function drawStop({ name, place, value, lane, color }, i, { stops, chosen }, cho
   return button;
 }
 
-// What is followed of a sum, between the two stops: above a straight link; beside a bend, where that leaves room.
+// What is followed of a sum, between the two stops: under a straight link; beside a bend, where that leaves room.
 /** @param {StoryStop} given @param {number} i @param {StoryStop[]} stops */
 function drawPart({ part, value, lane }, i, stops) {
   if (!part || i + 1 === stops.length) return [];
   const next = stops[i + 1].lane;
-  const made = makeElement("span", "part", makeElement("b", "", part), makeElement("span", "", `of ${value}`));
+  const made = makeElement("span", "part", makeElement("b", "", part));
+  made.title = `${part} of ${value}`;
   if (next !== lane) made.classList.add(next > lane ? "down" : "up");
   made.style.left = left((i + 1) / stops.length);
   made.style.top = `${(height(lane) + height(next)) / 2}px`;
