@@ -121,7 +121,7 @@ def show_line(view: View, story: Story) -> int:
     with open_card(view, PARAMETER, heading, story.start, name="way-back"):
         drawing = _make_drawing(view, story, chosen)
         _line(key=_LINE.name, data=drawing, on_stop_change=state.on_event(_LINE, "stop", _go, state.is_number))
-        moves, words = st.columns([2, 3], gap="medium", vertical_alignment="center")
+        moves, words = st.columns([52, 45], gap="medium", vertical_alignment="center")
         with moves, st.container(horizontal=True, vertical_alignment="center"):
             st.selectbox("The story of", list(_list_offered(view)), key=STORY_OF.name, width=240,
                          label_visibility="collapsed", on_change=_go, args=(0,))  # fmt: skip
@@ -209,13 +209,15 @@ def _go(stop: int) -> None:
 
 
 def show_stop(view: View, story: Story, number: int) -> None:
-    """One stop: its value, what led there, the formula worked, and the picture of what it is made from."""
+    """One stop: its value, what led there, its formula, and the picture of what it is made from."""
     place = story.stops[number]
     cell, walked = story.turns[place].cell, story.turns[story.stops[number - 1] if number else place : place]
     shown = work_out(view, cell)
-    kind = shown.why.step.kind if shown.why.step else PARAMETER
+    step = shown.why.step
     see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
-    with open_card(view, kind, Heading(see, worked=cell), str(cell)):
+    formula, source = (view.typeset(step), step.source) if step else ("", "")
+    heading = Heading(see, formula=formula, source=source, worked=cell)
+    with open_card(view, step.kind if step else PARAMETER, heading, str(cell), name="story-stop"):
         words, picture = st.columns([4, 5], gap="medium")
         with words:
             st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
@@ -225,12 +227,13 @@ def show_stop(view: View, story: Story, number: int) -> None:
             said += [tell_passed(view.trace, turn) for turn in walked]
             if any(said):
                 st.caption(escape_markdown(" ".join(filter(None, said))))
-            words, text = write_words(view.trace, shown.why, shown.found), write_text(view, shown.why)
-            st.markdown(f"{words}\n\n{text}")
+            st.markdown(write_words(view.trace, shown.why, shown.found))
+            if step is None:
+                st.markdown(write_text(view, shown.why))
             link = site.find_link(view.trace, cell)
             query = {**site.name_place(cell, view.chosen), **link.query}
             site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, query)
-        if shown.why.step is not None:
+        if step is not None:
             with picture:
                 draw_operands(view, f"story-{number}", shown, largest=_SHARES)
 
