@@ -33,7 +33,7 @@ def html(at):
 
 @pytest.fixture(scope="module")
 def predictions():
-    return opened("predictions")
+    return opened("predictions", open="word")
 
 
 @pytest.mark.parametrize(("word", "row"), [("romans", "romans"), ("  Romans", "romans"), ("##ing", "##ing")])
@@ -89,7 +89,7 @@ def test_markup_stays_text(predictions):
 
 
 def test_a_hidden_word_is_looked_up_first():
-    at = opened("predictions", text="When in Rome, do as the Romans do.", mask="8")
+    at = opened("predictions", text="When in Rome, do as the Romans do.", mask="8", open="word")
     assert at.text_input(key="word").placeholder == "romans" and '<th scope="row">romans</th>' in html(at)
 
 
@@ -99,7 +99,7 @@ def test_the_best_entry_everywhere_is_read_as_one_text(rome):
 
 
 def test_evidence_is_told_of_the_answer_given(rome):
-    at = opened("sentence")
+    at = opened("sentence", open="evidence")
     best = ("B follows A", "B is a random sentence")[int(np.argmax(rome["cls.seq_relationship"]))]
     assert f"Components in favour of “{best}”" in html(at)
 
@@ -112,7 +112,7 @@ def test_evidence_is_told_of_the_answer_given(rome):
 ])  # fmt: skip
 def test_a_head_that_the_checkpoint_does_not_have_is_told(tmp_path, monkeypatch, kind, page, told):
     monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind=kind)))
-    at = opened(page, text="the cat sat")
+    at = opened(page, text="the cat sat", open="absent")
     assert any(told in element.value for element in (*at.caption, *at.info)) and not at.exception
 
 
@@ -148,11 +148,3 @@ def check_where_pages_open(rome, monkeypatch, token, opened, head):
     assert place.choose_place(rome, "heads") == (Selection(head.layer, head.head, token), [])
     asked["layer"] = "0"
     assert place.choose_place(rome, "layers") == (Selection(0, 0, token), [])
-
-
-@pytest.mark.parametrize("asked", [{}, {"layer": "0"}])
-def test_the_layers_say_why_they_open_there_unless_the_link_says_where(asked):
-    at = opened("layers", **asked)
-    view = at.session_state["view"]
-    reason = escape_markdown(open_layer_for_answer(view.trace, view.chosen.token).reason)
-    assert any(reason in caption.value for caption in at.caption) == (not asked)

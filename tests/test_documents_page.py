@@ -9,11 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
+from bertviz_core.analysis.document_runs import run_documents
 from bertviz_core.documents import DOCUMENTS, find_document
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.ui.frame.site import PAGES
+from bertviz_core.ui.views.documents_told import find_cosine, tell
 from tests.latex import balanced
 from tests.test_pages import decoded
 
@@ -75,35 +77,48 @@ def test_every_pair_of_documents_is_shown_step_by_step(page, bundled, document, 
         assert balanced(formula), formula
 
 
-@pytest.mark.parametrize("beside", ["bert", "definition"])
-def test_the_chart_shows_the_cosines_of_two_runs(page, bundled, beside):
-    at = chosen(page, "formula-post", beside)
-    runs = {name: bv.run(bundled, TEXT, program=name) for name in ("bert", "formula-post", beside)}
+def test_the_chart_shows_the_cosines_of_two_runs(page, bundled):
+    at = chosen(page, "formula-post", "bert")
+    runs = {name: bv.run(bundled, TEXT, program=name) for name in ("bert", "formula-post")}
     last = {name: "residual" if name == "formula-post" else "LayerNorm" for name in runs}
-
-    def cosines(one, other):
-        pairs = ((runs[name][f"encoder.layer.{i}.output.{last[name]}"][MASK].astype(np.float64)
-                  for name in (one, other)) for i in range(6))  # fmt: skip
-        return [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for x, y in pairs]
-
-    pairs = [("bert", "formula-post")]
-    if beside != "bert":
-        pairs += [("bert", beside), ("formula-post", beside)]
-    lines = json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
-    assert len(lines) == len(pairs)
-    for line, (one, other) in zip(lines, pairs, strict=True):
-        np.testing.assert_allclose(decoded(line["y"]), cosines(one, other), atol=1e-6)
+    pairs = ((runs[name][f"encoder.layer.{i}.output.{last[name]}"][MASK].astype(np.float64) for name in runs)
+             for i in range(6))  # fmt: skip
+    expected = [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for x, y in pairs]
+    np.testing.assert_allclose(decoded(line_of(at, "post")["y"]), expected, atol=1e-6)
 
 
-def test_the_words_at_the_end_are_those_of_each_run(page, bundled):
-    at = chosen(page, "definition", "bert")
-    shown = "\n".join(element.proto.body for element in at.get("html"))
-    for name in ("bert", "definition"):
-        scores = bv.run(bundled, TEXT, program=name)[f"cls.predictions.decoder[token={MASK}]"].astype(np.float64)
-        probs = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
-        for i in np.argsort(-probs)[:5]:
-            token = bundled.tokenizer.token(int(i))
-            assert re.search(rf"<span>{re.escape(token)}</span><i [^>]+></i><span>{probs[i]:.4f}</span>", shown), token
+def line_of(at, name):
+    """The line of a document in the first chart."""
+    return next(line for line in json.loads(at.get("plotly_chart")[0].proto.spec)["data"] if line["name"] == name)
+
+
+def test_every_documents_answer_and_distance_are_those_of_its_own_run(bundled, rome):
+    *_, (done, found) = run_documents(rome, MASK, lambda name: bv.run(bundled, TEXT, program=name))
+    assert done == 1 and [one.program for one in found] == list(DOCUMENT_PROGRAMS)
+    x = rome["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
+    for one in found:
+        trace = bv.run(bundled, TEXT, program=one.program)
+        y = trace[f"encoder.layer.5.output.{'residual' if one.program == 'formula-post' else 'LayerNorm'}"][MASK]
+        cosine = x @ y / np.linalg.norm(x) / np.linalg.norm(y.astype(np.float64))
+        assert one.cosines[-1] == pytest.approx(cosine, abs=1e-6)
+        if "cls.predictions.decoder" in trace:
+            scores = trace[f"cls.predictions.decoder[token={MASK}]"].astype(np.float64)
+            powers = np.exp(scores - scores.max())
+            assert one.word == bundled.tokenizer.token(int(scores.argmax()))
+            assert one.probability == pytest.approx(powers.max() / powers.sum(), rel=1e-5)
+
+
+def test_the_drawer_works_out_the_cosine_of_the_document_that_is_looked_at(page, rome, bundled):
+    view = chosen(page, "forward-pass-note", "bert").session_state["view"]
+    told = tell(view, find_cosine(DOCUMENTS[0], MASK))
+    y = bv.run(bundled, TEXT, program="forward-pass-note")["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
+    x = rome["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
+    assert told.value == format_number(float(x @ y / np.linalg.norm(x) / np.linalg.norm(y)))
+    assert f"{(x * y > 0).sum()} of {len(x)} products raise" in told.words and len(told.parts) == 10
+    assert tell(view, Address("cls.predictions.probs")) is None
+    for wrong in (Address("documents.cosine"), Address("documents.cosine").fix(document=9, token=MASK)):
+        with pytest.raises(bv.AddressError, match="names no document and token"):
+            tell(view, wrong)
 
 
 def test_relations_and_notations_are_chosen_in_the_url():
@@ -161,7 +176,7 @@ def test_documents_read_what_bert_reads_masked_and_padded(bundled):
     at = opened(text=text, pair=pair, mask="3", pad="16", token="3", document="definition", beside="notebook")
     runs = [bv.run(bundled, text, pair, pad_to=16, masked=[3], program=name) for name in ("bert", "definition")]
     x, y = (run["encoder.layer.5.output.LayerNorm"][3].astype(np.float64) for run in runs)
-    line = json.loads(at.get("plotly_chart")[0].proto.spec)["data"][0]
+    line = line_of(at, "definition")
     assert not at.exception and runs[0].tokens[3] == "[MASK]" and len(runs[0].tokens) == 16
     assert decoded(line["y"])[5] == pytest.approx(x @ y / np.linalg.norm(x) / np.linalg.norm(y), abs=1e-6)
 

@@ -29,7 +29,7 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.softmax import draw_all_scores, draw_rank_curve, draw_sorted_terms, draw_stack
-from bertviz_core.figures.stages import draw_by_stage
+from bertviz_core.figures.stages import draw_by_stage, draw_runs
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_row_strips, draw_taken_squares
 from bertviz_core.figures.texts import Rich
@@ -106,7 +106,13 @@ CASES = {
         "large": lambda c: draw_heatmap(LARGE, Side("token", list(map(str, range(60)))), Side("hidden"), c, "key"),
         "in blocks": lambda c: draw_heatmap(MATRIX, Side("row", start=1.5, step=4, labelled=False),
                                             Side("column", step=2), c, "key", gaps=False, name_inside=True, height=300),
+        "with numbers": lambda c: draw_heatmap(MATRIX[:, :SIZE] / 4, Side("", WORDS), Side("", WORDS), c, "norm",
+                                                       end=1.0, selected=2, square=True, numbers=True, height=260),
         "empty of numbers": lambda c: draw_heatmap(np.zeros((2, 3)), Side("a"), Side("b"), c, "key"),
+    },
+    "draw_runs": {
+        "two": lambda c: draw_runs(SERIES, list(map(str, range(SIZE))), "second", c, INK),
+        "none yet": lambda c: draw_runs({}, WORDS, "", c, INK),
     },
     "draw_histogram": {"sizes": lambda c: draw_histogram(np.array([3, 0, 5]), np.linspace(-1, 1, 4), c, INK, "value")},
     "draw_losses": {

@@ -29,9 +29,9 @@ def opened(**query):
 def opened_stop(at):
     """The heading of the stop that is open: what it says, and its address."""
     bodies = [element.proto.body for element in at.get("html")]
-    found = [re.search(r"<b[^>]*>\d+\. (.+)</b><span[^>]*>(.+?)</span>", body) for body in bodies]
+    found = [re.search(r'data-of="([^"]*)".*?<b>\d+\. (.+?)</b>', body) for body in bodies]
     (match,) = [match for match in found if match]
-    return match[1], match[2].strip()
+    return match[2], match[1].strip()
 
 
 def agrees(at, start, number=0):

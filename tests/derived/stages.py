@@ -33,7 +33,7 @@ def ladder(s: Scene) -> Truth:
         columns[name] = [(s.word(i), row[i]) for i in best(row, 5)]
         if max(ranks) > 5:
             columns[name].append(f"{s.word(word)} {ordinal(rank)}" if rank > 5 else "")
-    return Truth(tables=[columns], told=[probs.max()])
+    return Truth(tables=[columns])
 
 
 def ordinal(n: int) -> str:
@@ -44,15 +44,13 @@ def name_columns(s: Scene) -> list[str]:
     return ["Embedding", *(f"Layer {i}" for i in s.layers)]
 
 
-@truth("layers", "How far the vector moves")
+@truth("layers", "How far it turns")
 def way(s: Scene) -> Truth:
     states = s.states[:, s.token]
     angles = [math.degrees(math.acos(cosine(a, b))) for a, b in pairwise(states)]
     lengths = [length(x) for x in states]
-    columns = {"Embedding": ["", "", lengths[0]]}
-    for i in s.layers:
-        columns[f"Layer {i}"] = [angles[i], "", (lengths[i], lengths[i + 1])]
-    return Truth(tables=[columns], told=[int(np.argmax(angles)), max(angles)])
+    columns = {"turn": angles, "length": list(pairwise(lengths))}
+    return Truth(tables=[columns])
 
 
 @truth("layers", "resemblance")
@@ -63,7 +61,7 @@ def resemblance_on_the_way(s: Scene) -> Truth:
     thin = [found[i] for i in others if i != near]
     joined = np.concatenate([np.append(row, np.nan) for row in thin])
     value = found[near, s.layer + 1]
-    return Truth([points(y=joined), points(y=found[near])], found[others], told=[value, near], worked=[value])
+    return Truth([points(y=joined), points(y=found[near])], found[others], told=[value], worked=[value])
 
 
 @truth("layers", "norms")
@@ -83,10 +81,9 @@ def turns(s: Scene) -> Truth:
 
 @truth("layers", "cosines")
 def resemblance(s: Scene) -> Truth:
-    found = cosines(s.states[s.layer + (s.asked.get("side") != "before")])
-    near = max((i for i in s.real if i != s.token), key=lambda i: found[s.token, i])
-    pairs = [found[i, j] for i in s.real for j in s.real if i != j]
-    return Truth([Map(found)], found, told=[found[s.token, near], np.mean(pairs), near], worked=[found[s.token, near]])
+    found = cosines(s.states[s.layer + 1])
+    drawn = np.where(np.eye(len(found), dtype=bool), np.nan, found)
+    return Truth([Map(drawn)], found)
 
 
 def components(s: Scene) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from bertviz_core.ui.frame.labels import escape_markdown, read_escaped
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
-from bertviz_core.ui.panels.put import write_result
+from bertviz_core.ui.panels.put import tell_put, write_result
 from bertviz_core.ui.panels.said import tell_number
 from bertviz_core.ui.views.predictions_words import read_word
 
@@ -45,7 +45,7 @@ def show_score(view: View, vocab: int) -> Derived:
                write_result(trace, cell, "L", f"{format_latex(up)} {_sign(down)} {_sign(bias)} = "
                             f"{format_latex(up + down + bias)}")),
         values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
-        start=cell,
+        note=tell_put(view, cell).strip(), start=cell,
     )  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def show_softmax(view: View, vocab: int) -> Derived:
                write_result(trace, cell, "P", rf"\frac{{{format_latex(term)}}}{{{format_latex(z)}}} = "
                             rf"{format_latex(term / z)}")),
         values=Values(np.array([[*shares.values(), *groups.values()]]), ["share"], [*shares, *groups]),
-        start=cell,
+        note=tell_put(view, cell).strip(), start=cell,
     )  # fmt: skip
 
 

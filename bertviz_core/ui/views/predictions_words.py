@@ -32,7 +32,7 @@ from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_number, tell_percent, tell_tied, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 
-TOP = 10
+TOP = 12
 _LONGEST_WORD = 80
 _STYLE = read_css(Path(__file__).with_name("predictions.css"))
 _WORD = Key("word", "")
