@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 
 from bertviz_core.documents.examples import WORDS
-from tests.claims.truths import Truth, angle, length, oracle
+from bertviz_core.formula.texts import name_token
+from tests.claims.truths import Truth, length, oracle
 
 
 def _weigh(scene):
@@ -127,14 +128,14 @@ def _(scene, name):
     return Truth({"cosine": means[most], "layer": most}, relation, means, most)
 
 
-@oracle("nearest", "nearest, with others", "bold line", "bold line, with others")
+@oracle("bold line", "bold line, with others")
 def _(scene, name):
     rows = scene.own("output.LayerNorm")
     cosines = np.array([_cosine(rows[scene.token], row) for row in rows])
     others = [i for i in scene.real if i != scene.token] or [i for i in range(len(rows)) if i != scene.token]
     most = max(others, key=lambda i: cosines[i])
-    same = {f"{i} {scene.tokens[i]}" for i in others if cosines[i] >= cosines[most] - 1e-7}
-    values = {"cosine": cosines[most], "near": same, "token": f"{scene.token} {scene.word}", "layer": scene.layer}
+    same = {name_token(scene.tokens, i) for i in others if cosines[i] >= cosines[most] - 1e-7}
+    values = {"cosine": cosines[most], "near": same, "layer": scene.layer}
     near = cosines[others].round(7)
     return Truth(values, "HIGHEST" if name.endswith("others") else "LARGEST", near, int(near.argmax()))
 
@@ -179,14 +180,6 @@ def _(scene, name):
     relation = {(True, True): "LARGEST", (True, False): "HIGHEST", (False, True): "SMALLEST", (False, False): "LOWEST"}
     layer, head = divmod(most, scene.config.num_attention_heads)
     return Truth({"value": row[most], "layer": layer, "head": head}, relation[largest, alone], row, most)
-
-
-@oracle("layer that turns most", "no layer turns more")
-def _(scene, name):
-    angles = np.nan_to_num([angle(x, y) for x, y in zip(scene.stages[1:], scene.stages[:-1], strict=True)])
-    most = int(angles.argmax())
-    relation = {"layer that turns most": "LARGEST", "no layer turns more": "HIGHEST"}[name]
-    return Truth({"angle": angles[most], "layer": most}, relation, angles, most)
 
 
 @oracle("best match", "no better match")

@@ -17,8 +17,8 @@ def name_entry(s: Scene, i: int) -> str:
     return f"{s.word(i)}  {i}"
 
 
-@truth("predictions", "Top predictions for *")
-def best_words(s: Scene, place: str) -> Truth:
+@truth("predictions", "Most likely words")
+def best_words(s: Scene) -> Truth:
     probs = softmax(read_scores(s)[s.token])
     top = best(probs, 12)
     columns = {"word": [s.word(i) for i in top], "probability": [probs[i] for i in top]}
@@ -69,7 +69,7 @@ def all_scores(s: Scene) -> Truth:
     apart, heights = scores[top[0]] - scores[top[1]], [0.8 * max(counts), *[0.25 * max(counts)] * (len(top) - 1)]
     return Truth([points(x=(edges[:-1] + edges[1:]) / 2, y=counts), points(x=[scores[i] for i in top], y=heights)],
                  np.stack([edges[:-1], edges[1:], counts], axis=1),
-                 told=[apart, math.exp(apart), scores.mean(), len(top)], worked=[math.exp(apart)])  # fmt: skip
+                 told=[apart, math.exp(apart)], worked=[math.exp(apart)])  # fmt: skip
 
 
 @truth("predictions", "softmax-stack")
