@@ -16,11 +16,11 @@ from bertviz_core.figures.stages import draw_runs
 from bertviz_core.formula.numbers import format_percent, write_fixed
 from bertviz_core.formula.steps import NORM
 from bertviz_core.sharing.findings import Found
+from bertviz_core.tracing.trace import run
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.keys import DOCUMENT
-from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -36,8 +36,12 @@ _EACH = "of every layer's output, in BERT's pass and the document's"
 def show_five(view: View, chosen: Side) -> None:
     """Each document in a line, and its cosine with BERT layer by layer. chosen: the one that stands out."""
     token = view.chosen.token
-    run_as = partial(view.run_as, traces=get_store())
-    wanted = Wanted(("documents", token), view.trace, partial(run_documents, view.trace, token, run_as))
+    trace = view.trace
+    # Not from the store: a page that waits there for a pass must not wait for one that waits for the page.
+    own_run = partial(run, trace.model, view.text, view.pair, pad_to=len(trace.tokens), masked=view.masked,
+                      cache=trace.cache)  # fmt: skip
+    wanted = Wanted(("documents", token), trace,
+                    partial(run_documents, trace, token, lambda program: own_run(program=program)))  # fmt: skip
     own = {chosen.name: read_document(view.trace, chosen.trace, token)} if chosen.document else {}
     show_finding("documents", wanted, partial(_draw, view, chosen, own))
 
