@@ -123,6 +123,21 @@ def test_the_vector_of_a_text_of_zeros_is_compared_with_nothing():
     assert "undefined, as a vector of length 0 has no direction" in text
 
 
+def test_a_query_of_length_0_has_no_angle_to_any_key_and_a_key_of_length_0_none_to_any_query(bundled):
+    trace = bv.run(bundled, SNOW)
+    query, keys = (trace[f"{OWN}.{name}"].astype(np.float64) for name in ("query[head=7,query=5]", "key[head=7]"))
+    degrees = np.degrees(np.arccos(keys @ query / np.linalg.norm(keys, axis=1) / np.linalg.norm(query)))
+    for changes, known in (
+        ({f"{OWN}.query[head=7]": 0.0}, []),
+        ({f"{OWN}.key[head=7,key=3]": 0.0}, [0, 1, 2, 4, 5, 6, 7, 8]),
+        ({}, range(9)),
+    ):
+        text = read_all(opened("query_key_value", changes, **PLACE))
+        assert sorted(re.findall(r">(\d+)°<", text)) == sorted(f"{degrees[i]:.0f}" for i in known)
+        text = read_all(opened("attention", changes, **PLACE))
+        assert ("A vector of length 0 has no direction, and no cosine." in text) == (len(known) < 9)
+
+
 # Probabilities.
 
 

@@ -41,13 +41,18 @@ class Angles:
     key_norms: np.ndarray
 
     @property
+    def known(self) -> np.ndarray:
+        """(key,) the cosines, nan where a vector of length 0 has no direction."""
+        return np.where(self.query_norm * self.key_norms > 0, self.cosines, np.nan)
+
+    @property
     def products(self) -> np.ndarray:
         """cos(q, k) |q| |k| for every key."""
         return self.cosines * self.query_norm * self.key_norms
 
 
 def measure_angles(q: np.ndarray, keys: np.ndarray) -> Angles:
-    """A query (head_dim,) and keys (key, head_dim). The cosine with a vector of length 0 is 0."""
+    """A query (head_dim,) and keys (key, head_dim). With a vector of length 0 there is no cosine; 0 stands for it."""
     q, keys = _widen(q), _widen(keys)
     query_norm, key_norms = float(np.linalg.norm(q)), np.linalg.norm(keys, axis=1)
     lengths = query_norm * key_norms

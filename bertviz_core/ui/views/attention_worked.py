@@ -83,7 +83,7 @@ def show_angles(view: View, key: int) -> Derived:
         ends=_COSINES,
     )  # fmt: skip
     columns = [
-        Column("cosine", parts.cosines[shown].tolist(), color, 1.0, signed=True),
+        Column("cosine", [None if np.isnan(x) else x for x in parts.known[shown].tolist()], color, 1.0, signed=True),
         Column("length of k", parts.key_norms[shown].tolist(), view.colors.kinds["key"]),
         Column("dot product R", recorded[shown].tolist(), color, signed=True),
     ]
@@ -93,17 +93,22 @@ def show_angles(view: View, key: int) -> Derived:
         figure.offer([str(locate(view, "products", query=view.chosen.token, key=i)) for i in shown]),
         _write_cosine(view, key, parts),
         values=Values(
-            np.stack([parts.cosines, parts.key_norms, parts.products], axis=1),
+            np.stack([parts.known, parts.key_norms, parts.products], axis=1),
             names,
             ["cosine", "length of k", "dot product"],
         ),
         note="Cosine 1: query and key have the same direction; 0: they are orthogonal; −1: opposite. At the same "
         f"cosine a longer key gives a larger dot product, positive or negative. The query's length is "
-        f"{format_number(parts.query_norm)}.{note_shown(view, shown)}"
+        f"{format_number(parts.query_norm)}.{tell_undirected(parts)}{note_shown(view, shown)}"
         f"{tell_put(view, locate(view, 'products', query=view.chosen.token))}",
         table=render_table("key k", [names[i] for i in shown], columns, _find_marked(shown, key)),
         start=locate(view, "products", query=view.chosen.token, key=key),
     )
+
+
+def tell_undirected(parts: attention.Angles) -> str:
+    """That some of the vectors have no direction, where a change put 0 or the weights are 0."""
+    return " A vector of length 0 has no direction, and no cosine." if np.isnan(parts.known).any() else ""
 
 
 def _write_cosine(view: View, key: int, parts: attention.Angles) -> Origin:

@@ -241,7 +241,7 @@ def show_fit(view: View, place: Place) -> None:
             weights = trace[locate(view, "probs", view.chosen.token)]
             site.show_link(site.get_page("attention"), "Attention: the weights")
             show_values("fit", Values(
-                np.column_stack([terms, parts.products, parts.cosines, parts.key_norms, weights]), label_tokens(trace),
+                np.column_stack([terms, parts.products, parts.known, parts.key_norms, weights]), label_tokens(trace),
                 [*(f"product {i}" for i in range(terms.shape[1])), "dot product", "cosine", "length of k", "weight"],
             ))  # fmt: skip
 
@@ -262,7 +262,7 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
     """The columns. Strips of products on one scale; the dot products are the recorded ones."""
     trace, color = view.trace, view.colors.kinds[ATTENTION]
     products, weights = trace[_locate_products(view)], trace[locate(view, "probs", view.chosen.token)]
-    angles = np.degrees(np.arccos(np.clip(parts.cosines, -1, 1)))
+    angles = np.degrees(np.arccos(np.clip(parts.known, -1, 1)))
     fits = [_locate_products(view).fix(key=i) for i in shown]
     gives = [locate(view, "probs", view.chosen.token).fix(key=i) for i in shown]
     strips = [draw_thumbnail(terms[i][None], view.colors, ATTENTION, end=float(np.abs(terms[shown]).max()))
@@ -273,7 +273,7 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.
                 pictures=strips),
         Numbers("Dot product", tell_way(view, _locate_products(view), "their sum: how well it fits"),
                 [format_short(x) for x in dots], fits, dots, max(map(abs, dots)), color),
-        Numbers("Angle", "between q and k", [f"{angles[i]:.0f}°" for i in shown], fits),
+        Numbers("Angle", "between q and k", ["–" if np.isnan(angles[i]) else f"{angles[i]:.0f}°" for i in shown], fits),
         Numbers("Length", "of k", [format_short(float(parts.key_norms[i])) for i in shown], fits),
         Numbers("Weight", tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),
                 [format_percent(float(weights[i])) for i in shown], gives, [float(weights[i]) for i in shown], 1.0,
