@@ -6,8 +6,7 @@ from bertviz_core.ui.views import add_norm, add_norm_sums
 
 view = open_page(
     "add_norm",
-    "A sub-layer's output is added to its input: the residual connection. LayerNorm then normalizes the sum to mean 0 "
-    "and variance 1, scales it by γ and shifts it by β, both learned.",
+    "A sub-layer's output is added to its input, the residual connection; LayerNorm then sets mean and spread anew.",
     add_norm_sums.write_headline,
 )
 add_norm_sums.show_sums(view)

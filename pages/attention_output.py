@@ -7,8 +7,7 @@ from bertviz_core.ui.views.attention_output_taken import show_taken, write_headl
 
 view = open_page(
     "attention_output",
-    "In every head, a token's output is the sum of all values, each times its attention weight. "
-    "The head outputs are concatenated and projected back to the hidden size: the attention output.",
+    "A head output is the sum of the values, each times its attention weight; the output matrix mixes all heads.",
     write_headline,
 )
 show_taken(view)

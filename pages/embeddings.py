@@ -6,8 +6,7 @@ from bertviz_core.ui.views import embeddings, embeddings_positions, embeddings_s
 
 view = open_page(
     "embeddings",
-    "Every token becomes a vector: the sum of its word embedding, position embedding and segment embedding. "
-    "LayerNorm normalizes each vector before the first layer reads it.",
+    "A token's word, position and segment embedding are added; LayerNorm puts the sum on one scale.",
     embeddings_said.write_headline,
 )
 component, reason = embeddings.choose_component(view)

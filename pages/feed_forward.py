@@ -6,8 +6,7 @@ from bertviz_core.ui.views import feed_forward, feed_forward_functions, feed_for
 
 view = open_page(
     "feed_forward",
-    "The feed-forward network reads each token by itself. Each neuron takes a weighted sum of the token's vector (its "
-    "pre-activation), applies the activation function, and adds its own direction, times its activation.",
+    "Each neuron weighs the token's vector, applies the activation function, and adds its direction that strongly.",
     feed_forward.write_headline,
 )
 feed_forward.show_neurons(view)

@@ -22,7 +22,6 @@ from bertviz_core.ui.views import (
     sentence_answer,
     tokenization_lead,
 )
-from bertviz_core.ui.views.add_norm_sums import tell_reach
 from tests.canvas import draw
 from tests.canvas import look as see
 from tests.factory import random_checkpoint
@@ -94,7 +93,7 @@ def test_an_answer_that_stands_twice_is_told_with_its_position(tmp_path):
 def test_where_several_bring_as_much_none_brings_most(bundled):
     trace = bv.run(bundled, "Hi there you", changes={"embeddings.LayerNorm": 0.25})
     said = attention_output_taken.write_headline(look(trace, 0, 2, 3)).text
-    assert "take? From no token more than from **“\\[CLS\\]”: " in said
+    assert "takes from no token more than from **“\\[CLS\\]”: " in said
     for head in range(12):
         said = attention_output_taken.write_headline(look(trace, 0, head, 3)).text
         assert said.count("\\[CLS\\]") == 1, "the same token is not set against itself"
@@ -115,12 +114,6 @@ def test_one_number_of_all_heads_is_said_once(rome):
     trace = rome.with_changes({f"encoder.layer.{i}.attention.self.probs": 0.0 for i in range(6)})
     said = heads_numbers.tell_extremes(summarize(trace, 8).numbers["self"]).text
     assert said == "In every head it is 0.0000. The frame marks the chosen head."
-
-
-def test_a_sum_with_nothing_has_one_length_only():
-    assert tell_reach(0.0, 6.25, 6.25) == tell_reach(6.25, 0.0, 6.25)
-    assert "anything" not in tell_reach(0.0, 6.25, 6.25) and tell_reach(0.0, 6.25, 6.25).endswith("here 6.25.")
-    assert "from 1.00 (opposed) through 5.00 (at a right angle) to 7.00 (the same way)" in tell_reach(3.0, 4.0, 5.0)
 
 
 def test_words_are_listed_as_a_sentence_has_them():

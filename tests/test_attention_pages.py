@@ -253,8 +253,6 @@ def test_the_formula_of_the_sum_and_what_is_offered_below_it_are_one_number(rome
     cell = f"{OWN}.context[token={TOKEN},concat={column}]"
     card = html(output).partition("Weighted values of head")[2]
     assert re.search(r'class="bv-worked" data-cell="(.*?)"', card)[1] == cell
-    worked = rf"\mathrm{{token}}={TOKEN},\,\mathrm{{concat}}={column}}} "
-    assert sum(worked in latex.value for latex in output.latex) == 2  # the second one cuts the concatenated heads
 
 
 def test_what_is_not_drawn_of_a_long_text_is_added_up():
@@ -273,12 +271,10 @@ def test_heads_end_to_end_are_the_context(rome, output):
 
 
 def test_heads_and_bias_add_up_to_the_output(rome, output):
-    *parts, total = numbers(chart(output, "head-parts")[0]["z"])
-    along = np.array([part @ total for part in parts[:-1]])
-    assert (np.diff(along) <= 1e-4).all()  # the largest part of the sum first
+    *parts, total = numbers(chart(output, "head-parts")[2]["z"])
     own = slice(HEAD * WIDTH, (HEAD + 1) * WIDTH)
     expected = rome[f"{OWN}.context"][TOKEN, own] @ rome[f"{OUTPUT}.weight"][own]
-    assert min(np.abs(part - expected).max() for part in parts) < 1e-5
+    np.testing.assert_allclose(parts[HEAD], expected, atol=1e-5)
     np.testing.assert_array_equal(parts[-1], rome[f"{OUTPUT}.bias"])
     np.testing.assert_allclose(np.sum(parts, axis=0), total, atol=1e-5)
     np.testing.assert_array_equal(total, rome[OUTPUT][TOKEN])

@@ -18,6 +18,7 @@ from bertviz_core.figures.bars import SHARES, draw_bars, draw_counts, draw_curve
 from bertviz_core.figures.base import Chart, to_plotly
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.figures.head_grid import draw_head_grid
+from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
 from bertviz_core.figures.heads import draw_head
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram
@@ -31,7 +32,7 @@ from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.softmax import draw_all_scores, draw_rank_curve, draw_sorted_terms, draw_stack
 from bertviz_core.figures.stages import draw_by_stage, draw_runs
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
-from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_row_strips, draw_taken_squares
+from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
 from bertviz_core.figures.texts import Rich
 from bertviz_core.figures.training import draw_loss_along, draw_losses, draw_word_rises
 from bertviz_core.figures.weights import draw_overview, draw_weights
@@ -58,6 +59,7 @@ PROJECTION = Projection(
 BLOCKS = [Block(kind, kind, numbers(SIZE, 4, seed=i), f"L.{kind}[x={{x}}]") for i, kind in enumerate(("query", "key"))]
 TERMS = Terms(SIGNED, numbers(SIZE, seed=2), ("L.x[i={x}]", "L.w[i={x}]"), (1.0, 2.0), 3)
 WEIGHTS = np.exp(numbers(SIZE, SIZE)) / np.exp(numbers(SIZE, SIZE)).sum(axis=1, keepdims=True)
+HEAD_SUMS = HeadSums(numbers(4, 3), numbers(4, 3, 8), MATRIX, SHARE, (1.0, 2.0, 3.0), [f"L.a[x={i}]" for i in WORDS])
 COLUMNS = [
     BarColumn("weight", SHARE, [f"{x:.2f}" for x in SHARE], INK, 1.0, [f"L.a[x={i}]" for i in range(SIZE)]),
     BarColumn("part", np.where(SIGNED > 1, np.nan, SIGNED), ["" if x > 1 else f"{x:.2f}" for x in SIGNED], INK),
@@ -73,7 +75,7 @@ CASES = {
         "plain": lambda c: draw_bar_columns(WORDS, COLUMNS, c),
     },
     "draw_taken_squares": {"heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c)},
-    "draw_row_strips": {"rows": lambda c: draw_row_strips(MATRIX, WORDS, 1.0, [2], c)},
+    "draw_head_sums": {"four heads": lambda c: draw_head_sums(HEAD_SUMS, WORDS, [2], c)},
     **VECTORS,
     "draw_products": {
         "all terms": lambda c: draw_products(WORDS, SIGNED, SIGNED.cumsum(), c, color=INK, title="component"),

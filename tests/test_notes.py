@@ -3,7 +3,6 @@
 import base64
 import csv
 import io
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.add_norm import ATTENTION
 from bertviz_core.analysis.token_lines import Links
-from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.ui.panels import derived, token_lines
 from bertviz_core.ui.views import add_norm_sums, attention, attention_worked, layers
 from bertviz_core.ui.views.documents_slips import tell_most_changed
@@ -58,22 +56,7 @@ def test_sums_that_are_shown_are_counted_without_padding(padded):
     view = look(padded, token=3)
     shown = add_norm_sums._choose_rows(view)
     note = add_norm_sums._note_rows(view, add_norm_sums.measure_sums(padded, view.chosen.layer, ATTENTION), shown, "")
-    assert len(shown) == 16 and f" Shown: tokens {shown[0]}–{shown[-1]} of 25." in note
-
-
-@pytest.mark.parametrize(("skip", "added"), [(5.0, 2.0), (2.0, 5.0)])
-def test_opposed_vectors_have_a_sum_as_long_as_they_differ(rome, monkeypatch, skip, added):
-    said = []
-    page = SimpleNamespace(caption=said.append, markdown=lambda text: None)
-    monkeypatch.setattr(add_norm_sums, "st", page)
-    monkeypatch.setattr(add_norm_sums, "show_passes_chart", lambda *given: None)
-    monkeypatch.setattr(add_norm_sums, "_measure_triangle", lambda view: (skip, added, 4.0, 60.0))
-    view = look(rome)
-    add_norm_sums._show_triangle(view, Address.in_layer(0, ATTENTION).enter("residual"), ("#000",) * 3)
-    ends = (
-        f"from {format_short(3.0)} (opposed) through {format_short(29**0.5)} (at a right angle) to {format_short(7.0)} "
-    )
-    assert ends in said[0]
+    assert len(shown) == 12 and f"Shown: tokens {shown[0]}–{shown[-1]} of 25." in note
 
 
 def test_a_column_of_turns_is_named_after_the_layer_that_turned(rome, monkeypatch):

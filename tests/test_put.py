@@ -35,8 +35,9 @@ def opened(page, changes, text=RED, **query):
 
 
 def read(at):
-    """All captions and other Markdown of a page, formulas among it, as they are read."""
+    """All captions and other Markdown of a page, formulas among it, and the heads of its cards, as they are read."""
     texts = [each.value for kind in (at.caption, at.markdown, at.latex, at.title) for each in kind]
+    texts += [re.sub("<[^>]*>", "", each.proto.body) for each in at.get("html") if "bv-panel-title" in each.proto.body]
     return re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", "\n".join(texts)), "\n".join(each.value for each in at.latex)
 
 

@@ -22,7 +22,8 @@ def numbers(*shape):
 
 SIGNED, MATRIX, LINE = numbers(SIZE), numbers(SIZE, 8), np.linspace(-3, 3, 50)
 SHARE = np.exp(SIGNED.astype(float)) / np.exp(SIGNED.astype(float)).sum()
-STRIPS = [Strip("sum", SIGNED, "L.a[i={n}]", INK, (0.5, 1.0)), Strip("γ", SHARE, "L.w[i={n}]", INK)]
+STRIPS = [Strip("sum", SIGNED, "L.a[i={n}]", INK, band=(0.5, 1.0)),
+          Strip("γ", SHARE, "L.w[i={n}]", INK, "×", learned=True)]  # fmt: skip
 FUNCTION, LENGTHS = (LINE, LINE**2), np.array([1.0, 0.25, 0.0, 4.0, 2.0, 3.0])
 
 VECTORS = {
@@ -30,51 +31,60 @@ VECTORS = {
         "at an angle": lambda c: draw_triangle(3.0, 4.0, 5.0, 90.0, c, (INK, INK, INK)),
         "nothing added": lambda c: draw_triangle(3.0, 0.0, 3.0, float("nan"), c, (INK, INK, INK)),
     },
-    "draw_aligned": {"two": lambda c: draw_aligned(STRIPS, 2, c)},
+    "draw_aligned": {"two": lambda c: draw_aligned(STRIPS, 1, c)},
     "draw_neurons": {
-        "named": lambda c: draw_neurons(FUNCTION, SIGNED, SIGNED**2, LENGTHS, [3, 5], c, INK, "square"),
+        "named": lambda c: draw_neurons(FUNCTION, SIGNED, SIGNED**2, LENGTHS, [3, 5], c, "square"),
         "far below": lambda c: draw_neurons(FUNCTION, np.append(numbers(60), -9), np.ones(61), np.ones(61), [0, 1], c,
-                                            INK, "one"),
+                                            "one"),
     },
-    "draw_parts": {"of a sum": lambda c: draw_parts(MATRIX, WORDS, WORDS, 1.0, c)},
+    "draw_parts": {"of a sum": lambda c: draw_parts(MATRIX, WORDS, 1.0, c)},
     "draw_resemblance": {"of all": lambda c: draw_resemblance(MATRIX, WORDS, list("abcdefgh"), 2, 1, c, INK)},
 }  # fmt: skip
 
 
 def test_a_triangle_is_true_to_length_and_angle():
-    skip, added, total, *arc = VECTORS["draw_triangle"]["at an angle"](LIGHT).traces
-    assert (skip["x"], skip["y"]) == ([0.0, 3.0], [0.0, 0.0]) and len(arc) == 2
+    was, added, total, _, _, *reach = VECTORS["draw_triangle"]["at an angle"](LIGHT).traces
+    assert (was["x"], was["y"]) == ([0.0, 3.0], [0.0, 0.0])
     assert added["x"] == pytest.approx([3.0, 3.0]) and added["y"] == pytest.approx([0.0, 4.0])
     assert total["x"][1] == pytest.approx(added["x"][1]) and total["y"][1] == pytest.approx(added["y"][1])
+    along, opposed, right, same, here = reach
+    assert (along["x"], opposed["x"], right["x"], same["x"], here["x"]) == ([1, 7], [1, 1], [5, 5], [7, 7], [5])
     flat = VECTORS["draw_triangle"]["nothing added"](LIGHT)
     assert len(flat.traces) == 3 and [note["text"] for note in flat.layout["annotations"]] == [
-        "skip <b>3.00</b>", "added <b>0.00</b>", "sum <b>3.00</b>"]  # fmt: skip
+        "was <b>3.00</b>", "added <b>0.00</b>", "sum <b>3.00</b>"]  # fmt: skip
 
 
 def test_aligned_strips_write_the_chosen_numbers_and_offer_each_its_own_cells():
     chart = VECTORS["draw_aligned"]["two"](LIGHT)
     assert [trace["meta"] for trace in chart.spec["data"]] == ["L.a[i={n}]", "L.w[i={n}]"]
-    bold = [note["text"] for note in chart.layout["annotations"] if "<b>" in note["text"]]
-    assert bold == [f"<b>{float(x):.4f}</b>".replace("-", "−") for x in (SIGNED[2], SHARE[2])]
-    aside = [note for note in chart.layout["annotations"] if note.get("xref") == "paper"]
-    assert [note["x"] for note in aside] == [1, 1, 1] and aside[-1]["text"] == "at 2"
-    band = chart.layout["shapes"][0]
-    assert (band["y0"], band["y1"]) == (-0.5, 1.5) and chart.layout["yaxis2"]["range"][0] == 0.0
+    written = {(note["yref"], note["x"]): note["text"] for note in chart.layout["annotations"] if "<b>" in note["text"]}
+    strongest = [int(np.abs(row).argmax()) for row in (SIGNED, SHARE)]
+    expected = {(axis, i): row[i] for axis, row, most in zip(("y", "y2"), (SIGNED, SHARE), strongest, strict=True)
+                for i in (1, most)}  # fmt: skip
+    assert written == {place: f"<b>{float(x):.2f}</b>".replace("-", "−") for place, x in expected.items()}
+    assert 1 not in strongest
+    ends = [note["text"] for note in chart.layout["annotations"] if note.get("xref") == "paper"]
+    assert len(ends) == 4 and ends[0].replace("−", "") == ends[1] and ends[2] == "0.00"
+    bands = [shape for shape in chart.layout["shapes"] if shape.get("yref") == "y"]
+    assert [(band["y0"], band["y1"]) for band in bands] == [(-0.5, 1.5)]
+    assert chart.layout["yaxis2"]["range"][0] == 0.0
 
 
 def test_a_circles_area_is_the_length_that_its_neuron_writes():
-    bars, _, circles = VECTORS["draw_neurons"]["named"](LIGHT).offer("L.a[i={n}]").spec["data"]
+    curve, circles = VECTORS["draw_neurons"]["named"](LIGHT).offer("L.a[i={n}]").spec["data"]
     sizes = circles["marker"]["size"].astype(float)
     large = LENGTHS > 0.1
     assert np.allclose(sizes[large] ** 2 / sizes[3] ** 2, LENGTHS[large] / LENGTHS[3], rtol=1e-4)
-    assert "meta" not in bars and circles["meta"] == "L.a[i={n}]" and bars["y"].sum() == SIZE
+    assert "meta" not in curve and circles["meta"] == "L.a[i={n}]"
     notes = VECTORS["draw_neurons"]["far below"](LIGHT).layout["annotations"]
-    assert [note["text"] for note in notes] == ["<b>0, 1</b>", "◂ 1 to −9.00"]
+    assert [note["text"] for note in notes] == ["<b>0, 1</b>", "◂ 1 to −9.00", "activation"]
 
 
-def test_the_shares_of_parts_stand_at_their_rows():
-    notes = VECTORS["draw_parts"]["of a sum"](LIGHT).layout["annotations"]
-    assert [(note["y"], note["text"]) for note in notes] == list(enumerate(WORDS))
+def test_the_lengths_of_parts_stand_at_their_rows():
+    *lengths, name = VECTORS["draw_parts"]["of a sum"](LIGHT).layout["annotations"]
+    expected = [f"{np.sqrt((row.astype(float) ** 2).sum()):.2f}" for row in MATRIX]
+    assert [(note["y"], note["text"].strip("</b>")) for note in lengths] == list(enumerate(expected))
+    assert name["text"] == "length"
 
 
 def test_angles_that_are_written_alike_are_called_alike():

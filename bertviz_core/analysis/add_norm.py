@@ -21,23 +21,23 @@ SUBLAYERS = {ATTENTION: "attention", FEED_FORWARD: "feed-forward"}
 class Sums:
     """A sublayer's residual sum, token by token; float64, all (token,).
 
-    skip, added, total: Euclidean lengths of the sublayer's input, of what it adds and of their sum; angles: between
+    was, added, total: Euclidean lengths of the sublayer's input, of what it adds and of their sum; angles: between
     input and what is added, 0 to 180 degrees; NaN where one of them has no length.
     """
 
-    skip: np.ndarray
+    was: np.ndarray
     added: np.ndarray
     total: np.ndarray
     angles: np.ndarray
 
 
 def measure_sums(trace: Trace, layer: int, sublayer: str) -> Sums:
-    """The lengths and angles of one of SUBLAYERS. Where the residual connection was cut, the skip has length 0."""
+    """The lengths and angles of one of SUBLAYERS. Where the residual connection was cut, the input has length 0."""
     module = Address.in_layer(layer, sublayer)
     total, added = (trace[module.enter(leaf)].astype(np.float64) for leaf in ("residual", "dense"))
     others = [leaf for leaf in trace.step(module.enter("residual")).leaves if leaf.address != f"{module}.dense"]
-    skip = sum((trace[leaf.address].astype(np.float64) for leaf in others), np.zeros_like(added))
-    return Sums(compute_norms(skip), compute_norms(added), compute_norms(total), compute_angles(skip, added))
+    was = sum((trace[leaf.address].astype(np.float64) for leaf in others), np.zeros_like(added))
+    return Sums(compute_norms(was), compute_norms(added), compute_norms(total), compute_angles(was, added))
 
 
 def adds_input(trace: Trace, module: Address) -> bool:

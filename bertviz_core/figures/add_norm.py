@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from bertviz_core.figures.base import LETTER, Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
-from bertviz_core.formula.numbers import FULL_WIDTH, format_degrees, format_number, format_short
+from bertviz_core.formula.numbers import format_degrees, format_number, format_short
 
 _ARC = 24  # points of the angle's arc
-_STRIP, _GAP = 58, 0.03  # pixels of a strip; the part of the chart between two
-_SHIFT = 16  # pixels before the chosen component's numbers, at the right: on a strip its lines would read as a minus
-_ASIDE = _SHIFT + math.ceil(LETTER * FULL_WIDTH)
+_TRIANGLE = 270  # pixels high, with the line below it
+_GAP = 0.025  # the part of the chart between two strips
+_HEIGHTS = 54, 38  # pixels of a strip with numbers of the pass, and of one with learned ones
+_READ = "component; band: mean ± one standard deviation; a longer bar ends at the edge"
+_SIDE_ROOM, _END_ROOM = 104, 44  # pixels for the strips' names, and for the ends of their scales
 
 
 def draw_triangle(
@@ -25,12 +26,14 @@ def draw_triangle(
 ) -> Chart:
     """Two vectors added, true to length and angle: the skip lies flat, what is added leads from its tip to the sum's.
 
+    Below it a line from the shortest that such a sum can be to the longest, with a mark where this one is.
+
     angle: between the two, in degrees; NaN where one of them has no length. inks: of skip, added and sum.
     """
     turn = math.radians(angle) if math.isfinite(angle) else 0.0
     tip = (skip + added * math.cos(turn), added * math.sin(turn))
     ways = (((0.0, 0.0), (skip, 0.0)), ((skip, 0.0), tip), ((0.0, 0.0), tip))
-    names = ("skip", "added", "sum")
+    names = ("was", "added", "sum")
     lines = [
         {"type": "scatter", "x": [start[0], end[0]], "y": [start[1], end[1]], "mode": "lines+markers", "name": name,
          "line": {"color": ink, "width": 3},
@@ -38,11 +41,41 @@ def draw_triangle(
          "marker": {"color": ink, "size": [0, 12], "symbol": "arrow", "angleref": "previous"}}
         for (start, end), name, ink, length in zip(ways, names, inks, (skip, added, total), strict=True)
     ]  # fmt: skip
+    body = "M 0,0 L {:.4f},0 L {:.4f},{:.4f} Z".format(skip, *tip)
+    marks, named, axes = _draw_reach(skip, added, total, inks[2], colors)
     return make_chart(
-        [*lines, *_draw_angle(skip, added, turn, colors)], 250, colors, left=12, right=12, top=16, bottom=26,
-        annotations=_name_sides(ways, (skip, added, total), inks, angle, colors),
-        xaxis=set_axis(colors, visible=False), yaxis=set_axis(colors, visible=False, scaleanchor="x"),
+        [*lines, *_draw_angle(skip, added, turn, colors), *marks], _TRIANGLE, colors, left=16, right=16, top=20,
+        bottom=38, annotations=[*_name_sides(ways, (skip, added, total), inks, angle, colors), *named],
+        shapes=[{"type": "path", "path": body, "fillcolor": colors.zero, "line": {"width": 0}, "layer": "below"}],
+        xaxis=set_axis(colors, visible=False),
+        yaxis=set_axis(colors, visible=False, scaleanchor="x", domain=[0.3 if marks else 0.0, 1]), **axes,
     )  # fmt: skip
+
+
+def _draw_reach(
+    skip: float, added: float, total: float, ink: str, colors: Palette
+) -> tuple[list[Spec], list[Spec], Spec]:
+    """How long the sum of two vectors of these lengths can be, and is: lines, their names and axes; none without."""
+    low, high = abs(skip - added), skip + added
+    if not (skip and added):
+        return [], [], {}
+    at = {"opposed": low, "at 90°": math.hypot(skip, added), "same way": high}
+    line = {"type": "scatter", "xaxis": "x2", "yaxis": "y2", "mode": "lines", "hoverinfo": "skip",
+            "line": {"color": colors.faint, "width": 1.5}}  # fmt: skip
+    along = {**line, "x": [low, high], "y": [0.0, 0.0], "line": {"color": colors.line, "width": 6}}
+    ticks = [{**line, "x": [place, place], "y": [-1.0, 1.0]} for place in at.values()]
+    mark = {**line, "mode": "markers", "x": [total], "y": [0.0], "marker": {"color": ink, "size": 12},
+            "name": "the sum", "hoverinfo": "all",
+            "hovertemplate": Rich("the sum<br><b>%{x:.4g}</b><extra></extra>")}  # fmt: skip
+    named = [
+        write_text(Rich(f"{escape(name)}<br>{format_short(place)}"), place, -1, {"size": 12, "color": colors.faint},
+                   xref="x2", yref="y2", yanchor="top", yshift=-2)
+        for name, place in at.items()
+    ]  # fmt: skip
+    room = 0.16 * (high - low)
+    axes = {"xaxis2": set_axis(colors, visible=False, anchor="y2", range=[low - room, high + room]),
+            "yaxis2": set_axis(colors, visible=False, anchor="x2", domain=[0.0, 0.07], range=[-1, 1])}  # fmt: skip
+    return [along, *ticks, mark], named, axes
 
 
 def _draw_angle(skip: float, added: float, turn: float, colors: Palette) -> list[Spec]:
@@ -73,7 +106,7 @@ def _name_sides(
         {"xanchor": "left", "xshift": 8},
         {"xanchor": "right", "xshift": -8, "yshift": 8},
     )
-    sides = zip(ways, ("skip", "added", "sum"), lengths, inks, places, strict=True)
+    sides = zip(ways, ("was", "added", "sum"), lengths, inks, places, strict=True)
     named = [
         write_text(Rich(f"{escape(name)} <b>{format_short(length)}</b>"), (start[0] + end[0]) / 2,
                    (start[1] + end[1]) / 2, set_font(ink, 13), **place)
@@ -88,42 +121,46 @@ def _name_sides(
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """One vector among several that line up. cell: the address of its components, {n} for which; color: of its bars;
-    band: mean and standard deviation of its numbers, if they are to be seen."""
+    """One vector among several that line up. sign: what becomes of the strip above it; cell: the address of its
+    components, {n} for which; color: of its bars; band: mean and standard deviation of its numbers, if they are to be
+    seen, as those of the pass are and those that were learned are not."""
 
     name: str
     values: np.ndarray
     cell: str
     color: str
+    sign: str = ""
     band: tuple[float, float] | None = None
+    learned: bool = False
 
 
 def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart:
-    """Vectors under each other as bars, one column a component, each on its own scale with its ends printed.
+    """Vectors under each other as bars, one column a component, each on its own scale with its ends at the right.
 
-    chosen: a component whose numbers stand at the right; each vector's largest is written in it; bars beyond a
-    scale's end are cut.
+    chosen: a component that is framed through all strips, with its numbers; each vector's largest number is written
+    too; a bar beyond a scale's end is cut there.
     """
-    count = len(strips)
-    height = (1 - _GAP * (count - 1)) / count
+    heights = [_HEIGHTS[strip.learned] for strip in strips]
+    unit = (1 - _GAP * (len(strips) - 1)) / sum(heights)
     traces, texts, shapes, axes = [], [], [], {}
-    for i, strip in enumerate(strips):
-        axis = f"y{i + 1 if i else ''}"
-        top = 1 - i * (height + _GAP)
+    top = 1.0
+    for i, (strip, height) in enumerate(zip(strips, heights, strict=True)):
+        axis, below = f"y{i + 1 if i else ''}", max(0.0, top - unit * height)
         limit = _find_limit(strip.values)
-        axes[f"yaxis{i + 1 if i else ''}"] = _set_strip_axis(strip, limit, (top - height, top), colors)
-        traces.append(_draw_strip(strip, axis))
-        texts += _write_largest(strip, chosen, axis, limit, colors)
-        texts.append(_write_aside(bold(format_number(float(strip.values[chosen]))), top - height / 2, colors))
-        shapes += _draw_band(strip, axis)
+        low = -limit if strip.values.min(initial=0.0) < 0 else 0.0
+        axes[f"yaxis{i + 1 if i else ''}"] = _set_strip_axis(strip, (low, limit), (below, top), colors)
+        traces.append(_draw_strip(strip, axis, colors))
+        texts += [*_write_numbers(strip, chosen, axis, (low, limit), colors), *_write_ends(axis, (low, limit), colors)]
+        shapes += [_draw_ground(below, top, colors), *_draw_band(strip, axis)]
+        top = below - _GAP
     width = len(strips[0].values)
     frame = {"type": "rect", "xref": "x", "yref": "paper", "x0": chosen - 1.5, "x1": chosen + 1.5, "y0": 0, "y1": 1,
              "line": {"color": colors.text, "width": 1.5}}  # fmt: skip
-    across = {"range": [-1.5, width + 0.5], "anchor": "free", "position": 0, "tickvals": [0, chosen, width - 1]}
+    across = {"range": [-1.5, width + 0.5], "anchor": "free", "position": 0, "tickvals": [0, chosen, width - 1],
+              "automargin": False}  # fmt: skip
     return make_chart(
-        traces, count * _STRIP + 36, colors, left=96, right=_ASIDE, bottom=28, bargap=0, hovermode="x",
-        annotations=[*texts, _write_aside(f"at {chosen}", 0, colors, yanchor="top", yshift=-5)],
-        shapes=[*shapes, frame], xaxis=set_axis(colors, **across), **axes,
+        traces, sum(heights) + 42, colors, left=_SIDE_ROOM, right=_END_ROOM, top=4, bottom=34, bargap=0, hovermode="x",
+        annotations=texts, shapes=[*shapes, frame], xaxis=set_axis(colors, _READ, standoff=2, **across), **axes,
     )  # fmt: skip
 
 
@@ -134,45 +171,57 @@ def _find_limit(values: np.ndarray) -> float:
     return 1.08 * (1.3 * usual if 0 < 1.3 * usual < largest else largest) or 1.0
 
 
-def _draw_strip(strip: Strip, axis: str) -> Spec:
+def _draw_strip(strip: Strip, axis: str, colors: Palette) -> Spec:
     return {
         "type": "bar", "x0": 0, "dx": 1, "y": pack(strip.values), "yaxis": axis, "name": strip.name, "meta": strip.cell,
-        "marker": {"color": strip.color, "line": {"width": 0}},
+        "marker": {"color": colors.ink(strip.values.tolist(), strip.color), "line": {"width": 0}},
         "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }  # fmt: skip
 
 
-def _set_strip_axis(strip: Strip, limit: float, domain: tuple[float, float], colors: Palette) -> Spec:
+def _set_strip_axis(strip: Strip, ends: tuple[float, float], domain: tuple[float, float], colors: Palette) -> Spec:
     """From the strip's largest size below 0 to the same above, where anything lies below; its name at the left."""
-    low = -limit if strip.values.min(initial=0.0) < 0 else 0.0
     return set_axis(
-        colors, domain=list(domain), range=[low, limit], zeroline=True, zerolinecolor=colors.line,
-        tickmode="array", tickvals=[limit / 2 if low == 0 else 0], ticktext=[strip.name], tickfont={"size": 13},
+        colors, domain=list(domain), range=list(ends), zeroline=True, zerolinecolor=colors.line, automargin=False,
+        tickmode="array", tickvals=[sum(ends) / 2], ticktext=[f"{strip.sign} {strip.name}".strip()],
+        tickfont={"size": 13}, ticklabelstandoff=6,
     )  # fmt: skip
 
 
-def _write_aside(text: str, y: float, colors: Palette, **settings: Any) -> Spec:
-    """A text at the right of the strips. y: part of the chart's height."""
-    return write_text(text, 1, y, set_font(colors.text), xref="paper", yref="paper", xanchor="left", xshift=_SHIFT,
-                      **{"yanchor": "middle", **settings})  # fmt: skip
+def _write_ends(axis: str, ends: tuple[float, float], colors: Palette) -> list[Spec]:
+    """Both ends of a strip's scale, at its right."""
+    return [
+        write_text(format_short(end), 1, end, set_font(colors.faint), xref="paper", yref=axis, xanchor="left",
+                   xshift=4, yanchor=anchor)
+        for end, anchor in zip(ends, ("bottom", "top"), strict=True)
+    ]  # fmt: skip
 
 
-def _write_largest(strip: Strip, chosen: int, axis: str, limit: float, colors: Palette) -> list[Spec]:
-    """The strip's largest number beside its bar, where there is room for it."""
+def _write_numbers(strip: Strip, chosen: int, axis: str, ends: tuple[float, float], colors: Palette) -> list[Spec]:
+    """The chosen component's number, and the largest one where it is far enough from that."""
     width, largest = len(strip.values), int(np.abs(strip.values).argmax())
-    if abs(largest - chosen) <= 0.12 * width:
-        return []
-    left, value = largest < 0.85 * width, float(strip.values[largest])
-    return [write_text(format_short(value), largest,
-                       float(np.clip(value, -0.7 * limit, 0.7 * limit)), set_font(colors.text),
-                       bgcolor=colors.surface, opacity=0.9, yref=axis, xanchor="left" if left else "right",
-                       xshift=7 if left else -7)]  # fmt: skip
+    apart = abs(largest - chosen) > 0.12 * width
+    return [_write_beside(strip, i, axis, ends, colors) for i in ([chosen, largest] if apart else [chosen])]
+
+
+def _write_beside(strip: Strip, i: int, axis: str, ends: tuple[float, float], colors: Palette) -> Spec:
+    """A component's number beside its bar's end, at the edge where that is cut."""
+    left, value = i < 0.85 * len(strip.values), float(strip.values[i])
+    return write_text(bold(format_short(value)), i, ends[value >= 0], set_font(colors.text), bgcolor=colors.surface,
+                      opacity=0.9, yref=axis, xanchor="left" if left else "right", xshift=6 if left else -6,
+                      yanchor="top" if value >= 0 else "bottom")  # fmt: skip
+
+
+def _draw_ground(below: float, top: float, colors: Palette) -> Spec:
+    """What lies behind a strip, as high as its scale."""
+    return {"type": "rect", "xref": "x domain", "x0": 0, "x1": 1, "yref": "paper", "y0": below, "y1": top,
+            "fillcolor": colors.paper, "line": {"width": 0}, "layer": "below"}  # fmt: skip
 
 
 def _draw_band(strip: Strip, axis: str) -> list[Spec]:
     if strip.band is None:
         return []
     mean, deviation = strip.band
-    return [{"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "yref": axis, "y0": mean - deviation,
+    return [{"type": "rect", "xref": "x domain", "x0": 0, "x1": 1, "yref": axis, "y0": mean - deviation,
              "y1": mean + deviation, "fillcolor": strip.color, "opacity": 0.14, "line": {"width": 0},
              "layer": "below"}]  # fmt: skip

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
-from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.base import Chart, Spec, make_chart, name_rows, pack, set_axis, set_font, write_text
+from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold
 from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.steps import FFN
 
-_LARGEST, _BINS = 24, 30  # pixels across the largest circle; bars of the histogram
-_LEFT = 3.0  # pre-activations further below 0 than this are not drawn if they are few: there the curve is flat
+_LARGEST = 24  # pixels across the largest circle
+_LEFT = 4.0  # pre-activations further below 0 than this are not drawn if they are few: there the curve is flat
 _FEW = 0.15
-_ROW = 26  # pixels of a strip
+_ROW, _NUMBERS = 22, 62  # pixels of a strip, and for the numbers at its right
 
 
 def draw_neurons(
@@ -27,18 +26,16 @@ def draw_neurons(
     lengths: np.ndarray,
     named: Sequence[int],
     colors: Palette,
-    color: str,
     function: str,
 ) -> Chart:
-    """The activation function as a curve (x, y) with a token's neurons on it, and how many neurons stand where.
+    """The activation function as a curve (x, y) with a token's neurons on it.
 
     before, after, lengths: (neuron,) pre-activation, activation, and the length of the vector that is written, which is
     the area of a circle; named: neurons to write beside their circles; function: the curve's name. Only the circles
     offer cells.
     """
     low, high = _find_ends(before)
-    edges = _find_edges(low, high)
-    cut = int((before < edges[0]).sum())
+    cut = int((before < low).sum())
     sizes = _LARGEST * np.sqrt(lengths / (lengths.max(initial=0.0) or 1.0))
     top = max(float(after.max(initial=0.0)), 1.0) * 1.12
     texts = [
@@ -51,34 +48,22 @@ def draw_neurons(
                                 set_font(colors.faint), xanchor="left", yanchor="bottom", yshift=8))  # fmt: skip
     return make_chart(
         [
-            _draw_counts(before, edges, color, colors),
             {"type": "scatter", "x": pack(curve[0]), "y": pack(curve[1]), "mode": "lines", "name": function,
-             "line": {"color": colors.text, "width": 1.5}, "hoverinfo": "skip"},
-            _draw_circles(before, after, sizes, color, colors),
+             "line": {"color": colors.faint, "width": 1.5}, "hoverinfo": "skip"},
+            _draw_circles(before, after, sizes, colors),
         ],
-        400, colors, right=12, top=12, bottom=36, picked_from=2, annotations=texts, bargap=0,
-        shapes=[{"type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": 0, "y0": 0, "y1": 1,
-                 "fillcolor": colors.line, "opacity": 0.3, "line": {"width": 0}, "layer": "below"}],
-        xaxis=set_axis(colors, "pre-activation", range=[low, high]),
-        yaxis=set_axis(colors, "activation", grid=True, range=[min(-0.35, 1.05 * float(after.min(initial=0.0))), top],
-                       domain=[0.4, 1]),
-        yaxis2=set_axis(colors, "neurons", domain=[0, 0.27], nticks=3),
+        286, colors, right=12, top=20, bottom=36, picked_from=1,
+        annotations=[*texts, write_text("activation", 0, 1, {"size": 12, "color": colors.faint}, yref="paper",
+                                        xanchor="right", yanchor="bottom", xshift=-4)],
+        xaxis=set_axis(colors, "pre-activation", grid=True, range=[low, high]),
+        yaxis=set_axis(colors, grid=True, range=[min(-0.35, 1.05 * float(after.min(initial=0.0))), top]),
     )  # fmt: skip
 
 
-def _draw_counts(before: np.ndarray, edges: np.ndarray, color: str, colors: Palette) -> Spec:
-    """How many neurons stand between the edges, as bars."""
-    counts, _ = np.histogram(before, edges)
-    middles = (edges[:-1] + edges[1:]) / 2
-    return {"type": "bar", "x": pack(middles), "y": pack(counts), "width": float(edges[1] - edges[0]), "yaxis": "y2",
-            "marker": {"color": colors.ink(middles.tolist(), color), "opacity": 0.6},
-            "hovertemplate": Rich("%{y:,.0f} neurons<extra></extra>")}  # fmt: skip
-
-
-def _draw_circles(before: np.ndarray, after: np.ndarray, sizes: np.ndarray, color: str, colors: Palette) -> Spec:
+def _draw_circles(before: np.ndarray, after: np.ndarray, sizes: np.ndarray, colors: Palette) -> Spec:
     said = Rich("neuron %{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")
     return {"type": "scatter", "x": pack(before), "y": pack(after), "mode": "markers", "name": "this token",
-            "marker": {"color": color, "size": pack(np.maximum(sizes, 2.5)), "opacity": 0.55,
+            "marker": {"color": colors.cells[FFN], "size": pack(np.maximum(sizes, 2.5)), "opacity": 0.55,
                        "line": {"color": colors.surface, "width": 0.5}}, "hovertemplate": said}  # fmt: skip
 
 
@@ -103,26 +88,24 @@ def _find_ends(before: np.ndarray) -> tuple[float, float]:
     return low * 1.03, high + 0.06 * (high - low)
 
 
-def _find_edges(low: float, high: float) -> np.ndarray:
-    """The edges of the histogram's bars, one of them at 0."""
-    width = (high - low) / _BINS
-    return width * np.arange(int(np.ceil(low / width)), int(np.floor(high / width)) + 1)
-
-
-def draw_parts(parts: np.ndarray, names: Sequence[str], shares: Sequence[str], end: float, colors: Palette) -> Chart:
-    """Parts of a sum (part, component) as strips on one scale, their share of it at the right; the last is the sum."""
-    chart = draw_heatmap(parts, Side("", names), Side("component"), colors, FFN, end=end, gaps=False,
-                         height=len(names) * _ROW + 96)  # fmt: skip
-    count = len(names)
-    texts: list[Spec] = [
-        write_text(share, 1, i, set_font(colors.text, 13), xref="paper", xanchor="left", xshift=8)
-        for i, share in enumerate(shares)
-    ]
-    rules = [
-        {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y,
-         "line": {"color": colors.surface, "width": 4 if y < count - 1.5 else 8}}
-        for y in np.arange(0.5, count - 1).tolist()
+def draw_parts(parts: np.ndarray, names: Sequence[str], end: float, colors: Palette) -> Chart:
+    """Parts of a sum (part, component) as strips on one scale, their lengths at the right; the last is the sum."""
+    count, last = len(names), len(names) - 1
+    lengths = np.linalg.norm(parts.astype(np.float64), axis=1).tolist()
+    texts = [
+        write_text(bold(format_short(x)) if i == last else format_short(x), 1, i, set_font(colors.text), xref="paper",
+                   xanchor="right", xshift=_NUMBERS - 4)
+        for i, x in enumerate(lengths)
     ]  # fmt: skip
-    layout = {**chart.layout, "annotations": texts, "shapes": rules,
-              "margin": {**chart.layout["margin"], "r": 72, "t": 36}}  # fmt: skip
-    return replace(chart, layout=layout)
+    texts.append(write_text("length", 1, 1, {"size": 12, "color": colors.faint}, xref="paper", yref="paper",
+                            xanchor="right", yanchor="bottom", xshift=_NUMBERS - 4, yshift=2))  # fmt: skip
+    drawn = {
+        "type": "heatmap", "z": pack(parts), "zmin": -end, "zmax": end, "colorscale": colors.shade(FFN), "ygap": 4,
+        "colorbar": {**make_color_bar(parts, -end, end, colors), "len": 0.3}, "name": "parts",
+        "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.4g}</b><extra></extra>"),
+    }  # fmt: skip
+    return make_chart(
+        [drawn], count * _ROW + 60, colors, right=_NUMBERS, top=38, bottom=22, annotations=texts,
+        yaxis={**name_rows(names, colors), "autorange": False, "range": [count - 0.5, -0.5]},
+        xaxis=set_axis(colors, tickangle=0, nticks=8, automargin=False),
+    )  # fmt: skip

@@ -14,6 +14,7 @@ from bertviz_core.figures.tints import tint_cell
 from bertviz_core.formula.numbers import format_number
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
+FRAME = 112  # pixels above and below the rows
 CLEAR = 20  # pixels from the columns' entries to their name, where the usual few would let them touch
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
 _LETTER = 8  # pixels of one of the name's
@@ -27,7 +28,7 @@ class Side:
 
     step: how many indices lie from one entry to the next; angle: at which words stand below columns; dtick: indices
     from one printed one to the next, if not as it fits; standoff: pixels from the columns' entries to their name;
-    labelled: the rows' entries are printed.
+    labelled: its entries are printed.
     """
 
     name: str
@@ -95,7 +96,7 @@ def draw_heatmap(
         ),
     }  # fmt: skip
     return make_chart(
-        [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + 112)), colors, right=34,
+        [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + FRAME)), colors, right=34,
         top=8 if numbers else 48, left=_leave_room(rows, name_inside), annotations=[
             *([_name_rows(rows, colors, name_inside)] if rows.name else []),
             *(_write_numbers(values, limit, rows, columns, kind, colors, selected) if numbers else []),
@@ -114,7 +115,7 @@ def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette
     thin_rows = max(1, -(-shape[0] * 14 // MAX_HEIGHT))
     thin_columns = max(1, -(-shape[1] // _LABELLED_COLUMNS))
     down = {**rows.ticks(shape[0], thin_rows), "tickangle": 0, "showticklabels": rows.labelled}
-    across = columns.ticks(shape[1], thin_columns)
+    across = {**columns.ticks(shape[1], thin_columns), "showticklabels": columns.labelled}
     if square:
         down |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
         across |= {"constrain": "domain", "constraintoward": "left"}

@@ -15,12 +15,15 @@ from bertviz_core.figures.base import (
     name_rows,
     pack,
     set_axis,
+    set_font,
+    write_text,
 )
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_short
 
-_UPPER, _LOWER = (0.56, 1.0), (0.0, 0.46)  # of the height: all components, and some of them enlarged
+_THIN, _HIGH = 18, 21  # pixels of a strip, and of its enlarged part
+_TOP, _BETWEEN, _NUMBERS = 18, 40, 66  # pixels for the names of columns, and for the numbers at the right
 
 
 @dataclass(frozen=True)
@@ -44,20 +47,41 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
     upper = [_draw_strip(strip, i, range(len(strip.values)), colors) for i, strip in enumerate(strips)]
     lower = [{**_draw_strip(strip, i, shown, colors, enlarged=True), "xaxis": "x2", "yaxis": "y2"}
              for i, strip in enumerate(strips)]  # fmt: skip
-    bottom, first, last = len(strips) - 0.5, shown.start - 0.5, shown.stop - 0.5
-    refs = {"xref": "x2", "yref": "y2"}
+    count, width = len(strips), len(strips[0].values)
+    first, last, bottom = shown.start - 0.5, shown.stop - 0.5, count - 0.5
+    high = count * (_THIN + _HIGH) + _BETWEEN
+    below, above = count * _HIGH / high, 1 - count * _THIN / high
     rings = [
         make_outline((first, last), (-0.5, bottom), colors, width=1),
-        make_outline((chosen - 0.5, chosen + 0.5), (-0.5, bottom), colors, width=2, **refs),
+        make_outline((chosen - 0.5, chosen + 0.5), (-0.5, bottom), colors, width=2, xref="x2", yref="y2"),
     ]
-    rows = name_rows(names, colors)
+    rows = {**name_rows(names, colors), "autorange": False, "range": [bottom, -0.5]}
     return make_chart(
-        [*upper, *lower], 44 * len(strips) + 76, colors, top=26, shapes=rings,
-        xaxis=set_axis(colors, anchor="y", side="top"), yaxis={**rows, "domain": list(_UPPER)},
+        [*upper, *lower], high + _TOP + 6, colors, top=_TOP, bottom=6, right=_NUMBERS,
+        shapes=[*rings, *_lead_down((shown.start / width, shown.stop / width), above, below + 20 / high, colors)],
+        annotations=_write_lengths(strips, colors),
+        xaxis=set_axis(colors, anchor="y", side="top", showticklabels=False, range=[-0.5, width - 0.5]),
+        yaxis={**rows, "domain": [above, 1.0]},
         xaxis2=set_axis(colors, anchor="y2", side="top", tickvals=list(shown), ticktext=list(map(str, shown)),
-                        tickangle=0),
-        yaxis2={**rows, "domain": list(_LOWER)},
+                        tickangle=0, range=[first, last]),
+        yaxis2={**rows, "domain": [0.0, below]},
     )  # fmt: skip
+
+
+def _write_lengths(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
+    """How long each vector is, at the right of its strip."""
+    right = {"xref": "paper", "xanchor": "right", "xshift": _NUMBERS - 4}
+    lengths = [float(np.linalg.norm(strip.values.astype(np.float64))) for strip in strips]
+    name = write_text("length", 1, 1, {"size": 12, "color": colors.faint}, yref="paper", yanchor="bottom", **right)
+    return [name, *(write_text(format_short(x), 1, i, set_font(colors.text), **right) for i, x in enumerate(lengths))]
+
+
+def _lead_down(part: tuple[float, float], above: float, below: float, colors: Palette) -> list[Spec]:
+    """Lines from the shown part of the strips to where it is enlarged. part: of the width; above, below: of the
+    height."""
+    line = {"type": "line", "xref": "paper", "yref": "paper", "y0": above, "y1": below,
+            "line": {"color": colors.faint, "width": 1}}  # fmt: skip
+    return [{**line, "x0": start, "x1": stop} for start, stop in zip(part, (0, 1), strict=True)]
 
 
 def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarged: bool = False) -> Spec:

@@ -19,15 +19,16 @@ from bertviz_core.figures.base import (
     set_font,
     write_text,
 )
-from bertviz_core.figures.heatmap import make_color_bar
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
-from bertviz_core.formula.steps import VALUE
+from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.formula.steps import ATTENTION, VALUE
 
-ROW = 24  # pixels
-_HEAD = 44  # pixels for the columns' names
-_TEXT = 0.5  # part of a column that the numbers have
-_SQUARE = 20  # pixels along the side of the largest square
+ROW = 20  # pixels
+_HEAD = 36  # pixels for the columns' names
+_TEXT = 0.46  # part of a column that the numbers have, before the bars
+_SQUARE = 17  # pixels along the side of the largest square
+_HIGH = 0.42  # of a row, that a bar has
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,8 @@ class BarColumn:
     """One number a row, as bars with the numbers printed beside them.
 
     values: NaN where a row has none; texts: as they are printed; title: of the column, color: of its bars; end: of the
-    scale, by default the largest size; cells: recorded ones that a click means, one a row, "" for none.
+    scale, by default the largest size; cells: recorded ones that a click means, one a row, "" for none; percent: the
+    scale's ends are printed so.
     """
 
     title: str
@@ -44,6 +46,13 @@ class BarColumn:
     color: str
     end: float | None = None
     cells: Cells = ""
+    percent: bool = False
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of the scale: 0 or the lowest number, and the end or the largest size."""
+        known = self.values[~np.isnan(self.values)]
+        return min(0.0, float(known.min(initial=0.0))), self.end or float(np.abs(known).max(initial=0.0)) or 1.0
 
 
 def draw_bar_columns(rows: Sequence[str], columns: Sequence[BarColumn], colors: Palette, *, marked: Sequence[int] = (),
@@ -53,20 +62,34 @@ def draw_bar_columns(rows: Sequence[str], columns: Sequence[BarColumn], colors: 
     marked: rows that are lit; last: the last row is a sum, with a line above it.
     """
     width = 1 / len(columns)
-    traces, layout, texts = [], {}, []
+    traces, layout, texts, tracks = [], {}, [], []
     for i, column in enumerate(columns):
-        start = i * width
+        start, full = i * width, 0.95 * width
+        bars = start + _TEXT * full, start + full
         traces.append(_draw_column(column, i, colors))
-        layout[f"xaxis{i + 1 if i else ''}"] = _set_column(column, colors, (start, start + 0.94 * width))
+        layout[f"xaxis{i + 1 if i else ''}"] = _set_column(column, colors, bars)
         texts.append(_name_column(column, start, colors))
-        texts += _write_numbers(column, start + (1 - _TEXT) * 0.94 * width, colors, last)
+        texts += _write_numbers(column, bars[0], colors, last)
+        tracks += _draw_tracks(column, bars, colors)
     return make_chart(
-        traces, len(rows) * ROW + _HEAD + 8, colors, top=_HEAD, bottom=4, right=4, bargap=0.4, annotations=texts,
-        shapes=_mark_rows(len(rows), marked, last, colors), yaxis=_set_rows(rows, colors), **layout,
+        traces, len(rows) * ROW + _HEAD + 4, colors, top=_HEAD, bottom=4, right=4, bargap=1 - _HIGH, annotations=texts,
+        shapes=[*mark_rows(len(rows), marked, last, colors), *tracks],
+        yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0}, **layout,
     )  # fmt: skip
 
 
-def _set_rows(rows: Sequence[str], colors: Palette) -> Spec:
+def _draw_tracks(column: BarColumn, across: tuple[float, float], colors: Palette) -> list[Spec]:
+    """What lies behind the bars, as long as the scale, at every row that has a number. across: parts of the chart."""
+    track = {"type": "rect", "layer": "below", "xref": "paper", "x0": across[0], "x1": across[1],
+             "fillcolor": colors.zero, "line": {"width": 0}}  # fmt: skip
+    return [
+        {**track, "y0": row - _HIGH / 2, "y1": row + _HIGH / 2}
+        for row, value in enumerate(column.values.tolist()) if not np.isnan(value)
+    ]  # fmt: skip
+
+
+def set_rows(rows: Sequence[str], colors: Palette) -> Spec:
+    """The axis of rows that are as high as each other."""
     return {**name_rows(rows, colors), "autorange": False, "range": [len(rows) - 0.5, -0.5], "tickangle": 0}
 
 
@@ -82,32 +105,32 @@ def _draw_column(column: BarColumn, number: int, colors: Palette) -> Spec:
 
 
 def _set_column(column: BarColumn, colors: Palette, domain: tuple[float, float]) -> Spec:
-    """A scale on which the bars have the left part of the column, and their numbers the rest."""
-    known = column.values[~np.isnan(column.values)]
-    end = column.end or float(np.abs(known).max(initial=0.0)) or 1.0
-    low = min(0.0, float(known.min(initial=0.0)))
-    span = (end - low) / (1 - _TEXT)
-    return set_axis(colors, showticklabels=False, domain=list(domain), range=[low, low + span], zeroline=True,
-                    zerolinecolor=colors.line, anchor="y")  # fmt: skip
+    """The scale of a column's bars, whose numbers stand before them."""
+    return set_axis(colors, showticklabels=False, domain=list(domain), range=list(column.ends), anchor="y",
+                    zeroline=column.ends[0] < 0, zerolinecolor=colors.faint)  # fmt: skip
 
 
 def _name_column(column: BarColumn, start: float, colors: Palette) -> Spec:
-    font = {"size": 12, "color": colors.text}
-    return write_text(bold(column.title), start, 1, font, xref="paper", yref="paper", xanchor="left",
-                      yanchor="bottom", yshift=6, align="left")  # fmt: skip
+    """The title in the bars' colour, and below it the ends of their scale."""
+    write = format_percent if column.percent else format_short
+    low, high = (write(end) if end else "0" for end in column.ends)
+    named = Rich(f'<b>{escape(column.title)}</b><br><span style="color:{colors.faint}">{low} to {high}</span>')
+    return write_text(named, start, 1, {"size": 12, "color": column.color}, xref="paper", yref="paper", xanchor="left",
+                      yanchor="bottom", yshift=2, align="left")  # fmt: skip
 
 
 def _write_numbers(column: BarColumn, x: float, colors: Palette, last: bool) -> list[Spec]:
-    """Numbers under each other, beside the bars; those of a sum are bold."""
+    """Numbers under each other, before the bars; those of a sum are bold."""
     end = len(column.texts) - 1
     return [
         write_text(bold(text) if last and row == end else text, x, row, set_font(colors.text), xref="paper",
-                   xanchor="left", xshift=6)
+                   xanchor="right", xshift=-6)
         for row, text in enumerate(column.texts) if text
     ]  # fmt: skip
 
 
-def _mark_rows(rows: int, marked: Sequence[int], last: bool, colors: Palette) -> list[Spec]:
+def mark_rows(rows: int, marked: Sequence[int], last: bool, colors: Palette) -> list[Spec]:
+    """Bands behind some rows, and a line above the last one where that is a sum."""
     band = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "layer": "below", "line": {"width": 0}}
     shapes = [{**band, "y0": row - 0.5, "y1": row + 0.5, "fillcolor": colors.segments[0]} for row in marked]
     line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": colors.faint, "width": 1}}
@@ -141,35 +164,21 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4g}</b><br>taken <b>%{customdata[2]:.4g}</b>"
     said = [[rows[i % count], float(w), float(t)]
             for i, (w, t) in enumerate(zip(shown.weights.ravel(), shown.taken.ravel(), strict=True))]  # fmt: skip
-    outline = {"symbol": "square", "size": _size(shown.weights), "color": colors.segments[0],
-               "line": {"color": colors.kinds["attention"], "width": 1}}  # fmt: skip
-    filled = {"symbol": "square", "size": _size(full), "color": colors.kinds["value"], "line": {"width": 0}}
-    sums = [write_text(text, head, count, set_font(colors.text)) for head, text in enumerate(shown.sums)]
+    outline = {"symbol": "square", "size": _size(shown.weights), "color": colors.surface,
+               "line": {"color": colors.cells[ATTENTION], "width": 1.2}}  # fmt: skip
+    filled = {"symbol": "square", "size": _size(full), "color": colors.cells[VALUE], "line": {"width": 0}}
+    sums = [write_text(text, head, count, {"size": 12, "color": colors.text}) for head, text in enumerate(shown.sums)]
     return make_chart(
         [{**place, "marker": outline, "customdata": said, "hovertemplate": Rich(f"{hover}<extra></extra>")},
          {**place, "marker": filled, "hoverinfo": "skip"}],
-        (count + 1) * ROW + _HEAD + 8, colors, top=_HEAD, bottom=4, right=4, annotations=sums,
+        (count + 1) * ROW + _HEAD + 4, colors, top=_HEAD, bottom=4, right=4, annotations=sums,
         shapes=[make_outline((chosen - 0.5, chosen + 0.5), (-0.5, count + 0.5), colors)],
-        xaxis=set_axis(colors, side="top", dtick=1, range=[-0.6, heads - 0.4], tickangle=0),
-        yaxis=_set_rows([*rows, "length of the sum"], colors),
+        xaxis=set_axis(colors, side="top", dtick=1, range=[-0.6, heads - 0.4], tickangle=0,
+                       automargin=False),
+        yaxis=set_rows([*rows, "length"], colors),
     )  # fmt: skip
 
 
 def _size(shares: np.ndarray) -> list[float]:
     """Sides in pixels of squares whose areas are these parts of the largest one; nothing is hidden altogether."""
     return np.maximum(_SQUARE * np.sqrt(shares), 1.5).ravel().round(1).tolist()
-
-
-def draw_row_strips(values: np.ndarray, rows: Sequence[str], end: float, marked: Sequence[int],
-                    colors: Palette) -> Chart:  # fmt: skip
-    """Vectors (row, component) on the rows of `draw_bar_columns`, the last one a sum; from -end to end."""
-    bar = {**make_color_bar(values, -end, end, colors), "y": 0, "yanchor": "top", "ypad": 8}
-    drawn = {
-        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.shade(VALUE), "ygap": 3,
-        "colorbar": bar, "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.4g}</b><extra></extra>"),
-    }  # fmt: skip
-    return make_chart(
-        [drawn], len(rows) * ROW + _HEAD + 48, colors, top=_HEAD, bottom=44, right=28,
-        shapes=_mark_rows(len(rows), marked, True, colors), yaxis=_set_rows(rows, colors),
-        xaxis=set_axis(colors, side="top", tickangle=0, nticks=8),
-    )  # fmt: skip

@@ -163,29 +163,41 @@ def context(s: Scene, layer: str) -> Truth:
 
 
 def split_output(s: Scene) -> dict[str, np.ndarray]:
-    """What each head adds to the chosen token's output, the largest part of the sum first; the bias, and the sum."""
+    """What each head adds to the chosen token's output; the bias, and the sum."""
     weight, bias = s.own("attention.output.dense.weight"), s.own("attention.output.dense.bias")
     width = s.config.head_dim
     parts = [row @ weight[i * width : (i + 1) * width] for i, row in enumerate(weigh(s))]
     total = np.sum([*parts, bias], axis=0)
-    order = sorted(range(len(parts)), key=lambda i: -float(parts[i] @ total))
-    return {**{f"head {i}": parts[i] for i in order}, "bias": bias, "sum": total}
-
-
-@truth("attention_output", "head-sizes")
-def head_sizes(s: Scene) -> Truth:
-    drawn = split_output(s)
-    total = drawn["sum"]
-    along = {name: float(part @ total) / float(total @ total) for name, part in drawn.items()}
-    assert abs(sum(along.values()) - 2) < 1e-6  # the parts are together what the sum is
-    return Truth([Bars({name: length(part) for name, part in drawn.items()}), Bars(along)], told=[1.0],
-                 worked=[total[strongest(total)]])  # fmt: skip
+    return {**{f"head {i}": part for i, part in enumerate(parts)}, "bias": bias, "sum": total}
 
 
 @truth("attention_output", "head-parts")
 def head_parts(s: Scene) -> Truth:
     drawn = split_output(s)
-    return Truth([Rows(drawn)], np.stack(list(drawn.values())))
+    total = drawn["sum"]
+    along = [float(part @ total) / float(total @ total) for part in drawn.values()]
+    assert abs(sum(along[:-1]) - 1) < 1e-6  # the parts are together what the sum is
+    weight, heads = s.own("attention.output.dense.weight"), s.config.num_attention_heads
+    return Truth(
+        [Map(weigh(s)), Blocked(weight.reshape(heads, -1, weight.shape[1])), Rows(drawn),
+         points("share", x=along[:-1])],
+        np.stack(list(drawn.values())), told=[heads], worked=[total[strongest(total)]],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Every head's rows of a matrix (head, head_dim, hidden), a few of them drawn within the row of the head."""
+
+    blocks: np.ndarray
+
+    def check(self, panel: Panel, trace: Mapping, why: object) -> None:
+        heads, dim, hidden = self.blocks.shape
+        drawn = trace["z"].reshape(heads, -1, trace["z"].shape[1])
+        rows = list(range(0, dim, max(1, dim // 4)))[:4]
+        assert np.isnan(drawn[:, -1]).all() and drawn.shape[1] == len(rows) + 1, why
+        assert_near(drawn[:, :-1], self.blocks[:, rows][:, :, range(0, hidden, 8)], why)
+        assert np.isclose(trace["dy"], 1 / drawn.shape[1]) and np.isclose(trace["y0"], trace["dy"] - 0.5), why
 
 
 def measure_taken(s: Scene) -> np.ndarray:
@@ -203,17 +215,14 @@ def taken(s: Scene) -> Truth:
     rest = [i for i in s.listed if i not in shown]
     others = np.sum([parts[i] for i in rest], axis=0) if rest else total
     along = [float(part @ total) / float(total @ total) for part in parts]
-    sums = {"weight": (sum(probs[i] for i in rest), 1.0), "length": (np.nan, np.nan),
-            "taken": (length(others), length(total)), "part": (sum(along[i] for i in rest), 1.0)}  # fmt: skip
+    sums = {"weight": sum(probs[i] for i in rest), "length": np.nan, "taken": length(others),
+            "part": sum(along[i] for i in rest)}  # fmt: skip
     columns = {"weight": probs, "length": [length(value) for value in values], "taken": lengths, "part": along}
     drawn = []
     for name, column in columns.items():
         bars = {s.names[i]: float(column[i]) for i in shown}
-        drawn.append(
-            Bars({**bars, **({f"{len(rest)} others": sums[name][0]} if rest else {}), "together": sums[name][1]})
-        )
-    best = int(np.argmax(lengths))
-    return Truth(drawn, told=[len(shown)] if rest else [], worked=[lengths[best]])
+        drawn.append(Bars({**bars, **({f"{len(rest)} others": sums[name]} if rest else {}), "sum": np.nan}))
+    return Truth(drawn, told=[len(shown)] if rest else [], worked=[max(lengths)])
 
 
 @truth("attention_output", "taken-by-head")

@@ -29,13 +29,6 @@ def strips(s: Scene, addresses: dict[str, str]) -> Rows:
     return Rows({name: s[address][s.token] for name, address in addresses.items()})
 
 
-def full_colour(rows: np.ndarray) -> float:
-    """The largest size; where it is more than twice what 99 in 100 stay below, that."""
-    sizes = np.sort(np.abs(rows).ravel())
-    usual = float(np.interp(0.99 * (len(sizes) - 1), np.arange(len(sizes)), sizes))
-    return usual if usual < sizes[-1] / 2 else float(sizes[-1])
-
-
 @truth("embeddings", "three-rows")
 def three_rows(s: Scene) -> Truth:
     word, position, segment = (s[f"embeddings.{part}"][s.token] for name, part in PARTS.items() if name != "sum")
@@ -44,12 +37,15 @@ def three_rows(s: Scene) -> Truth:
     output = s["embeddings.LayerNorm.weight"] * flat + s["embeddings.LayerNorm.bias"]
     at = strongest(total)
     rows = np.stack([word, position, segment, total, flat, output])
-    scales = [s[f"embeddings.LayerNorm.{name}"][at] for name in ("weight", "bias")]
-    lengths = [length(row) for row in rows]
-    columns = {"length": [*lengths[:5], None, None, lengths[5]],
-               f"component {at}": [*rows[:5, at], *scales, rows[5, at]]}  # fmt: skip
-    told = [at, *rows[:4, at], abs(flat[at]), full_colour(rows[:4]), full_colour(rows[4:])]
-    return Truth([Map(rows)] * 12, rows.T, told=told, worked=[output[at]], tables=[columns])
+    return Truth([Map(rows)] * 12, rows.T, told=[at, *rows[:4, at], abs(flat[at])])
+
+
+@truth("embeddings", "alike")
+def alike(s: Scene) -> Truth:
+    output = s["embeddings.LayerNorm"]
+    shown = [s.listed[i] for i in window(s.listed.index(s.token), 100, len(s.listed))]
+    found = cosines(output[shown])
+    return Truth([Map(found)], found, spans=[(shown[0], shown[-1])])
 
 
 @truth("embeddings", "embeddings.word_embeddings")

@@ -1,8 +1,5 @@
 """The page about the feed-forward network: neurons, what they write, and what that adds up to."""
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from torch.nn import functional
@@ -13,7 +10,6 @@ from tests.derived.truth import (
     Truth,
     assert_near,
     best,
-    length,
     points,
     truth,
 )
@@ -27,22 +23,6 @@ FUNCTIONS = {
 
 def apply(function, x) -> np.ndarray:
     return function(torch.tensor(np.asarray(x, dtype=np.float64))).numpy()
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Bars that say how many numbers lie in each of them."""
-
-    numbers: np.ndarray
-
-    def check(self, panel, trace, why: object) -> None:
-        half = trace["width"] / 2
-        last = len(trace["x"]) - 1
-        for i, (middle, count) in enumerate(zip(trace["x"], trace["y"], strict=True)):
-            inside = abs(self.numbers - middle) < half * (1 + 1e-5)
-            fewest = sum(abs(self.numbers - middle) < half * (1 - 1e-5))
-            assert fewest <= count <= sum(inside), (why, i, last)
-        assert sum(trace["y"]) >= sum(self.numbers > trace["x"][0])
 
 
 def neurons(s: Scene) -> dict[str, np.ndarray]:
@@ -66,20 +46,24 @@ def draw_grid(x: np.ndarray) -> np.ndarray:
 @truth("feed_forward", "neurons")
 def curve(s: Scene) -> Truth:
     found = neurons(s)
-    x, y, top = found["before"], found["after"], found["top"]
+    x, y = found["before"], found["after"]
     grid = draw_grid(x)
-    drawn = [Counts(x), points(x=grid, y=apply(functional.gelu, grid)), points("this token", x=x, y=y)]
-    active = int(sum(x > 0))
+    drawn = [points(x=grid, y=apply(functional.gelu, grid)), points("this token", x=x, y=y)]
+    return Truth(drawn, np.stack([x, y, found["lengths"], found["shares"]], axis=1))
+
+
+@truth("feed_forward", "The 12 that write most")
+def strongest_neurons(s: Scene) -> Truth:
+    found = neurons(s)
+    top = found["top"]
     columns = {
-        "pre-activation": x[top],
-        "activation": y[top],
+        "pre-activation": found["before"][top],
+        "activation": found["after"][top],
         "length written": found["lengths"][top],
         "share of sum": found["shares"][top],
     }
     return Truth(
-        drawn,
-        np.stack([x, y, found["lengths"], found["shares"]], axis=1),
-        told=[active, len(x) - active, found["shares"][x <= 0].sum(), abs(found["shares"][x <= 0]).max()],
+        told=[12],
         tables=[{name: column.tolist() for name, column in columns.items()}],
         rows=[str(i) for i in top],
     )
@@ -87,18 +71,14 @@ def curve(s: Scene) -> Truth:
 
 @truth("feed_forward", "neuron-parts")
 def contributions(s: Scene) -> Truth:
-    found, bias = neurons(s), s.own("output.dense.bias")
-    top = found["top"].tolist()
+    found, top = neurons(s), neurons(s)["top"].tolist()[:5]
     rest = [i for i in range(len(found["after"])) if i not in top]
-    loud, quiet = [i for i in rest if found["before"][i] > 0], [i for i in rest if found["before"][i] <= 0]
-    groups = {f"neuron {i}": [i] for i in top[:5]} | {"7 next": top[5:], f"{len(loud):,} more active": loud,
-                                                      f"{len(quiet):,} not active": quiet}  # fmt: skip
-    rows = {name: found["parts"][members].sum(axis=0) for name, members in groups.items() if members}
-    rows |= {"bias": bias, "output": found["total"]}
-    total = found["total"]
-    shares = [row @ total / (total @ total) for row in rows.values()]
-    assert math.isclose(sum(shares[:-1]), 1)
-    return Truth([Rows(rows)], np.column_stack([list(rows.values()), shares]), told=[length(total)])
+    rows = {f"neuron {i}": found["parts"][i] for i in top} | {f"{len(rest):,} others": found["parts"][rest].sum(axis=0)}
+    rows |= {"bias": s.own("output.dense.bias"), "= written": found["total"]}
+    x, shares = found["before"], found["shares"]
+    active, quiet = int(sum(x > 0)), shares[x <= 0]
+    return Truth([Rows(rows)], np.stack(list(rows.values())),
+                 told=[active, len(x) - active, quiet.sum(), abs(quiet).max()])  # fmt: skip
 
 
 @truth("feed_forward", "functions")

@@ -21,6 +21,8 @@ from bertviz_core.ui.walk.explain import write_text
 
 APP = str(Path(__file__).parents[2] / "app.py")
 TITLE = 'class="bv-panel-title"'
+_SAYS = re.compile(r'<span class="bv-says">(.*?)</span></span><span class="bv-icons">', re.DOTALL)
+_TAGS = re.compile(r'<span role="tooltip".*?</span>|<[^>]*>')
 _MATH = re.compile(r"(?<!\\)\$\$?(.+?)(?<!\\)\$\$?", re.DOTALL)  # in Markdown
 _TEX = re.compile(r'class="bv-formula-line" data-tex="([^"]*)"')
 _OFFER = re.compile(r'class="bv-worked" data-cell="([^"]*)"')
@@ -251,6 +253,7 @@ def _walk(block, panel: Panel, page: str, found: list[Panel]) -> None:
     if heading:
         of, title = re.search(r'data-of="([^"]*)".*?<b>(.*?)</b>', heading, re.DOTALL).groups()
         panel = Panel(page, html.unescape(title), html.unescape(title), html.unescape(of))
+        panel.texts += [html.unescape(_TAGS.sub("", says)) for says in _SAYS.findall(heading)]
         found.append(panel)
     for child in children:
         if hasattr(child, "children"):

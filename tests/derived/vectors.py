@@ -31,37 +31,43 @@ def where(s: Scene) -> str:
 
 
 def add(s: Scene, layer: int, module: str) -> list[list[float]]:
-    """Lengths of skip, added and sum, and the angle, for every token."""
+    """Lengths of what was there, added and sum, and the angle, for every token."""
     here = f"encoder.layer.{layer}."
     before = s.states[layer] if module == "attention.output" else s[f"{here}attention.output.LayerNorm"]
     return [[length(x), length(y), length(x + y), math.degrees(math.acos(cosine(x, y)))]
             for x, y in zip(before, s[f"{here}{module}.dense"], strict=True)]  # fmt: skip
 
 
-SUMS = ("skip", "added", "sum")
+SUMS = ("was", "added", "sum")
 
 
-@truth("add_norm", "sums")
+@truth("add_norm", "Add: was, added, sum")
 def sums(s: Scene) -> Truth:
     found = np.array(add(s, s.layer, where(s)))
-    around = window(s.listed.index(s.token), 16, len(s.listed))
+    around = window(s.listed.index(s.token), 12, len(s.listed))
     shown = [s.listed[i] for i in around]
-    x, y, total, angle = found[s.token]
-    turn = math.radians(angle)
-    tip = [x + y * math.cos(turn), y * math.sin(turn)]
-    arc = np.linspace(0, turn, 24)
-    radius = min(x, y) / 4
-    drawn = [points("skip", x=[0, x], y=[0, 0]), points("added", x=[x, tip[0]], y=[0, tip[1]]),
-             points("sum", x=[0, tip[0]], y=[0, tip[1]]), points(y=[0, 0]),
-             points(x=x + radius * np.cos(arc), y=radius * np.sin(arc))]  # fmt: skip
     spans = [max(found[i, 0] + found[i, 1], found[i, 2]) for i in shown]
     *_, second, longest = sorted([0.0, *spans])
     apart = [shown[spans.index(longest)]] if longest > 2 * second > 0 else []
     columns = {name: list(found[shown, k]) for k, name in enumerate([*SUMS, "angle"])}
     end = second if apart else longest
-    return Truth(drawn, found, told=[abs(x - y), math.hypot(x, y), x + y, total, *apart],
-                 tables=[{**columns, f"0 to {end:.2f}": [""] * len(shown)}], rows=[s.trace.tokens[i] for i in shown],
-                 spans=[(shown[0], shown[-1])])  # fmt: skip
+    return Truth(told=apart, tables=[{**columns, f"0 to {end:.2f}": [""] * len(shown)}],
+                 rows=[s.trace.tokens[i] for i in shown], spans=[(shown[0], shown[-1])], may=[len(s.real)])  # fmt: skip
+
+
+@truth("add_norm", "triangle")
+def triangle(s: Scene) -> Truth:
+    x, y, total, angle = add(s, s.layer, where(s))[s.token]
+    turn = math.radians(angle)
+    tip = [x + y * math.cos(turn), y * math.sin(turn)]
+    arc = np.linspace(0, turn, 24)
+    radius = min(x, y) / 4
+    drawn = [points("was", x=[0, x], y=[0, 0]), points("added", x=[x, tip[0]], y=[0, tip[1]]),
+             points("sum", x=[0, tip[0]], y=[0, tip[1]]), points(y=[0, 0]),
+             points(x=x + radius * np.cos(arc), y=radius * np.sin(arc)),
+             points(x=[abs(x - y), x + y]), *(points(x=[at, at]) for at in (abs(x - y), math.hypot(x, y), x + y)),
+             points("the sum", x=[total])]  # fmt: skip
+    return Truth(drawn)
 
 
 @truth("add_norm", "Lengths and angles of *")

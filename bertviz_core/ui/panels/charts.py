@@ -10,7 +10,7 @@ from bertviz_core.analysis.ranking import MASKED, choose_window
 from bertviz_core.analysis.what_if import list_moved, subtract
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.heatmap import FRAME, MAX_HEIGHT, Side, draw_heatmap
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.tracing.trace import Trace
@@ -31,13 +31,14 @@ def draw_tensor(
     end: float | None = None,
     cells: int = CELLS,
     words: Sequence[str] | None = None,
+    row: int | None = None,
 ) -> tuple[Chart, str]:
     """A matrix of the trace, tokens as rows, as a heat map that offers its cells; and a note where only a part fits.
 
-    share, end: as in `draw_heatmap`; cells: drawn at most; words: what the columns are called, if not tokens. Masked
-    scores do not stretch the scale.
+    share, end: as in `draw_heatmap`; cells: drawn at most; words: what the columns are called, if not tokens; row:
+    pixels of a row, if not as usual. Masked scores do not stretch the scale.
     """
-    chart, note = _draw(view, address, view.trace[address], share, end, cells, words)
+    chart, note = _draw(view, address, view.trace[address], share, end, cells, words, row)
     return chart.offer(picks.pick_matrix(view.trace, address)), note
 
 
@@ -63,6 +64,7 @@ def _draw(
     end: float | None,
     cells: int,
     words: Sequence[str] | None = None,
+    row: int | None = None,
 ) -> tuple[Chart, str]:
     row_axis, column_axis = view.trace.dims(address)
     height, width = values.shape
@@ -73,6 +75,7 @@ def _draw(
     chart = draw_heatmap(
         part, _make_side(view.trace, row_axis, rows), _make_side(view.trace, column_axis, columns, words), view.colors,
         view.trace.step(address).kind, share=share, end=end, selected=view.chosen.token,
+        height=row and min(MAX_HEIGHT, row * len(rows) + FRAME),
     )  # fmt: skip
     return chart, _note_window(values.shape, rows, columns, row_axis, column_axis)
 

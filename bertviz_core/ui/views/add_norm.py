@@ -22,7 +22,6 @@ from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import Key
-from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -38,6 +37,7 @@ from bertviz_core.ui.views.add_norm_sums import read_where
 EPSILONS = (1e-12, 1e-5, 1e-3)
 _NORMED = Key("normed", "")
 _TINTED = ("sum", "normalized")  # the strips with a band around the mean
+_LEARNED = (".weight", ".bias")
 _LITTLE = 0.01  # of a standard deviation: what is hardly anything
 
 
@@ -48,44 +48,37 @@ def show_norm(view: View) -> None:
     norm, word = module.enter("LayerNorm"), name_token(trace.tokens, token)
     chosen, reason = _choose_component(view, where)
     steps = [trace.step(address) for address in (norm.enter("normalized"), norm)]
-    heading = Heading(f"Norm: LayerNorm of {word}, component by component", "",
+    heading = Heading(f"Norm: LayerNorm of {word}", f"{reason} {_tell_result(view, norm)}".strip(),
                       r" \quad ".join(map(view.typeset, steps)), steps[0].source,
                       norm.fix(token=token, hidden=chosen))  # fmt: skip
     with open_card(view, NORM, heading, norm.enter("normalized")) as tools:
         strips = _read_strips(view, module)
         with tools:
-            st.text_input("Component", key=_NORMED.name, placeholder=f"component {chosen}", width=128,
-                          label_visibility="collapsed", on_change=url.note_choice)  # fmt: skip
             show_values("strips", Values(np.stack([strip.values for strip in strips]), [strip.name for strip in strips],
                                          [str(i) for i in range(len(strips[0].values))]))  # fmt: skip
         charts = [draw_aligned(_read_strips(one, module), chosen, view.colors) for one in view.passes]
         show_passes_chart(view, charts, "strips", f"LayerNorm of {word}, step by step")
-        st.caption(
-            f"{tell_words(view)}One column a component. {reason} {_tell_result(view, norm)} "
-            "Tinted: one standard deviation to each side of the mean. Each strip has its own scale; its largest number "
-            "is written, and its bar cut where it stands out far."
-            f"{tell_put(view, norm.fix(token=token), norm.enter('normalized').fix(token=token))}"
-        )
+        put = tell_put(view, norm.fix(token=token), norm.enter("normalized").fix(token=token))
+        if note := f"{tell_words(view)}{put}".strip():
+            st.caption(note)
 
 
 def _tell_result(view: View, norm: Address) -> str:
-    """What every column of the strips has in common."""
-    if gives_normalized(view.trace, norm):
-        return "In every column result = γ × normalized + β."
-    return "A change makes the result the layer's input."
+    """That a change leaves the norm out of the result; nothing usually, as the formula says the rest."""
+    return "" if gives_normalized(view.trace, norm) else "A change makes the result the layer's input."
 
 
 def _read_strips(view: View, module: Address) -> list[Strip]:
     """The chosen token's vectors on their way through a LayerNorm, as far as the program goes that way."""
-    trace, token, kinds, norm = view.trace, view.chosen.token, view.colors.kinds, module.enter("LayerNorm")
-    rows = {"sum": (module.enter("residual").fix(token=token), kinds[RESIDUAL]),
-            "normalized": (norm.enter("normalized").fix(token=token), kinds[NORM]),
-            "γ": (norm.enter("weight"), view.colors.faint),
-            "β": (norm.enter("bias"), view.colors.faint),
-            "result": (norm.fix(token=token), kinds[NORM])}  # fmt: skip
-    return [Strip(name, trace[address], picks.pick_every(trace, address), ink,
-                  _find_band(trace[address]) if name in _TINTED else None)
-            for name, (address, ink) in rows.items() if address in trace]  # fmt: skip
+    trace, token, cells, norm = view.trace, view.chosen.token, view.colors.cells, module.enter("LayerNorm")
+    rows = {"sum": ("", module.enter("residual").fix(token=token), cells[RESIDUAL]),
+            "normalized": ("", norm.enter("normalized").fix(token=token), cells[NORM]),
+            "γ": ("×", norm.enter("weight"), view.colors.faint),
+            "β": ("+", norm.enter("bias"), view.colors.faint),
+            "result": ("=", norm.fix(token=token), cells[NORM])}  # fmt: skip
+    return [Strip(name, trace[address], picks.pick_every(trace, address), ink, sign,
+                  _find_band(trace[address]) if name in _TINTED else None, address.path.endswith(_LEARNED))
+            for name, (sign, address, ink) in rows.items() if address in trace]  # fmt: skip
 
 
 def _find_band(vector: np.ndarray) -> tuple[float, float]:
@@ -105,9 +98,9 @@ def _choose_component(view: View, where: str) -> tuple[int, str]:
         follow(parameter, "hidden", _NORMED)
     asked = read_index(_NORMED, view.trace.model.config.hidden_size, "vector", [])
     if asked is not None:
-        return asked, f"Framed: component {asked}."
+        return asked, f"Component {asked} is framed."
     found = open_component(view.trace, module.enter("dense"), view.chosen.token)
-    return found.component, escape_markdown(found.reason)
+    return found.component, found.reason
 
 
 def show_forgotten(view: View) -> None:

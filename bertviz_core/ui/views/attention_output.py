@@ -16,12 +16,12 @@ from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import OutputParts, split_output
 from bertviz_core.figures.base import Chart
+from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.matrices import draw_cut
 from bertviz_core.figures.palette import Palette
-from bertviz_core.figures.taken import BarColumn, draw_bar_columns, draw_row_strips
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, VALUE, Step
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.formula.texts import name_token
@@ -212,42 +212,39 @@ def show_context(view: View) -> None:
 
 
 def show_heads(view: View) -> None:
-    """What every head, and the bias, add to the chosen token's output: lengths, parts of the sum, and the vectors."""
-    trace, token = view.trace, view.chosen.token
-    output = Address.in_layer(view.chosen.layer, "attention.output.dense")
-    step, passes = trace.step(output), [split_output(one.trace, view.chosen.layer, token) for one in view.passes]
-    found = passes[-1]
+    """What every head, and the bias, add to the chosen token's output, in the heads' order: z times its rows of W."""
+    trace, token, heads = view.trace, view.chosen.token, view.trace.model.config.num_attention_heads
+    output = Address.in_layer(view.chosen.layer, ATTENTION_OUTPUT).enter("dense")
+    step, passes = trace.step(output), [_split_heads(one) for one in view.passes]
+    names, drawn = [*(f"head {i}" for i in range(heads)), "bias", "sum"], passes[-1].parts
+    cell = output.fix(token=token, hidden=find_strongest(drawn[-1]))
     source, weight, bias = (Address(leaf.address) for leaf in step.leaves)
-    heads = range(len(found.heads))
-    order = [*sorted(heads, key=lambda i: -found.shares[i]), len(found.heads)]
-    names = [*(f"head {i}" if i in heads else "bias" for i in order), "sum"]
-    totals = [_read_total(one, each) for one, each in zip(view.passes, passes, strict=True)]
-    drawn = np.vstack([found.vectors[order], totals[-1]])
-    marked, column = [order.index(view.chosen.head)], find_strongest(totals[-1])
-    cell = output.fix(token=token, hidden=column)
     heading = Heading(
-        f"What each head adds to the attention output of {name_token(trace.tokens, token)}",
-        "Every head has its own rows of the output matrix, so the product is a sum of one vector per head.",
-        _write_heads(view, step), step.source, cell,
-        style.break_lines(_write_sum(view, cell, drawn[:-1, column])),
+        f"{heads} heads, side by side, through the output matrix",
+        "Every head meets its own rows of it; the products and the bias add up.", _write_heads(view, step), step.source,
+        cell, style.break_lines(_write_sum(view, cell, drawn[:-1, cell.at["hidden"]])),
     )  # fmt: skip
     with open_card(view, step.kind, heading, f"from {source.fix(token=token)}, {weight}, {bias}") as tools:
-        bars, strips = st.columns([4, 5], gap="medium")
-        with bars:
-            sizes = [_draw_sizes(view, each, order, names, marked) for each in passes]
-            show_passes_chart(view, sizes, "head-sizes", "Length and part of the sum of what each head adds")
-            st.caption(
-                f"{tell_words(view)}Part of the sum: measured along the direction of the sum. Together, with the "
-                f"bias: {format_percent(found.share)}. The sum is the output.{tell_put(view, output.fix(token=token))}"
-            )
-        with strips:
-            cells = picks.pick_vectors(trace, [output.fix(token=token)] * len(drawn))
-            each_drawn = [np.vstack([each.vectors[order], total]) for each, total in zip(passes, totals, strict=True)]
-            charts = [draw_row_strips(each, names, find_robust_limit(each), marked, view.colors).offer(cells)
-                      for each in each_drawn]  # fmt: skip
-            show_passes_chart(view, charts, "head-parts", "What each head adds, component by component")
         with tools:
             show_values("head-parts", Values(drawn, names, [str(i) for i in range(drawn.shape[1])]))
+        charts = [draw_head_sums(each, names, [view.chosen.head], view.colors) for each in passes]
+        show_passes_chart(view, charts, "head-parts", f"What each head adds to the attention output of token {token}")
+        if note := f"{tell_words(view)}{tell_put(view, output.fix(token=token))}".strip():
+            st.caption(note)
+
+
+def _split_heads(view: View) -> HeadSums:
+    """What every head gives, its rows of the output matrix, and what it adds; the bias and the sum."""
+    trace, token, heads = view.trace, view.chosen.token, view.trace.model.config.num_attention_heads
+    output = Address.in_layer(view.chosen.layer, ATTENTION_OUTPUT).enter("dense")
+    found = split_output(trace, view.chosen.layer, token)
+    context, weights = CONTEXT.in_layer(view.chosen.layer).fix(token=token), trace[output.enter("weight")]
+    results = trace[context].reshape(heads, -1)
+    weights = weights.reshape(heads, -1, weights.shape[1])
+    parts = np.vstack([found.vectors, _read_total(view, found)])
+    ends = find_robust_limit(results), find_robust_limit(weights), find_robust_limit(parts)
+    cells = picks.pick_vectors(trace, [output.fix(token=token)] * len(parts))
+    return HeadSums(results, weights, parts, np.append(found.shares, found.share), ends, cells)
 
 
 def _read_total(view: View, found: OutputParts) -> np.ndarray:
@@ -256,30 +253,10 @@ def _read_total(view: View, found: OutputParts) -> np.ndarray:
     return found.total if is_put(view.trace, output) else view.trace[output]
 
 
-def _draw_sizes(view: View, found: OutputParts, order: list[int], names: list[str], marked: list[int]) -> Chart:
-    color = view.colors.kinds[ATTENTION]
-    lengths = np.array([*found.lengths[order], float(np.linalg.norm(found.total))])
-    shares = np.array([*found.shares[order], found.share])
-    return draw_bar_columns(
-        names,
-        [
-            BarColumn("length", lengths, [format_short(x) for x in lengths], color),
-            BarColumn("part of the sum", shares, [format_percent(x) for x in shares], color),
-        ],
-        view.colors, marked=marked, last=True,
-    )  # fmt: skip
-
-
 def _write_heads(view: View, step: Step) -> str:
-    o, (c, w, b) = (
-        style.make_painter(view.colors)(step.output),
-        (x.latex(style.make_painter(view.colors)) for x in step.leaves),
-    )
-    return (
-        rf"\begin{{aligned}} {step.typeset(style.make_painter(view.colors)).replace(' = ', ' &= ', 1)} \\ {o}_{{t,:}} "
-        rf"&= "
-        rf"\sum_{{i}} {c}_{{t,[i]}}\; {{{w}}}_{{[i],:}} + {b} \\ & {_SLICE} \end{{aligned}}"
-    )
+    """The output as one product, and as a sum over the heads, h, of what each adds."""
+    w, b = (leaf.latex(style.make_painter(view.colors)) for leaf in step.leaves[1:])
+    return rf"{step.typeset(style.make_painter(view.colors))} = \sum_{{h}} z_{{h}}\, {{{w}}}_{{h}} + {b}"
 
 
 def _write_sum(view: View, cell: Address, parts: np.ndarray) -> str:

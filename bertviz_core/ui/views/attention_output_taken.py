@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -119,12 +119,12 @@ def write_headline(view: View) -> Said:
     most = tell_short(row[found.best])
     parts = {"taken": most, "asks": asks, "gives": tell_token(tokens, found.best), "head": head}
     first = choose(
-        Claim("takes nothing", "What does {asks} take? **Nothing** in head {head}", {"asks": asks, "head": head},
+        Claim("takes nothing", "{asks} takes **nothing** in head {head}", {"asks": asks, "head": head},
               Relation.NONE, row),
-        Claim("takes most", "What does {asks} take? **{taken}** from **{gives}** in head {head}", parts,
+        Claim("takes most", "{asks} takes **{taken}** from **{gives}** in head {head}", parts,
               Relation.LARGEST, row, (found.best,)),
         Claim("takes as much",
-              "What does {asks} take? From no token more than from **{gives}: {taken}** in head {head}", parts,
+              "{asks} takes from no token more than from **{gives}: {taken}** in head {head}", parts,
               Relation.HIGHEST, row, (found.best,)),
     )  # fmt: skip
     return first if found.contrast is None else say(first, _tell_contrast(found.contrast, found.best, tokens, most))
@@ -156,34 +156,41 @@ def _tell_contrast(other: Contrast, best: int, tokens: Sequence[str], most: Part
 
 
 def show_taken(view: View) -> None:
-    """Per token: weight, length of value, taken, part of the sum; beside them all heads on the same rows."""
-    found, token, layer = read_bringing(view), name_token(view.trace.tokens, view.chosen.token), view.chosen.layer
-    own = SELF_ATTENTION.in_layer(layer)
+    """Per token: weight, length of value, taken, part of the sum; beside it the same in all heads, on the same rows."""
+    found = read_bringing(view)
+    one, every = st.columns([8, 5], gap="small")
+    with one:
+        _show_one(view, found)
+    with every:
+        _show_every(view, found)
+
+
+def _show_one(view: View, found: Bringing) -> None:
+    """The chosen head, as columns of bars."""
+    token, own = name_token(view.trace.tokens, view.chosen.token), SELF_ATTENTION.in_layer(view.chosen.layer)
     context = view.trace.step(own.enter("context"))
     column = found.head * found.parts.shape[1] + find_strongest(found.parts.sum(axis=0))
     cell = Address(context.address).fix(token=view.chosen.token, concat=column)
-    heading = Heading(f"What {token} takes from each token", "", _write_formula(view, found), context.source, cell)
-    with open_card(view, VALUE, heading, f"from {own.enter('probs')} and {own.enter('value')}") as tools:
-        one, every = st.columns([11, 9], gap="medium")
-        with one:
-            show_passes_chart(
-                view,
-                [_draw_one(one, read_bringing(one)) for one in view.passes],
-                "taken",
-                f"What {token} takes from each token in head {found.head}",
-            )
-        with every:
-            show_passes_chart(
-                view,
-                [_draw_every(one, read_bringing(one)) for one in view.passes],
-                "taken-by-head",
-                f"What {token} takes from each token in every head",
-            )
-        st.caption(f"{_write_note(found)}{tell_put(view, *list_outputs(view))}")
+    heading = Heading(f"What {token} takes from each token", f"head {found.head}: weight × length of value",
+                      _write_formula(view, found), context.source, cell, _write_worked(view, found))  # fmt: skip
+    with open_card(view, VALUE, heading, f"from {own.enter('probs')} and {own.enter('value')}"):
+        show_passes_chart(view, [_draw_one(one, read_bringing(one)) for one in view.passes], "taken",
+                          f"What {token} takes from each token in head {found.head}")  # fmt: skip
+        if note := f"{_note_rows(found)}{tell_put(view, *list_outputs(view))}".strip():
+            st.caption(note)
+
+
+def _show_every(view: View, found: Bringing) -> None:
+    """All heads, as squares: framed the weight, filled what is taken."""
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
+    heading = Heading(f"The same in all {len(found.taken)} heads", "",
+                      _write_result(view), "frame: weight; filled: taken")  # fmt: skip
+    with open_card(view, VALUE, heading, own.enter("value")) as tools:
         with tools:
             heads = [f"head {i}" for i in range(len(found.taken))]
-            values = Values(found.taken.T, label_tokens(view.trace), heads)
-            show_values("taken-by-head", values)
+            show_values("taken-by-head", Values(found.taken.T, label_tokens(view.trace), heads))
+        charts = [_draw_every(one, read_bringing(one)) for one in view.passes]
+        show_passes_chart(view, charts, "taken-by-head", "What the chosen token takes from each token in every head")
 
 
 def _list_rows(view: View, found: Bringing) -> list[str]:
@@ -206,24 +213,30 @@ def _draw_one(view: View, found: Bringing) -> Chart:
     def leave_out(row: np.ndarray) -> float:
         return float(row.sum() - row[found.shown].sum())
 
-    weight = collect(found.found.weights[found.head], leave_out(found.found.weights[found.head]), found.sum_of_weights)
+    own_weights = found.found.weights[found.head]
+    weight = collect(own_weights, leave_out(own_weights), np.nan)
     length = collect(found.found.lengths[found.head], np.nan, np.nan)
     others = np.delete(found.parts, found.shown, axis=0).sum(axis=0)
-    taken = collect(found.taken[found.head], float(np.linalg.norm(others)), total)
-    part = collect(shares, leave_out(shares), 1.0 if total else 0.0)
+    taken = collect(found.taken[found.head], float(np.linalg.norm(others)), np.nan)
+    part = collect(shares, leave_out(shares), np.nan)
+    sums = format_percent(found.sum_of_weights), "", format_short(total), format_percent(1.0 if total else 0.0)
     longest = max(found.found.longest, float(found.found.lengths[:, found.shown].max()))
     cells = [str(weights.fix(key=key)) for key in found.shown] + [""] * (1 + rest)
     return draw_bar_columns(
-        [*names, "together"],
+        [*names, "sum"],
         [
-            BarColumn("weight", weight, [format_percent(x) for x in weight], attention, 1.0, cells),
-            BarColumn("× length of value", length, ["" if np.isnan(x) else format_short(x) for x in length], value,
-                      longest),
-            BarColumn("= is taken", taken, [format_short(x) for x in taken], value, longest),
-            BarColumn("part of the sum", part, [format_percent(x) for x in part], value, 1.0),
+            BarColumn("weight", weight, _write(weight, format_percent, sums[0]), attention, 1.0, cells, percent=True),
+            BarColumn("× length of value", length, _write(length, format_short, sums[1]), value, longest),
+            BarColumn("= is taken", taken, _write(taken, format_short, sums[2]), value),
+            BarColumn("along the sum", part, _write(part, format_percent, sums[3]), value, percent=True),
         ],
         view.colors, marked=[found.shown.index(found.best)], last=True,
     )  # fmt: skip
+
+
+def _write(numbers: np.ndarray, form: Callable[[float], str], last: str) -> list[str]:
+    """Numbers as texts, nothing for what is none. last: in place of the last one's."""
+    return [*("" if np.isnan(x) else form(x) for x in numbers[:-1]), last]
 
 
 def _draw_every(view: View, found: Bringing) -> Chart:
@@ -234,37 +247,39 @@ def _draw_every(view: View, found: Bringing) -> Chart:
         for head in range(len(found.taken))
         for key in found.shown
     ]
-    sums = [format_short(float(length)) for length in found.sums]
-    shown = Squares(np.abs(found.found.weights[:, found.shown]), found.taken[:, found.shown], sums, cells)
+    sums = [f"{length:.1f}" if length < 100 else f"{length:.0f}" for length in found.sums.tolist()]
+    shown = Squares(found.found.weights[:, found.shown], found.taken[:, found.shown], sums, cells)
     return draw_taken_squares(shown, [names[i] for i in found.shown], found.head, view.colors)
 
 
-def _write_note(found: Bringing) -> str:
-    more = f" Shown: the {len(found.shown)} of which head {found.head} takes most." if found.others else ""
-    return (
-        f"A large weight on a short value takes little.{_tell_signs(found)} The last row is the sum of all weighted "
-        "values, the head's output; a part of the sum is measured along it, and is negative where the value points the "
-        "other way. At the right, the area of a square is the weight and the filled area what is taken; below stands "
-        f"the length of each head's sum.{more}"
-    )
+def _note_rows(found: Bringing) -> str:
+    """Which tokens are drawn, if not all."""
+    return f"Shown: the {len(found.shown)} of which head {found.head} takes most." if found.others else ""
 
 
-def _tell_signs(found: Bringing) -> str:
-    """What weights below 0 do, where a change put any."""
-    if not (found.found.weights < 0).any():
-        return ""
-    return " Where a change puts a weight below 0, the value is taken off: lengths and areas are those of its size."
-
-
-def _write_formula(view: View, found: Bringing) -> str:
-    """The taken length as a product, in letters and for the token of which most is taken."""
+def _write_symbols(view: View, found: Bringing) -> tuple[str, str]:
+    """The weight and the value of which most is taken, in letters."""
     own = SELF_ATTENTION.in_layer(view.chosen.layer)
     a, v = (style.make_painter(view.colors)(view.trace.step(own.enter(name)).output) for name in ("probs", "value"))
     i, t, u = found.head, view.chosen.token, found.best
-    weight, length = float(found.found.weights[i, u]), float(found.found.lengths[i, u])
-    share, vector = rf"{a}_{{{i},{t},{u}}}", rf"{v}_{{{i},{u},:}}"
-    weighted = rf"{share}\,{vector}"
-    if weight < 0:  # the length of what points the other way
-        share = rf"|{share}|"
-    worked = rf"{format_latex(abs(weight))} \cdot {format_latex(length)} = {format_latex(abs(weight) * length)}"
-    return style.break_lines(rf"\|{weighted}\| = {share}\,\|{vector}\| = {worked}")
+    return rf"{a}_{{{i},{t},{u}}}", rf"{v}_{{{i},{u},:}}"
+
+
+def _write_formula(view: View, found: Bringing) -> str:
+    """The taken length as a product, of the token of which most is taken."""
+    share, vector = _write_symbols(view, found)
+    return rf"\lVert {share}\,{vector} \rVert = {share}\,\lVert {vector} \rVert"
+
+
+def _write_worked(view: View, found: Bringing) -> str:
+    """The same with its numbers."""
+    weight, length = (float(each[found.head, found.best]) for each in (found.found.weights, found.found.lengths))
+    worked = rf"{format_latex(weight)} \cdot {format_latex(length)} = {format_latex(weight * length)}"
+    return style.break_lines(f"{_write_formula(view, found)} = {worked}")
+
+
+def _write_result(view: View) -> str:
+    """What every head gives: the sum of all values by their weights."""
+    own, t = SELF_ATTENTION.in_layer(view.chosen.layer), view.chosen.token
+    a, v = (style.make_painter(view.colors)(view.trace.step(own.enter(name)).output) for name in ("probs", "value"))
+    return rf"z_{{h}} = {a}_{{h,{t},:}}\, {v}_{{h}}"

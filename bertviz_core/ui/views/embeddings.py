@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import vocabulary
 from bertviz_core.analysis.add_norm import is_normal
-from bertviz_core.analysis.layers import compute_norms
+from bertviz_core.analysis.layers import compute_cosines, compute_norms
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import SHARES, draw_bars
+from bertviz_core.figures.heatmap import FRAME, MAX_HEIGHT, Side, draw_heatmap
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
-from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number
+from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import EMBEDDING
+from bertviz_core.formula.steps import NORM as NORMALIZED
 from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.follow import follow
@@ -24,19 +25,18 @@ from bertviz_core.ui.frame.keys import COMPONENT, Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
-from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel
-from bertviz_core.ui.panels.passes import show_passes_html
+from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.embeddings_said import (
     NORM,
     PARTS,
     find_ringed,
-    measure_length,
     read_component,
     tell_component,
     tell_deviation,
@@ -46,41 +46,38 @@ from bertviz_core.ui.views.embeddings_said import (
 _CELLS = 5_000
 _ROWS = 24  # of the table of lengths
 _WINDOW = 7  # components with their numbers
-_TITLES = {
-    "word": "All tokens: word embeddings", "position": "All tokens: position embeddings",
-    "segment": "All tokens: segment embeddings", "sum": "All tokens: sum of the three embeddings",
-    "normalized": "All tokens: normalized sum", "embedding": "All tokens: LayerNorm output",
-}  # fmt: skip
+ROWS = {**PARTS, "normalized": NORM.enter("normalized"), "embedding": NORM}
+_ALIKE, _ROW = 100, 14  # tokens compared with each other, at most; pixels of one
 _NEAREST = 10
-_VECTORS = Key("vectors", "word")
+_VECTORS = Key("vectors", "embedding")
 _ENTRY = Key("entry", "")
 
 
-@derived
-def show_token(view: View, component: int, reason: str) -> Derived:
+def show_token(view: View, component: int, reason: str) -> None:
     """The chosen token's three rows, their sum, and what LayerNorm makes of it: component by component."""
-    trace, token = view.trace, view.chosen.token
-    total = trace[PARTS["sum"].fix(token=token)]
-    parts = {**PARTS, "normalized": NORM.enter("normalized"), "embedding": NORM}
-    cell = NORM.fix(token=token, hidden=component)
-    values = np.stack([trace[part.fix(token=token)] for part in parts.values()])
-    return Derived(
-        "three-rows", f"{name_token(trace.tokens, token)}: three rows, added and normalized",
-        draw_enlarged_strips(_make_strips(view, parts, values), center_range(component, _WINDOW, len(total)), component,
-                             view.colors),
-        Origin(", ".join(str(part.fix(token=token)) for part in (PARTS["sum"], NORM)), EMBEDDING,
-               rf"\begin{{aligned}} & {view.typeset(trace.step(PARTS['sum']))} \\ & "
-               rf"{view.typeset(trace.step(NORM))} \end{{aligned}}",
-               tell_component(view).text,
-               trace.explain(cell).latex),
-        values=Values(values.T, [f"component {i}" for i in range(len(total))], list(parts)),
-        note=f"{reason} {_write_scales(values)}", start=cell, beside=lambda: _show_beside(view, parts, component),
-    )  # fmt: skip
+    token, cell = view.chosen.token, NORM.fix(token=view.chosen.token, hidden=component)
+    steps = [view.trace.step(part) for part in (PARTS["sum"], NORM)]
+    heading = Heading(f"{name_token(view.trace.tokens, token)}: three rows, added and normalized", reason,
+                      r" \quad ".join(map(view.typeset, steps)), steps[0].source, cell)  # fmt: skip
+    of = ", ".join(str(part.fix(token=token)) for part in (PARTS["sum"], NORM))
+    with open_card(view, EMBEDDING, heading, of, name="three-rows") as tools:
+        values = _read_rows(view)
+        with tools:
+            show_values("three-rows", Values(values.T, [f"component {i}" for i in range(values.shape[1])], list(ROWS)))
+        shown = center_range(component, _WINDOW, values.shape[1])
+        charts = [draw_enlarged_strips(_make_strips(one), shown, component, view.colors) for one in view.passes]
+        show_passes_chart(view, charts, "three-rows", heading.see)
+        st.caption(f"{tell_words(view)}{tell_component(view)}")
+
+
+def _read_rows(view: View) -> np.ndarray:
+    """The chosen token's vectors, (row of ROWS, hidden)."""
+    return np.stack([view.trace[part.fix(token=view.chosen.token)] for part in ROWS.values()])
 
 
 def choose_component(view: View) -> tuple[int, str]:
     """The component that is ringed, and why it is this one: chosen, or where the sum is largest."""
-    for part in (*PARTS.values(), NORM.enter("normalized"), NORM):
+    for part in ROWS.values():
         follow(part.fix(token=view.chosen.token), "hidden", COMPONENT)
     remarks: list[str] = []
     asked = read_component(view, remarks)
@@ -96,56 +93,58 @@ def _find_ends(values: np.ndarray) -> tuple[float, float]:
     return find_robust_limit(values[:4]), find_robust_limit(values[4:])
 
 
-def _write_scales(values: np.ndarray) -> str:
-    rows, normed = map(format_number, _find_ends(values))
-    return f"Full colour: ±{rows} for the three rows and their sum, ±{normed} for normalized and embedding."
-
-
-def _make_strips(view: View, parts: Mapping[str, Address], values: np.ndarray) -> list[Strip]:
+def _make_strips(view: View) -> list[Strip]:
     """Two scales: of the rows and their sum, and of what LayerNorm makes of it."""
+    values = _read_rows(view)
     rows, normed = _find_ends(values)
-    ends = [rows] * 4 + [normed] * 2
-    cells = picks.pick_vectors(view.trace, [part.fix(token=view.chosen.token) for part in parts.values()])
+    ends, kinds = [rows] * 4 + [normed] * 2, [EMBEDDING] * 4 + [NORMALIZED] * 2
+    cells = picks.pick_vectors(view.trace, [part.fix(token=view.chosen.token) for part in ROWS.values()])
     signs = ("", "+ ", "+ ", "= ", "", "")
-    return [Strip(f"{sign}{name}", row, end, cell, EMBEDDING)
-            for sign, name, row, end, cell in zip(signs, parts, values, ends, cells, strict=True)]  # fmt: skip
-
-
-def _show_beside(view: View, parts: Mapping[str, Address], component: int) -> None:
-    """Every row's length and its number at the ringed component, γ and β there, and a field to ring another one."""
-    cells = {name: part.fix(token=view.chosen.token, hidden=component) for name, part in parts.items()}
-    last = cells.popitem()
-    cells |= {"γ": NORM.enter("weight").fix(hidden=component), "β": NORM.enter("bias").fix(hidden=component)}
-    cells |= [last]
-    table, other = st.columns([3, 2], gap="small", vertical_alignment="bottom")
-    with table:
-        show_passes_html(view, [_render_beside(one, parts, cells, component) for one in view.passes])
-    other.text_input("Ring another component", key=COMPONENT.name, placeholder="where the sum is largest")
-
-
-def _render_beside(view: View, parts: Mapping[str, Address], cells: Mapping[str, Address], component: int) -> str:
-    columns = [
-        Column("length", [measure_length(view, parts[name]) if name in parts else None for name in cells]),
-        Column(f"component {component}", [float(view.trace[cell]) for cell in cells.values()]),
-    ]
-    return render_table("row", list(cells), columns, opens=("cell", list(cells.values())))
+    named = [f"{sign}{name}" for sign, name in zip(signs, ROWS, strict=True)]
+    return [Strip(*strip) for strip in zip(named, values, ends, cells, kinds, strict=True)]
 
 
 def show_all_tokens(view: View, component: int) -> None:
-    """One map of all tokens with a switch: the three look-ups and their sum on one scale, then LayerNorm.
+    """All tokens as maps with a switch, and beside them which of them start alike. component: the ringed one."""
+    every, alike = st.columns([7, 5], gap="small")
+    with every:
+        _show_map(view, component)
+    with alike:
+        _show_alike(view)
 
-    component: the ringed one, which is worked out.
-    """
-    maps = {**PARTS, "normalized": NORM.enter("normalized"), "embedding": NORM}
-    url.bind(_VECTORS, maps)
+
+def _show_map(view: View, component: int) -> None:
+    """One map of all tokens: the three look-ups and their sum on one scale, or LayerNorm."""
+    url.bind(_VECTORS, ROWS)
     name = state.read(_VECTORS)
     end = find_robust_limit(np.stack([view.trace[part] for part in PARTS.values()])) if name in PARTS else None
-    figure, note = draw_tensor(view, maps[name], end=end, cells=_CELLS)
-    scale = "The same scale for word, position, segment and sum." if name in PARTS else ""
-    told = f"{_write_finding(view, name)} {note} {scale}".strip()
-    show_panel(view, maps[name], _TITLES[name], figure, at={"hidden": component}, note=told,
-               switch=lambda: st.segmented_control("Vectors", list(maps), key=_VECTORS.name, required=True,
-                                                   label_visibility="collapsed"))  # fmt: skip
+    figure, note = draw_tensor(view, ROWS[name], end=end, cells=_CELLS, row=_ROW)
+    show_panel(view, ROWS[name], "All tokens", figure, says=_write_finding(view, name), at={"hidden": component},
+               note=note,
+               switch=lambda: st.selectbox("Vectors", list(ROWS), key=_VECTORS.name, label_visibility="collapsed",
+                                           width=130))  # fmt: skip
+
+
+@derived
+def _show_alike(view: View) -> Derived:
+    """The cosine of every two tokens' vectors, as layer 0 receives them."""
+    kept = sorted({*view.trace.encoding.real, view.chosen.token})
+    around = center_range(kept.index(view.chosen.token), _ALIKE, len(kept))
+    shown, names = kept[around.start : around.stop], label_tokens(view.trace)
+    words = [names[i] for i in shown]
+    matrix = compute_cosines(view.trace[NORM][shown])
+    sides = Side("token", words), Side("", words, labelled=False)
+    symbol = view.typeset(view.trace.step(NORM)).partition(" = ")[0]
+    pair = (rf"{{{symbol}}}_{{{name}}}" for name in "st")
+    return Derived(
+        "alike", "Who starts alike",
+        draw_heatmap(matrix, *sides, view.colors, NORMALIZED, end=1.0, selected=shown.index(view.chosen.token),
+                     height=min(MAX_HEIGHT, _ROW * len(words) + FRAME)),
+        Origin(NORM, NORMALIZED, rf"\cos({', '.join(pair)})",
+               "cosine; 1: the same direction"),
+        values=Values(matrix, words, words),
+        note=f"Shown: tokens {shown[0]}–{shown[-1]} of {len(kept)}." if len(shown) < len(kept) else "",
+    )  # fmt: skip
 
 
 def _write_finding(view: View, name: str) -> str:

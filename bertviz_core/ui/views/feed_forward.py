@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +16,15 @@ from bertviz_core.analysis.feed_forward import (
     sum_contributions,
 )
 from bertviz_core.analysis.made_from import is_put
-from bertviz_core.analysis.ranking import center_range, find_strongest
+from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import FFN
-from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.components.selectors import read_css
+from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -37,7 +36,6 @@ from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_count, tell_nowhere, tell_percent, tell_short, tell_token
 
 SHOWN, NAMED, _FIRST = 12, 3, 5  # neurons in the table, beside the curve, and one by one in the sum
-_TOKENS = 16  # at which a neuron's activation is shown
 _STYLE = read_css(Path(__file__).with_name("feed_forward.css"))
 
 
@@ -67,12 +65,21 @@ def _measure(view: View) -> Neurons:
 
 def show_neurons(view: View) -> None:
     """The lead: every neuron of the chosen token on the activation's curve, and the ones that write most."""
-    trace, token, found = view.trace, view.chosen.token, _measure(view)
-    after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=token)
-    top = found.strongest(SHOWN)
-    see = f"The neurons of {name_token(trace.tokens, token)} on the activation function"
-    step, worked = trace.step(after), after.fix(intermediate=top[0])
-    heading = Heading(see, "", view.typeset(step), step.source, worked)
+    curve, table = st.columns([2, 3], gap="small")
+    with curve:
+        _show_curve(view)
+    with table:
+        _show_strongest(view)
+
+
+def _show_curve(view: View) -> None:
+    """All neurons of the chosen token, by what goes into the activation function and what comes out."""
+    trace, found = view.trace, _measure(view)
+    after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=view.chosen.token)
+    top, step = found.strongest(SHOWN), trace.step(after)
+    see = f"All {len(found.before):,} neurons on the curve"
+    heading = Heading(see, "a circle's area: how much it writes", view.typeset(step), step.source,
+                      after.fix(intermediate=top[0]))  # fmt: skip
     with open_card(view, FFN, heading, after, format_shape(trace, after)) as tools:
         with tools:
             show_values("neurons", Values(
@@ -80,19 +87,28 @@ def show_neurons(view: View) -> None:
                 [f"neuron {i}" for i in range(len(found.before))],
                 ["pre-activation", "activation", "length written", "share of the sum"],
             ))  # fmt: skip
-        drawn, table = st.columns([9, 11], gap="medium", vertical_alignment="center")
-        with drawn:
-            every = picks.pick_every(trace, after)
-            charts = [_draw_curve(one, _measure(one), top).offer(every) for one in view.passes]
-            show_passes_chart(view, charts, "neurons", see)
-        with table:
-            st.html(_STYLE)
-            show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
-        st.caption(
-            f"{tell_words(view)}{tell_quiet(view)} A circle's area is the length that the neuron writes: its "
-            "activation times the length of its row of W₂. A share is the part along the sum of all."
-            f"{tell_put(view, after)}"
-        )
+        every = picks.pick_every(trace, after)
+        charts = [_draw_curve(one, _measure(one), top).offer(every) for one in view.passes]
+        show_passes_chart(view, charts, "neurons", see)
+        if note := f"{tell_words(view)}{tell_put(view, after)}".strip():
+            st.caption(note)
+
+
+def _show_strongest(view: View) -> None:
+    """The neurons that write the longest vectors, longest first."""
+    output, top = Address.in_layer(view.chosen.layer, "output.dense"), _measure(view).strongest(SHOWN)
+    see, says = f"The {len(top)} that write most", "their vectors, longest first"
+    heading = Heading(see, says, _write_written(view), "of neuron j")
+    with open_card(view, FFN, heading, output.enter("weight")):
+        st.html(_STYLE)
+        show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
+
+
+def _write_written(view: View) -> str:
+    """What one neuron, j, writes: its activation times its row of the second matrix; and how long that is."""
+    step = view.trace.step(Address.in_layer(view.chosen.layer, "output.dense"))
+    g, w, _ = (leaf.latex(style.make_painter(view.colors)) for leaf in step.leaves)
+    return rf"\lvert {g}_{{j}}\, {{{w}}}_{{j,:}} \rvert = \lvert {g}_{{j}} \rvert\, \lvert {{{w}}}_{{j,:}} \rvert"
 
 
 def tell_quiet(view: View) -> Said:
@@ -118,38 +134,27 @@ def _draw_curve(view: View, found: Neurons, top: list[int]) -> Chart:
     grid = np.linspace(min(found.before.min(), -3.0) - 0.5, max(found.before.max(), 3.0) + 0.5, 160)
     return draw_neurons(
         (grid, sample_function(own, grid)), found.before, found.after, found.lengths, top[:NAMED], view.colors,
-        view.colors.kinds[FFN], ACTIVATIONS[own],
+        ACTIVATIONS[own],
     )  # fmt: skip
 
 
 def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
-    """One row a neuron: at which tokens it speaks, its activation here, what it writes."""
-    trace, token = view.trace, view.chosen.token
-    address = Address.in_layer(view.chosen.layer, "intermediate.activation")
-    before = Address.in_layer(view.chosen.layer, "intermediate.dense")
-    shown = center_range(token, _TOKENS, len(trace.tokens))
-    at_all = trace[address][shown.start : shown.stop, top].clip(min=0)
-    loudest, longest = float(at_all.max(initial=0.0)) or 1.0, float(found.lengths[top[0]]) or 1.0
+    """One row a neuron: what goes in, what comes out, what it writes."""
+    token = view.chosen.token
+    before, after = (Address.in_layer(view.chosen.layer, f"intermediate.{leaf}").fix(token=token)
+                     for leaf in ("dense", "activation"))  # fmt: skip
+    longest, ink = float(found.lengths[top[0]]) or 1.0, view.colors.cells[FFN]
     rows = []
-    for i, at_tokens in zip(top, at_all.T, strict=True):
-        cells = "".join(
-            f'<button class="{"bv-own" if j == token else ""}" style="--at:{float(x) / loudest:.2f}" data-cell="'
-            f'{address.fix(token=j, intermediate=i)}" title="{escape(trace.tokens[j])}" tabindex="-1"></button>'
-            for j, x in zip(shown, at_tokens, strict=True)
-        )
-        long = f'<i class="bv-long" style="width:{float(found.lengths[i]) / longest * 72:.0f}px"></i>'
-        cell = address.fix(token=token, intermediate=i)
+    for i in top:
+        part = float(found.lengths[i]) / longest
+        long = f'<i class="bv-long"><b style="width:{part:.0%};background:{ink}"></b></i>'
+        cell = after.fix(intermediate=i)
         rows.append(table_html.write_row(f'<button data-cell="{cell}">{i}</button>', (
-            f'<td class="bv-tokens-too"><div class="bv-speak">{cells}</div></td>',
-            _render_cell(found.before[i], before.fix(token=token, intermediate=i)),
-            _render_cell(found.after[i], cell),
+            _render_cell(found.before[i], before.fix(intermediate=i)), _render_cell(found.after[i], cell),
             f"<td>{long}{format_short(float(found.lengths[i]))}</td>",
             f"<td>{format_percent(float(found.shares[i]))}</td>",
         )))  # fmt: skip
-    heads = (
-        f'{table_html.write_heads(("neuron",))}<th scope="col" class="bv-tokens-too">at each token</th>'
-        f"{table_html.write_heads(('pre-activation', 'activation', 'length written', 'share of sum'))}"
-    )
+    heads = table_html.write_heads(("neuron", "pre-activation", "activation", "length written", "share of sum"))
     table = table_html.write_table(heads, rows)
     return table_html.write_region("The neurons that write most", table, "bv-neurons", picture=True)
 
@@ -159,45 +164,40 @@ def _render_cell(value: float, cell: Address) -> str:
 
 
 def show_sum(view: View) -> None:
-    """What the neurons add together: the strongest one by one, the others in groups, the bias, and the output."""
+    """What the neurons add together: the strongest one by one, the others as one, the bias, and the output."""
     trace = view.trace
     at = Address.in_layer(view.chosen.layer, "output.dense").fix(token=view.chosen.token)
-    names, parts, shares = _split_sum(view)
+    names, parts = _split_sum(view)
     cells = picks.pick_vectors(trace, [at] * len(names))
-    see = "What they add together"
-    step, worked = trace.step(at), at.fix(hidden=find_strongest(parts[-1]))
-    heading = Heading(see, "", view.typeset(step), step.source, worked)
+    see, step = "What they add together", trace.step(at)
+    heading = Heading(see, str(tell_quiet(view)), view.typeset(step), step.source,
+                      at.fix(hidden=find_strongest(parts[-1])))  # fmt: skip
     with open_card(view, FFN, heading, at, format_shape(trace, at)) as tools:
         with tools:
-            width = [str(i) for i in range(parts.shape[1])]
-            show_values("neuron-parts", Values(np.column_stack([parts, shares]), names, [*width, "share"]))
+            show_values("neuron-parts", Values(parts, names, [str(i) for i in range(parts.shape[1])]))
         show_passes_chart(view, [_draw_sum(one).offer(cells) for one in view.passes], "neuron-parts", see)
-        st.caption(
-            f"{tell_words(view)}"
-            "One row a part, one column a component: a neuron's activation times its row of W₂. They and the bias "
-            f"sum to {tell_sum(view)}. At the right, the share: a part's length along the direction of the sum, over "
-            "the length of the sum. A part that points against it is below 0."
-        )
+        put = f"They and the bias sum to {tell_sum(view)}." if is_put(trace, at) else ""
+        if note := f"{tell_words(view)}{put}".strip():
+            st.caption(note)
 
 
-def _split_sum(view: View) -> tuple[list[str], np.ndarray, list[float]]:
-    """What is added, the same groups of neurons in every pass: names, vectors (part, hidden), shares of their sum.
+def _split_sum(view: View) -> tuple[list[str], np.ndarray]:
+    """What is added, the same groups of neurons in every pass: names and vectors (part, hidden).
 
     The last row is what they add up to: the output, unless a change put another one there.
     """
-    trace, found, output = view.trace, _measure(view), Address.in_layer(view.chosen.layer, "output.dense")
+    trace, output = view.trace, Address.in_layer(view.chosen.layer, "output.dense")
     groups = _group(_measure(view.guide))
     directions, bias = trace[output.enter("weight")], trace[output.enter("bias")]
-    sums, at = sum_contributions(found.after, directions, groups.values()), output.fix(token=view.chosen.token)
-    name, total = ("sum", sums.sum(axis=0) + bias) if is_put(trace, at) else ("output", trace[at])
-    shares = [*(float(found.shares[members].sum()) for members in groups.values()), found.bias, float(total.any())]
-    return [*groups, "bias", name], np.stack([*sums, bias, total]), shares
+    sums, at = sum_contributions(_measure(view).after, directions, groups.values()), output.fix(token=view.chosen.token)
+    name, total = ("= sum", sums.sum(axis=0) + bias) if is_put(trace, at) else ("= written", trace[at])
+    return [*groups, "bias", name], np.stack([*sums, bias, total])
 
 
 def tell_sum(view: View) -> Said:
     """What the neurons and the bias sum to: the output, unless a change put another one there."""
     at = Address.in_layer(view.chosen.layer, "output.dense").fix(token=view.chosen.token)
-    *_, total = _split_sum(view)[1]
+    total = _split_sum(view)[1][-1]
     given, recorded = (float(np.linalg.norm(vector)) for vector in (total, view.trace[at]))
     parts = {"length": tell_short(given), "recorded": tell_short(recorded)}
     if not is_put(view.trace, at):
@@ -207,15 +207,12 @@ def tell_sum(view: View) -> Said:
 
 
 def _draw_sum(view: View) -> Chart:
-    names, parts, shares = _split_sum(view)
-    return draw_parts(parts, names, [format_percent(x) for x in shares], find_robust_limit(parts), view.colors)
+    names, parts = _split_sum(view)
+    return draw_parts(parts, names, find_robust_limit(parts), view.colors)
 
 
 def _group(found: Neurons) -> dict[str, list[int]]:
-    """All neurons, by name of the row that they share: the strongest alone, then those of the table, then the rest."""
-    top = found.strongest(SHOWN)
-    rest = np.setdiff1d(np.arange(len(found.active)), top)
-    groups = {f"neuron {i}": [i] for i in top[:_FIRST]} | {f"{len(top) - _FIRST} next": top[_FIRST:]}
-    loud, quiet = rest[found.active[rest]].tolist(), rest[~found.active[rest]].tolist()
-    groups |= {f"{len(loud):,} more active": loud, f"{len(quiet):,} not active": quiet}
-    return {name: members for name, members in groups.items() if members}
+    """All neurons, by name of the row that they share: the strongest alone, then all others."""
+    top = found.strongest(_FIRST)
+    rest = np.setdiff1d(np.arange(len(found.active)), top).tolist()
+    return {f"neuron {i}": [i] for i in top} | ({f"{len(rest):,} others": rest} if rest else {})

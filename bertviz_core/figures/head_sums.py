@@ -1,0 +1,147 @@
+"""What every head adds to a vector: its result, its rows of the output matrix, and what they make of it, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.figures.base import Cells, Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.taken import mark_rows, set_rows
+from bertviz_core.figures.texts import Rich, bold, escape
+from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.formula.steps import ATTENTION, VALUE
+
+_ROW, _HEAD = 18, 40  # pixels
+_RESULTS, _WEIGHTS, _PARTS, _SHARES = (0.0, 0.1), (0.13, 0.27), (0.3, 0.68), (0.85, 1.0)  # of the chart's width
+_LENGTHS_END, _SHARES_END = 0.75, 0.838  # where the numbers before the bars end
+_DRAWN = 4, 8  # of a head's rows of the matrix, and one in so many columns
+
+
+@dataclass(frozen=True, eq=False)
+class HeadSums:
+    """What every head, and the bias, add to a vector; row by row: the heads, the bias, the sum.
+
+    results: (head, head_dim) what every head gives; weights: (head, head_dim, hidden) its rows of the output matrix;
+    parts: (row, hidden); shares: (row,) how much of the sum each makes up; ends: of the scales of results, weights and
+    parts; cells: the addresses of the parts, one a row, with {x} for the component.
+    """
+
+    results: np.ndarray
+    weights: np.ndarray
+    parts: np.ndarray
+    shares: np.ndarray
+    ends: tuple[float, float, float]
+    cells: Cells
+
+
+def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], colors: Palette) -> Chart:
+    """Every head's result times its own rows of the output matrix is what it adds; the bias, and the sum.
+
+    Of the weights a few rows and columns are drawn. rows: their names; marked: rows that are lit.
+    """
+    (heads, dim), (count, hidden) = shown.results.shape, shown.parts.shape
+    lengths = np.linalg.norm(shown.parts.astype(np.float64), axis=1)
+    texts = [
+        _name_strips("z", f"{dim} numbers", shown.ends[0], _RESULTS, colors.kinds[VALUE], colors),
+        _name_strips("W", f"{dim} × {hidden} each", shown.ends[1], _WEIGHTS, colors.text, colors),
+        _name_strips("adds", f"{hidden} numbers", shown.ends[2], _PARTS, colors.kinds[ATTENTION], colors),
+        _name_numbers("length", _LENGTHS_END, colors), _name_numbers("share", _SHARES_END, colors),
+        *_write_signs(heads, colors),
+        *_write_numbers([format_short(x) for x in lengths.tolist()], _LENGTHS_END, colors),
+        *_write_numbers([format_percent(x) for x in shown.shares.tolist()], _SHARES_END, colors),
+    ]  # fmt: skip
+    return make_chart(
+        [
+            _draw_vectors("z", shown.results, shown.ends[0], VALUE, "x", colors),
+            _draw_weights(shown.weights, shown.ends[1], colors),
+            {**_draw_vectors("adds", shown.parts, shown.ends[2], ATTENTION, "x3", colors), "meta": list(shown.cells)},
+            _draw_shares(shown.shares[:-1], colors),
+        ],
+        count * _ROW + _HEAD + 4, colors, top=_HEAD, bottom=4, right=4, bargap=0.5, annotations=texts,
+        shapes=[*mark_rows(count, marked, True, colors), *_draw_tracks(count - 1, colors)],
+        yaxis=set_rows(rows, colors), **_set_axes(shown, colors),
+    )  # fmt: skip
+
+
+def _set_axes(shown: HeadSums, colors: Palette) -> Spec:
+    """No ticks but those of the shares, which have 0 somewhere between."""
+    plain = {"showticklabels": False, "anchor": "y"}
+    low, high = (float(edge(shown.shares[:-1], initial=0.0)) for edge in (np.min, np.max))
+    room = 0.04 * ((high - low) or 1.0)
+    return {
+        "xaxis": set_axis(colors, domain=list(_RESULTS), **plain),
+        "xaxis2": set_axis(colors, domain=list(_WEIGHTS), **plain),
+        "xaxis3": set_axis(colors, domain=list(_PARTS), **plain),
+        "xaxis4": set_axis(colors, domain=list(_SHARES), anchor="y", side="top", tickangle=0, nticks=4, zeroline=True,
+                           zerolinecolor=colors.faint, tickformat=".0%", range=[low - room, high + room]),
+    }  # fmt: skip
+
+
+def _draw_vectors(name: str, values: np.ndarray, end: float, kind: str, axis: str, colors: Palette) -> Spec:
+    return {
+        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.shade(kind), "ygap": 4,
+        "showscale": False, "xaxis": axis, "name": name,
+        "hovertemplate": Rich(f"{escape(name)} of %{{y}}<br>component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"),
+    }  # fmt: skip
+
+
+def _draw_weights(weights: np.ndarray, end: float, colors: Palette) -> Spec:
+    """A few of every head's rows, within the row of that head, with a gap to the next head's."""
+    count, step = _DRAWN
+    heads, dim, _ = weights.shape
+    picked = weights[:, :: max(1, dim // count), ::step][:, :count]
+    gap = np.full((heads, 1, picked.shape[2]), np.nan)
+    height = 1 / (picked.shape[1] + 1)
+    return {
+        "type": "heatmap", "z": pack(np.concatenate([picked, gap], axis=1).reshape(-1, picked.shape[2])), "zmin": -end,
+        "zmax": end, "colorscale": ((0.0, colors.negative), (0.5, colors.zero), (1.0, colors.text)), "x0": 0,
+        "dx": step, "y0": height - 0.5, "dy": height, "showscale": False, "hoverinfo": "skip", "xaxis": "x2",
+        "name": "W",
+    }  # fmt: skip
+
+
+def _draw_shares(shares: np.ndarray, colors: Palette) -> Spec:
+    return {
+        "type": "bar", "x": pack(shares), "y": list(range(len(shares))), "orientation": "h", "xaxis": "x4",
+        "marker": {"color": colors.ink(shares.tolist(), colors.cells[ATTENTION])}, "name": "share",
+        "hovertemplate": Rich("%{y}<br>share of the sum: <b>%{x:.2%}</b><extra></extra>"),
+    }  # fmt: skip
+
+
+def _draw_tracks(rows: int, colors: Palette) -> list[Spec]:
+    track = {"type": "rect", "layer": "below", "xref": "x4 domain", "x0": 0, "x1": 1, "fillcolor": colors.zero,
+             "line": {"width": 0}}  # fmt: skip
+    return [{**track, "y0": row - 0.25, "y1": row + 0.25} for row in range(rows)]
+
+
+def _name_strips(name: str, about: str, end: float, across: tuple[float, float], ink: str, colors: Palette) -> Spec:
+    """What strips are, how many numbers each has, and from where to where their colours go."""
+    more = f'<span style="color:{colors.faint}">{escape(about)}<br>±{format_short(end)}</span>'
+    named = Rich(f"<b>{escape(name)}</b> {more}")
+    return write_text(named, across[0], 1, {"size": 12, "color": ink}, xref="paper", yref="paper", xanchor="left",
+                      yanchor="bottom", yshift=2, align="left")  # fmt: skip
+
+
+def _name_numbers(name: str, x: float, colors: Palette) -> Spec:
+    return write_text(name, x, 1, {"size": 12, "color": colors.faint}, xref="paper", yref="paper", xanchor="right",
+                      yanchor="bottom", yshift=2)  # fmt: skip
+
+
+def _write_signs(heads: int, colors: Palette) -> list[Spec]:
+    """z times W is what the head adds."""
+    font = set_font(colors.faint)
+    return [
+        write_text(sign, x, row, font, xref="paper")
+        for row in range(heads)
+        for sign, x in (("·", (_RESULTS[1] + _WEIGHTS[0]) / 2), ("=", (_WEIGHTS[1] + _PARTS[0]) / 2))
+    ]
+
+
+def _write_numbers(texts: Sequence[str], x: float, colors: Palette) -> list[Spec]:
+    """Under each other, that of the sum bold."""
+    last = len(texts) - 1
+    font, place = set_font(colors.text), {"xref": "paper", "xanchor": "right"}
+    return [write_text(bold(text) if row == last else text, x, row, font, **place) for row, text in enumerate(texts)]
