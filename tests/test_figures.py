@@ -114,7 +114,6 @@ CASES = {
     },
     "draw_runs": {
         "two": lambda c: draw_runs(SERIES, list(map(str, range(SIZE))), "second", c, INK),
-        "none yet": lambda c: draw_runs({}, WORDS, "", c, INK),
     },
     "draw_histogram": {"sizes": lambda c: draw_histogram(np.array([3, 0, 5]), np.linspace(-1, 1, 4), c, INK, "value")},
     "draw_losses": {

@@ -46,7 +46,9 @@ def test_a_logit_that_a_change_put_is_not_said_to_be_the_sum(rome, changes, entr
         vector @ rome[f"cls.predictions.decoder.weight[vocab={entry}]"] + rome["cls.predictions.decoder.bias"][entry]
     )
     assert "A change puts other numbers there." in read(changes)
-    shown = show_score.__wrapped__(look(rome, rome.with_changes(dict([changes.split(":")])), token=MASK), entry)
+    address, _, number = changes.partition(":")
+    changed = rome.with_changes({address: float(number)})
+    shown = show_score.__wrapped__(look(rome, changed, token=MASK), entry)
     assert rf"= {total:.4f}, \ \text{{but a change puts }} L = {value}" in shown.origin.worked
 
 
