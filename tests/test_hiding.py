@@ -6,11 +6,17 @@ import bertviz_core as bv
 from bertviz_core.analysis.hiding import guess_token, guess_tokens
 
 
+def guess_all(trace, positions):
+    *_, (done, (found,)) = guess_tokens([trace], positions)
+    assert done == 1
+    return found
+
+
 def test_a_guess_is_that_of_the_sentence_with_the_word_hidden(bundled, rome):
     typed = bv.run(bundled, "When in [MASK], do as the [MASK] do.")
     probs = typed["cls.predictions.probs[token=3]"]
     best = int(probs.argmax())
-    guess = guess_tokens(rome, [3])[3]
+    guess = guess_all(rome, [3])[3]
     assert guess.word == bundled.tokenizer.token(best)
     np.testing.assert_allclose(guess.probability, probs[best], rtol=1e-5)
     own = rome.encoding.ids[3]
@@ -19,8 +25,18 @@ def test_a_guess_is_that_of_the_sentence_with_the_word_hidden(bundled, rome):
 
 
 def test_each_position_is_hidden_by_itself(bundled, rome):
-    found = guess_tokens(rome, [1, 2])
+    found = guess_all(rome, [1, 2])
     for position, text in ((1, "[MASK] in Rome, do as the [MASK] do."), (2, "When [MASK] Rome, do as the [MASK] do.")):
         alone = bv.run(bundled, text)[f"cls.predictions.probs[token={position}]"]
         assert found[position].word == bundled.tokenizer.token(int(alone.argmax()))
     assert rome.tokens[1:3] == ["when", "in"]
+
+
+def test_guesses_of_two_passes_come_one_by_one(bundled, rome):
+    other = rome.with_changes({"encoder.layer.2.attention.self.probs[head=3]": 0.0})
+    steps = list(guess_tokens([rome, other], [1, 2]))
+    assert [done for done, _ in steps] == [0.25, 0.5, 0.75, 1.0]
+    assert [[*map(list, found)] for _, found in steps] == [[[1], []], [[1, 2], []], [[1, 2], [1]], [[1, 2], [1, 2]]]
+    text = "When [MASK] Rome, do as the [MASK] do."
+    alone = bv.run(bundled, text, changes=other.changes)["cls.predictions.probs[token=2]"]
+    np.testing.assert_allclose(steps[-1][1][1][2].probability, alone.max(), rtol=1e-5)

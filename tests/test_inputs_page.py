@@ -11,6 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
+from bertviz_core.sharing.findings import Findings, Found
+from bertviz_core.ui.frame.resources import get_findings
 
 ROOT = Path(__file__).parent.parent
 
@@ -85,16 +87,32 @@ def test_the_headline_tells_what_is_guessed_where_a_word_is_hidden(rome):
     assert f"**{100 * probs[best]:.1f}\N{NO-BREAK SPACE}%**" in title and f"number **{rank:,}**" in title
 
 
-def test_every_token_is_guessed_if_one_asks_for_it(rome):
-    at = opened("tokenization", text="the cat sat", guess="true")
-    body = next(text for text in html(at) if 'class="bv-cut' in text)
-    cards = body.split('<div class="bv-cut-token">')[1:]
+def test_every_token_is_guessed_without_being_asked_for(rome):
+    at = opened("tokenization", text="the cat sat")
+    assert get_findings().settle(60)
+    cards = cut_cards(checked(at.run()))
     guesses = [re.search(r"<b>(.*?)</b>.*</i>([\d.]+)", card) for card in cards]
     assert [guess is not None for guess in guesses] == [False, True, True, True, False]
     for i, words in ((1, "[MASK] cat sat"), (2, "the [MASK] sat"), (3, "the cat [MASK]")):
         probs = bv.run(rome.model, words)[f"cls.predictions.probs[token={i}]"]
         assert guesses[i][1].removesuffix(" ✓") == rome.model.tokenizer.token(int(probs.argmax()))
         assert float(guesses[i][2]) == pytest.approx(100 * probs.max(), abs=0.051)
+
+
+def cut_cards(at):
+    body = next(text for text in html(at) if 'class="bv-cut' in text)
+    return body.split('<div class="bv-cut-token">')[1:]
+
+
+def test_a_guess_that_is_not_known_yet_has_its_room(monkeypatch):
+    monkeypatch.setattr(Findings, "ask", lambda *_: Found())
+    cards = cut_cards(opened("tokenization", text="the cat ran"))
+    assert ["<b>…</b>" in card for card in cards] == [False, True, True, True, False]
+
+
+def test_why_there_is_no_guess_is_said(monkeypatch):
+    monkeypatch.setattr(Findings, "ask", lambda *_: Found(error="The server is [busy].", over=True))
+    assert "The server is [busy]." in caption(opened("tokenization", text="the cat ran"))
 
 
 def test_the_search_of_a_word_stands_in_full():

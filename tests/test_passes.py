@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.analysis.ablation import run_without_cell
-from bertviz_core.analysis.hiding import guess_tokens, measure_hidden
+from bertviz_core.analysis.hiding import measure_hidden
 from bertviz_core.formula.address import parse
 from bertviz_core.learning.hosted import Hosted
 from bertviz_core.tracing.trace import Trace
@@ -66,7 +66,7 @@ def opened(page, **query):
 def test_no_page_makes_a_pass_without_a_turn(page, watched):
     """With everything open, of a sentence that nobody has asked for before."""
     text = f"{SENTENCE} {NAMES.index(page)}"
-    opened(page, text=text, changes="encoder.layer.1.attention.self.probs[head=2]:0", guess="true")
+    opened(page, text=text, changes="encoder.layer.1.attention.self.probs[head=2]:0")
     least = {"tokenization": 7, "story": 7, "heads": 3, "documents": 3}.get(page, 2)  # the two that are compared
     assert get_findings().settle(60)
     assert watched.made >= least and watched.loose == []
@@ -80,10 +80,9 @@ def test_what_is_remembered_takes_no_turn(bundled):
         return threading.Lock()
 
     for _ in range(2):
-        guess_tokens(trace, [1, 2, 3], turn)
         measure_hidden(trace, parse(START), 2, turn)
         run_without_cell(trace, parse(START), parse("encoder.layer.2.output.LayerNorm[token=6,hidden=3]"), turn)
-        assert len(turns) == 5
+        assert len(turns) == 2
 
 
 def test_passes_of_many_pages_run_no_more_at_once_than_the_store_allows(bundled, monkeypatch):
@@ -103,7 +102,7 @@ def test_passes_of_many_pages_run_no_more_at_once_than_the_store_allows(bundled,
     monkeypatch.setattr(Trace, "_begin", counted)
     turn, cell = partial(store.turn, costly=True), parse("encoder.layer.2.output.LayerNorm[token=6,hidden=3]")
     jobs = [job for trace in traces for job in (
-        partial(guess_tokens, trace, [1, 2, 3, 4], turn), partial(measure_hidden, trace, parse(START), 2, turn),
+        *(partial(measure_hidden, trace, parse(START), i, turn) for i in (1, 2, 3, 4)),
         partial(run_without_cell, trace, parse(START), cell, turn), partial(store.get, trace.model, trace.tokens[2]),
     )]  # fmt: skip
     with ThreadPoolExecutor(len(jobs)) as pool:

@@ -83,7 +83,7 @@ def test_one_change_is_called_so_and_several_are_too(rome):
 @pytest.mark.parametrize(("rank", "tied", "right"), [(1, 1, True), (1, 2, False), (2, 1, False)])
 def test_a_guess_is_right_where_no_other_is_as_likely(rank, tied, right):
     guess = Guess(7, "word", 0.5, rank, tied)
-    assert guess.right == right == ("✓" in _render_guess(guess))
+    assert guess.right == right == ("✓" in _render_guess(guess, False))
 
 
 def test_where_the_other_epsilon_changes_most_is_named(page, rome):  # noqa: F811

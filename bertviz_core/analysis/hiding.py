@@ -1,11 +1,10 @@
-"""What the model would guess where a token is hidden: one pass for each, and only where somebody asks."""
+"""What the model would guess where a token is hidden: one pass for each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
@@ -35,6 +34,9 @@ class Guess:
         return self.rank == 1 and self.tied == 1
 
 
+Guesses = Mapping[int, Guess]  # by position
+
+
 def guess_token(trace: Trace, position: int, typed_id: int) -> Guess:
     """What the model guesses at a position where [MASK] stands."""
     probs = trace.recomputed(PROBS.fix(token=position))
@@ -43,16 +45,13 @@ def guess_token(trace: Trace, position: int, typed_id: int) -> Guess:
     return Guess(best, trace.model.tokenizer.name(best), float(probs[best]), rank, int((probs == probs[best]).sum()))
 
 
-def guess_tokens(trace: Trace, positions: Iterable[int], turn: Turn = nullcontext) -> dict[int, Guess]:
-    """The guess at each of these positions, were its token hidden as well: one pass for each, remembered.
-
-    turn: entered for each pass.
-    """
-    return {i: remember(trace, f"guess at {i}", partial(_hide_and_guess, trace, i), turn) for i in positions}
-
-
-def _hide_and_guess(trace: Trace, position: int) -> Guess:
-    return guess_token(hide_token(trace, position), position, trace.encoding.ids[position])
+def guess_tokens(traces: Sequence[Trace], positions: Sequence[int]) -> Generator[tuple[float, tuple[Guesses, ...]]]:
+    """The guess at each of these positions of each pass, were its token hidden as well; what is known after each."""
+    found: tuple[dict[int, Guess], ...] = tuple({} for _ in traces)
+    pairs = [(guesses, trace, i) for guesses, trace in zip(found, traces, strict=True) for i in positions]
+    for done, (guesses, trace, i) in enumerate(pairs, 1):
+        guesses[i] = guess_token(hide_token(trace, i), i, trace.encoding.ids[i])
+        yield done / len(pairs), tuple(dict(each) for each in found)
 
 
 def hide_token(trace: Trace, position: int) -> Trace:

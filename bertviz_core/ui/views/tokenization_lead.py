@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from html import escape
 from pathlib import Path
 
 import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Part, Said, choose, say
-from bertviz_core.analysis.hiding import Guess, guess_token, guess_tokens
+from bertviz_core.analysis.hiding import Guess, Guesses, guess_token, guess_tokens
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state, style, url
-from bertviz_core.ui.frame.keys import MASK, Key
+from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
+from bertviz_core.ui.frame.keys import MASK
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import open_card
@@ -29,12 +30,11 @@ from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tel
 
 _STYLE = read_css(Path(__file__).with_name("tokenization.css"))
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
-_GUESSED = 48  # tokens at most for which every guess is offered: each is a pass
+_GUESSED = 48  # tokens at most for which every guess is worked out: each is a pass
 _LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.9, 1.0, 94  # of a letter: width in its size; sizes, and all, in percent
 _BENDS = 10  # corners of a band's side
 _BETWEEN = " / "  # the sentence and the second one
 _NAMED = 8  # hidden tokens
-_GUESS = Key("guess", False)
 
 
 def write_headline(view: View) -> Said:
@@ -70,44 +70,62 @@ def show_tokens(view: View) -> None:
     """The text, cut into tokens, with what the model reads of each, and what it guesses where one is hidden."""
     st.html(_STYLE)
     offer_number(Address("input_ids").fix(token=view.chosen.token))
-    count = len(view.trace.tokens)
-    offered = PROBS in view.trace and bool(view.trace.model.tokenizer.maskable(view.typed))
-    with open_card(view, PREDICTION, "The sentence, cut into tokens", "input_ids", f"(token {count})") as tools:
-        url.bind(_GUESS)
-        if offered and count <= _GUESSED:
-            tools.toggle("Guess every token", key=_GUESS.name, help="One forward pass for each token, with it hidden.")
-        show_passes_html(view, [_render(one, _find_guesses(one, offered)) for one in view.passes])
-        st.caption(_write_reading(view, offered))
+    count, asked = len(view.trace.tokens), _ask_guesses(view)
+    with open_card(view, PREDICTION, "The sentence, cut into tokens", "input_ids", f"(token {count})"):
+        if asked is None:
+            _draw_tokens(view, None)
+        else:
+            show_finding("guesses", asked, partial(_draw_tokens, view))
 
 
-def _find_guesses(view: View, offered: bool) -> Mapping[int, Guess]:
-    """The guesses where a token is hidden; everywhere, if somebody asks for it."""
-    if not offered:
-        return {}
+def _ask_guesses(view: View) -> Wanted[tuple[Guesses, ...]] | None:
+    """The finding: every token that is not hidden yet, hidden in turn; None where that is costly or tells nothing."""
+    mask = view.trace.model.tokenizer.mask_id
+    others = tuple(i for i in view.trace.model.tokenizer.maskable(view.typed) if view.trace.encoding.ids[i] != mask)
+    if PROBS not in view.trace or not others or len(view.trace.tokens) > _GUESSED:
+        return None
+    traces = tuple(one.trace for one in view.passes)
+    return Wanted(("guesses", others, len(traces)), view.trace, partial(guess_tokens, traces, others))
+
+
+def _draw_tokens(view: View, found: Found[tuple[Guesses, ...]] | None) -> None:
+    """found: what is known of the guesses; None where they are not worked out."""
+    known = ({},) * len(view.passes) if found is None or found.value is None else found.value
+    bodies = [
+        _render(one, {**_guess_hidden(one), **others}, found is not None)
+        for one, others in zip(view.passes, known, strict=True)
+    ]
+    show_passes_html(view, bodies)
+    told = "" if found is None else tell_progress(found, "the tokens hidden") or "Under each: the guess with it hidden."
+    st.caption(f"{_write_reading(view)} {told}".strip())
+
+
+def _guess_hidden(view: View) -> Guesses:
+    """The guesses where a token is hidden in the pass itself."""
     trace, mask, typed = view.trace, view.trace.model.tokenizer.mask_id, view.typed
-    known = {i: guess_token(trace, i, typed.ids[i]) for i in range(len(typed)) if trace.encoding.ids[i] == mask}
-    if state.read(_GUESS) and len(trace.tokens) <= _GUESSED:
-        others = [i for i in trace.model.tokenizer.maskable(typed) if i not in known]
-        with tell_if_busy():
-            known |= guess_tokens(trace, others, take_turn)
-    return known
+    if PROBS not in trace or not trace.model.tokenizer.maskable(typed):
+        return {}
+    return {i: guess_token(trace, i, typed.ids[i]) for i in range(len(typed)) if trace.encoding.ids[i] == mask}
 
 
-def _write_reading(view: View, offered: bool) -> str:
+def _write_reading(view: View) -> str:
     if not view.trace.model.tokenizer.maskable(view.typed):
         return "No token can be masked: this checkpoint has no mask token, or the input has no word."
     hidden = ", ".join(f"“{view.typed.tokens[i]}” at position {i}" for i in view.masked[:_NAMED])
     more = f" and {len(view.masked) - _NAMED} more" if len(view.masked) > _NAMED else ""
     told = f" Masked: {hidden}{more}. The model reads id {view.trace.model.tokenizer.mask_id} there instead."
-    guessed = " The pass runs again, and BERT guesses it." if offered else ""
+    guessed = " The pass runs again, and BERT guesses it." if PROBS in view.trace else ""
     return escape_markdown(
         f"Click a token to hide it behind [MASK]; click it again to undo.{guessed} Dashed: special tokens. ##: the "
         f"piece continues the word before it.{told if hidden else ''}"
     )
 
 
-def _render(view: View, guesses: Mapping[int, Guess]) -> str:
-    """The letters, lines down to the tokens, and the tokens; long inputs without letters and lines."""
+def _render(view: View, guesses: Guesses, awaited: bool) -> str:
+    """The letters, lines down to the tokens, and the tokens; long inputs without letters and lines.
+
+    awaited: whether there will be a guess for every token that can be hidden.
+    """
     count, letters = len(view.trace.tokens), _BETWEEN.join(filter(None, (view.text, view.pair)))
     size = min(_LARGEST, _WIDEST / (_LETTER * max(len(letters), 1)))
     drawn = count <= _DRAWN and size >= _LEAST
@@ -115,10 +133,10 @@ def _render(view: View, guesses: Mapping[int, Guess]) -> str:
     maskable, masked = frozenset(view.trace.model.tokenizer.maskable(view.typed)), frozenset(view.masked)
     cards = "".join(
         _render_token(view, i, _render_button(view, i, masked) if i in maskable else _render_chip(view, i),
-                      _render_guess(guesses.get(i)) if guesses else "")
+                      _render_guess(guesses.get(i), awaited and i in maskable) if guesses or awaited else "")
         for i in range(count)
     )  # fmt: skip
-    guess = "<span>BERT guesses</span>" if guesses else ""
+    guess = "<span>BERT guesses</span>" if guesses or awaited else ""
     labels = f"<b>token</b><span>id</span><span>segment</span><span>position</span>{guess}"
     return (
         f'<div class="bv-cut{"" if drawn else " bv-cut-flow"}" data-picture style="--count:{count}">'
@@ -187,9 +205,10 @@ def _render_button(view: View, i: int, masked: frozenset[int]) -> str:
     ))  # fmt: skip
 
 
-def _render_guess(guess: Guess | None) -> str:
+def _render_guess(guess: Guess | None, awaited: bool) -> str:
+    """awaited: whether a guess that is not known yet keeps its room."""
     if guess is None:
-        return '<span class="bv-cut-guess"></span>'
+        return f'<span class="bv-cut-guess">{"<b>…</b><i></i>&nbsp;" if awaited else ""}</span>'
     return (
         f'<span class="bv-cut-guess"><b>{escape(guess.word)}{" ✓" if guess.right else ""}</b>'
         f'<i><u style="width:{guess.probability:.1%}"></u></i>{format_percent(guess.probability)}</span>'
