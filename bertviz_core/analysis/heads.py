@@ -232,7 +232,7 @@ def compute_statistics(probs: np.ndarray, sentence: Sentence) -> dict[str, np.nd
     exact = probs.astype(np.float64)
     found = {statistic.name: statistic.of(exact, sentence) for statistic in STATISTICS.values()}
     shared = are_shares(exact).all(axis=-1)
-    found[_ANY] = exact.any(axis=(-1, -2)).astype(np.float64)
+    found[_ANY] = np.asarray(exact.any(axis=(-1, -2)), dtype=np.float64)
     return found | {name: np.where(shared, found[name], np.nan) for name in _OF_SHARES}
 
 

@@ -71,7 +71,7 @@ def compute_turns(states: np.ndarray) -> np.ndarray:
 
 def are_directed(rows: np.ndarray) -> np.ndarray:
     """Which vectors point anywhere: those of a length above 0. The last axis disappears."""
-    return rows.any(axis=-1)
+    return np.asarray(rows.any(axis=-1))
 
 
 def compute_cosines(rows: np.ndarray) -> np.ndarray:

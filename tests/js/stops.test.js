@@ -90,6 +90,23 @@ test("6: shares times values, added from row to row", () => {
   assert.equal(texts["factor 3"].replace("−", "-"), factor.toFixed(4));
 });
 
+test("7: a quotient and a result that a change put there come after what the steps give", () => {
+  const put = (more) => {
+    const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, ...more } } : stop));
+    return draw(7, {}, { more: { stops } }).texts;
+  };
+  const names = (texts) => [1, 2, 3, 4, 5, 6].map((i) => texts[`name ${i}`]);
+  const { centered, deviation, scaled, beta } = makeData().stops[6].worked;
+  const divided = put({ normal_put: true, normal: 3 });
+  assert.deepEqual(names(divided), ["attention", "mean", "σ", "a change", "γ", "β"]);
+  assert.deepEqual([divided["number 3"].replace("−", "-"), divided["number 4"]], [(centered / deviation).toFixed(4), "3.0000"]);
+  const result = put({ put: true, value: 7 });
+  assert.deepEqual(names(result), ["attention", "mean", "σ", "γ", "β", "a change"]);
+  assert.deepEqual([result["number 5"].replace("−", "-"), result["number 6"]], [(scaled + beta).toFixed(4), "7.0000"]);
+  assert.deepEqual([result["reached 5"], result["reached 6"]], [undefined, "result"]);
+  for (const { under } of [divided, result]) assert.match(under, /added, changed, then normalized/);
+});
+
 test("7: what was there and what was found, added and normalized", () => {
   const { texts } = draw(7);
   assert.deepEqual([0, 1, 2, 3, 4, 5].map((i) => texts[`number ${i}`]), ["−1.3159", "−2.9984", "−2.7865", "−1.9370", "−2.9735", "−2.4175"]);

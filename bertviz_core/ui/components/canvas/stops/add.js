@@ -43,7 +43,8 @@ function listLookedUp({ rows, sum, normalized }) {
 // What passes around, what attention added, and the four steps of LayerNorm, at one component.
 /** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Normalized} worked @param {number} time */
 export function drawAdd(canvas, sketch, box, worked, time) {
-  const { component, digits, residual, adds_up: whole } = worked;
+  const { component, digits, residual, normal_put: divided, put } = worked;
+  const whole = worked.adds_up && !divided && !put;
   const found = ["what was found", "value"];
   const how = `${residual ? "added" : "without the residual"}, ${whole ? "" : "changed, "}then normalized`;
   const rounded = digits.exact ? "" : "; last digits are rounded";
@@ -57,15 +58,22 @@ export function drawAdd(canvas, sketch, box, worked, time) {
   leadToCaption(sketch, cells[cells.length - 1], box);
 }
 
+// The quotient and the result are what the steps give, and what a change put there comes after that.
 /** @param {Normalized} worked */
-function listNormalized({ mean, centered, deviation, normal, gamma, scaled, beta, value, ...worked }) {
+function listNormalized({ mean, centered, deviation, normal, gamma, scaled, beta, value, normal_put: divided, put, ...worked }) {
   const { sum } = worked;
+  const quotient = divided ? centered / deviation : normal;
+  const result = put ? scaled + beta : value;
+  /** @param {number} from @param {number} to */
+  const change = (from, to) => ({ name: "a change", from, to, kind: "norm", leap: true });
   return [
     ...listSum(worked),
     { name: "mean", sign: "−", operand: mean, from: sum, to: centered, kind: "norm" },
-    { name: "σ", sign: "÷", operand: deviation, from: centered, to: normal, kind: "norm", leap: true },
+    { name: "σ", sign: "÷", operand: deviation, from: centered, to: quotient, kind: "norm", leap: true },
+    ...(divided ? [change(quotient, normal)] : []),
     { name: "γ", sign: "×", operand: gamma, from: normal, to: scaled, kind: "norm", leap: true },
-    { name: "β", sign: "+", operand: beta, from: scaled, to: value, kind: "norm", reached: "result" },
+    { name: "β", sign: "+", operand: beta, from: scaled, to: result, kind: "norm", ...(put ? {} : { reached: "result" }) },
+    ...(put ? [{ ...change(result, value), reached: "result" }] : []),
   ];
 }
 

@@ -70,6 +70,8 @@ export interface Normalized {
   scaled: number;
   beta: number;
   value: number;
+  normal_put: boolean;
+  put: boolean;
   digits: Digits;
   adds_up: boolean;
 }
