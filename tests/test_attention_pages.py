@@ -16,6 +16,7 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views.attention_output_taken import write_headline
 from tests.derived.reading import open_pages
+from tests.menus import code_open  # noqa: F401 - of the whole module
 from tests.test_thumbnails import pixels
 
 APP = str(Path(__file__).parent.parent / "app.py")

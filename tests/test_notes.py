@@ -38,7 +38,7 @@ def test_with_a_change_the_least_and_the_largest_sum_of_a_row_are_told():
 def test_the_first_and_the_last_token_of_a_window_are_told(bundled, token, first, last):
     view = look(bv.run(bundled, "a " * 300 + "[MASK]"), token=token)
     _, note = attention._draw_weights(view, token)
-    assert f" Shown: tokens {first}–{last} of 303; " in note
+    assert f"Shown: tokens {first}–{last} of 303; " in note
 
 
 def test_keys_that_are_shown_are_counted_without_padding(padded):

@@ -159,7 +159,7 @@ def test_probabilities_that_a_change_put_are_not_said_to_come_of_the_division(na
 
 # Tokens that are written alike.
 
-TITLE = re.compile(r'<div class="bv-panel-title"><b[^>]*>(.*?)</b>')
+TITLE = re.compile(r'<div class="bv-panel-title"[^>]*><span class="bv-said"><b>(.*?)</b>')
 NAMING = ("add_norm", "attention", "attention_output", "embeddings", "feed_forward", "layers", "query_key_value",
           "documents")  # fmt: skip
 

@@ -12,6 +12,7 @@ from bertviz_core.analysis.token_lines import choose_strongest
 from bertviz_core.figures.heads import draw_head
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.ui.panels.looks import ALL_ZERO
+from tests.menus import read_plain
 from tests.test_pages import APP
 
 LAYER, HEAD = 3, 5
@@ -99,12 +100,14 @@ def test_rows_that_a_change_broke_are_summed():
     assert np.allclose(trace[PROBS].sum(axis=1), 1, atol=1e-5)
     told = captions(opened("attention", layer=str(LAYER), head=str(HEAD), changes=f"{PROBS[:-1]},query=2]:0"))
     assert "as changed, a row sums to 0.0000 to 1.0000" in told and "each row sums to 1" not in told
-    assert "each row sums to 1" in captions(opened("attention", layer=str(LAYER), head=str(HEAD)))
+    plain = opened("attention", layer=str(LAYER), head=str(HEAD))
+    assert "row sums to" not in captions(plain)  # the card's own sentence says it
+    assert "each row sums to 1" in read_plain(plain)
 
 
 def test_what_a_zeroed_head_takes_together_is_nothing():
     at = opened("attention_output", **ZEROED)
-    body = "".join(element.value for element in at.markdown)
+    body = captions(at)
     assert "the attention weights sum to 1" not in body and "the attention weights sum to 0" in body
     (taken,) = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart") if chart.proto.id.endswith("-taken")]
     texts = [note["text"] for note in taken["layout"]["annotations"]]

@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.walk.explain import write_text
+from tests.menus import open_menus
 
 APP = str(Path(__file__).parents[2] / "app.py")
 TITLE = 'class="bv-panel-title"'
@@ -202,22 +203,16 @@ class Shown:
 def open_pages(query: dict[str, str], pages=None, keep: bool = False):
     """What every page, or those named, shows of what a link asks for; keep: and the app as it stands then."""
     files, panels = {}, {}
-    plain, popover = streamlit.download_button, streamlit.popover
+    plain = streamlit.download_button
 
     def kept(label, data=None, file_name="", *args, **kwargs):
         files[file_name] = data
         return plain(label, data, file_name, *args, **kwargs)
 
-    def opened(label, *args, key, **kwargs):
-        if key.startswith(("values-", "code-")):
-            streamlit.session_state[key] = True
-        return popover(label, *args, key=key, **kwargs)
-
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"open": "all", **query})  # every fold
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, open_menus("code", "values"):
         patch.setattr(streamlit, "download_button", kept)
-        patch.setattr(streamlit, "popover", opened)
         at.run()
         for name in [info.name for info in PAGES] if pages is None else pages:
             at.switch_page(f"pages/{name}.py").run()

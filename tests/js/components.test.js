@@ -20,7 +20,7 @@ function openLines(more = {}) {
   const tokens = ["a", "b", "c"].map((text, i) => ({ index: i + 5, text, special: i === 0, piece: false, second: false }));
   lines.show({
     query: tokens, key: tokens, shares: pack([0.5, 0.25, 0.25, 0.125, 0.75, 0.125, 0, 0, 0]), hidden: pack([0, 0, 0]), chosen: 6,
-    captions: { query: "query", key: "key" }, prompt: "point at a token", full: 0.5, top: 10, colors: { text: "black" }, ...more,
+    captions: { query: "query", key: "key" }, full: 0.5, top: 10, colors: { text: "black" }, ...more,
   });
   return { lines, root, chosen };
 }
@@ -45,7 +45,7 @@ test("what is not shown of a token is told of that one, wherever it stands in th
 
 test("a token that is pointed at says what it attends to, or who attends to it, the largest first", () => {
   const { lines } = openLines();
-  assert.equal(lines.said.textContent, "point at a token");
+  assert.equal(lines.said.textContent, "");
   lines.point("query", 1);
   assert.equal(lines.said.textContent, "6 b attends most to 6 b 0.7500, 5 a 0.1250, 7 c 0.1250.");
   assert.deepEqual(lines.tokens.key.map((token) => token.querySelector(".number").textContent), ["0.1250", "0.7500", "0.1250"]);

@@ -16,10 +16,6 @@ from bertviz_core.ui.frame.view import View
 
 _LINES: Key[Sent] = Key("token-lines", None)
 _CAPTIONS = {"query": "attends (query)", "key": "is attended to (key)"}
-_PROMPT = (
-    "Point at a token, or use Tab and the arrow keys, to see its attention weights. "
-    "Click it or press Enter to choose it."
-)
 _lines = load_component("token_lines")
 
 
@@ -38,7 +34,6 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
             "hidden": _pack(shown.hidden if whole else np.zeros(len(shown.queries))),
             "chosen": view.chosen.token,
             "captions": _CAPTIONS,
-            "prompt": _PROMPT,
             "full": full,
             "top": top,
             "colors": list_colors(view.colors),

@@ -82,7 +82,8 @@ def show_weights(view: View, key: int) -> None:
         drawn, lines = st.columns([5, 4], gap="medium")
         with drawn:
             show_chart(chart, str(address), f"{see}: {address}")
-            st.caption(tell_words(view) + note)
+            if note := tell_words(view) + note:
+                st.caption(note)
         with lines:
             _show_lines(view)
         show_moved(view, address, cell)
@@ -107,15 +108,22 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
         shown, label_tokens(view.trace, window), window.start, view.colors, end=end, at=(token, key),
         texts={i: write_fixed(100 * float(row[i]), 0) for i in written},
     )  # fmt: skip
-    note = f"{_tell_rows(view.trace[address])} Click a row’s or column’s name to choose it."
+    weights = view.trace[address]
+    note = "" if _is_usual(weights) else f"{_tell_rows(weights)} "
     if written:
-        note += f" In the row of {escape_markdown(read_word(view))}: percent."
+        note += f"In the row of {escape_markdown(read_word(view))}: percent. "
     if total > WHOLE:
         note += (
-            f" Shown: tokens {window.start}–{window.stop - 1} of {total}; the colours end at the largest weight among "
+            f"Shown: tokens {window.start}–{window.stop - 1} of {total}; the colours end at the largest weight among "
             f"them, {format_number(end)}."
         )
-    return chart.offer(picks.pick_matrix(view.trace, address)), note
+    return chart.offer(picks.pick_matrix(view.trace, address)), note.strip()
+
+
+def _is_usual(weights: np.ndarray) -> bool:
+    """Whether the weights are as a softmax gives them, which the card's own sentence says."""
+    sums = weights.sum(axis=1, dtype=np.float64)
+    return bool(np.allclose(sums, 1, atol=1e-4)) and not (weights < 0).any()
 
 
 def _tell_rows(weights: np.ndarray) -> str:

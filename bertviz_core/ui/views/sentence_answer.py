@@ -155,7 +155,8 @@ def _show_best(view: View) -> None:
     """The formula of a span's score, with the winner's numbers, and the spans with the highest scores."""
     best = rank_spans(view.trace, 1)[0]
     step = view.trace.step(SPANS)
-    heading = Heading("The best answers", tell_meaning(view, SPANS, step), view.typeset(step), step.source, best.cell)
+    heading = Heading("The best answers", tell_meaning(view, SPANS, step), view.typeset(step), step.source, best.cell,
+                      style.break_lines(view.trace.explain(best.cell).latex))  # fmt: skip
     with open_card(view, PREDICTION, heading, SPANS):
         with st.container(key="wide-answers"):
             show_passes_html(view, [_render_best(one) for one in view.passes])

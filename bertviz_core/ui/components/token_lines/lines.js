@@ -110,7 +110,7 @@ export class TokenLines {
     this.active = side && { ...this.tokens[side][place].dataset };
     this.frame.classList.toggle("at-query", side === "query");
     this.frame.classList.toggle("at-key", side === "key");
-    this.said.textContent = side ? this.sentence(side, place) : this.data.prompt;
+    this.said.textContent = side ? this.sentence(side, place) : "";
     if (!side) return;
     const other = side === "query" ? "key" : "query";
     for (const stroke of this.strokes) stroke.line.classList.toggle("on", stroke[side] === place);

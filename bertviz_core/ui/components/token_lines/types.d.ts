@@ -19,7 +19,6 @@ export interface LinesData {
   hidden: string;
   chosen: number;
   captions: Record<Side, string>;
-  prompt: string;
   full: number;
   top: number;
   colors: Record<string, string>;
