@@ -20,9 +20,7 @@ view = open_page(
 story = read_story(view)
 chosen = show_line(view, story)
 show_stop(view, story, chosen)
+show_without(view, story)
 with fold("steps", "**All steps** · with every sum, norm and curve between the stops") as opened:
     if opened:
         show_steps(view, story)
-with fold("without", "**And without it?** · each stop set to 0, each token hidden, and the pass run again") as opened:
-    if opened:
-        show_without(view, story)

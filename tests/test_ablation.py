@@ -9,7 +9,14 @@ from streamlit.testing.v1 import AppTest
 from transformers import BertForPreTraining
 
 import bertviz_core as bv
-from bertviz_core.analysis.ablation import drop_zeroed, list_outcomes, run_without_cell, zero_head, zero_heads
+from bertviz_core.analysis.ablation import (
+    drop_zeroed,
+    list_outcomes,
+    run_without_cell,
+    zero_each,
+    zero_head,
+    zero_heads,
+)
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import take_changes
 from bertviz_core.ui.frame.resources import get_findings
@@ -99,6 +106,22 @@ def test_a_number_without_one_on_the_way_to_it(trace):
     assert expected != trace["cls.predictions.probs"][3, 5]
     assert run_without_cell(trace, answer, answer) is None
     assert run_without_cell(trace, answer, Address("input_ids").fix(token=3)) is None
+
+
+def test_each_number_set_to_0_in_two_passes_comes_one_by_one(trace):
+    answer = Address("cls.predictions.probs").fix(token=3, vocab=5)
+    cells = [answer, *(Address.in_layer(1, "intermediate.activation").fix(token=3, intermediate=i) for i in (2, 7))]
+    other = trace.with_changes({str(cells[1]): 0.0})
+    steps = list(zero_each([trace, other], answer, cells))
+    assert [done for done, _ in steps] == pytest.approx([i / 6 for i in range(1, 7)])
+    assert [list(map(len, found)) for _, found in steps] == [[1, 0], [2, 0], [3, 0], [3, 1], [3, 2], [3, 3]]
+    first, second = steps[-1][1]
+    assert first[answer] is second[answer] is None
+    for i in (1, 2):
+        for found, already in ((first, {}), (second, {str(cells[1]): 0.0})):
+            plain = bv.run(trace.model, *PAIR, changes={**already, str(cells[i]): 0.0})
+            assert found[cells[i]] == pytest.approx(plain["cls.predictions.probs"][3, 5], abs=1e-12)
+    assert first[cells[2]] != second[cells[2]]
 
 
 def read_map(at):

@@ -72,19 +72,6 @@ def test_no_page_makes_a_pass_without_a_turn(page, watched):
     assert watched.made >= least and watched.loose == []
 
 
-def test_what_is_remembered_takes_no_turn(bundled):
-    trace, turns = bv.run(bundled, SENTENCE), []
-
-    def turn():
-        turns.append(True)
-        return threading.Lock()
-
-    for _ in range(2):
-        measure_hidden(trace, parse(START), 2, turn)
-        run_without_cell(trace, parse(START), parse("encoder.layer.2.output.LayerNorm[token=6,hidden=3]"), turn)
-        assert len(turns) == 2
-
-
 def test_passes_of_many_pages_run_no_more_at_once_than_the_store_allows(bundled, monkeypatch):
     store, lock, now, most = bv.TraceStore(at_once=2), threading.Lock(), [0], [0]
     begin = Trace._begin
@@ -100,10 +87,16 @@ def test_passes_of_many_pages_run_no_more_at_once_than_the_store_allows(bundled,
 
     traces = [bv.run(bundled, text) for text in (SENTENCE, "a dog ran in the [MASK]", "we sat by the [MASK]")]
     monkeypatch.setattr(Trace, "_begin", counted)
-    turn, cell = partial(store.turn, costly=True), parse("encoder.layer.2.output.LayerNorm[token=6,hidden=3]")
+    cell = parse("encoder.layer.2.output.LayerNorm[token=6,hidden=3]")
+
+    def take(job):
+        with store.turn(costly=True):
+            job()
+
     jobs = [job for trace in traces for job in (
-        *(partial(measure_hidden, trace, parse(START), i, turn) for i in (1, 2, 3, 4)),
-        partial(run_without_cell, trace, parse(START), cell, turn), partial(store.get, trace.model, trace.tokens[2]),
+        *(partial(take, partial(measure_hidden, trace, parse(START), i)) for i in (1, 2, 3, 4)),
+        partial(take, partial(run_without_cell, trace, parse(START), cell)),
+        partial(store.get, trace.model, trace.tokens[2]),
     )]  # fmt: skip
     with ThreadPoolExecutor(len(jobs)) as pool:
         for done in [pool.submit(job) for job in jobs]:

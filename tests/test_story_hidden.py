@@ -1,16 +1,17 @@
 """What the shortest story says of its token: where the way leads, no cause; and what hiding a token does, measured."""
 
 import re
-from itertools import count
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.analysis.hiding import list_hideable, measure_hidden
-from bertviz_core.analysis.walk import tell_story
+from bertviz_core.analysis.hiding import hide_each, list_hideable, measure_hidden
+from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.formula.address import parse
+from bertviz_core.sharing.findings import Findings, Found
+from bertviz_core.ui.frame.resources import get_findings
 from tests.test_pages import APP
 
 ROME = "When in Rome, do as the [MASK] do."
@@ -22,6 +23,8 @@ def opened(**query):
     at.query_params.update(query)
     at.run()
     at.switch_page("pages/story.py").run()
+    assert get_findings().settle(60)
+    at.run()
     assert not at.exception and not at.error
     return at
 
@@ -49,18 +52,13 @@ def test_a_number_with_a_token_hidden_is_that_of_the_sentence_typed_so(bundled, 
         assert measure_hidden(rome, start, position) == pytest.approx(expected, rel=1e-4), position
 
 
-def test_a_number_with_a_token_hidden_is_measured_once(bundled):
-    trace, turns = bv.run(bundled, ROME), count()
-
-    class Turn:
-        def __enter__(self):
-            next(turns)
-
-        def __exit__(self, *_):
-            pass
-
-    found = [measure_hidden(trace, find_start(trace), 6, Turn) for _ in range(3)]
-    assert found[0] == found[1] == found[2] and next(turns) == 1
+def test_each_token_is_hidden_in_turn(rome):
+    start = find_start(rome)
+    steps = list(hide_each(rome, start, [5, 6, 8]))
+    assert [done for done, _ in steps] == pytest.approx([1 / 3, 2 / 3, 1]) and list(steps[0][1]) == [5]
+    for position in (5, 6):
+        assert steps[-1][1][position] == pytest.approx(hide(rome.model, position, start.at["vocab"]), rel=1e-4)
+    assert steps[-1][1][8] == pytest.approx(float(rome[start]), rel=1e-5)  # hidden already
 
 
 def test_the_page_says_no_cause_and_measures_one():
@@ -80,20 +78,49 @@ def test_the_page_says_no_cause_and_measures_one():
     np.testing.assert_allclose([float(number) / 100 for number in said.groups()], [before, after], atol=6e-4)
 
 
-def test_every_token_is_hidden_in_a_fold():
+def read_rows(at, name):
+    """The words of each row of a table."""
+    body = next(body for element in at.get("html") if f"Table by {name}" in (body := element.proto.body))
+    return [re.sub(r"<[^>]*>", " ", row).split() for row in re.findall(r"<tr.*?</tr>", body)[1:]]
+
+
+def test_every_token_is_hidden_without_being_asked_for():
     at = opened()
-    at.session_state["open"] = "without"
-    at.run()
-    assert not at.exception
     trace = at.session_state["view"].trace
-    bodies = "".join(element.proto.body for element in at.get("html"))
-    table = bodies[bodies.index("token hidden") :]
-    rows = [re.sub(r"<[^>]*>", " ", row).split() for row in re.findall(r"<tr.*?</tr>", table)]
-    found = {int(row[0]): float(row[2].replace("−", "-")) for row in rows if row and row[0].isdecimal()}
+    rows = read_rows(at, "token hidden")
+    found = {int(row[0]): float(row[2].replace("−", "-")) for row in rows}
     start = find_start(trace)
     assert set(found) == set(list_hideable(trace))
     for position in (5, 6, 7):
         assert found[position] == pytest.approx(hide(trace.model, position, start.at["vocab"]), abs=6e-5)
+
+
+def test_every_stop_is_set_to_0_without_being_asked_for():
+    at = opened()
+    trace = at.session_state["view"].trace
+    start = find_start(trace)
+    way = tell_story(trace, start)
+    stops = [way[i] for i in choose_stops(trace, way)]
+    rows = read_rows(at, "stop set to 0")
+    assert [row[0] for row in rows] == [f"{i + 1}." for i in range(len(stops))]
+    assert [row[-2:] for row in (rows[0], rows[-1])] == [["–", "–"]] * 2  # the number itself, and a token's id
+    for row, stop in zip(rows[1:-1], stops[1:-1], strict=True):
+        plain = bv.run(trace.model, ROME, changes={str(stop): 0.0})[str(start)]
+        without, change = (float(text.replace("−", "-")) for text in row[-2:])
+        assert without == pytest.approx(plain, abs=6e-5)
+        assert change == pytest.approx(plain - float(trace[start]), abs=6e-5)
+
+
+def test_what_is_not_known_yet_keeps_its_room_and_what_fails_is_said(monkeypatch):
+    known = [len(read_rows(opened(), name)) for name in ("stop set to 0", "token hidden")]
+    for found, told in ((Found(), ""), (Found(error="There is [no] room.", over=True), "There is [no] room.")):
+        monkeypatch.setattr(Findings, "ask", lambda *_, found=found: found)
+        at = opened()
+        for name, count in zip(("stop set to 0", "token hidden"), known, strict=True):
+            rows = read_rows(at, name)
+            assert len(rows) == count and all(row[-2:] == ["…", "…"] for row in rows)
+        captions = [caption.value.replace("\\", "") for caption in at.caption]
+        assert sum(bool(told) and told in caption for caption in captions) == 3 * bool(told)
 
 
 @pytest.mark.parametrize("query", [{"text": "word " * 200}, {"text": "[MASK]"}])

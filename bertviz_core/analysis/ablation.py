@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import nullcontext
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +15,9 @@ from bertviz_core.formula.address import Address
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.remember import Turn, remember
 from bertviz_core.tracing.trace import Trace
+
+Without = Mapping[Address, float | None]  # a number by what is set to 0; None where that cannot be
 
 
 def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
@@ -78,29 +78,24 @@ def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, hea
     return read_cells(trace.with_changes(zero_head(layer, head)), addresses)
 
 
-def run_without_cell(trace: Trace, address: Address, cell: Address, turn: Turn = nullcontext) -> float | None:
-    """A cell's value when one number on the way to it is 0; None for itself and for what cannot be set to 0.
-
-    One pass, remembered. turn: entered for it.
-    """
+def run_without_cell(trace: Trace, address: Address, cell: Address) -> float | None:
+    """A cell's value when one number on the way to it is 0; None for itself and for what cannot be set to 0."""
     if cell == address or cell.path not in trace.program.by_address:
         return None
-    name = f"{address} without {cell}"
-    return remember(trace, name, lambda: _Without(_set_to_zero(trace, address, cell)), turn).value
-
-
-@dataclass(frozen=True)
-class _Without:
-    """A number, or that there is none, which is worth remembering too."""
-
-    value: float | None
-
-
-def _set_to_zero(trace: Trace, address: Address, cell: Address) -> float | None:
     try:
         return float(trace.with_changes({cell: 0.0}).recomputed(address))
     except BertvizError:
         return None
+
+
+def zero_each(traces: Sequence[Trace], address: Address, cells: Sequence[Address]
+              ) -> Generator[tuple[float, tuple[Without, ...]]]:  # fmt: skip
+    """A cell's value in each pass with each of these numbers set to 0 in turn; what is known after each of them."""
+    found: tuple[dict[Address, float | None], ...] = tuple({} for _ in traces)
+    pairs = [(known, trace, cell) for known, trace in zip(found, traces, strict=True) for cell in cells]
+    for done, (known, trace, cell) in enumerate(pairs, 1):
+        known[cell] = run_without_cell(trace, address, cell)
+        yield done / len(pairs), tuple(dict(each) for each in found)
 
 
 @dataclass(frozen=True, eq=False)

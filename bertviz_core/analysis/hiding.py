@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 from bertviz_core.analysis.predictions import PROBS
@@ -11,7 +10,6 @@ from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.programs.bert import TOKEN_IDS
-from bertviz_core.tracing.remember import Turn, remember
 from bertviz_core.tracing.trace import Trace
 
 
@@ -35,6 +33,7 @@ class Guess:
 
 
 Guesses = Mapping[int, Guess]  # by position
+Hidden = Mapping[int, float | None]  # a number by the position whose token is hidden; None where that cannot be
 
 
 def guess_token(trace: Trace, position: int, typed_id: int) -> Guess:
@@ -68,13 +67,17 @@ def list_hideable(trace: Trace) -> tuple[int, ...]:
     return tuple(i for i in trace.model.tokenizer.maskable(trace.encoding) if i in real)
 
 
-def measure_hidden(trace: Trace, number: Address, position: int, turn: Turn = nullcontext) -> float | None:
-    """A number of the pass, were the token at this position hidden; None where that pass cannot be had.
-
-    One pass, remembered. turn: entered for it.
-    """
-    name = f"{number} without token {position}"
+def measure_hidden(trace: Trace, number: Address, position: int) -> float | None:
+    """A number of the pass, were the token at this position hidden; None where that pass cannot be had."""
     try:
-        return remember(trace, name, lambda: float(hide_token(trace, position).recomputed(number)), turn)
+        return float(hide_token(trace, position).recomputed(number))
     except InputError:
         return None
+
+
+def hide_each(trace: Trace, number: Address, positions: Sequence[int]) -> Generator[tuple[float, Hidden]]:
+    """A number of the pass with each of these tokens hidden in turn; what is known after each."""
+    found: dict[int, float | None] = {}
+    for position in positions:
+        found[position] = measure_hidden(trace, number, position)
+        yield len(found) / len(positions), dict(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar, cast
 
 import numpy as np
@@ -14,22 +13,18 @@ T = TypeVar("T")
 _LEAST_BYTES = 64  # so that what holds no array counts as well
 
 
-Turn = Callable[[], AbstractContextManager[object]]
-
-
-def remember(trace: Trace, name: str, make: Callable[[], T], turn: Turn = nullcontext) -> T:
+def remember(trace: Trace, name: str, make: Callable[[], T]) -> T:
     """What `make` gives, made once for all who ask, and made again if the cache had to let it go.
 
     Meanwhile the trace's tensors can be read; whatever else is to be remembered of it waits.
 
     name: unique among all that is read out of traces. The value is shared by all sessions: its arrays are to be locked.
-    It must not hold on to the trace, which the cache would keep alive. turn: of what takes passes; entered before any
-    others can wait for it, and not at all where the value is there.
+    It must not hold on to the trace, which the cache would keep alive.
     """
     key = (trace.number, "read out", name)
     found = trace.cache.get(key)
     if found is None:
-        with turn(), trace.reading:
+        with trace.reading:
             found = trace.cache.get(key)
             if found is None:
                 found = make()

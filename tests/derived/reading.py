@@ -16,11 +16,13 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.walk.explain import write_text
 from tests.menus import open_menus
 
 APP = str(Path(__file__).parents[2] / "app.py")
+_AWAITED = ("feed_forward", "story")  # pages on which numbers arrive later
 TITLE = 'class="bv-panel-title"'
 _SAYS = re.compile(r'<span class="bv-says">(.*?)</span></span><span class="bv-icons">', re.DOTALL)
 _TAGS = re.compile(r'<span role="tooltip".*?</span>|<[^>]*>')
@@ -216,6 +218,9 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
         at.run()
         for name in [info.name for info in PAGES] if pages is None else pages:
             at.switch_page(f"pages/{name}.py").run()
+            if name in _AWAITED:
+                assert get_findings().settle(60)
+                at.run()
             assert not at.exception, (name, [one.value for one in at.exception])
             for panel in read_page(name, at.main):
                 _read_drawer(panel, at.session_state["view"])

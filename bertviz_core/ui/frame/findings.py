@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.streamlit_inside import read_session
 from bertviz_core.ui.frame.visitor import read_visitor
 
 T = TypeVar("T")
+WAITS = "…".rjust(7, "\N{FIGURE SPACE}")  # for a number not known yet; as wide, so that columns stay
 _AFTER_MS = 400  # from one look to the next
 _LOOKS = Key("finding-looks", 0)
 _again = load_component("again")

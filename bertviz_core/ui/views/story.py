@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import streamlit as st
 
-from bertviz_core.analysis.hiding import list_hideable, measure_hidden
+from bertviz_core.analysis.ablation import Without, zero_each
+from bertviz_core.analysis.hiding import Hidden, hide_each, list_hideable
 from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list_turns
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
-from bertviz_core.formula.steps import PARAMETER, PREDICTION
+from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.formula.texts import join_words, name_token, write_count
 from bertviz_core.programs.names import VALUES
+from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.findings import WAITS, Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.keys import STORY_OF, Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import take_turn, tell_if_busy
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -129,9 +131,8 @@ def show_line(view: View, story: Story) -> int:
                       disabled=not chosen)  # fmt: skip
             st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
                       disabled=chosen + 1 == len(story.stops))  # fmt: skip
-        words.caption(
-            f"{tell_pass(view)}{_tell_hidden(story)}",
-        )
+        with words:
+            _show_hidden(view, story)
     return chosen
 
 
@@ -149,23 +150,41 @@ def _tell_way(story: Story) -> str:
     )
 
 
-def _tell_hidden(story: Story) -> str:
+def _show_hidden(view: View, story: Story) -> None:
     """That the way is no cause; and what the number is, were the token at its end hidden: measured by another pass."""
-    said = "What the number depends on is another question."
-    token = story.tokens[-1]
-    if token is None or token not in list_hideable(story.trace) or is_long(len(story.trace.tokens)):
-        return said
-    without = None
-    with tell_if_busy():
-        without = measure_hidden(story.trace, story.start, token, take_turn)
+    asked, token = _ask_hidden(story), story.tokens[-1]
+    said = f"{tell_pass(view)}What the number depends on is another question."
+    if asked is None or token is None or token not in _list_shown(story) or is_long(len(story.trace.tokens)):
+        st.caption(said)
+    else:
+        show_finding("story-cause", asked, lambda found: st.caption(f"{said} {_tell_hidden(story, token, found)}"))
+
+
+def _tell_hidden(story: Story, token: int, found: Found[Hidden]) -> str:
+    """What the number becomes with one token hidden: "…" as long as that is not known."""
+    without = (found.value or {}).get(token, WAITS)
+    if found.error and token not in (found.value or {}):
+        return escape_markdown(found.error)
     if without is None:
-        return said
+        return ""
     write = format_percent if story.start.name == "probs" else format_number
+    to = write(without) if isinstance(without, float) else without
     name, word = map(escape_markdown, (story.name.partition(" at position")[0], name_token(story.trace.tokens, token)))
     return (
-        f"{said} **Hide {word} behind \\[MASK\\], and {name} goes from {write(story.value)} to {write(without)}**; "
-        "for every token: below."
+        f"**Hide {word} behind \\[MASK\\], and {name} goes from {write(story.value)} to {to}**; for every token: below."
     )
+
+
+def _list_shown(story: Story) -> tuple[int, ...]:
+    """The tokens that are hidden in turn."""
+    every, on_way = list_hideable(story.trace), set(story.tokens)
+    return every if len(every) <= _HIDDEN else tuple(i for i in every if i in on_way)
+
+
+def _ask_hidden(story: Story) -> Wanted[Hidden] | None:
+    """The finding: the number with each token hidden; None where none can be."""
+    trace, start, shown = story.trace, story.start, _list_shown(story)
+    return Wanted(("hidden", start, shown), trace, partial(hide_each, trace, start, shown)) if shown else None
 
 
 def _make_drawing(view: View, story: Story, chosen: int) -> dict[str, object]:
@@ -247,18 +266,29 @@ def show_steps(view: View, story: Story) -> None:
 
 def show_without(view: View, story: Story) -> None:
     """What the number becomes without each stop, and with each token hidden."""
-    with open_card(view, PARAMETER, "Without each stop", story.start), tell_if_busy():
-        st.html(render_without(view, story.start, story.cells))
-        if told := tell_pass(view):
-            st.caption(told)
-    every, on_way = list_hideable(story.trace), set(story.tokens)
-    shown = every if len(every) <= _HIDDEN else tuple(i for i in every if i in on_way)
-    if not shown:
-        return
-    with open_card(view, PARAMETER, "With each token hidden", story.start, name="story-hidden"), tell_if_busy():
-        st.html(render_hidden(story.trace, story.start, shown, on_way, view.colors.kinds[PREDICTION]))
-        st.caption(
-            f"{tell_pass(view)}Marked: the tokens on the way. [MASK] stands in the token's place, and the pass is run "
-            "again. A token that moves the number much need not be on the way: the way follows the largest parts, and "
-            "the number has thousands of them."
-        )
+    stops, tokens = st.columns(2, gap="small")
+    trace, start, cells = story.trace, story.start, tuple(story.cells)
+    asked = Wanted(("without", start, cells), trace, partial(zero_each, [trace], start, cells))
+    with stops, open_card(view, PARAMETER, "Without each stop", start):
+        show_finding("story-without", asked, partial(_draw_without, view, story))
+    hidden = _ask_hidden(story)
+    if hidden is not None:
+        with tokens, open_card(view, PARAMETER, "With each token hidden", start, name="story-hidden"):
+            show_finding("story-hidden", hidden, partial(_draw_hidden, view, story))
+
+
+def _draw_without(view: View, story: Story, found: Found[tuple[Without, ...]]) -> None:
+    (without,) = found.value or ({},)
+    st.html(render_without(view, story.start, story.cells, without))
+    progress = tell_progress(found, "the stops set to 0")
+    st.caption(f"{tell_pass(view)}{progress or 'Each stop is set to 0, and the pass run again.'}")
+
+
+def _draw_hidden(view: View, story: Story, found: Found[Hidden]) -> None:
+    st.html(render_hidden(view, story.start, _list_shown(story), set(story.tokens), found.value or {}))
+    progress = tell_progress(found, "the tokens hidden")
+    st.caption(
+        f"{tell_pass(view)}Marked: the tokens on the way. A token that moves the number much need not be on the way: "
+        "the way follows the largest parts, and the number has thousands of them. "
+        f"{progress or 'Each is a pass with [MASK] in its place.'}"
+    )

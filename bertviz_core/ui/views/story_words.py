@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
-from bertviz_core.analysis.ablation import run_without_cell
+from bertviz_core.analysis.ablation import Without
 from bertviz_core.analysis.claims import Part, say_largest
-from bertviz_core.analysis.hiding import measure_hidden
+from bertviz_core.analysis.hiding import Hidden
 from bertviz_core.analysis.parts import ALONE, SLOPE, WITHOUT
 from bertviz_core.analysis.walk import Turn
 from bertviz_core.formula.address import Address
@@ -15,7 +15,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
-from bertviz_core.ui.frame.resources import take_turn
+from bertviz_core.ui.frame.findings import WAITS
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.panel import write_value
@@ -86,27 +86,29 @@ def name_part(turn: Turn) -> str:
     return f"{largest} {heading}{'' if turn.choice.leads else 's'}{_DEPENDS if turn.choice.passed else ''}"
 
 
-def render_without(view: View, start: Address, cells: Sequence[Address]) -> str:
-    """The story's number with each stop set to 0 in turn, and the pass run again."""
-    value = float(view.trace.recomputed(start))
-    without = [run_without_cell(view.trace, start, cell, take_turn) for cell in cells]
-    change = [None if x is None else x - value for x in without]
+def render_without(view: View, start: Address, cells: Sequence[Address], without: Without) -> str:
+    """The story's number with each stop set to 0 in turn, as far as that is known."""
     color = view.colors.kinds[PREDICTION]
     names = [f"{i + 1}. {shorten(view.trace, cell)}" for i, cell in enumerate(cells)]
-    end = max([value, *(x for x in without if x is not None)])
-    columns = [Column("without it", without, color, end), Column("change", change, color, signed=True)]
+    columns = _compare(
+        "without it", float(view.trace.recomputed(start)), [without.get(cell, WAITS) for cell in cells], color
+    )
     return render_table("stop set to 0", names, columns, opens=("cell", cells))
 
 
-def render_hidden(trace: Trace, start: Address, shown: Sequence[int], marked: Collection[int | None],
-                  color: str) -> str:  # fmt: skip
-    """The story's number with each of these tokens hidden in turn. marked: the tokens whose rows stand out."""
-    value = float(trace.recomputed(start))
-    hidden = [measure_hidden(trace, start, i, take_turn) for i in shown]
-    columns = [
-        Column("with it hidden", hidden, color, max([value, *(x for x in hidden if x is not None)])),
-        Column("change", [None if x is None else x - value for x in hidden], color, signed=True),
-    ]
+def render_hidden(view: View, start: Address, shown: Sequence[int], marked: Collection[int | None], hidden: Hidden
+                  ) -> str:  # fmt: skip
+    """The story's number with each of these tokens hidden in turn, as far as that is known. marked: the tokens whose
+    rows stand out."""
+    trace, color = view.trace, view.colors.kinds[PREDICTION]
+    columns = _compare("with it hidden", float(trace.recomputed(start)), [hidden.get(i, WAITS) for i in shown], color)
     names = [f"{i} {trace.tokens[i]}" for i in shown]
     chosen = {row for row, i in enumerate(shown) if i in marked}
     return render_table("token hidden", names, columns, chosen, ("token", shown))
+
+
+def _compare(name: str, value: float, others: Sequence[float | str | None], color: str) -> list[Column]:
+    """What a number becomes, and by how much that is more than it was."""
+    known = [x for x in others if isinstance(x, float)]
+    change = [x - value if isinstance(x, float) else x for x in others]
+    return [Column(name, others, color, max([value, *known])), Column("change", change, color, signed=True)]
