@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +27,8 @@ from bertviz_core.analysis.feed_forward import (
     sum_contributions,
 )
 from bertviz_core.analysis.walk import sample_function
+from bertviz_core.sharing.findings import Findings, Found
+from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views.feed_forward import write_headline
 from tests.derived.reading import find_numbers
@@ -193,3 +196,82 @@ def test_where_all_neurons_are_0_the_headline_says_so(bundled):
     trace = bv.run(bundled, "the cat sat", changes=changes)
     said = write_headline(SimpleNamespace(trace=trace, chosen=Selection(1, 0, 2))).text
     assert said.endswith("and none writes anything")
+
+
+def open_neurons(**query):
+    """The page, after all that it works out in the background, as far as it does."""
+    at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60)
+    at.query_params.update({"layer": "2", "token": "8", **query})
+    at.run().switch_page("pages/feed_forward.py").run()
+    assert get_findings().settle(60)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def read_strongest(at):
+    """Of each table of the neurons that write most: the last column's name, and by neuron what stands there."""
+    bodies = [each.proto.body for each in at.get("html") if 'class="bv-neurons"' in each.proto.body]
+    return [(unescape(re.findall(r"<th [^>]*>([^<]*)</th>", body)[-1]),
+             dict(re.findall(r'intermediate=(\d+)\]">\d+</button></th>.*?<td>([^<]*)</td></tr>', body)))
+            for body in bodies]  # fmt: skip
+
+
+def test_what_the_answer_is_without_each_neuron_comes_unasked(bundled, rome):
+    ((name, found),) = read_strongest(open_neurons())
+    probs, after = rome["cls.predictions.probs[token=8]"], "encoder.layer.2.intermediate.activation"
+    best = int(probs.argmax())
+    assert name == f"“{bundled.tokenizer.token(best)}” without it"
+    assert [int(i) for i in found] == measure_neurons(rome, 2, 8).strongest(12)
+    for neuron, text in found.items():
+        changes = {f"{after}[token=8,intermediate={neuron}]": 0.0}
+        plain = bv.run(bundled, "When in Rome, do as the [MASK] do.", changes=changes)
+        points = 100 * float(plain["cls.predictions.probs[token=8]"][best] - probs[best])
+        assert float(text.removesuffix(" pt").replace("−", "-")) == pytest.approx(points, abs=0.0051)
+    texts = list(found.values())
+    assert all(text[0] in "+−" or text == "0.00 pt" for text in texts) and len({text[0] for text in texts}) > 1
+
+
+def test_a_neuron_that_is_0_already_changes_nothing_and_both_passes_are_told(bundled, rome):
+    first = measure_neurons(rome, 2, 8).strongest(1)[0]
+    cell = f"encoder.layer.2.intermediate.activation[token=8,intermediate={first}]"
+    changes = {"encoder.layer.1.attention.self.probs[head=2]": 0.0, cell: 0.0}
+    at = open_neurons(changes="~".join(f"{where}:{value}" for where, value in changes.items()), show="Difference")
+    trace = at.session_state["view"].trace
+    best = int(trace["cls.predictions.probs[token=8]"].argmax())
+    tables = read_strongest(at)
+    assert {name for name, _ in tables} == {f"“{bundled.tokenizer.token(best)}” without it"}
+    for (_, found), already in zip(tables[-2:], ({}, changes)[-len(tables) :], strict=True):
+        for neuron in list(found)[:2]:
+            one = f"encoder.layer.2.intermediate.activation[token=8,intermediate={neuron}]"
+            was, now = (
+                float(
+                    bv.run(bundled, "When in Rome, do as the [MASK] do.", changes=each)[
+                        "cls.predictions.probs[token=8]"
+                    ][best]
+                )
+                for each in (already, {**already, one: 0.0})
+            )
+            assert float(found[neuron].removesuffix(" pt").replace("−", "-")) == pytest.approx(
+                100 * (now - was), abs=0.0051
+            )
+
+
+def test_what_is_not_known_yet_keeps_its_room_and_what_fails_is_said(monkeypatch):
+    for given, told in ((Found(), "of the neurons set to 0"), (Found(error="No [room].", over=True), "No [room].")):
+        monkeypatch.setattr(Findings, "ask", lambda *_, given=given: given)
+        at = open_neurons()
+        ((name, found),) = read_strongest(at)
+        assert name.endswith(" without it") and {text.strip() for text in found.values()} == {"…"} and len(found) == 12
+        assert any(told in caption.value.replace("\\", "") for caption in at.caption)
+
+
+def test_without_an_answer_each_neuron_has_its_share(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind="base-without-pooler")))
+    at = open_neurons(text="the cat sat", layer="1", token="2")
+    ((name, found),) = read_strongest(at)
+    shares = measure_neurons(at.session_state["view"].trace, 1, 2).shares
+    assert name == "share of sum"
+    for neuron, text in found.items():
+        (number,) = find_numbers(text)
+        assert number.tells(shares[int(neuron)])

@@ -15,8 +15,10 @@ from bertviz_core.formula.address import Address
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.readonly import lock
+from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
+_OFFERED = 5  # words
 Without = Mapping[Address, float | None]  # a number by what is set to 0; None where that cannot be
 
 
@@ -45,6 +47,16 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
             f"an answer up to “{trace.tokens[span.end]}”": END.enter("probs").fix(end=span.end),
         }
     return found
+
+
+def find_outcomes(trace: Trace, token: int) -> Mapping[str, Address]:
+    """The likeliest of these probabilities; none where the checkpoint predicts nothing. Remembered."""
+    return remember(trace, f"outcomes at {token}", lambda: list_outcomes(trace, token, _OFFERED))
+
+
+def cut_place(name: str) -> str:
+    """What such a probability stands for, without where in the sentence."""
+    return name.partition(" at position")[0]
 
 
 def zero_head(layer: int, head: int) -> Changes:

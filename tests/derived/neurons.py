@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from bertviz_core.analysis.answers import rank_spans
 from tests.derived.truth import (
     Rows,
     Scene,
@@ -18,6 +19,11 @@ FUNCTIONS = {
     "GELU (erf)": functional.gelu,
     "GELU (tanh)": lambda x: functional.gelu(x, approximate="tanh"),
     "ReLU": torch.relu,
+}
+NAMED = {  # what a probability stands for, by what is answered
+    "cls.predictions.probs": lambda s, i: f"“{s.word(i)}”",
+    "classifier.probs": lambda s, i: s.trace.model.labels[i],
+    "qa_outputs.start.probs": lambda s, i: f"an answer from “{s.trace.tokens[i]}”",
 }
 
 
@@ -52,6 +58,19 @@ def curve(s: Scene) -> Truth:
     return Truth(drawn, np.stack([x, y, found["lengths"], found["shares"]], axis=1))
 
 
+def find_answer(s: Scene, neurons: np.ndarray) -> tuple[str, float, list[float]]:
+    """The likeliest answer at the chosen token: the name of its column, and what it is with and without each neuron,
+    set to 0 there; without any where the checkpoint answers nothing."""
+    trace, after = s.trace, f"encoder.layer.{s.layer}.intermediate.activation"
+    path = next((path for path in NAMED if path in trace), None)
+    if path is None:
+        return "share of sum", 0.0, []
+    cell = f"{path}[token={s.token}]" if "token" in trace.dims(path) else path
+    i = rank_spans(trace, 1)[0].start if path.startswith("qa_outputs") else int(trace[cell].argmax())
+    without = [trace.with_changes({f"{after}[token={s.token},intermediate={j}]": 0.0})[cell][i] for j in neurons]
+    return f"{NAMED[path](s, i)} without it", float(trace[cell][i]), [float(x) for x in without]
+
+
 @truth("feed_forward", "The 12 that write most")
 def strongest_neurons(s: Scene) -> Truth:
     found = neurons(s)
@@ -60,10 +79,11 @@ def strongest_neurons(s: Scene) -> Truth:
         "pre-activation": found["before"][top],
         "activation": found["after"][top],
         "length written": found["lengths"][top],
-        "share of sum": found["shares"][top],
     }
+    name, value, without = find_answer(s, top)
+    columns[name] = 100 * (np.array(without) - value) if without else found["shares"][top]
     return Truth(
-        told=[12],
+        told=[12, *([value] if without else [])],
         tables=[{name: column.tolist() for name, column in columns.items()}],
         rows=[str(i) for i in top],
     )

@@ -39,11 +39,11 @@ class Wanted(Generic[T]):
 
     def look(self) -> Found[T]:
         """What is known by now; the rest is worked out in the background."""
-        key = (*self.name, *_name_pass(self.trace))
+        key = (*self.name, *name_pass(self.trace))
         return get_findings().ask(key, self.begin, read_session(), read_visitor())
 
 
-def _name_pass(trace: Trace) -> tuple[object, ...]:
+def name_pass(trace: Trace) -> tuple[object, ...]:
     """What tells one pass from all others, also from one made again: not its own number."""
     model, encoding = trace.model, (trace.before or trace).encoding
     return (model.name, model.revision, model.dtype, encoding.ids, encoding.segments, encoding.mask,

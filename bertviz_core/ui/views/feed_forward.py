@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from html import escape
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.ablation import Without, cut_place, find_outcomes, zero_each
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.feed_forward import (
     ACTIVATIONS,
@@ -21,10 +24,13 @@ from bertviz_core.analysis.walk import sample_function
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_fixed
 from bertviz_core.formula.steps import FFN
+from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import style
+from bertviz_core.ui.frame.findings import WAITS, Wanted, name_pass, show_finding, tell_progress
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -95,13 +101,60 @@ def _show_curve(view: View) -> None:
 
 
 def _show_strongest(view: View) -> None:
-    """The neurons that write the longest vectors, longest first."""
+    """The neurons that write the longest vectors, longest first, with what the answer is without each."""
     output, top = Address.in_layer(view.chosen.layer, "output.dense"), _measure(view).strongest(SHOWN)
+    answer = next(iter(find_outcomes(view.guide.trace, view.chosen.token).items()), None)
     see, says = f"The {len(top)} that write most", "their vectors, longest first"
-    heading = Heading(see, says, _write_written(view), "of neuron j")
+    heading = Heading(see, f"{says}; and the answer without each" if answer else says, _write_written(view),
+                      "of neuron j")  # fmt: skip
     with open_card(view, FFN, heading, output.enter("weight")):
         st.html(_STYLE)
-        show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
+        if answer is None:
+            show_passes_html(view, [_render_neurons(one, _measure(one), top) for one in view.passes])
+        else:
+            name, cell = answer
+            asked = _ask_without(view, cell, top)
+            show_finding("strongest", asked, partial(_draw_without, view, top, cut_place(name), cell))
+
+
+def _ask_without(view: View, answer: Address, top: list[int]) -> Wanted[tuple[Without, ...]]:
+    """The finding: the answer with each of these neurons set to 0 at the chosen token, in every pass shown."""
+    cells, traces = _list_activations(view, top), tuple(one.trace for one in view.passes)
+    return Wanted(
+        ("neurons", answer, cells, *map(name_pass, traces)), view.trace, partial(zero_each, traces, answer, cells)
+    )
+
+
+def _list_activations(view: View, neurons: list[int]) -> tuple[Address, ...]:
+    after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=view.chosen.token)
+    return tuple(after.fix(intermediate=i) for i in neurons)
+
+
+def _draw_without(view: View, top: list[int], name: str, answer: Address, found: Found[tuple[Without, ...]]) -> None:
+    """The table as far as it is known, and under it how much the answer has with all neurons."""
+    known = found.value or ({},) * len(view.passes)
+    bodies = []
+    for one, without in zip(view.passes, known, strict=True):
+        value = float(one.trace.recomputed(answer))
+        changes = (_write_change(without.get(cell, WAITS), value) for cell in _list_activations(view, top))
+        bodies.append(_render_neurons(one, _measure(one), top, (f"{name} without it", list(changes))))
+    show_passes_html(view, bodies)
+    value = format_percent(float(view.trace.recomputed(answer)))
+    st.caption(
+        tell_progress(found, "the neurons set to 0")
+        or f"{tell_words(view)}{escape_markdown(name)} has {value} with all neurons; pt: percentage points."
+    )
+
+
+def _write_change(without: float | str | None, value: float) -> str:
+    """By how much the answer is more without a neuron, in percentage points: `+0.55 pt`, `−2.28 pt`; a dash
+    where it cannot be set to 0."""
+    if without is None:
+        return "–"
+    if isinstance(without, str):
+        return without
+    points = 100 * (without - value)
+    return f"{'+' * (points >= 0.005)}{write_fixed(points, 2)} pt"
 
 
 def _write_written(view: View) -> str:
@@ -138,23 +191,27 @@ def _draw_curve(view: View, found: Neurons, top: list[int]) -> Chart:
     )  # fmt: skip
 
 
-def _render_neurons(view: View, found: Neurons, top: list[int]) -> str:
-    """One row a neuron: what goes in, what comes out, what it writes."""
+def _render_neurons(view: View, found: Neurons, top: list[int], answer: tuple[str, list[str]] | None = None) -> str:
+    """One row a neuron: what goes in, what comes out, what it writes.
+
+    answer: the last column's name, and its cells; by default that is the share of the sum.
+    """
     token = view.chosen.token
     before, after = (Address.in_layer(view.chosen.layer, f"intermediate.{leaf}").fix(token=token)
                      for leaf in ("dense", "activation"))  # fmt: skip
     longest, ink = float(found.lengths[top[0]]) or 1.0, view.colors.cells[FFN]
+    last, texts = answer or ("share of sum", [format_percent(float(found.shares[i])) for i in top])
     rows = []
-    for i in top:
+    for i, text in zip(top, texts, strict=True):
         part = float(found.lengths[i]) / longest
         long = f'<i class="bv-long"><b style="width:{part:.0%};background:{ink}"></b></i>'
         cell = after.fix(intermediate=i)
         rows.append(table_html.write_row(f'<button data-cell="{cell}">{i}</button>', (
             _render_cell(found.before[i], before.fix(intermediate=i)), _render_cell(found.after[i], cell),
             f"<td>{long}{format_short(float(found.lengths[i]))}</td>",
-            f"<td>{format_percent(float(found.shares[i]))}</td>",
+            f"<td>{text}</td>",
         )))  # fmt: skip
-    heads = table_html.write_heads(("neuron", "pre-activation", "activation", "length written", "share of sum"))
+    heads = table_html.write_heads(("neuron", "pre-activation", "activation", "length written", escape(last)))
     table = table_html.write_table(heads, rows)
     return table_html.write_region("The neurons that write most", table, "bv-neurons", picture=True)
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ablation import Ablation, drop_zeroed, list_outcomes, zero_head, zero_heads
+from bertviz_core.analysis.ablation import Ablation, cut_place, drop_zeroed, find_outcomes, zero_head, zero_heads
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.heads import Summary
-from bertviz_core.formula.address import Address
 from bertviz_core.sharing.findings import Found
-from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.findings import Wanted, tell_progress
@@ -24,9 +21,8 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.said import name_plain, tell_percent
-from bertviz_core.ui.views.heads_worth import Worth, cut_place, render_ranking, render_words
+from bertviz_core.ui.views.heads_worth import Worth, render_ranking, render_words
 
-_CHOICES = 5
 _WORTH = Key("worth", "")
 _RANKING = 330  # pixels that the ranking has, also before it is known
 
@@ -41,11 +37,6 @@ def find_base(view: View) -> Trace:
     if len(others) == len(trace.changes):
         return trace
     return get_store().get(trace.model, view.text, view.pair, len(trace.tokens), view.masked, changes=others)
-
-
-def find_outcomes(trace: Trace, token: int) -> Mapping[str, Address]:
-    """The probabilities that heads can be worth something to; none where the checkpoint predicts nothing."""
-    return remember(trace, f"outcomes at {token}", partial(list_outcomes, trace, token, _CHOICES))
 
 
 def ask_worth(view: View) -> Wanted[Ablation] | None:

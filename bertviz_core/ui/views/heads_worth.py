@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from bertviz_core.analysis.ablation import Ablation
+from bertviz_core.analysis.ablation import Ablation, cut_place
 from bertviz_core.analysis.heads import Summary, find_roles
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.palette import Palette
@@ -96,11 +96,6 @@ def _mark(worth: Worth, one: float, colors: Palette) -> dict[str, str]:
         return {"text": "", "back": colors.zero, "ink": colors.text}
     tint = tint_cell(one / worth.end, ATTENTION, colors)
     return {"text": worth.write(one), "back": tint.back, "ink": tint.ink}
-
-
-def cut_place(name: str) -> str:
-    """What a probability stands for, without where in the sentence."""
-    return name.partition(" at position")[0]
 
 
 def render_words(worth: Worth) -> str:

@@ -19,7 +19,7 @@ from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
+from bertviz_core.ui.frame.findings import Wanted, name_pass, show_finding, tell_progress
 from bertviz_core.ui.frame.keys import MASK
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import offer_number
@@ -85,7 +85,7 @@ def _ask_guesses(view: View) -> Wanted[tuple[Guesses, ...]] | None:
     if PROBS not in view.trace or not others or len(view.trace.tokens) > _GUESSED:
         return None
     traces = tuple(one.trace for one in view.passes)
-    return Wanted(("guesses", others, len(traces)), view.trace, partial(guess_tokens, traces, others))
+    return Wanted(("guesses", others, *map(name_pass, traces)), view.trace, partial(guess_tokens, traces, others))
 
 
 def _draw_tokens(view: View, found: Found[tuple[Guesses, ...]] | None) -> None:
