@@ -4,6 +4,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+from dataclasses import replace
 from typing import get_type_hints
 
 import numpy as np
@@ -74,7 +75,10 @@ CASES = {
         "with a sum": lambda c: draw_bar_columns(WORDS, COLUMNS, c, marked=[1], last=True),
         "plain": lambda c: draw_bar_columns(WORDS, COLUMNS, c),
     },
-    "draw_taken_squares": {"heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c)},
+    "draw_taken_squares": {
+        "heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c),
+        "weights below 0": lambda c: draw_taken_squares(replace(SQUARES, weights=-SQUARES.weights), WORDS, 1, c),
+    },
     "draw_head_sums": {"four heads": lambda c: draw_head_sums(HEAD_SUMS, WORDS, [2], c)},
     **VECTORS,
     "draw_products": {

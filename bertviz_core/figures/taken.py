@@ -139,7 +139,8 @@ def mark_rows(rows: int, marked: Sequence[int], last: bool, colors: Palette) -> 
 
 @dataclass(frozen=True, eq=False)
 class Squares:
-    """(head, row) attention weights, 0 to 1, and how much is taken; sums: a text a head that stands below.
+    """(head, row) attention weights, 0 to 1 unless a change put others, and how much is taken; sums: a text a head that
+    stands below.
 
     cells: one address with {x} for the head and the rows' places, one a point, head by head.
     """
@@ -156,7 +157,8 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     A square is full where the value is as long as the longest drawn. chosen: a head to frame.
     """
     heads, count = shown.weights.shape
-    lengths = np.divide(shown.taken, shown.weights, out=np.zeros_like(shown.taken), where=shown.weights > 0)
+    sizes = np.abs(shown.weights)  # a change can put weights below 0
+    lengths = np.divide(shown.taken, sizes, out=np.zeros_like(shown.taken), where=sizes > 0)
     full = shown.taken / (float(lengths.max(initial=0.0)) or 1.0)
     place = {"x": np.repeat(np.arange(heads, dtype=np.int32), count),
              "y": np.tile(np.arange(count, dtype=np.int32), heads), "type": "scatter",
@@ -164,7 +166,7 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4g}</b><br>taken <b>%{customdata[2]:.4g}</b>"
     said = [[rows[i % count], float(w), float(t)]
             for i, (w, t) in enumerate(zip(shown.weights.ravel(), shown.taken.ravel(), strict=True))]  # fmt: skip
-    outline = {"symbol": "square", "size": _size(shown.weights), "color": colors.surface,
+    outline = {"symbol": "square", "size": _size(sizes), "color": colors.surface,
                "line": {"color": colors.cells[ATTENTION], "width": 1.2}}  # fmt: skip
     filled = {"symbol": "square", "size": _size(full), "color": colors.cells[VALUE], "line": {"width": 0}}
     sums = [write_text(text, head, count, {"size": 12, "color": colors.text}) for head, text in enumerate(shown.sums)]

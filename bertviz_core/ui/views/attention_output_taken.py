@@ -253,8 +253,12 @@ def _draw_every(view: View, found: Bringing) -> Chart:
 
 
 def _note_rows(found: Bringing) -> str:
-    """Which tokens are drawn, if not all."""
-    return f"Shown: the {len(found.shown)} of which head {found.head} takes most." if found.others else ""
+    """Which tokens are drawn, if not all; and what weights below 0 do, where a change put any."""
+    shown = f"Shown: the {len(found.shown)} of which head {found.head} takes most." if found.others else ""
+    if not (found.found.weights < 0).any():
+        return shown
+    signs = "Where a change puts a weight below 0, the value is taken off: lengths and areas are those of its size."
+    return f"{signs} {shown}".strip()
 
 
 def _write_symbols(view: View, found: Bringing) -> tuple[str, str]:
