@@ -8,6 +8,7 @@ from html import escape
 from bertviz_core.analysis.ablation import Without
 from bertviz_core.analysis.claims import Part, say_largest
 from bertviz_core.analysis.hiding import Hidden
+from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.parts import ALONE, SLOPE, WITHOUT
 from bertviz_core.analysis.walk import Turn
 from bertviz_core.formula.address import Address
@@ -89,7 +90,7 @@ def name_part(turn: Turn) -> str:
 def render_without(view: View, start: Address, cells: Sequence[Address], without: Without) -> str:
     """The story's number with each stop set to 0 in turn, as far as that is known."""
     color = view.colors.kinds[PREDICTION]
-    names = [f"{i + 1}. {shorten(view.trace, cell)}" for i, cell in enumerate(cells)]
+    names = [f"{i + 1}. {name_crumb(view.trace, cell)}" for i, cell in enumerate(cells)]
     columns = _compare(
         "without it", float(view.trace.recomputed(start)), [without.get(cell, WAITS) for cell in cells], color
     )
