@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import torch
 
 import bertviz_core as bv
 from bertviz_core.tracing.trace import Trace
-from tests.derived.reading import Panel
 from tests.derived.truth import (
     ELSEWHERE,
     Bars,
@@ -79,7 +79,31 @@ def name_classes(s: Scene, address: str) -> tuple[str, ...]:
 
 @truth("sentence", "cls.seq_relationship*")
 def next_sentence(s: Scene, probs: str) -> Truth:
-    return scores_of(s, "cls.seq_relationship", probs)
+    """Both charts stand in one card, which works out that B follows, and offers the probabilities to download."""
+    found = scores_of(s, "cls.seq_relationship", probs)
+    return replace(found, worked=[found.held[0]]) if probs else replace(found, held=None, worked=[])
+
+
+@truth("sentence", "Is it B that decides?")
+def other_pairs(s: Scene) -> Truth:
+    """What Hugging Face's head says of other pairs with the same first sentence, by Hugging Face's tokenizer."""
+    a, b = s.shown.view.text, s.shown.view.pair
+    pairs = {"A again": (a, a), "another subject": (a, "The committee published its annual report."),
+             "perhaps the same scene": (a, "They were very tired.")}  # fmt: skip
+    if b:
+        own = {"as written": (a, b), "the same, turned around": (b, a)}
+        pairs = {**own, **pairs, "words in disorder": (a, " ".join(reversed(b.split())))}
+    shares = [follow(s, *pair) for pair in pairs.values()]
+    return Truth(tables=[{"number": shares}], rows=list(pairs))
+
+
+@torch.inference_mode()
+def follow(s: Scene, first: str, second: str) -> float | str:
+    """How likely the second sentence follows the first."""
+    given = s.hf_tokenizer(first, second, return_tensors="pt")
+    if given["input_ids"].shape[1] > s.config.max_position_embeddings:
+        return "too long"
+    return float(softmax(s.hf(**given).seq_relationship_logits[0].double().numpy())[0])
 
 
 @truth("sentence", "classifier*")
@@ -133,14 +157,13 @@ def formulas(s: Scene) -> Truth:
 
 @truth("story", "The way back")
 def story(s: Scene) -> Truth:
-    """How many steps and stops there are."""
-    steps, stops = (s.shown.find("story", name).tables[0].rows for name in ("All steps", "Without each stop"))
+    """What the number becomes with the token at the way's end hidden."""
     start, *_, end = s.shown.find("story", "All steps").cells
     path, at = read_cell(end)
     word = path == "input_ids" and s.trace.tokens[at["token"]] not in s.trace.model.tokenizer.special_tokens
     twice = word and s.trace.tokens.count(s.trace.tokens[at["token"]]) > 1
     hidden = [*([at["token"]] if twice else []), read_probability(s.trace, start), hide(s, start, at["token"])]
-    return Truth(told=[len(steps), len(stops), *(hidden if word else [])])
+    return Truth(told=hidden if word else [])
 
 
 def hide(s: Scene, start: str, token: int) -> float:
@@ -163,9 +186,11 @@ def story_hidden(s: Scene) -> Truth:
 
 @truth("story", "All steps")
 def story_steps(s: Scene) -> Truth:
-    """Each number of the story, by the address that its button opens."""
-    values = list_values(s)
-    return Truth(tables=[{"value": values}], rows=[str(i + 1) for i in range(len(values))])
+    """Each number of the story, by the address that its button opens; and how many steps and stops there are."""
+    values, stops = list_values(s), s.shown.find("story", "Without each stop").tables[0].rows
+    return Truth(
+        told=[len(values), len(stops)], tables=[{"value": values}], rows=[str(i + 1) for i in range(len(values))]
+    )
 
 
 def list_values(s: Scene) -> list[float]:
@@ -174,13 +199,6 @@ def list_values(s: Scene) -> list[float]:
         float(s[path][tuple(at.values())]) for path, at in map(read_cell, s.shown.find("story", "All steps").cells)
     ]
     return [int(x) if i + 1 == len(values) else x for i, x in enumerate(values)]
-
-
-def tell_onward(s: Scene, panel: Panel) -> dict:
-    """What stands beside a stop: the steps from it on, twelve of them at most."""
-    first = s.shown.find("story", "All steps").cells.index(panel.of)
-    values = list_values(s)[first : first + 12]
-    return {"tables": [{"value": values}], "rows": [str(first + 1 + i) for i in range(len(values))]}
 
 
 @truth("story", "Without each stop")
@@ -213,8 +231,8 @@ def story_stop(s: Scene, number: str) -> Truth:
     else:
         terms = list_terms(s, path, place)
         told = [len(terms), max(terms, key=abs), sum(terms)] if terms else []
-    return Truth([ELSEWHERE] * len(panel.traces), told=[value, *told], worked=[value], may=name_places(s, at, number),
-                 **tell_onward(s, panel))  # fmt: skip
+    return Truth([ELSEWHERE] * len(panel.traces), told=[value, *told], worked=[value],
+                 may=name_places(s, at, number))  # fmt: skip
 
 
 def name_places(s: Scene, at: dict[str, int], number: str) -> list[int]:
@@ -257,12 +275,11 @@ def told_of_softmax(s: Scene, path: str, place: tuple[int, ...]) -> list[float]:
 def story_end(s: Scene, number: str, rest: str) -> Truth:
     panel = s.shown.find("story", f"{number}. input_ids{rest}")
     _, at = read_cell(panel.of)
-    return Truth(told=[s.trace.encoding.ids[at["token"]], int(number)], may=name_places(s, at, number),
-                 **tell_onward(s, panel))  # fmt: skip
+    return Truth(told=[s.trace.encoding.ids[at["token"]], int(number)], may=name_places(s, at, number))
 
 
 @truth("story", "*. *")
 def story_parameter(s: Scene, number: str, rest: str) -> Truth:
     panel = s.shown.find("story", f"{number}. {rest}")
     path, at = read_cell(panel.of)
-    return Truth(told=[float(s[path][tuple(at.values())])], may=name_places(s, at, number), **tell_onward(s, panel))
+    return Truth(told=[float(s[path][tuple(at.values())])], may=name_places(s, at, number))

@@ -24,10 +24,18 @@ from tests.derived.truth import (
 from tests.slips import expect_numbers
 
 WORDS = examples.WORDS
-NUMBERS = {"forward-pass-note": "000", "notebook": "001", "definition": "002", "formula-post": "003"}
+NUMBERS = {"forward-pass-note": "000", "notebook": "001", "definition": "002", "formula-post": "003",
+           "encoder-article": "004"}  # fmt: skip
 TITLES = {"bert": "BERT as released", "forward-pass-note": "forward-pass note (000)", "notebook": "notebook (001)",
-          "definition": "definition (002)", "formula-post": "formula post (003)"}  # fmt: skip
+          "definition": "definition (002)", "formula-post": "formula post (003)",
+          "encoder-article": "encoder article (004)"}  # fmt: skip
 OWN_HEAD = ("bert", "notebook", "definition")  # documents that go up to the vocabulary
+ALONE = {  # what each does otherwise than BERT
+    "forward-pass-note": ("no-segment", "no-embedding-norm", "no-bias", "relu", "no-output-matrix",
+                          "embedding-in-sums"),
+    "definition": ("no-segment", "no-embedding-norm", "no-unembedding-bias"),
+    "formula-post": ("no-bias", "early-root", "norm-first", "third-term"),
+}  # fmt: skip
 
 
 def run_document(s: Scene, name: str):
@@ -41,21 +49,23 @@ def run_document(s: Scene, name: str):
 def read_layers(s: Scene, name: str) -> np.ndarray:
     """What every layer of a document hands on, (layer, token, hidden)."""
     leaf, trace = "residual" if name == "formula-post" else "LayerNorm", run_document(s, name)
-    return np.array([trace[f"encoder.layer.{i}.output.{leaf}"] for i in s.layers], dtype=np.float64)
+    found = np.array([trace[f"encoder.layer.{i}.output.{leaf}"] for i in s.layers], dtype=np.float64)
+    pads = trace.encoding.mask.index(1)  # before the text, in one document
+    return np.concatenate([found[:, pads:], found[:, :pads]], axis=1)
 
 
 def choose_documents(s: Scene) -> tuple[str, str]:
     return s.asked.get("document", "forward-pass-note"), s.asked.get("beside", "bert")
 
 
-def measure_documents(s: Scene) -> tuple[dict[str, list], list, list[float]]:
-    """The table of distances, the lines of the chart, and what is told of the last layer."""
+def measure_documents(s: Scene) -> dict[str, list]:
+    """The table of distances."""
     right, left = choose_documents(s)
     runs = {name: read_layers(s, name) for name in {"bert", right, left}}
     pairs = {NUMBERS[right]: ("bert", right)}
     if left != "bert":
         pairs |= {NUMBERS[left]: ("bert", left), f"{NUMBERS[right]} and {NUMBERS[left]}": (left, right)}
-    columns, lines, told = {}, [], []
+    columns = {}
     for name, (one, other) in pairs.items():
         turned = np.array([[cosine(a, b) for a, b in zip(x, y, strict=True)]
                            for x, y in zip(runs[one], runs[other], strict=True)])  # fmt: skip
@@ -63,35 +73,67 @@ def measure_documents(s: Scene) -> tuple[dict[str, list], list, list[float]]:
         columns |= {f"{name}: cosine": list(turned[:, s.token]),
                     f"{name}: lowest of all tokens": list(turned.min(axis=1)),
                     f"{name}: largest difference": apart}  # fmt: skip
-        title = TITLES[other] if one == "bert" else f"{name} with each other"
-        lines.append(points(title, y=turned[:, s.token]))
-        told += [turned[-1, s.token], apart[-1]]
-    return columns, lines, told
+    return columns
+
+
+def turn_from_bert(s: Scene, layers: np.ndarray) -> list[float]:
+    """The cosine of the chosen token's vector with BERT's, after every layer."""
+    return [cosine(x[s.token], y[s.token]) for x, y in zip(read_layers(s, "bert"), layers, strict=True)]
 
 
 @truth("documents", "document-cosines")
 def distances(s: Scene) -> Truth:
-    columns, lines, told = measure_documents(s)
-    worked = cosine(*(read_layers(s, name)[s.layer, s.token] for name in ("bert", choose_documents(s)[0])))
-    return Truth(lines, np.array(list(columns.values())).T, told=told, worked=[worked])
+    """A line for each of the five; the last one drawn is that of the chosen document."""
+    right = choose_documents(s)[0]
+    lines = {name: turn_from_bert(s, read_layers(s, name)) for name in NUMBERS}
+    short = {name: TITLES[name].split(" (")[0].split()[-1] for name in NUMBERS}
+    drawn = [points(short[name], y=lines[name]) for name in sorted(NUMBERS, key=lambda name: name == right)]
+    return Truth(drawn, np.array(list(lines.values())).T)
 
 
 @truth("documents", "Distance after each layer")
 def layers(s: Scene) -> Truth:
-    return Truth(tables=[measure_documents(s)[0]], rows=s.stages[1:])
+    return Truth(tables=[measure_documents(s)], rows=s.stages[1:])
 
 
-@truth("documents", "Top predictions at position *")
-def document_answers(s: Scene, position: str) -> Truth:
-    right, left = choose_documents(s)
-    answers = []
-    for name in dict.fromkeys(["bert", right, left if left != "bert" else right]):
-        if name in OWN_HEAD:
-            scores = run_document(s, name)[f"cls.predictions.decoder[token={s.token}]"].astype(np.float64)
-        else:
-            scores = s.read_words(read_layers(s, name)[-1, s.token][None])[0]
-        answers.append([(s.word(i), softmax(scores)[i]) for i in best(scores, 5)])
-    return Truth(answers=answers)
+def read_answer(s: Scene, name: str) -> tuple[str, float]:
+    """The likeliest word of a document at the chosen token, by BERT's head where it has none of its own."""
+    if name in OWN_HEAD:
+        scores = run_document(s, name)[f"cls.predictions.decoder[token={s.token}]"].astype(np.float64)
+    else:
+        scores = s.read_words(read_layers(s, name)[-1, s.token][None])[0]
+    top = int(scores.argmax())
+    return f"“{s.word(top)}”", softmax(scores)[top]
+
+
+@truth("documents", "The five, each run as written")
+def five(s: Scene) -> Truth:
+    """The last layer's cosine, and the answer."""
+    turned = [turn_from_bert(s, read_layers(s, name))[-1] for name in NUMBERS]
+    rows = [TITLES[name].split(" (")[0] for name in NUMBERS]
+    return Truth(tables=[{"cosine −0.2 to 1": turned, "its answer": [read_answer(s, name) for name in NUMBERS]}],
+                 rows=[f"{NUMBERS[name]}{row[0].upper()}{row[1:]}" for name, row in zip(NUMBERS, rows, strict=True)],
+                 may=[0])  # fmt: skip
+
+
+@truth("documents", "Where the * departs, step by step")
+def departures(s: Scene, document: str) -> Truth:
+    """BERT with each departure alone: the last layer's cosine, the answer, and what is left of BERT's own."""
+    name = next(name for name, title in TITLES.items() if title.startswith(document))
+    if name not in ALONE:
+        return Truth()
+    scores = s[f"cls.predictions.decoder[token={s.token}]"]
+    own, turned, answers = int(scores.argmax()), [], []
+    for departure in ALONE[name]:
+        alone = bv.run(s.trace.model, s.trace.encoding, program=f"bert+{departure}")
+        last = f"encoder.layer.{s.layers[-1]}.output"
+        leaf = "LayerNorm" if f"{last}.LayerNorm" in alone else "residual"
+        turned.append(cosine(s.states[-1][s.token], alone[f"{last}.{leaf}"][s.token].astype(np.float64)))
+        probs = softmax(alone[f"cls.predictions.decoder[token={s.token}]"].astype(np.float64))
+        top = int(probs.argmax())
+        left = () if top == own else (f"{s.word(own)}", probs[own])
+        answers.append((f"“{s.word(top)}”", probs[top], *left))
+    return Truth(tables=[{"cosine, this alone": turned, f"answer {len(ALONE[name])} passes": answers}])
 
 
 @truth("documents", "The note at two lengths")

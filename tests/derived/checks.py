@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from bertviz_core.documents import find_title
 from bertviz_core.documents.names import SOURCES
+from bertviz_core.programs import PROGRAMS
 from tests.derived.reading import Number, Panel, Table, find_numbers, unescape
 from tests.derived.truth import Truth
 
-NAMES = ("symbol", "name", *SOURCES.values())  # columns of names, which may have digits
+# Columns of names and formulas, which may have digits.
+NAMES = ("symbol", "name", *SOURCES.values(), *map(find_title, PROGRAMS))
 _RANGE = re.compile(r"(\d+)–(\d+) of ([\d,]+)")
 RECORDED = "Recorded"  # begins what every panel says of the cell that it works out
 
@@ -55,15 +58,26 @@ def check_table(table: Table, columns: Mapping[str, Sequence]) -> None:
             check_cell(cell, value, (name, cell, value))
 
 
+def check_mixed(cell: str, values: Sequence[str | float], why: object) -> None:
+    """Words and numbers in this order, and no other number."""
+    rest = f"{' '.join(cell.split())} "
+    for one in values:
+        if isinstance(one, str):
+            assert rest.startswith(f"{one} "), why
+            rest = rest[len(one) + 1 :]
+        else:
+            number = next(iter(find_numbers(rest)), None)
+            assert number is not None and number.tells(one), why
+            rest = rest.partition(number.text)[2].lstrip()
+    assert not find_numbers(rest), why
+
+
 def check_cell(cell: object, value: object, why: object) -> None:
     """A text as it is, a number within its printed digits, nothing as a dash."""
     if value is None:
         assert cell in ("–", None), why
     elif isinstance(value, tuple):
-        words = "".join(f"{one} " for one in value if isinstance(one, str))
-        assert str(cell).startswith(words), why
-        numbers, expected = find_numbers(str(cell)[len(words) :]), [x for x in value if not isinstance(x, str)]
-        assert len(numbers) == len(expected) and all(map(Number.tells, numbers, expected)), why
+        check_mixed(str(cell), value, why)
     elif isinstance(value, str):
         assert cell == value, why
     elif isinstance(cell, int | float):

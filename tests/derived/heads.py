@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tests.derived.reading import Panel
-from tests.derived.truth import Map, Scene, Truth, points, truth, window
+from tests.derived.truth import Map, Scene, Truth, best, points, softmax, truth, window
 
 LINES = 40  # tokens of the lines, and of the large map that has lines
 SHARES = {"previous": "previous", "next": "next", "itself": "self", "[CLS]": "cls", "[SEP]": "sep",
@@ -99,23 +99,17 @@ def head_ranking(s: Scene, count: str, all_of: str, title: str) -> Truth:
 
 @truth("heads", "encoder.layer.*.attention.self.probs[head=*]")
 def chosen_head(s: Scene, layer: str, head: str) -> Truth:
-    """The large map with its lines; and the role of the head, what it is measured by and what it has not."""
-    weights, numbers = s.own("attention.self.probs")[s.head], measure(s, s.layer, s.head)
-    rows = [(short, numbers[name]) for short, name in SHARES.items() if numbers[name] is not None]
-    roles = [numbers[ROLES[role]] for role in name_roles(numbers)]
-    thresholds = [0.9 if role == "broad" else 0.5 for role in name_roles(numbers)]
-    counts = [s.config.num_hidden_layers * s.config.num_attention_heads]
-    real, entropy = sum(s.trace.encoding.mask), float(numbers["entropy"] or 0)
-    told = [*roles, *thresholds, *counts, entropy, float(np.log2(real)), 2.0**entropy, numbers["distance"]]
+    """The large map with its lines, in the card of all heads."""
+    weights, told = s.own("attention.self.probs")[s.head], [s.config.num_hidden_layers * s.config.num_attention_heads]
     if len(weights) > LINES:
-        return Truth([Map(weights)], weights, told=told, answers=[rows], may=pooled(s))
+        return Truth([Map(weights)], weights, told=told, may=pooled(s))
     looked = weights.argmax(axis=1)
     others = [i for i in s.real if i != s.token]
     ends = [list(zip(queries, looked[queries], strict=True)) for queries in (others, [s.token])]
     named = points(y=list(range(len(weights))), text=[f"<b>{name}</b>" if i == looked[s.token] else name
                                                       for i, name in enumerate(s.names)])  # fmt: skip
     drawn = [*map(Curves, ends), named, Map(weights)]
-    return Truth(drawn, weights, told=told, answers=[rows], may=pooled(s))
+    return Truth(drawn, weights, told=told, may=pooled(s))
 
 
 @truth("heads", "Which token attends to which")
@@ -134,10 +128,52 @@ def pooled(s: Scene) -> list[int]:
     return [real, -(-real // 32), -(-real // 32) - 1]
 
 
-@truth("heads", "What each head is worth to the answer")
-def worth(s: Scene) -> Truth:
-    """Nothing before somebody asks for it: test_changed."""
-    return Truth()
+@truth("heads", "Layer *, head *")
+def head_card(s: Scene, layer: str, head: str) -> Truth:
+    """The answer without the head, its role and what it is measured by, and which heads the answer needs."""
+    numbers = measure(s, s.layer, s.head)
+    profile = [(short, numbers[name]) for short, name in SHARES.items() if numbers[name] is not None]
+    roles = [numbers[ROLES[role]] for role in name_roles(numbers)]
+    thresholds = [0.9 if role == "broad" else 0.5 for role in name_roles(numbers)]
+    real, entropy = sum(s.trace.encoding.mask), float(numbers["entropy"] or 0)
+    probs = softmax(s.hf_run.prediction_logits[0, s.token].double().numpy())
+    words, without = best(probs, 5), zero_heads(s)
+    worth = (probs[words[0]] - without[..., words[0]]).ravel()
+    answer = {"without": list(without[s.layer, s.head, words]), "with": list(probs[words])}
+    power = int(np.floor(np.log10(100 * abs(worth).max()))) if abs(worth).max() < 0.001 else 0
+    places = rank_needed(worth)
+    ranked = {"number": [100 * worth[i] / 10.0**power for i in places]}
+    told = [*roles, *thresholds, entropy, float(np.log2(real)), 2.0**entropy, numbers["distance"],
+            *map(int, ((worth > 0).sum(), worth.size, (worth < 0).sum()))]  # fmt: skip
+    return Truth(told=told, answers=[profile], tables=[answer, ranked], rows=[f"“{s.word(i)}”" for i in words])
+
+
+def rank_needed(worth: np.ndarray) -> list[int]:
+    """The heads that the answer needs most, and those most in its way, four of each at most."""
+    needed = [i for i in best(worth, 4) if worth[i] > 0]
+    return [*needed, *(i for i in best(-worth, 4) if worth[i] < 0)]
+
+
+def zero_heads(s: Scene) -> np.ndarray:
+    """(layer, head, vocab) the chosen token's probabilities where one head brings nothing."""
+    heads = range(s.config.num_attention_heads)
+    return np.array([[zero_head(s, layer, head) for head in heads] for layer in s.layers])
+
+
+def zero_head(s: Scene, layer: int, head: int) -> np.ndarray:
+    """The same for one head, by a hook in Hugging Face's model."""
+    width = s.config.head_dim
+
+    def zeroed(_, given):
+        context = given[0].clone()
+        context[..., head * width : (head + 1) * width] = 0
+        return (context,)
+
+    hook = s.hf.bert.encoder.layer[layer].attention.output.dense.register_forward_pre_hook(zeroed)
+    try:
+        return softmax(s.run_hf().prediction_logits[0, s.token].double().numpy())
+    finally:
+        hook.remove()
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,15 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.sharing import findings
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.walk.explain import write_text
 from tests.menus import open_menus
 
 APP = str(Path(__file__).parents[2] / "app.py")
-_AWAITED = ("feed_forward", "story")  # pages on which numbers arrive later
+_AWAITED = ("documents", "feed_forward", "heads", "sentence", "story", "tokenization")  # numbers arrive later there
+_LONG = 120  # seconds after which what is worked out in the background is stuck
 TITLE = 'class="bv-panel-title"'
 _SAYS = re.compile(r'<span class="bv-says">(.*?)</span></span><span class="bv-icons">', re.DOTALL)
 _TAGS = re.compile(r'<span role="tooltip".*?</span>|<[^>]*>')
@@ -34,6 +36,9 @@ _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of
     r":gray\[[^\n]*\]|`[^`]*`|<code>[^\n]*?</code>"
     r"|\bIn \[\d+\]|\(00\d\)|\bsec\. [\d.]+|(?<![·×])(?<![·×] )\b10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
 )
+# A line of a list that is no table: a name, perhaps a role and a bar, and a number.
+_LISTED = re.compile(r"<span>([^<]*)</span>(?:<small>[^<]*</small><i[^>]*><s[^>]*></s></i>)?<b>([^<]*)</b>")
+_LISTS = ('class="bv-follows"', 'class="bv-ranked"')
 _CELL = re.compile(r'<button[^>]* data-cell="([^"]*)"')
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _NUMBER = re.compile(
@@ -168,13 +173,16 @@ class _Cells(HTMLParser):
 
 
 def read_html(body: str) -> tuple[list[Table], list[list[tuple[str, str]]]]:
-    """The tables and the answers of a piece of HTML."""
+    """The tables, among them lists with numbers, and the answers of a piece of HTML."""
     cells = _Cells()
     cells.feed(body)
     tables = []
     for head, *rows in cells.tables:
         columns = {name: [row[i] for row in rows] for i, name in enumerate(head) if i}
         tables.append(Table(head[0], [row[0] for row in rows], columns))
+    if any(kind in body for kind in _LISTS):
+        names, numbers = zip(*map(re.Match.groups, _LISTED.finditer(body)), strict=True)
+        tables.append(Table("", list(map(html.unescape, names)), {"number": list(numbers)}))
     return tables, [list(zip(flat[::2], flat[1::2], strict=True)) for flat in cells.answers]
 
 
@@ -215,11 +223,13 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
     at.query_params.update({"open": "all", **query})  # every fold
     with pytest.MonkeyPatch.context() as patch, open_menus("code", "values"):
         patch.setattr(streamlit, "download_button", kept)
+        for limit in ("WANTED_S", "MOST_S"):  # however slow this machine is, all of it is worked out
+            patch.setattr(findings, limit, 10.0 * _LONG)
         at.run()
         for name in [info.name for info in PAGES] if pages is None else pages:
             at.switch_page(f"pages/{name}.py").run()
             if name in _AWAITED:
-                assert get_findings().settle(60)
+                assert get_findings().settle(_LONG)
                 at.run()
             assert not at.exception, (name, [one.value for one in at.exception])
             for panel in read_page(name, at.main):
@@ -231,8 +241,10 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
 
 
 def _read_drawer(panel: Panel, view) -> None:
-    """Add what the drawer says of the cell that a tensor's panel offers: the formula worked, and how exact it is."""
-    if panel.offered and panel.name.partition("[")[0] in view.trace:
+    """Add what the drawer says of the cell that a tensor's panel, or a stop of the story, offers: the formula worked,
+    and how exact it is."""
+    of_cell = panel.name.partition("[")[0] in view.trace or panel.name.startswith("operands-story-")
+    if panel.offered and of_cell:
         text = write_text(view, view.trace.explain(panel.offered))
         panel.formulas += _MATH.findall(text)
         panel.texts += [part.removeprefix(":small[:gray[").removesuffix("]]") for part in text.split("\n\n")

@@ -61,7 +61,9 @@ def resemblance_on_the_way(s: Scene) -> Truth:
     thin = [found[i] for i in others if i != near]
     joined = np.concatenate([np.append(row, np.nan) for row in thin])
     value = found[near, s.layer + 1]
-    return Truth([points(y=joined), points(y=found[near])], found[others], told=[value], worked=[value])
+    repeats = s.trace.tokens.count(s.trace.tokens[near]) > 1  # where it does, its position tells it from the others
+    told = [value, near] if repeats else [value]
+    return Truth([points(y=joined), points(y=found[near])], found[others], told=told, worked=[value])
 
 
 @truth("layers", "norms")

@@ -11,6 +11,7 @@ from bertviz_core.ui.views.heads import read_heads
 from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
 from bertviz_core.ui.views.heads_worth import list_marks
 from tests.derived.checks import check_cell
+from tests.derived.heads import zero_heads
 from tests.derived.reading import find_numbers, open_pages, read_html
 from tests.derived.truth import Scene, best, softmax
 from tests.factory import VOCABULARY, random_checkpoint
@@ -99,8 +100,8 @@ def test_every_head_zeroed_on_the_map():
     at.run()
     scene = Scene(shown, ASKED)
     probs = softmax(scene.hf_run.prediction_logits[0, TOKEN].double().numpy())
-    words, heads = best(probs, 5), range(scene.config.num_attention_heads)
-    without = np.array([[zero_head(scene, i, j)[words] for j in heads] for i in scene.layers])
+    words = best(probs, 5)
+    without = zero_heads(scene)[..., words]
     worth = 100 * (probs[words[0]] - without[..., 0])
     view = at.session_state["view"]
     marks = list_marks(measure_worth(view, read_heads(view.trace), ask_worth(view).look()), view.colors)
@@ -116,20 +117,3 @@ def test_every_head_zeroed_on_the_map():
         assert name == f"“{scene.word(word)}”"
         check_cell(without_it, float(without[LAYER, HEAD][words.index(word)]), name)
         check_cell(with_it, float(probs[word]), name)
-
-
-@torch.inference_mode()
-def zero_head(scene: Scene, layer: int, head: int) -> np.ndarray:
-    """The chosen token's probabilities where a head brings nothing, by a hook in Hugging Face's model."""
-    width, read = scene.config.head_dim, scene.trace.encoding
-
-    def zeroed(_, given):
-        context = given[0].clone()
-        context[..., head * width : (head + 1) * width] = 0
-        return (context,)
-
-    hook = scene.hf.bert.encoder.layer[layer].attention.output.dense.register_forward_pre_hook(zeroed)
-    try:
-        return read_probs(scene, read.ids)[TOKEN]
-    finally:
-        hook.remove()

@@ -18,6 +18,7 @@ from tests.derived import (  # noqa: F401 - they register
     weights,
     words,
 )
+from tests.derived.attention import Blocked
 from tests.derived.reading import open_pages
 from tests.derived.truth import ELSEWHERE, Bars, Map, Points, Rows, Scene, best, find_truth
 from tests.factory import VOCABULARY, random_checkpoint
@@ -40,7 +41,7 @@ GUIDED = NEURONS, LENS = ("feed_forward", "neuron-parts"), ("layers", "lens")  #
 BOTH = {  # rankings, histograms, coordinates of each pass's own
     ("layers", "paths-2"), ("layers", "paths-3"), ("attention", "dot-product"), ("attention", "softmax"),
     ("feed_forward", "functions"), ("predictions", "score-terms"),
-    ("predictions", "scores-of-all"), ("predictions", "softmax-stack"), ("add_norm", "sums"),
+    ("predictions", "scores-of-all"), ("predictions", "softmax-stack"), ("add_norm", "triangle"),
 }  # fmt: skip
 
 
@@ -74,6 +75,8 @@ def subtract(before, after):
     """After minus before, or None where the two do not draw the same places."""
     if isinstance(after, Map):
         return Map(after.matrix - before.matrix) if after.matrix.shape == before.matrix.shape else None
+    if isinstance(after, Blocked):
+        return list(Blocked(after.blocks - before.blocks).pick())
     if isinstance(after, Rows | Bars):
         old, new = (each.rows if isinstance(each, Rows) else each.bars for each in (before, after))
         renamed = [one for one, other in zip(old, new, strict=True) if one != other]
@@ -95,7 +98,7 @@ def check_difference(panel, part, before, after, why):
         drawn = part["z"] if "z" in part else part["x"] if isinstance(after, Bars) else part["y"]
     np.testing.assert_allclose(drawn, np.array(expected), rtol=0, atol=2e-5, err_msg=str(why))
     if "z" in part:
-        assert part["zmin"] == -part["zmax"] and part["zmax"] >= np.abs(drawn).max() * (1 - 1e-6), why
+        assert part["zmin"] == -part["zmax"] and part["zmax"] >= np.nanmax(np.abs(drawn)) * (1 - 1e-6), why
 
 
 def list_drawn(shown):

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import torch
 from transformers import (
+    AutoTokenizer,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -211,12 +212,21 @@ class Scene:
         return kind.from_pretrained(folder, dtype=torch.float32).eval()
 
     @cached_property
-    @torch.inference_mode()
     def hf_run(self):
         """Hugging Face's pass over the same input, with the hidden states."""
+        return self.run_hf()
+
+    @torch.inference_mode()
+    def run_hf(self):
         read = self.trace.encoding
         given = {"input_ids": read.ids, "token_type_ids": read.segments, "attention_mask": read.mask}
         return self.hf(**{name: torch.tensor([row]) for name, row in given.items()}, output_hidden_states=True)
+
+    @cached_property
+    def hf_tokenizer(self):
+        """Hugging Face's tokenizer of the same checkpoint."""
+        name = self.trace.model.name
+        return AutoTokenizer.from_pretrained(BUNDLED_FOLDER if name == "bundled" else name)
 
     @torch.inference_mode()
     def read_words(self, vectors) -> np.ndarray:

@@ -2,9 +2,12 @@
 
 import itertools
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
+from tests.derived.reading import Panel, find_numbers
 from tests.derived.truth import Scene, Truth, best, moments, points, softmax, truth
 
 
@@ -52,9 +55,21 @@ def score_terms(s: Scene) -> Truth:
     vector, row = s["cls.predictions.transform.LayerNorm"][s.token], s["cls.predictions.decoder.weight"][:, top]
     terms = np.array([x * y for x, y in zip(vector, row, strict=True)])
     most = int(terms.argmax())
-    return Truth([points(x=range(len(terms)), y=np.sort(terms)[::-1])], np.stack([vector, row, terms], axis=1),
-                 told=[most, vector[most], row[most], terms[most], sum(terms > 0), sum(terms < 0)],
+    return Truth([Falling(terms)], np.stack([vector, row, terms], axis=1),
+                 told=[most, vector[most], row[most], terms[most]],
                  worked=[read_scores(s)[s.token, top]])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Falling:
+    """Bars of a sum's terms, largest first; written among them how many are above 0, and how many are not."""
+
+    terms: np.ndarray
+
+    def check(self, panel: Panel, trace: Mapping, why: object) -> None:
+        points(x=range(len(self.terms)), y=np.sort(self.terms)[::-1]).check(panel, trace, why)
+        written = [find_numbers(one["text"])[0].value for one in panel.figure["layout"]["annotations"]]
+        assert written == [sum(self.terms > 0), sum(self.terms <= 0)], why
 
 
 @truth("predictions", "scores-of-all")
