@@ -25,7 +25,7 @@ class Remedy:
     """A button: what is on it, and what a press does. page: where it leads then, if not back to this one."""
 
     label: str
-    act: Callable[[], object]
+    act: Callable[[], None]
     page: str = ""
 
 

@@ -133,8 +133,11 @@ def _note_rows(view: View, sums: Sums, shown: Sequence[int], put: str) -> str:
 
 def _list_inks(view: View, where: str) -> tuple[Ink, Ink, Ink]:
     """Of what was there, of what is added and of the sum: three kinds, three hues."""
-    kinds = NORM, _KINDS.get(where, "ffn"), RESIDUAL
-    return tuple(Ink(view.colors.kinds[kind], view.colors.cells[kind]) for kind in kinds)
+
+    def ink(kind: str) -> Ink:
+        return Ink(view.colors.kinds[kind], view.colors.cells[kind])
+
+    return ink(NORM), ink(_KINDS.get(where, "ffn")), ink(RESIDUAL)
 
 
 def _measure_triangle(view: View) -> tuple[float, float, float, float]:
@@ -149,7 +152,8 @@ def _show_triangle(view: View) -> None:
     heading = Heading("True to angle and length", "below, how long the sum could be",
                       _write_law(view, view.trace.step(residual)), "law of cosines")  # fmt: skip
     with open_card(view, RESIDUAL, heading, residual, name="triangle"):
-        inks = tuple(ink.text for ink in _list_inks(view, read_where()))
+        was, added, total = (ink.text for ink in _list_inks(view, read_where()))
+        inks = was, added, total
         show_passes_chart(view, [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes],
                           "triangle", f"The residual sum of {token} as a triangle")  # fmt: skip
         if note := f"{tell_words(view)}{tell_put(view, residual)}".strip():
