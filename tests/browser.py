@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Error, Locator, Page, sync_playwright
+from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from bertviz_core.ui.components.selectors import expand
@@ -78,6 +78,7 @@ AWAITED = expand("""before => {
         'a title': all('h1, :--alert').length === 0,
         'new elements': all(':--skeleton, :--spinner, :--stale').length > 0,
         'the canvas': all('.bvc').some(canvas => !canvas.querySelector('.bvc-drawn text')),
+        'what is worked out meanwhile': all('[class*="st-key-again-"]').length > 0,
         'rest': performance.now() - window.drawnAt < 60,
         'charts': all(':--chart').some(chart => !chart.querySelector(':--plot-picture')),
     };
@@ -114,7 +115,7 @@ class App:
     def settle(self, before: int = 0) -> None:
         """Wait until the script has run and everything it said is on screen."""
         try:
-            self.page.wait_for_function(SETTLED, arg=before, timeout=60_000)
+            self.page.wait_for_function(SETTLED, arg=before, timeout=120_000)
         except Error as error:
             raise AssertionError(f"waited in vain for: {', '.join(self.page.evaluate(AWAITED, before))}") from error
 
@@ -158,7 +159,12 @@ class App:
         link = self.find(f":--popover-body .st-key-page-of-{info.name}").get_by_role("link")
         with self.rerun():
             link.click()
-        assert self.title == title, self.title
+            self.wait_for_title(title)
+
+    def wait_for_title(self, title: str) -> None:
+        """Until another page stands there."""
+        name = self.page.locator(".st-key-headline p strong").first
+        expect(name).to_have_text(f"{title}.", timeout=60_000)
 
     def point(self, token: int) -> None:
         """Choose a token in the bar."""

@@ -140,10 +140,10 @@ def test_a_link_beside_an_open_menu_leads_to_its_page(app, menu):
     app.open("layers")
     app.open_menu(menu)
     with app.rerun():
-        app.page.locator(".st-key-map").get_by_role("link", name="Predictions").click()
+        app.page.locator(".st-key-map").get_by_role("link", name="Embeddings").click()
     app.page.wait_for_timeout(500)
     app.settle()
-    assert app.title == "Predictions"
+    assert app.title == "Embeddings"
 
 
 def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
