@@ -38,7 +38,7 @@ def test_the_headline_tells_a_word_from_its_like(rome):
     assert [i for i, text in enumerate(rome.tokens) if text == "do"] == [5, 9]
     said, _ = read(opened("attention", {}, "When in Rome, do as the [MASK] do.", head="0"))
     assert "“[MASK]” looks hardest at **“do” at position 5: 55" in said
-    for page in ("heads", "query_key_value", "attention_output"):
+    for page in ("query_key_value", "attention_output"):
         said, _ = read(opened(page, {}, "When in Rome, do as the [MASK] do.", head="0"))
         assert "**“do” at position 5" in said
 
