@@ -96,6 +96,8 @@ def choose_outcome(view: View) -> None:
 def show_words(view: View, worth: Worth) -> None:
     """The answer without the chosen head, and a button that leaves it out on all pages."""
     layer, head = worth.chosen
+    if view.outcome.compared:
+        st.markdown(f"**{view.passes[-1].outcome.half}**")
     st.html(render_words(worth))
     changes = zero_head(layer, head)
     undone = set(changes) <= set(view.outcome.after.changes)
