@@ -144,6 +144,7 @@ class App:
     def choose(self, label: str, option: str) -> None:
         """Pick from one of the menus."""
         self.page.get_by_role("combobox", name=label, exact=True).click()
+        self.page.keyboard.type(option)  # of a long list only what is near is drawn
         with self.rerun():
             self.page.get_by_role("option", name=option, exact=True).click()
 
