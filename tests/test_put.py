@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.analysis.canvas import Spot, choose_rows
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short, write_fixed
+from bertviz_core.formula.numbers import format_latex, format_number, format_short, write_fixed
 from bertviz_core.ui.views.overview_stops import list_stops
 from tests.derived.truth import softmax
 from tests.menus import code_open, read_plain  # noqa: F401 - opened for the whole module
@@ -64,7 +64,8 @@ def test_heads_and_bias_give_a_sum_beside_which_a_change_puts_the_output(red):
     most = int(np.abs(given).argmax())
     number = format_latex(float(given[most]))
     assert re.search(rf"= {re.escape(number)}, \\ \\text{{but a change puts }} .*= 0\.0000", formulas)
-    assert f"Together, with the bias: {format_percent(1.0)}. The sum is the output.{PUT}" in said
+    unchanged, _ = read(opened("attention_output", {}))
+    assert PUT.strip() in said.splitlines() and PUT not in f" {unchanged}"
 
 
 def test_the_stop_of_the_sum_tells_what_the_heads_gave_and_what_a_change_put(red):

@@ -140,6 +140,14 @@ def _(scene, name):
     return Truth(values, "HIGHEST" if name.endswith("others") else "LARGEST", near, int(near.argmax()))
 
 
+@oracle("bold line, undefined")
+def _(scene, _name):
+    rows = scene.own("output.LayerNorm")
+    others = [length(rows[i]) for i in scene.real if i != scene.token]
+    assert not length(rows[scene.token]) or not any(others)
+    return Truth({"token": name_token(scene.tokens, scene.token)})
+
+
 @oracle("largest product", "no larger product")
 def _(scene, name):
     likeliest = int(scene.probs.argmax())
