@@ -44,7 +44,7 @@ def chosen(page, document, beside):
 
 
 def words(page):
-    return "\n".join(element.value for element in page.markdown)
+    return "\n".join(element.value for element in (*page.markdown, *page.caption))
 
 
 def entries(page):
