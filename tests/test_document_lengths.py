@@ -18,6 +18,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.store import TraceStore
 from tests.factory import random_checkpoint
+from tests.menus import read_plain
 from tests.test_documents_page import chosen, opened
 
 TEXT = "When in Rome, do as the [MASK] do."
@@ -88,9 +89,10 @@ def test_the_page_compares_the_article_with_padding_token_by_token(padded):
     at = opened(text=TEXT, mask="3", pad="16", token="3", document="encoder-article", beside="bert")
     bert, article = padded
     assert [element.value for element in (*at.exception, *at.error)] == []
-    told = "\n".join(element.value for element in at.caption).replace("\\", "")
+    table = read_plain(at)
     turned = format_number(float(cosine(bert[END.format(5)][3], article[END.format(5)][7])))
-    assert f"cosine {turned} for" in told and format_number(measure_layers(bert, article)[-1].largest) in told
+    assert f"cosine **{turned}** after the last layer" in at.title[0].value.replace("\\", "")
+    assert format_number(measure_layers(bert, article)[-1].largest) in table
 
 
 @pytest.mark.parametrize(("document", "beside"), [("forward-pass-note", "bert"), ("definition", "forward-pass-note")])
