@@ -95,7 +95,8 @@ def check_difference(panel, part, before, after, why):
         drawn = part["z"]
         expected = expected.matrix[rows, columns][: drawn.shape[0], : drawn.shape[1]]
     else:
-        drawn = part["z"] if "z" in part else part["x"] if isinstance(after, Bars) else part["y"]
+        lying = isinstance(after, Bars) or (isinstance(after, Points) and "y" not in after.sides)
+        drawn = part["z"] if "z" in part else part["x" if lying else "y"]
     np.testing.assert_allclose(drawn, np.array(expected), rtol=0, atol=2e-5, err_msg=str(why))
     if "z" in part:
         assert part["zmin"] == -part["zmax"] and part["zmax"] >= np.nanmax(np.abs(drawn)) * (1 - 1e-6), why
