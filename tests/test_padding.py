@@ -10,6 +10,7 @@ import bertviz_core as bv
 from bertviz_core.analysis.layers import find_principal_components, project_stages, stack_vectors
 from bertviz_core.analysis.what_if import list_moved, measure_moved
 from bertviz_core.formula.address import Address
+from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from tests.test_pages import APP
 
@@ -33,6 +34,8 @@ def opened(page, **query):
     at.run()
     at.switch_page(f"pages/{page}.py").run()
     at.session_state["open"] = "all"
+    at.run()
+    assert get_findings().settle(60)  # what is worked out meanwhile is said to its end
     at.run()
     assert not at.exception and not at.error, page
     return at
@@ -81,8 +84,8 @@ def test_a_token_that_is_masked_out_counts_no_more_than_padding():
     states /= np.linalg.norm(states, axis=1, keepdims=True)
     near = int(np.where(np.arange(9) == 3, -2, states @ states[3]).argmax())
     at = opened("layers", token="3", layer=str(row.chosen.layer), changes=f"attention_mask[token={near}]:0")
-    told = next(caption.value for caption in at.caption if "is nearest to" in caption.value)
-    assert f"{near} {row.trace.tokens[near]}" not in told
+    said = read_html(at) + "".join(caption.value for caption in at.caption)
+    assert f"bold: “{row.trace.tokens[near]}”" not in said and re.search("bold: “[^”]+”, nearest after layer", said)
     assert "1 of 9 tokens has attention mask 0" in read_html(at)
 
 

@@ -107,7 +107,7 @@ def _draw_shares(shares: np.ndarray, colors: Palette) -> Spec:
     return {
         "type": "bar", "x": pack(shares), "y": list(range(len(shares))), "orientation": "h", "xaxis": "x4",
         "marker": {"color": colors.ink(shares.tolist(), colors.cells[ATTENTION])}, "name": "share",
-        "hovertemplate": Rich("%{y}<br>share of the sum: <b>%{x:.2%}</b><extra></extra>"),
+        "hovertemplate": Rich("%{y}<br>share of the sum: <b>%{x:.4g}</b><extra></extra>"),
     }  # fmt: skip
 
 
