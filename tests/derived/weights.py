@@ -42,8 +42,15 @@ def one_number(s: Scene) -> Truth:
     return Truth(drawn, np.stack([x, weight, x * weight], axis=1), told=[found, *why], worked=[value])
 
 
-@truth("query_key_value", "Which keys fit what “*” asks?")
+def name_chosen(s: Scene) -> str:
+    """The chosen token as titles call it: with its position, where it stands elsewhere as well."""
+    word = s.trace.tokens[s.token]
+    return f"“{word}”" if s.trace.tokens.count(word) == 1 else f"“{word}” at position {s.token}"
+
+
+@truth("query_key_value", "Which keys fit what * asks?")
 def fit(s: Scene, word: str) -> Truth:
+    assert word == name_chosen(s)
     q, keys = project(s, "query")[s.token], project(s, "key")
     products = [float(q @ k) for k in keys]
     row = softmax(s.own("attention.self.scores")[s.head, s.token])
@@ -76,8 +83,9 @@ def weights(s: Scene, layer: str, head: str) -> Truth:
     return Truth([Map(whole)], whole, told=told, worked=[whole[s.token, s.key]])
 
 
-@truth("attention", "How “*” divides its attention, step by step")
+@truth("attention", "How * divides its attention, step by step")
 def steps(s: Scene, word: str) -> Truth:
+    assert word == name_chosen(s)
     q, keys = s.own("attention.self.query")[s.head, s.token], s.own("attention.self.key")[s.head]
     width, real = len(q), s.trace.encoding.mask
     products = [float(q @ k) for k in keys]
