@@ -93,8 +93,10 @@ def test_every_stage_has_one_page_called_as_it_is():
 
 
 def written(at):
-    """All that a page shows as text: panels' headings with their addresses, Markdown, tables."""
-    return "\n".join([*(element.value for element in at.markdown), *(one.proto.body for one in at.get("html"))])
+    """All that a page shows as text: headings with addresses, Markdown, tables; and what charts are of."""
+    charts = [chart.proto.id.partition("-chart-")[2] for chart in at.get("plotly_chart")]
+    texts = [*(element.value for element in at.markdown), *(one.proto.body for one in at.get("html"))]
+    return "\n".join([*texts, *charts])
 
 
 def names(text, address):
