@@ -39,7 +39,7 @@ def test_a_squares_area_is_the_weight_and_the_filled_area_what_is_taken():
     outline, filled = draw_taken_squares(SQUARES, WORDS, 1, LIGHT).traces
     sides = [np.array(trace["marker"]["size"]).reshape(SQUARES.weights.shape) for trace in (outline, filled)]
     plain = sides[1] > 2  # those that are not drawn larger than they are, to be seen
-    assert plain.sum() > 9 and np.allclose(sides[0] ** 2 / 400, SQUARES.weights, atol=0.01)
+    assert plain.sum() > 9 and np.allclose(sides[0] ** 2 / 17**2, SQUARES.weights, atol=0.01)
     lengths = SQUARES.taken / SQUARES.weights
     np.testing.assert_allclose((sides[1] / sides[0])[plain] ** 2, (lengths / lengths.max())[plain], atol=0.05)
     assert outline["meta"] == filled["meta"] == list(SQUARES.cells)
