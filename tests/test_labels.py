@@ -21,7 +21,7 @@ from tests.test_figures import CASES, INK, LIGHT, SHARE, SIGNED, VARIANTS, sent,
 LINK = '<a href="https://example.org">y</a>'
 HOSTILE = [LINK, "<b>bold</b><br>", "&amp;&lt;", "$x$ %{x}", "a\n\u202eb\x00", "<extra>" + "m" * 5000]
 SHOWN = [LINK, "<b>bold</b><br>", "&amp;&lt;", "$x$ %{x}", "a␊⟨U+202E⟩b␀", "<extra>" + "m" * 5000]
-OWN_TAGS = re.compile(r"</?b>|<br>|<extra></extra>")
+OWN_TAGS = re.compile(r"</?b>|<br>|<extra></extra>|<span style=\"color:#[0-9A-Fa-f]{6}\">|</span>")
 BEGINS = re.compile(r"<(?!\u200b)|\$|%\{|&(?!#)")  # what Plotly would read in a text
 BEGINS_IN_SPACE = re.compile(r"<(?!\u200b)")
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")

@@ -17,7 +17,7 @@ FORWARD = {"where": "feed-forward"}
 SAID = {
     "a skipped LayerNorm": (
         "add_norm", {f"{L3}.output.LayerNorm": "skip"}, FORWARD,
-        "A change makes the result the layer's input", "result = γ × normalized",
+        "A change makes the result the layer's input", None,
     ),
     "a parameter of a skipped layer": (
         "parameters", {f"{L3}.output.LayerNorm": "skip"}, {"tensor": f"{L3}.output.LayerNorm.weight"},
@@ -99,8 +99,8 @@ SAID = {
         ", which a change makes 7.0000.", None,
     ),
     "a row of a repeated token": (
-        "embeddings", {"embeddings.word_embeddings[token=2]": 0.5}, {"text": "no no no", "token": "1"},
-        ": the same row, 2053. A change puts other numbers there.", None,
+        "embeddings", {"embeddings.word_embeddings[token=2]": 0.5}, {"text": "no no no", "token": "1", "vectors": "word"},
+        "A change puts other numbers there than this formula gives.", None,
     ),
     "a rollout over what is cut": (
         "layers", {f"{L3}.output.residual": "no-residual"}, {},
