@@ -94,7 +94,8 @@ if cell:
             "background: Canvas; overflow: auto } @media (max-width: 640px) { .st-key-drawer {"
             f"top: 40%; width: 100% }} }}</style><h2 id='bv-drawer-title' tabindex='-1'>{escape(cell)}</h2>"
             f'<button data-keep="1">crumb</button><button data-close="true">Close</button>'
-            f'<button data-step="{escape(cell)}x">first</button><button data-step="other">second</button>'
+            f'<table><tr><td><button data-step="{escape(cell)}x">first</button></td></tr>'
+            '<tr><td><button data-step="other">second</button></td></tr></table>'
         )
         st.text_input("Another number")
 st.html(f'<pre id="events">{escape(json.dumps(events))}</pre>')

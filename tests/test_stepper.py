@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.frame.stepper import UNUSED
 
@@ -22,6 +23,8 @@ def read_page(name, **place):
     at.run()
     at.switch_page(f"pages/{name}.py")
     at.query_params.update(asked)
+    at.run()
+    assert get_findings().settle(60)  # what is worked out meanwhile is compared when it is done
     at.run()
     assert not at.exception
     return list(list_drawn(at.main))
