@@ -99,7 +99,8 @@ SAID = {
         ", which a change makes 7.0000.", None,
     ),
     "a row of a repeated token": (
-        "embeddings", {"embeddings.word_embeddings[token=2]": 0.5}, {"text": "no no no", "token": "1", "vectors": "word"},
+        "embeddings", {"embeddings.word_embeddings[token=2]": 0.5},
+        {"text": "no no no", "token": "1", "vectors": "word"},
         "A change puts other numbers there than this formula gives.", None,
     ),
     "a rollout over what is cut": (
