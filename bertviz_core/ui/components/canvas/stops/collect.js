@@ -25,10 +25,11 @@ export function drawCollect(canvas, sketch, box, worked, time) {
   const columns = placeFactors(canvas, box, worked);
   const hidden = values.reduce((all, value, i) => all + (isSeen(frame, i) ? 0 : value), worked.others);
   const rest = hidden ? `; out of sight: ${writeFixed(hidden, digits.terms)}` : "";
-  const how = columns.factors ? "each token’s share times its value, added from row to row" : "share · value, added";
+  const short = rest ? "" : ": share · value, added"; // where there is little room, which a rest needs more
+  const how = columns.factors ? ": each token’s share times its value, added from row to row" : short;
   drawCaption(
     sketch, box, [[quote(canvas, canvas.place.token), "prediction"], ["collects", "value"]],
-    `component ${component}: ${how}${rest}`
+    `component ${component}${how}${rest}`
   );
   const ends = runSums([...values, worked.others]);
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
