@@ -68,7 +68,7 @@ def test_a_click_in_the_map_chooses_layer_and_head_for_all_pages(heads):
         head_button(heads, 3, 5).click()
     assert selected(heads) == ("3", "5") and heads.chosen()[:2] == ("Layer 3", "Head 5")
     assert heads.query == {"open": "lines", "layer": "3", "head": "5"}
-    assert PROBS.format(3, 5) in heads.shown()
+    assert "Layer 3, head 5" in heads.shown()
     heads.page.reload()
     heads.settle()
     assert selected(heads) == ("3", "5") and heads.chosen()[:2] == ("Layer 3", "Head 5")
@@ -77,13 +77,13 @@ def test_a_click_in_the_map_chooses_layer_and_head_for_all_pages(heads):
 
 
 def test_arrow_keys_walk_through_the_map_and_enter_chooses(heads):
-    before, keyboard = runs(heads), heads.page.keyboard
+    keyboard = heads.page.keyboard
     assert heads.page.locator('.head[tabindex="0"]').count() == 1
     heads.page.locator('.head[tabindex="0"]').focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown"):
         keyboard.press(key)
     assert "layer 1, head 2" in heads.page.locator(".about").inner_text()
-    assert selected(heads) == ("0", "0") and runs(heads) == before
+    assert selected(heads) == ("0", "0") and "head" not in heads.query  # nothing is chosen yet
     with heads.rerun():
         keyboard.press("Enter")
     assert selected(heads) == ("1", "2") and heads.chosen()[:2] == ("Layer 1", "Head 2")
