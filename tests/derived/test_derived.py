@@ -13,6 +13,7 @@ from tests.derived import (  # noqa: F401 - they register
     embeddings,
     heads,
     neurons,
+    notebook,
     playground,
     questions,
     stages,

@@ -1,0 +1,72 @@
+"""The page that runs the notebook's checks."""
+
+import math
+
+import numpy as np
+
+from bertviz_core.documents.printed import FACTS, OTHERS, TENSORS
+from tests.derived.truth import Map, Scene, Truth, points, truth
+
+
+def gelu(x: float) -> float:
+    return x * (1 + math.erf(x / math.sqrt(2))) / 2
+
+
+def read_digits(cell: str) -> np.ndarray:
+    return np.array(next(one for one in TENSORS if one.cell == cell).digits, dtype=np.float64)
+
+
+@truth("notebook", "notebook-tensor")
+def printed_tensor(s: Scene) -> Truth:
+    digits = next(one for one in TENSORS if one.cell == s.asked.get("cell", "14")).digits
+    names = ["0", "1", "2", "d − 3", "d − 2", "d − 1"]
+    matrix = np.array(digits, dtype=np.float64)
+    columns = {name: [row[j].replace("-", "−") for row in digits] for j, name in enumerate(names)}
+    return Truth([Map(matrix)], matrix, tables=[columns])
+
+
+@truth("notebook", "All printed tensors")
+def printed_tensors(s: Scene) -> Truth:
+    columns: dict[str, list] = {"numbers": [36] * len(TENSORS)}
+    columns |= {name: [None] * len(TENSORS) for name in ("same digits", "last digit", "rounding", "differs",
+                                                         "largest difference")}  # fmt: skip
+    return Truth(tables=[columns])
+
+
+@truth("notebook", "page")
+def notebook_page(s: Scene) -> Truth:
+    return Truth(told=[36 * len(TENSORS)])
+
+
+@truth("notebook", "Sizes*")
+def notebook_facts(s: Scene, which: str) -> Truth:
+    """Ours and the verdicts: sizes from Hugging Face's config, the rest judged by the two texts beside each other."""
+    table = s.shown.find("notebook", f"Sizes{which}").tables[0]
+    facts = FACTS if which.startswith(",") else OTHERS
+    here, verdicts = list(table.columns["this model"]), []
+    for i, fact in enumerate(facts):
+        kind, _, name = fact.of.partition(":")
+        if (
+            here[i] != "–"
+            and kind == "config"
+            and hasattr(s.hf.config, name)
+            and name not in ("architectures", "pad_token_id")
+        ):
+            here[i] = str(getattr(s.hf.config, name))
+        same = "✓ same" if here[i] == table.columns["printed"][i] else "✗ differs"
+        of_sentence = kind in ("ids", "length", "column", "row", "answer") or (
+            kind == "shape" and not name.endswith((".weight", ".bias")))  # fmt: skip
+        verdicts.append("" if of_sentence or (here[i] == "–" and not fact.slip) else "✗ error" if fact.slip else same)
+    told = [verdicts.count("✓ same"), len(facts), *([10, 12] if any(fact.slip for fact in facts) else [])]
+    return Truth(told=told, tables=[{"what": table.columns["what"], "printed": table.columns["printed"],
+                                     "this model": here, "verdict": verdicts}])  # fmt: skip
+
+
+@truth("notebook", "notebook-gelu")
+def notebook_gelu(s: Scene) -> Truth:
+    x, y = read_digits("49"), read_digits("51")
+    line = np.linspace(-5, 2, 141)
+    curve = [gelu(float(v)) for v in line]
+    held = np.vstack([np.stack([x.ravel(), y.ravel()], axis=1), np.stack([line, curve], axis=1)])
+    return Truth([points("this model", x=line, y=curve), points("this token", x=x.ravel(), y=y.ravel())], held,
+                 told=[36, -4.2322, -4.8812e-05, gelu(-4.2322)], worked=[gelu(x[0, 0])])  # fmt: skip
