@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any, cast
 
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN, VOCAB, Dims, list_names
@@ -97,13 +98,19 @@ def walk_nodes(expr: Expr) -> Iterator[Expr]:
         yield from walk_nodes(part)
 
 
+def replace_nodes(expr: Expr, new: Mapping[Expr, Expr]) -> Expr:
+    """The expression with other nodes in every place of some."""
+    if expr in new:
+        return new[expr]
+    inner = {each.name: getattr(expr, each.name) for each in fields(cast(Any, expr))}
+    parts = {name: replace_nodes(part, new) for name, part in inner.items() if isinstance(part, Expr)}
+    return replace(cast(Any, expr), **parts) if parts else expr
+
+
 def inline(expr: Expr, made: Mapping[str, Expr]) -> Expr:
     """The expression with others in place of the symbols of these addresses, also in those others."""
-    if isinstance(expr, Symbol):
-        return inline(made[expr.address], made) if expr.address in made else expr
-    inner = {each.name: getattr(expr, each.name) for each in fields(expr)}  # pyright: ignore[reportArgumentType]
-    parts = {name: inline(part, made) for name, part in inner.items() if isinstance(part, Expr)}
-    return replace(expr, **parts) if parts else expr  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
+    named = {symbol for symbol in walk_symbols(expr) if symbol.address in made}
+    return replace_nodes(expr, {symbol: inline(made[symbol.address], made) for symbol in named})
 
 
 def walk_symbols(expr: Expr) -> Iterator[Symbol]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 import torch
 
@@ -18,7 +17,7 @@ from bertviz_core.formula.document_nodes import Sinusoid
 from bertviz_core.formula.functions import MAX_ZERO, Apply, Sqrt, Square, Sum
 from bertviz_core.formula.nodes import Add, Constant, Expr, Symbol
 from bertviz_core.formula.shapes import Rename
-from bertviz_core.formula.steps import PARAMETER, Program, Step, walk_nodes
+from bertviz_core.formula.steps import PARAMETER, Program, Step, replace_nodes, walk_nodes
 from bertviz_core.programs.bert import POSITION_IDS, write_bert
 from bertviz_core.programs.config import BertConfig
 
@@ -51,7 +50,7 @@ class _Pass:
         """Leave out what is added to a product with a matrix."""
         sums = (node for node in walk_nodes(self.steps[address].expr) if isinstance(node, Add))
         total = next(node for node in sums if isinstance(node.parts[1], Symbol) and node.parts[1].kind == PARAMETER)
-        self.put(address, _swap(self.steps[address].expr, {total: total.parts[0]}))
+        self.put(address, replace_nodes(self.steps[address].expr, {total: total.parts[0]}))
 
     def list_norms(self) -> list[str]:
         """The LayerNorms up to the last layer's."""
@@ -66,7 +65,7 @@ class _Pass:
         for name in _PARTS:
             step = self.steps[_part(norm, name)]
             output = replace(step.output, address=_part(path, name))
-            copies[output.address] = replace(step, output=output, expr=_swap(step.expr, new))
+            copies[output.address] = replace(step, output=output, expr=replace_nodes(step.expr, new))
             new[step.output] = output
         place = list(self.steps).index(before)
         every = list(self.steps.items())
@@ -75,7 +74,7 @@ class _Pass:
 
     def swap(self, address: str, new: Mapping[Expr, Expr]) -> None:
         """Read something else in a step."""
-        self.put(address, _swap(self.steps[address].expr, new))
+        self.put(address, replace_nodes(self.steps[address].expr, new))
 
     def drop_norms(self, layer: int) -> None:
         """Leave out both LayerNorms that stand after a layer's sums."""
@@ -90,14 +89,6 @@ def _at(layer: int, leaf: str) -> str:
 
 def _part(norm: str, name: str) -> str:
     return f"{norm}.{name}" if name else norm
-
-
-def _swap(node: Expr, new: Mapping[Expr, Expr]) -> Expr:
-    """The same formula with other nodes in place of some."""
-    if node in new:
-        return new[node]
-    parts = {name: _swap(part, new) for name, part in vars(node).items() if isinstance(part, Expr)}
-    return replace(cast(Any, node), **parts) if parts else node
 
 
 def _drop_segment(p: _Pass) -> None:

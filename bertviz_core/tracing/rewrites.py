@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, cast
 
 from bertviz_core.errors import InputError
 from bertviz_core.formula.functions import Apply
 from bertviz_core.formula.nodes import Add, Constant, Expr
-from bertviz_core.formula.steps import RESIDUAL, Program, Step, walk_nodes, walk_symbols
+from bertviz_core.formula.steps import RESIDUAL, Program, Step, replace_nodes, walk_nodes, walk_symbols
 from bertviz_core.programs.config import ACTIVATIONS
 
 NO_RESIDUAL, SKIP, OTHER_EPSILON = "no-residual", "skip", "epsilon"
@@ -124,15 +123,7 @@ def _replace_epsilon(_: Program, step: Step, text: str) -> Expr:
             f"There is no epsilon in the formula of {step.address}. Choose a step that divides by the standard "
             "deviation, such as embeddings.LayerNorm.normalized."
         )
-    return _replace_node(step.expr, old, replace(old, amount=epsilon))
-
-
-def _replace_node(node: Expr, old: Expr, new: Expr) -> Expr:
-    """The same formula with another node in every place of one."""
-    if node == old:
-        return new
-    parts = {name: _replace_node(part, old, new) for name, part in vars(node).items() if isinstance(part, Expr)}
-    return replace(cast(Any, node), **parts) if parts else node
+    return replace_nodes(step.expr, {old: replace(old, amount=epsilon)})
 
 
 _BY_WORD: Mapping[str, Callable[[Program, Step, str], Expr]] = {
