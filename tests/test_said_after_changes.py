@@ -7,6 +7,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.add_norm import follow_direct_path
+from bertviz_core.ui.frame.resources import get_findings
 from tests.test_put import RED, opened, read, tell
 
 SNOW = "Snow fell on the old bridge."
@@ -236,3 +237,15 @@ def test_the_first_question_names_the_position_of_a_token_that_stands_twice():
 
 def test_tensors_are_counted_as_the_file_has_them():
     assert "22,893,116 numbers in 110 tensors" in read(opened("parameters", {}))[0]
+
+
+def test_a_departure_alone_is_compared_with_the_pass_without_changes():
+    def read(changes):
+        at = opened("documents", changes, text=SNOW, token="5")
+        assert get_findings().settle(60)
+        at.run()
+        return [each.proto.body for each in at.get("html") if 'aria-label="The departures"' in each.proto.body]
+
+    plain = read({})
+    assert len(plain) == 1 and re.search(r"<span>−?\d\.\d\d</span>", plain[0])
+    assert read({f"{L3}.output.LayerNorm": "skip"}) == plain

@@ -28,7 +28,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.views.documents import STYLE, Side, list_stages
 from bertviz_core.ui.views.documents_told import find_cosine
 
-_LOW = -0.2  # where the scale of cosines begins; none of a document's is far below
+_LOW = -0.2  # where the scale of cosines begins; the bar of a lower one ends there
 _STYLE = read_css(Path(__file__).with_name("documents_five.css"))
 _EACH = "of every layer's output, in BERT's pass and the document's"
 
@@ -61,7 +61,9 @@ def _show_table(view: View, chosen: Side, runs: Mapping[str, DocumentRun], progr
                       _write_cosine(view), progress or "x BERT, y the document, last layer")  # fmt: skip
     with open_card(view, NORM, heading, "the last layer's output, in BERT's pass and the document's", name="five"):
         st.html(_STYLE + STYLE)
-        heads = table_html.write_heads(("document", "what it is", "cosine <small>−0.2 to 1</small>", "its answer"))
+        heads = table_html.write_heads(
+            ("document", "what it is", f"cosine <small>{write_fixed(_LOW, 1)} to 1</small>", "its answer")
+        )
         rows = [_render_row(view, each, runs.get(each.program), each.program == chosen.name) for each in DOCUMENTS]
         table = table_html.write_table(heads, rows)
         st.html(table_html.write_region("The five documents", table, "bv-five", picture=True))
