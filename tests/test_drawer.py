@@ -55,7 +55,8 @@ def test_a_click_is_answered_in_view(chromium, server, size):
         assert app.explained.startswith("encoder.layer.2.") and out_of_view(app) == []
         ring = app.page.locator(".bv-ring").first.bounding_box()
         assert box["x"] - 2 <= ring["x"] <= box["x"] + box["width"] + 2
-        app.page.keyboard.press("Escape")
+        with app.rerun():
+            app.page.keyboard.press("Escape")
         app.wait_closed()
         assert "walk" not in app.query
 
