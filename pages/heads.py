@@ -16,7 +16,7 @@ view = open_page(
     write_headline,
     ask_worth,
 )
-all_heads = read_heads(view.trace)
+all_heads = read_heads(view.trace, st.empty())
 show_heads(view, all_heads)
 with fold("lines", "**Token to token** · this head, or all heads of the layer, as lines between the tokens") as opened:
     if opened:

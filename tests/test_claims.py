@@ -105,9 +105,9 @@ def tell_all(models, monkeypatch, states):
 
 
 def leave_out(view, shown):
-    """In half of the states it is known what the answer is without each head."""
+    """In some of the states it is known what the answer is without each head."""
     asked = heads_ablation.ask_worth(view)
-    if shown.number % 2 and asked is not None:
+    if shown.number % 20 == 1 and asked is not None:
         asked.look()
         assert get_findings().settle(60)
 

@@ -34,7 +34,6 @@ FORGED = [
 FORMS = {
     state.is_text: ["", "x", "9" * 5000, ",", "1,2,3", "-1,-1", "٣,٣", "1", "1,2"],
     state.is_number: [5],
-    state.are_numbers: [[1, 2]],
     state.is_record: [{}, {"layer": 3, "level": "head", "component": None}],
     way.is_number: [5, "1"],
     way.is_head: ["1,2"],

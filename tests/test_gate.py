@@ -8,6 +8,8 @@ import pytest
 from lines import dial
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from wire import Conversation
 
@@ -26,7 +28,7 @@ class Run:
     """A run that a session asks for: a thread that ends when it may, as Streamlit keeps it."""
 
     def __init__(self, begun=True):
-        self.go, self.stopped = threading.Event(), False
+        self.go, self.stopped, self._requests = threading.Event(), False, ScriptRequests()
         self._script_thread = threading.Thread(target=self.go.wait, daemon=True)
         self.context = SimpleNamespace(has_script_started=begun)
         setattr(self._script_thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, self.context)
@@ -149,6 +151,24 @@ def test_a_run_begins_when_the_one_before_has_ended():
         assert [read(one) for one in session.answered] == [{"head": "Head 2"}]
 
     run_alone(choose_twice())
+
+
+@pytest.mark.parametrize(("back", "answered"), [(False, {"menu": True, "head": "Head 1"}), (True, {"head": "Head 1"})])
+def test_what_a_part_of_the_page_waits_to_say_is_not_lost_with_the_run_that_it_waits_for(back, answered):
+    async def press_and_choose():
+        gate, _ = guard()
+        session, run = Session(), Run()
+        session._scriptrunner = run
+        pressed = ask("part", menu=True, head="Head 0")
+        run._requests.request_rerun(RerunData(fragment_id="part", widget_states=pressed.widget_states))
+        chosen = ask(head="Head 1")
+        chosen.is_history_navigation = back
+        gate.take(session, chosen)
+        run.end()
+        await look(gate, session)
+        assert [read(one) for one in session.answered] == [answered]
+
+    run_alone(press_and_choose())
 
 
 def test_a_run_is_not_stopped_before_it_has_taken_what_was_chosen():

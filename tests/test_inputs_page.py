@@ -203,15 +203,7 @@ def test_what_is_no_entry_is_cut_into_its_pieces():
 
 
 def test_the_embeddings_page_follows_the_ringed_component():
-    """Every number that is offered, and γ and β beside it, are of the component that somebody rings."""
+    """Every number that is offered is of the component that somebody rings."""
     at = opened("embeddings", text="the cat sat", token="2", component="7", open="lengths")
-    trace = at.session_state["view"].trace
     offered = re.findall(r'class="bv-worked" data-cell="(.*?)"', " ".join(html(at)))
     assert len(offered) == 3 and all(cell.endswith("[token=2,hidden=7]") for cell in offered)
-    beside = {
-        re.sub("<.*?>", "", name): float(value.replace("\N{MINUS SIGN}", "-")) for name, _, value in rows(at, "row")
-    }
-    leaves = {"γ": "weight[hidden=7]", "β": "bias[hidden=7]", "normalized": "normalized[token=2,hidden=7]"}
-    found = {name: float(trace[f"embeddings.LayerNorm.{leaf}"]) for name, leaf in leaves.items()}
-    assert {name: beside[name] for name in leaves} == pytest.approx(found, abs=5e-5)
-    assert beside["embedding"] == pytest.approx(found["γ"] * found["normalized"] + found["β"], abs=2e-4)

@@ -20,7 +20,7 @@ from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.scriptrunner import ScriptRunContext, ScriptRunner
-from streamlit.runtime.scriptrunner_utils.script_requests import _coalesce_widget_states
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, _coalesce_widget_states
 from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from uvicorn.lifespan.on import LifespanOn
@@ -47,7 +47,8 @@ PUBLIC = re.compile(
 # What these modules read or replace, by where it is.
 ATTRIBUTES = {
     AppSession: ("request_rerun", "id", "page_script_hash", "handle_backmsg_exception", "_scriptrunner"),
-    ScriptRunner: ("_run_script", "request_stop", "_session_id", "_script_thread"),
+    ScriptRunner: ("_run_script", "request_stop", "_session_id", "_script_thread", "_requests"),
+    ScriptRequests: ("_lock", "_state", "_rerun_data"),
     WebSocket: ("receive_bytes",),
     ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started"),
     SafeSessionState: ("_yield_callback",),

@@ -156,7 +156,7 @@ def chart(at, name):
     (";".join(f"{i}.{j}=1" for i in range(6) for j in range(6)), "All of these numbers were typed here; no model"),
 ])  # fmt: skip
 def test_numbers_that_were_typed_are_not_called_the_articles(scores, told):
-    assert any(told in element.value for element in opened(scores=scores).markdown)
+    assert any(told in caption.value for caption in opened(scores=scores).caption)
 
 
 @pytest.mark.parametrize(("text", "why"), [BAD[i] for i in (0, 2, 7, 9, 11, 14)])
@@ -229,7 +229,7 @@ def test_a_component_a_weight_and_an_id_are_changed_and_all_is_added_up_again():
     np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], weights @ read, rtol=1e-6)
     assert (at.session_state["article_rows"], at.session_state["article_weights"], at.session_state["article_ids"]) == (
         "4.2=%E2%88%927", "1.0=0.5", "0.0=193")  # fmt: skip
-    assert any("sum to 1.4000; a softmax's always sum to 1" in text.value for text in at.markdown)
+    assert any("The weights as edited sum to 1.4000; a " in element.proto.body for element in at.get("html"))
     for key in ("rows", "weights", "ids"):
         at.button(key=f"reset-article_{key}").click().run()
     np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1],

@@ -15,7 +15,7 @@ from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.documents.names import NAMES, SOURCES
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import RELATION
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import controls, what_if
 from bertviz_core.ui.frame.preparation import prepare
@@ -118,9 +118,9 @@ def test_products_that_raise_a_logit_are_told_from_those_that_lower_it(rome):
     best = int(rome["cls.predictions.probs"][MASK].argmax())
     vector, weights = rome["cls.predictions.transform.LayerNorm"][MASK], rome["cls.predictions.decoder.weight"]
     terms = vector.astype(np.float64) * weights[:, best]
-    up, down = int((terms > 0).sum()), int((terms < 0).sum())
-    told = reason(view, "show_score", best).origin.meaning
-    assert up != down and f"the {up} products that raise the logit together, the {down} that lower it" in told
+    up, down = float(terms[terms > 0].sum()), float(terms[terms < 0].sum())
+    worked = reason(view, "show_score", best).origin.worked
+    assert down < 0 < up and f"{format_latex(up)} - {format_latex(-down)}" in worked
 
 
 def test_a_logit_lies_above_the_second_and_below_the_first(rome):

@@ -1,6 +1,7 @@
 """Oracles of the headlines of pages about what comes out: layers, predictions, the sentence; and of tables."""
 
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,14 +24,22 @@ def _(scene, name):
     start = scene.trace.before if scene.trace.changes else scene.trace
     base = start.with_changes(kept) if kept else start
     cell, word = _outcome(base, scene)
-    places = list(np.ndindex(scene.config.num_hidden_layers, scene.config.num_attention_heads))
-    heads = [str(Address.in_layer(layer, "attention.self.probs").fix(head=head)) for layer, head in places]
-    without = np.array([float(base.with_changes({head: 0.0}).recomputed(cell)) for head in heads])
+    places, without = _zero_each(scene.trace, tuple(kept.items()), cell)
     at = int(without.argmin())
     values = {"was": float(base[cell]), "without": float(without[at]), "name": word, "layer": places[at][0],
               "head": places[at][1]}  # fmt: skip
     relation = {"needed most": "SMALLEST", "answer falls": "ABOVE"}.get(name, "LOWEST")
     return Truth(values, relation, None if relation == "ABOVE" else without, None if relation == "ABOVE" else at)
+
+
+@lru_cache(maxsize=1)  # several claims of a state read it
+def _zero_each(trace, kept, cell):
+    """The places of all heads, and a cell without each of them."""
+    base = (trace.before or trace).with_changes(dict(kept)) if kept else trace.before or trace
+    config = trace.model.config
+    places = list(np.ndindex(config.num_hidden_layers, config.num_attention_heads))
+    heads = [str(Address.in_layer(layer, "attention.self.probs").fix(head=head)) for layer, head in places]
+    return places, np.array([float(base.with_changes({head: 0.0}).recomputed(cell)) for head in heads])
 
 
 def _outcome(trace, scene):

@@ -28,6 +28,7 @@ from bertviz_core.ui.frame.streamlit_inside import (
     RerunData,
     Run,
     ScriptRunner,
+    WidgetStates,
     get_runner,
     has_begun,
     is_at_work,
@@ -140,20 +141,25 @@ def add_request(waiting: list[ClientState], new: ClientState) -> None:
 
 
 def merge_requests(old: ClientState, new: ClientState) -> ClientState:
-    """One request for two of a session, as Streamlit itself merges what waits for a run.
-
-    Where more was pressed than anybody can press by then, it is made up, and not kept.
-    """
+    """One request for two of a session, as Streamlit itself merges what waits for a run."""
     merged = ClientState()
     merged.CopyFrom(new)
-    states = merge_widgets(old.widget_states, new.widget_states)
-    if states is not None and len(states.widgets) <= len(new.widget_states.widgets) + MOST_PRESSED:
-        merged.widget_states.CopyFrom(states)
+    add_said(merged, old.widget_states)
     merged.fragment_id = new.fragment_id if old.fragment_id else ""
     merged.is_history_navigation = new.is_history_navigation or (old.is_history_navigation and new.is_auto_rerun)
     if old.HasField("context_info") and not new.HasField("context_info"):
         merged.context_info.CopyFrom(old.context_info)
     return merged
+
+
+def add_said(new: ClientState, said: WidgetStates | None) -> None:
+    """Add to a request what was pressed before it.
+
+    Where more was pressed than anybody can press by then, it is made up, and not kept.
+    """
+    states = merge_widgets(said, new.widget_states)
+    if states is not None and len(states.widgets) <= len(new.widget_states.widgets) + MOST_PRESSED:
+        new.widget_states.CopyFrom(states)
 
 
 @dataclass
@@ -246,7 +252,9 @@ class Gate:
                 asked.current, asked.since = runner, now
             if is_at_work(runner) and not has_begun(runner) and now - asked.since < _TAKE_S:
                 return False
-            leave_runner(session, runner)
+            said = leave_runner(session, runner)
+            if not asked.waiting[0].is_history_navigation:  # who goes back has left what was pressed
+                add_said(asked.waiting[0], said)
             asked.leaving, asked.since = runner, now
         if asked.leaving is not None and is_at_work(asked.leaving) and now - asked.since < _END_S:
             return False

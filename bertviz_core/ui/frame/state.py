@@ -74,12 +74,6 @@ def is_number(said: object) -> bool:
     return isinstance(said, int) and not isinstance(said, bool) and 0 <= said < _MANY
 
 
-def are_numbers(said: object) -> bool:
-    """Whether it has said two of these, a layer and a head."""
-    numbers = cast("list[object]", said) if isinstance(said, list) else []
-    return len(numbers) == 2 and all(map(is_number, numbers))
-
-
 def is_record(said: object) -> bool:
     """Whether it has said several things by name, none of which has parts."""
     if not isinstance(said, Mapping):

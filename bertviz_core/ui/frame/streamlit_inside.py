@@ -26,7 +26,7 @@ from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.media_file_manager import MediaFileMetadata
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import _coalesce_widget_states
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType, _coalesce_widget_states
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 
 Request = Callable[[AppSession, ClientState | None], None]  # of a run, by what a browser says of itself; or the server
@@ -182,13 +182,18 @@ def get_runner(session: AppSession) -> ScriptRunner | None:
     return session._scriptrunner
 
 
-def leave_runner(session: AppSession, runner: ScriptRunner) -> None:
+def leave_runner(session: AppSession, runner: ScriptRunner) -> WidgetStates | None:
     """Tell a session's run to stop; what it still says is not for the browser, as where Streamlit does so itself.
 
-    Instead: as for `get_runner`.
+    Gives what the widgets of parts of the page say that wait for the run's end: they would be lost with it. Instead: as
+    for `get_runner`.
     """
+    requests = runner._requests
+    with requests._lock:
+        said = requests._rerun_data.widget_states if requests._state is ScriptRequestType.RERUN else None
     runner.request_stop()
     session._scriptrunner = None
+    return said
 
 
 def is_at_work(runner: ScriptRunner) -> bool:
@@ -203,7 +208,7 @@ def has_begun(runner: ScriptRunner) -> bool:
     return context is not None and context.has_script_started
 
 
-def merge_widgets(old: WidgetStates, new: WidgetStates) -> WidgetStates | None:
+def merge_widgets(old: WidgetStates | None, new: WidgetStates) -> WidgetStates | None:
     """What the widgets of two requests say, as Streamlit itself merges what waits for a run: nothing that was pressed
     is lost. Instead: a hook that may put off a request."""
     return _coalesce_widget_states(old, new)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analysis.ablation import Ablation
 from bertviz_core.analysis.claims import Said, say
@@ -25,12 +26,9 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.findings import show_finding
-from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
-from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import derived, picks
@@ -51,7 +49,6 @@ from bertviz_core.ui.views.heads_ablation import (
 from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile
 from bertviz_core.ui.views.heads_worth import Worth, list_marks
 
-_MAP: Key[Sent] = Key("head-map", None)
 PICTURE = 32  # cells along one side of a head's small picture, at most
 NONE = "no role"
 _SLOW_S = 0.5
@@ -61,20 +58,22 @@ _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
 
 
-def read_heads(trace: Trace) -> Summary:
-    """All heads of a trace, read once for all sessions; with a progress bar where that takes long."""
-    return remember(trace, "heads", lambda: _read(trace))
+def read_heads(trace: Trace, slot: DeltaGenerator | None = None) -> Summary:
+    """All heads of a trace, read once for all sessions. slot: for a progress bar where that takes long; a page has it
+    always, so that what stands below keeps its place."""
+    return remember(trace, "heads", lambda: _read(trace, slot))
 
 
-def _read(trace: Trace) -> Summary:
-    slot, start, layers = st.empty(), time.monotonic(), trace.model.config.num_hidden_layers
+def _read(trace: Trace, slot: DeltaGenerator | None) -> Summary:
+    start, layers = time.monotonic(), trace.model.config.num_hidden_layers
 
     def done(layer: int) -> None:
-        if time.monotonic() - start > _SLOW_S:
+        if slot is not None and time.monotonic() - start > _SLOW_S:
             slot.progress((layer + 1) / layers, f"Reading the heads of layer {layer} …")
 
     found = summarize(trace, PICTURE, done)
-    slot.empty()
+    if slot is not None:
+        slot.empty()
     return found
 
 
@@ -191,20 +190,13 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     }
     text = json.dumps(header).encode()
     _map(
-        key=_MAP.name,
+        key="head-map",
         data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
-        on_head_change=state.on_event(_MAP, "head", _choose_head, state.are_numbers),
     )
     st.caption(
         f"{tell_pass(view)}Rows are layers, columns are heads; in each picture rows are queries, columns are keys. "
         f"{_FORMULA if worth is not None else ''}{_describe_pooling(all_heads.tokens)}"
     )
-
-
-def _choose_head(head: Sequence[int]) -> None:
-    """The map stands in a part of the page that runs by itself."""
-    choices.choose_head(*head)
-    choices.ask_for_rerun()
 
 
 def _list_roles(all_heads: Summary, layer: int, head: int) -> list[str]:

@@ -5,9 +5,8 @@
 import { HeadMap, readPacked } from "./map.js";
 
 /** @param {Call<Uint8Array, Element & { headMap?: HeadMap }>} given */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const map = (parentElement.headMap ??= new HeadMap(parentElement));
-  map.choose = (layer, head) => setTriggerValue("head", [layer, head]);
   const [header, pixels] = readPacked(data);
   map.show(header, pixels);
   return () => map.close();

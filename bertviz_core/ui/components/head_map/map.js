@@ -18,7 +18,6 @@ export class HeadMap {
   /** @type {Uint8Array} */ pixels;
   /** @type {Uint32Array} */ tints;
   /** @type {HTMLElement[]} */ buttons;
-  /** @type {(layer: number, head: number) => void} */ choose;
 
   /** @param {ShadowRoot | Element} root */
   constructor(root) {
@@ -93,6 +92,12 @@ export class HeadMap {
     button.addEventListener("focus", () => this.rove(layer, head));
     this.buttons.push(button);
     return button;
+  }
+
+  // The map may stand in a part of the page that runs by itself: the page's listener runs all of it.
+  /** @param {number} layer @param {number} head */
+  choose(layer, head) {
+    document.dispatchEvent(new CustomEvent("bv-head", { detail: `${layer},${head}` }));
   }
 
   // Both ends of the scale of the numbers, and their unit; none where there are no numbers.

@@ -114,6 +114,7 @@ export class Listener {
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.focus(event));
     listen("bv-pointed", (event) => this.light(event.detail, event.target)); // a component knows which token it is
+    listen("bv-head", (event) => this.send("head", event.detail));
     for (const name of /** @type {const} */ (["pointerover", "focusin"])) listen(name, ({ target }) => mendLink(target));
     const early = { capture: true, passive: true };
     /** @param {PointerEvent} event */

@@ -30,4 +30,5 @@ interface Window {
 interface DocumentEventMap {
   "bv-pointed": CustomEvent;
   "bv-explained": CustomEvent;
+  "bv-head": CustomEvent;
 }
