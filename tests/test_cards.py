@@ -38,7 +38,7 @@ def test_every_step_has_its_formula_in_one_line_of_symbols(bundled, shown, notat
 
 
 def test_lines_of_a_formula_follow_each_other_and_fractions_are_small():
-    tex = r"\footnotesize\begin{aligned} & a &= \frac{b}{c} \\ d &= \tfrac{1}{2} \end{aligned}"
+    tex = r"\footnotesize\begin{aligned} & a &= \frac{b}{c} \\[6pt] d &= \tfrac{1}{2} \end{aligned}"
     assert flatten(tex).split() == [*[r"a", r"=", r"\dfrac{b}{c}", r",\quad", r"d", r"=", r"\dfrac{1}{2}"]]
 
 

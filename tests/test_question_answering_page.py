@@ -91,6 +91,12 @@ def test_a_question_without_a_text_is_offered_one(asked, offers):
     assert not at.exception and not at.error
 
 
+def test_other_models_are_told_what_answers_need(monkeypatch, tmp_path):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind="sequence-classification")))
+    at = opened("sentence", **ASKED, open="all")
+    assert any("`qa_outputs`" in caption.value for caption in at.caption) and not at.exception
+
+
 @pytest.mark.parametrize(("page", "told"), [("story", "an answer from “"), ("heads", "an answer from “")])
 def test_the_ends_of_the_answer_have_a_story_and_heads_that_matter_to_them(page, told):
     at = opened(page, **ASKED, open="all")

@@ -40,7 +40,7 @@ def _(scene, name):
 
 @oracle("longest among weights below 0", "none longer among weights below 0")
 def _(scene, name):
-    lengths = _weigh(scene)
+    lengths = np.abs(_weigh(scene))
     most = int(lengths.argmax())
     assert scene.row.min() < 0
     return Truth({"length": lengths[most], "key": most}, {"l": "LARGEST", "n": "HIGHEST"}[name[0]], lengths, most)

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import again from "../../bertviz_core/ui/components/again/index.js";
 import { HeadMap, makeTints, readPacked } from "../../bertviz_core/ui/components/head_map/map.js";
 import { drawStory } from "../../bertviz_core/ui/components/story_line/line.js";
 import { TokenLines } from "../../bertviz_core/ui/components/token_lines/lines.js";
@@ -183,4 +184,23 @@ test("arrows, Home and End lead over the map and no further", () => {
   press(map.at(1, 1), "Home");
   assert.deepEqual(at(), [1, 0]);
   assert.ok(!press(map.at(1, 1), "x").defaultPrevented);
+});
+
+test("a part of the page asks to be run again once a while, however often it was drawn, and no more when it is gone", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  openPage();
+  const parentElement = Object.assign(makeElement(), { isConnected: true });
+  const asked = [];
+  const draw = (look) =>
+    again({ data: { look, after: 300 }, parentElement, setTriggerValue: (name, value) => asked.push([name, value]) });
+  for (const look of [1, 2, 3]) draw(look);
+  t.mock.timers.tick(400); // between 300 and 400 for one look
+  assert.deepEqual(asked, [["again", 3]]);
+  parentElement.isConnected = false;
+  t.mock.timers.tick(4000);
+  assert.equal(asked.length, 1);
+  parentElement.isConnected = true;
+  draw(4)();
+  t.mock.timers.tick(4000);
+  assert.equal(asked.length, 1);
 });

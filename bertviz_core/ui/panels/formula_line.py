@@ -10,6 +10,7 @@ import streamlit as st
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.markup import write_html
 
+_BREAK = re.compile(r"\\\\(?:\[\w+\])?")  # which may say how far below the next line stands
 _LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
 _FRACTION = re.compile(r"\\t?frac(?![a-z])")
 
@@ -46,5 +47,5 @@ def _render_source(source: str) -> str:
 
 def flatten(tex: str) -> str:
     """LaTeX of several lines in one."""
-    line = _LINES.sub("", tex).replace(r"\\", r",\quad ").replace("&", "").strip()
+    line = _BREAK.sub(r",\\quad ", _LINES.sub("", tex)).replace("&", "").strip()
     return _FRACTION.sub(r"\\dfrac", line)

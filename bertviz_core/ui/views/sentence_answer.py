@@ -83,6 +83,14 @@ def offer_question() -> None:
               icon=":material/add:")  # fmt: skip
 
 
+def tell_absent() -> None:
+    """What a checkpoint needs to answer questions, and how to choose one."""
+    st.caption(
+        "To answer questions, a checkpoint needs `qa_outputs` (BertForQuestionAnswering): name one as the model under "
+        "the pencil. The sentence is then the question, the second sentence the text with the answer."
+    )
+
+
 def show_answer(view: View) -> None:
     """The text with the answer marked in it, and beside it the best spans with their scores worked out."""
     st.html(_STYLE)

@@ -2,10 +2,16 @@
 
 /** @import { Call } from "../shared/types.js" */
 
-/** @param {Call<{ look: number, after: number }>} given */
-export default function ({ data, setTriggerValue }) {
+/** @param {Call<{ look: number, after: number }, Element & { again?: number }>} given */
+export default function ({ data, parentElement, setTriggerValue }) {
+  // This is called again for every look, mostly without the end of the one before: one timer an element.
+  clearInterval(parentElement.again);
   // Of two parts that ask at once Streamlit hears one: so they ask at odd times, and until they are heard.
   const every = data.after * (1 + Math.random() / 3);
-  const timer = setInterval(() => setTriggerValue("again", data.look), every);
+  const timer = setInterval(() => {
+    if (parentElement.isConnected) setTriggerValue("again", data.look);
+    else clearInterval(timer);
+  }, every);
+  parentElement.again = timer;
   return () => clearInterval(timer);
 }
