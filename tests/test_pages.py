@@ -238,7 +238,7 @@ def test_rows_are_called_by_their_tokens_in_sentence_order(scene):
                 continue
             if figure["layout"].get("annotations", [{}])[0].get("text") in ("token", "query", "key"):
                 axis = figure["layout"]["yaxis"]
-                first = int(axis["ticktext"][0].split()[0])  # of a window, where there are many
+                first = int(axis["ticktext"][0].split()[0]) - axis["tickvals"][0]  # of a window, where there are many
                 assert axis["ticktext"] == [f"{first + i} {tokens[first + i]}" for i in axis["tickvals"]], address
                 assert axis["autorange"] == "reversed"
 

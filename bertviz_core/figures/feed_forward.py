@@ -101,7 +101,7 @@ def draw_parts(parts: np.ndarray, names: Sequence[str], end: float, colors: Pale
                             xanchor="right", yanchor="bottom", xshift=_NUMBERS - 4, yshift=2))  # fmt: skip
     drawn = {
         "type": "heatmap", "z": pack(parts), "zmin": -end, "zmax": end, "colorscale": colors.shade(FFN), "ygap": 4,
-        "colorbar": {**make_color_bar(parts, -end, end, colors), "len": 0.3}, "name": "parts",
+        "colorbar": {**make_color_bar(parts, -end, end, colors), "len": 0.3, "x": 0.94}, "name": "parts",
         "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.4g}</b><extra></extra>"),
     }  # fmt: skip
     return make_chart(

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 
 def write_heads(names: Iterable[str]) -> str:
-    """The names of the columns; the first is that of the rows."""
-    return "".join(f'<th scope="col">{name}</th>' for name in names)
+    """The names of the columns, where they have one; the first is that of the rows."""
+    return "".join(f'<th scope="col">{name}</th>' if name else "<td></td>" for name in names)
 
 
 def write_cells(inside: Iterable[str]) -> list[str]:
