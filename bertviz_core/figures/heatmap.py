@@ -19,6 +19,7 @@ CLEAR = 20  # pixels from the columns' entries to their name, where the usual fe
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
 _LETTER = 8  # pixels of one of the name's
 _NUMBERED = 14  # columns at most whose cells have room for two digits
+_LABEL, _SQUARE = 14, 190  # pixels of a row's label, and of the side of a map of square cells on a phone
 _LABELLED_COLUMNS = 40  # with more columns than this, words would collide
 
 
@@ -112,8 +113,8 @@ def _leave_room(rows: Side, name_inside: bool) -> int:
 
 
 def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette, square: bool) -> Spec:
-    thin_rows = max(1, -(-shape[0] * 14 // MAX_HEIGHT))
-    thin_columns = max(1, -(-shape[1] // _LABELLED_COLUMNS))
+    thin_rows = max(1, -(-shape[0] * _LABEL // (_SQUARE if square else MAX_HEIGHT)))
+    thin_columns = thin_rows if square else max(1, -(-shape[1] // _LABELLED_COLUMNS))
     down = {**rows.ticks(shape[0], thin_rows), "tickangle": 0, "showticklabels": rows.labelled}
     across = {**columns.ticks(shape[1], thin_columns), "showticklabels": columns.labelled}
     if square:

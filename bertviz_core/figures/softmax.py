@@ -80,26 +80,26 @@ def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Pale
                         "fgcolor": colors.faint},
         },
     }  # fmt: skip
+    named = [i for i, share in enumerate(parts) if share >= _NARROW]
     texts = [
         text
-        for i, (name, share) in enumerate(shares.items())
-        if share >= _NARROW
-        for text in _name_part(name, share, float(starts[i]), i >= first_group, colors)
+        for line, i in enumerate(named)
+        for text in _name_part(names[i], float(parts[i]), float(starts[i]), line % 2, i >= first_group, colors)
     ]
     return make_chart(
-        [bars], 180, colors, top=24, bottom=24, barmode="overlay", bargap=0, annotations=texts,
+        [bars], 194, colors, top=24, bottom=38, barmode="overlay", bargap=0, annotations=texts,
         xaxis=set_axis(colors, range=[0, 1], showticklabels=False),
         yaxis=set_axis(colors, showticklabels=False, range=[-0.5, 0.5]),
     )  # fmt: skip
 
 
-def _name_part(name: str, share: float, at: float, below: bool, colors: Palette) -> list[Spec]:
-    """A part's share above it and its name below it."""
-    middle = at + share / 2
-    size = set_font(colors.text if not below else colors.faint)
+def _name_part(name: str, share: float, at: float, line: int, many: bool, colors: Palette) -> list[Spec]:
+    """A part's share above it and its name below it, in one line or the next: on a phone neighbours' names are wider
+    than their parts. many: it is of many entries."""
+    middle, font = at + share / 2, set_font(colors.faint if many else colors.text)
     return [
         write_text(format_percent(share), middle, 0.5, set_font(colors.text), yanchor="bottom"),
-        write_text(name, middle, -0.5, size, yanchor="top"),
+        write_text(name, middle, -0.5, font, yanchor="top", yshift=-14 * line),
     ]
 
 
