@@ -32,6 +32,11 @@ UNREACHED = {
     "no longer weighted value": "no two values of one head are of one length, but for a length of 0",
     "none longer among weights below 0": "the same",
     "no longer neuron": "no two neurons of these models write vectors of one length, but for a length of 0",
+    "none larger of the value": "no two components of a value are of one size, but for a size of 0",
+    "none larger beside weights below 0": "no two weights of a row with one below 0 are equal",
+    "no larger product": "no two products of these models are written alike",
+    "bold line, undefined": "no state has a vector of length 0; test_said_of_odd_weights has",
+    "guesses tie": "no two guesses of these models are equally likely; test_words_of_numbers has some",
     "two compared": "no cosine lies so near to the limit that both are written alike",
 }
 

@@ -25,7 +25,7 @@ from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.views import heads_ablation, predictions_reason, sentence, story
 from bertviz_core.ui.views.documents_slips import _tell_changed
 from bertviz_core.ui.views.parameters import write_size
-from bertviz_core.ui.views.tokenization_lead import _render_guess
+from bertviz_core.ui.views.tokenization_lead import _render_guess, _tell_guess
 from bertviz_core.ui.walk.explain import work_out, write_text
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from tests.canvas import look
@@ -84,6 +84,12 @@ def test_one_change_is_called_so_and_several_are_too(rome):
 def test_a_guess_is_right_where_no_other_is_as_likely(rank, tied, right):
     guess = Guess(7, "word", 0.5, rank, tied)
     assert guess.right == right == ("✓" in _render_guess(guess, False))
+
+
+def test_of_guesses_that_tie_none_is_called_the_guess(rome):
+    none = rome.with_changes({f"cls.predictions.probs[token={MASK}]": 0.0})
+    told = _tell_guess(none, MASK, rome.encoding).text
+    assert told.endswith("30,522 of 30,522 words tie at **0\N{NO-BREAK SPACE}%**; the word that stood there is one of these")
 
 
 def test_where_the_other_epsilon_changes_most_is_named(page, rome):  # noqa: F811
