@@ -36,10 +36,10 @@ def test_what_the_framework_could_not_fetch_of_itself_is_there_once_the_network_
         whole = app.shown()
     with visit(chromium, server) as app:
         app.open()
-        app.page.route("**/ButtonGroup*.js", lambda route: route.abort())
+        app.page.route("**/PlotlyChart*.js", lambda route: route.abort())
         with app.page.expect_event("requestfailed"):
             app.page.get_by_role("link", name="Embeddings", exact=True).click()
         with app.reloading():
-            app.page.unroute("**/ButtonGroup*.js")
+            app.page.unroute("**/PlotlyChart*.js")
         assert app.shown() == whole
         app.trouble.clear()
